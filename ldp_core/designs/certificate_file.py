@@ -27,6 +27,7 @@ from ldp_core.bounds import (
     Certificate,
     GroupedCertificate,
     LowDegreeCertificate,
+    MergedCertificate,
     SinglesCertificate,
     SurveyCertificate,
     SymmetricCertificate,
@@ -34,6 +35,7 @@ from ldp_core.bounds import (
     TripleSurveyCertificate,
     verify,
 )
+from ldp_core.bounds.general import merged
 from ldp_core.bounds.general.whole import Cut
 from ldp_core.bounds.proof import MARGIN, Proof
 from ldp_core.bounds.surveys.best import OfSets
@@ -42,7 +44,7 @@ from ldp_core.bounds.surveys.search import closed_form
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.designs import strict_json
 from ldp_core.designs.zips import zipped
-from ldp_core.workloads import Histogram, Survey, Workload
+from ldp_core.workloads import Histogram, Survey, Workload, merging
 from ldp_core.workloads.surveys import eigenvalues
 
 DOCUMENT, ARRAYS, SCRIPT = "certificate.json", verify.ARRAYS, "verify.py"
@@ -56,6 +58,10 @@ STRONGER = (
 TOGETHER = (
     "The program that wrote this file proves a larger bound by taking questions of all kinds together, where this adds up what is proved of the "
     "parts; that takes more than a short script to check. The questions alone prove it, and the program checks it when it loads the file."
+)
+MERGED = (
+    "The {few} types are those that the questions tell apart, of as many combinations of values as the number beside this; people are spread over "
+    "them by the shares of the combinations that they are. No mechanism for the combinations does better, on average over these."
 )
 Arrays = dict[str, np.ndarray]
 Document = dict[str, Any]
@@ -99,10 +105,11 @@ def write(found: AnyCertificate, epsilon: str) -> Written:
     text = _decimal(epsilon, found.epsilon)
     found = _mended(found, text)
     document, arrays = _described(found, text)
-    value = min(found.value, verify.proven(document, arrays) * (1 - MARGIN))
+    claimed = _claimed(found)
+    value = min(claimed, verify.proven(document, arrays) * (1 - MARGIN))
     if not (value > 0 and found.verify()):
         raise ValueError("The certificate proves nothing yet.")
-    told = _told(document, arrays, value, found.value)
+    told = _told(document, arrays, value, claimed)
     packed = _packed(arrays)
     content = strict_json.write({**told, "sha256": hashlib.sha256(packed).hexdigest()}, pretty=True) + b"\n"
     if len(content) > strict_json.MAX_JSON_BYTES:
@@ -128,7 +135,7 @@ def read(written: Written, workload: Workload, epsilon: str) -> AnyCertificate:
                 f"it is about epsilon {strict_json.shorten(document['epsilon'])}, and the design has {epsilon}"
             )
         found = _rebuilt(document, given, workload, number)
-        found = replace(found, value=claimed)
+        found = _claiming(found, claimed)
         expected, arrays = _described(found, document["epsilon"])
         told = strict_json.write(_told(expected, arrays, value, claimed))  # 6 and 6.0 are equal, but not the same text
         if not _same(arrays, given) or told != strict_json.write(document):
@@ -150,6 +157,19 @@ def read(written: Written, workload: Workload, epsilon: str) -> AnyCertificate:
     except ValueError as error:
         raise ValueError(f"The proof in the file cannot be used: {str(error).rstrip('.')}. Prove it again.") from None
     return found
+
+
+def _claimed(found: AnyCertificate) -> float:
+    """The bound on the scale of the types that the numbers are about."""
+    return found.types.value if isinstance(found, MergedCertificate) else found.value
+
+
+def _claiming(found: AnyCertificate, value: float) -> AnyCertificate:
+    """The certificate with that bound."""
+    if not isinstance(found, MergedCertificate):
+        return replace(found, value=value)
+    types = replace(found.types, value=value)
+    return replace(found, types=types, value=merged.scaled(found.workload, types))
 
 
 def _decimal(epsilon: str, number: float) -> str:
@@ -206,6 +226,10 @@ def _described(found: AnyCertificate, epsilon: str) -> tuple[Document, Arrays]:
     if isinstance(found, BlocksCertificate):
         document, arrays = _parts(found.plain, about)
         return {**document, "proof": {"blocks": True}}, arrays
+    if isinstance(found, MergedCertificate):
+        few = found.types.workload.n
+        document, arrays = _general(found.types, {**about, "types": few})
+        return {**document, "merged": {"types": about["types"], "meaning": MERGED.format(few=few)}}, arrays
     if isinstance(found, OfSets):
         return _tables(found, about)
     if isinstance(found, LowDegreeCertificate):
@@ -390,8 +414,19 @@ def _rebuilt(document: Document, data: Mapping[str, np.ndarray], workload: Workl
         return LowDegreeCertificate(
             workload, epsilon, 0.0, plain=plain, **{kind: data[name] for name, kind in BY_DEGREE.items()}
         )
+    if kind == "general" and "merged" in document:
+        few = merging.merged(workload, merged.MOST_TYPES)
+        if few is None:
+            raise ValueError("it is about other questions than those of the design")
+        return MergedCertificate(workload, epsilon, 0.0, _general_read(document, data, few.queries, epsilon))
     if kind != "general" or workload.n > MOST_TYPES:
         raise ValueError("it is about other questions than those of the design")
+    return _general_read(document, data, workload, epsilon)
+
+
+def _general_read(
+    document: Document, data: Mapping[str, np.ndarray], workload: Workload, epsilon: float
+) -> Certificate:
     C, N = verify.square(data["inverse"], workload.n), verify.square(data["pairs"], workload.n)
     prior = verify.people({**document, "types": workload.n}, data)
     mu, gamma, sizes, kappa = (data[name] for name in ("multipliers", "diagonal", "sizes", "size_multipliers"))

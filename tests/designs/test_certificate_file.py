@@ -36,6 +36,13 @@ PRIOR = np.array([0.3, 0.05, 0.2, 0.1, 0.3, 0.05])
 SIZES = (4, 3, 5)
 MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(5), 2.0)])
 YES_NO = workloads.survey([2] * 6, 2)
+CONDITIONS = Survey(
+    (9, 20, 7, 30),
+    [
+        Group((0, 1), workloads.Custom(np.outer(np.arange(9) < 4, np.arange(20) < 5).reshape(1, -1)), 0.3),
+        Group((1, 2), workloads.Custom(np.add.outer(np.arange(20) > 12, np.arange(7) % 3 == 1).reshape(1, -1))),
+    ],
+)
 
 
 def parts():
@@ -72,6 +79,7 @@ KINDS = {
     "one at a time": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
     "parts": parts,
     "together": lambda: blocks_certificate(MIXED, 1.0, parts()),
+    "few told apart": lambda: bounds.certificate(CONDITIONS, 1.0, None),
 }
 
 
@@ -123,10 +131,11 @@ def test_a_proof_comes_back_from_its_files_and_the_script_agrees(kind):
     assert certificate_file.write(again, epsilon(kind)) == files  # the same bytes
     document = json.loads(files.document)
     assert verify.verified(files.document, files.arrays) == document["meaning"]
-    assert document["value"] <= found.value
+    value, proved = document["value"] / document["types"], found.value / found.workload.n
+    assert value <= proved * (1 + 1e-14)
     assert document["sha256"] == hashlib.sha256(files.arrays).hexdigest()
     if "stronger" not in document:
-        assert abs(document["value"] / found.value - 1) < 1e-6
+        assert abs(value / proved - 1) < 1e-6
     else:
         assert document["value"] < document["stronger"]["value"] <= found.value
 
@@ -152,7 +161,7 @@ def test_the_number_in_words_is_the_variance_rounded_down():
     for kind in KINDS:
         document = json.loads(written(kind).document)
         told = float(document["meaning"].split("below ")[1].split(" per person")[0])
-        true = document["value"] / proof(kind).workload.n - (
+        true = document["value"] / document["types"] - (
             proof(kind).value / proof(kind).workload.n - proof(kind).variance
         )
         assert true * (1 - 2e-5) < told <= true * (1 + 1e-9)

@@ -55,6 +55,8 @@ from scipy.linalg import blas
 from ldp_core.bounds.general import weighted
 from ldp_core.bounds.general.interior import Path
 from ldp_core.bounds.general.interior_start import starting_point
+from ldp_core.bounds.general.merged import MOST_TYPES as MOST_MERGED
+from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.general.moments import Relaxation
 from ldp_core.bounds.proof import (
     ABOVE,
@@ -83,9 +85,10 @@ from ldp_core.bounds.triples.certificate import TripleCertificate
 from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, unchecked
+from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import DENSE_TYPES, Survey, Workload
+from ldp_core.workloads.merging import merged
 from ldp_core.workloads.surveyed import surveyed_bits
 
 # Up to this many types the closed form takes a fifth of a second, and is always there.
@@ -212,6 +215,7 @@ AnyCertificate = (
     | SinglesCertificate
     | GroupedCertificate
     | BlocksCertificate
+    | MergedCertificate
 )
 
 
@@ -234,7 +238,8 @@ def certificate(
     any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of
     at most eleven bits often a `TripleCertificate`, or a `LowDegreeCertificate`). Surveys of any size
     are bounded by sets of attributes, see `ldp_core.bounds.surveys`: the closed form at once, all of it in seconds. Questions about few of
-    twelve bits or more at once are bounded as the `Survey` that they are.
+    twelve bits or more at once are bounded as the `Survey` that they are, and those that tell few types apart, however many there are (a dozen
+    conditions, say), by these: a `MergedCertificate`.
     ``callback`` (after each stage, with ``bound`` and ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
     `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.
 
@@ -245,11 +250,37 @@ def certificate(
     True
     """
     budget = Budget(time_limit, None, cancel, callback)
+    if prior is not None:
+        return general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
+    return _of_merged(workload, epsilon, budget) or _of_all_types(workload, epsilon, budget)
+
+
+def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> AnyCertificate:
+    """By sets of attributes, by classes of pairs of types, or by types, none merged."""
     survey = workload if isinstance(workload, Survey) else surveyed_bits(workload)
-    if survey is not None and prior is None:
+    if survey is not None:
         return _of_survey(survey, epsilon, budget)
-    symmetric = _of_classes(workload, epsilon, budget) if prior is None else None
-    return symmetric or general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
+    found = _of_classes(workload, epsilon, budget)
+    return found or general_certificate(workload, epsilon, check_prior(None, workload.n), budget)
+
+
+def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCertificate | None:
+    """By the types that the questions tell apart, where these are few of many."""
+    if workload.n <= AT_ONCE_TYPES or (isinstance(workload, Survey) and workload.symmetric):
+        return None
+    found = merged(workload, MOST_MERGED)
+    if found is None:
+        return None
+    unit = float(workload.n) / found.queries.n
+
+    def tell(progress: Progress) -> None:
+        limit = progress.relaxation
+        budget.tell(bound=unit * (progress.bound or 0.0), relaxation=None if limit is None else unit * limit)
+
+    types = general_certificate(
+        found.queries, epsilon, found.prior, Budget(budget.left(), None, budget.cancelled, tell)
+    )
+    return MergedCertificate(workload, epsilon, scaled(workload, types), types)
 
 
 def _of_classes(
@@ -278,7 +309,7 @@ def _of_survey(survey: Survey, epsilon: float, budget: Budget) -> AnyCertificate
     """By sets of attributes, and by types as well where these are few."""
 
     def prove(base: Workload, epsilon: float, own: Budget) -> AnyCertificate:
-        return certificate(base, epsilon, own.left(), cancel=own.cancelled)
+        return _of_all_types(base, epsilon, Budget(own.left(), None, own.cancelled))
 
     found = survey_certificate(survey, epsilon, budget, prove)
     few = survey.n <= (AT_ONCE_TYPES if survey.symmetric else DENSE_TYPES)

@@ -1,0 +1,57 @@
+"""A lower bound on L for few questions, however many types there are: that for the types which they tell apart.
+
+**The proof.** A mechanism Q for all n types answers questions that depend on the merged type of a person only (`ldp_core.workloads.merging`). Let
+somebody of a merged type draw one of its types evenly and report as Q says: that is a mechanism for the c merged types, with the same epsilon and
+unbiased where Q is, and the variance for a merged type is the mean over its types, since what is answered there has one mean. So with p the
+shares of the merged types no variance on average over all types is below the least one on average over p, and as ``L / n`` is that variance
+and the mean of G's diagonal, which are the same for both, ``L >= n / c`` times a bound on ``tr(M_p^-1 G)`` there.
+
+**The rounding.** p is a fraction of whole numbers, rounded once, and the reference c p of the proof once more. Where ``v'Xv <= (r'v)(mu'v)`` holds for
+those numbers and r is larger than the true one by a share of 3 u at most, it holds for the true one and ``(1 + 3 u) mu``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ldp_core.bounds.proof import Proof, U
+from ldp_core.workloads import Workload
+from ldp_core.workloads.merging import merged
+
+if TYPE_CHECKING:
+    from ldp_core.bounds.general.certificate import Certificate
+
+MOST_TYPES = 512
+"""Most merged types: so many take seconds."""
+
+
+@dataclass(frozen=True, repr=False)
+class MergedCertificate(Proof):
+    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for ``workload``, from ``types``, a proof for the types that it tells apart."""
+
+    workload: Workload
+    epsilon: float
+    value: float
+    types: Certificate
+
+    @property
+    def variance(self) -> float:
+        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
+        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
+
+    def proven(self) -> float:
+        """The bound that the proof for merged types comes to, rounded down; -inf if it is none, or about other questions or people."""
+        found = merged(self.workload, MOST_TYPES)
+        if found is None or self.types.epsilon < self.epsilon or not np.array_equal(self.types.prior, found.prior):
+            return -math.inf
+        about = replace(self.types, workload=found.queries)  # whatever it says that it is about
+        return scaled(self.workload, about) if about.verify() else -math.inf
+
+
+def scaled(workload: Workload, types: Certificate) -> float:
+    """A little less than what a proof for merged types says of all."""
+    return float(workload.n) * (types.value / types.workload.n) * (1 - 16 * U)

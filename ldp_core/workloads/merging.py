@@ -1,0 +1,115 @@
+"""Types that no question tells apart, merged: few conditions make few types out of however many.
+
+The values of an attribute that no group of queries tells apart are one *atom*; what is asked depends on the atoms of a person only. Combinations of
+atoms with the same answer to every query are one merged type, of a share of all types that is a fraction of whole numbers. Source: this project.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.workloads.base import Workload
+from ldp_core.workloads.composite import Custom, Union
+from ldp_core.workloads.surveys import Group, Survey
+
+MOST_QUERIES, MOST_ENTRIES, MOST_ATOMS, MOST_COUNTED = 2**12, 2**22, 2**20, 2**62
+"""What is looked through: queries, entries of all of them on the tables of their groups, combinations of atoms, and types that these stand for."""
+EXACT = 2.0**26
+"""Entries that are whole and no larger than this have whole products."""
+
+
+class MergedQueries(Custom):
+    """Queries (p, c) on merged types, whose entries have been rounded so often as ``rounded`` says: each is off by so many u of itself at most."""
+
+    def __init__(self, matrix: np.ndarray, rounded: int):
+        super().__init__(matrix)
+        self.rounded = rounded
+
+    @property
+    def gram_roundings(self) -> int:
+        return super().gram_roundings + 3 * self.rounded
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """``queries`` on c merged types, and the share ``prior`` (c,) of each of all types, rounded once."""
+
+    queries: MergedQueries
+    prior: np.ndarray
+
+
+def merged(workload: Workload, most: int) -> Merged | None:
+    """The queries on the types that they tell apart; None where these are more than ``most``, or no fewer than there are types, or a single one;
+    and where there is too much to look through, or entries are neither given as they are nor whole."""
+    survey = workload if isinstance(workload, Survey) else Survey((workload.n,), [Group((0,), workload)])
+    entries = sum(group.base.num_queries * group.base.n for group in survey.groups)
+    if survey.num_queries > MOST_QUERIES or entries > MOST_ENTRIES:
+        return None
+    pieces = [[*_pieces(group.base, group.weight, int(group.weight != 1))] for group in survey.groups]
+    rounded = max(steps for own in pieces for _, steps in own)
+    if math.isinf(rounded):
+        return None
+    asked = [np.concatenate([rows for rows, _ in own]) for own in pieces]
+    tables = [_alike(rows) for rows in asked]
+    atoms = {i: own for i in range(len(survey.shape)) if (own := _atoms(survey, tables, i)).any()}
+    telling = math.prod(survey.shape[i] for i in atoms)
+    if math.prod(int(own.max()) + 1 for own in atoms.values()) > MOST_ATOMS or telling > MOST_COUNTED:
+        return None
+    first = {i: np.unique(own, return_index=True)[1] for i, own in atoms.items()}
+    places = [_cells(survey, group, first) for group in survey.groups]
+    numbers = np.zeros(len(places[0]), dtype=np.int64)
+    for table, place in zip(tables, places, strict=True):
+        numbers = np.unique(numbers * len(table) + table[place], return_inverse=True)[1].ravel()
+        if numbers.max() >= most:
+            return None
+    one_of = np.unique(numbers, return_index=True)[1]
+    if not 2 <= len(one_of) < survey.n:
+        return None
+    sizes = np.ones(1, dtype=np.int64)
+    for own in atoms.values():
+        sizes = np.outer(sizes, np.bincount(own)).ravel()
+    counts = np.zeros(len(one_of), dtype=np.int64)
+    np.add.at(counts, numbers, sizes)
+    queries = np.concatenate([rows[:, place[one_of]] for rows, place in zip(asked, places, strict=True)])
+    return Merged(MergedQueries(queries, int(rounded)), np.array([count / telling for count in counts.tolist()]))
+
+
+def _pieces(workload: Workload, weight: float, rounded: float) -> Iterator[tuple[np.ndarray, float]]:
+    """The weighted queries (q, cells) of what a workload is made of, and how often an entry has been rounded: infinity where that is not known."""
+    if isinstance(workload, Union):
+        for part, scale in zip(workload.parts, workload.weights, strict=True):
+            yield from _pieces(part, weight * scale, rounded + 2 * (scale != 1))
+        return
+    rows = workload.rows(np.arange(workload.num_queries))
+    whole = bool(np.all((rows == np.rint(rows)) & (np.abs(rows) <= EXACT)))
+    yield weight * rows, rounded if whole or isinstance(workload, Custom) else math.inf
+
+
+def _alike(rows: np.ndarray) -> np.ndarray:
+    """(cells,) the number of the type that each cell is to queries (q, cells)."""
+    columns = np.ascontiguousarray(rows.T) + 0.0  # no -0
+    return np.unique(columns.view(np.dtype((np.void, columns.shape[1] * 8))).ravel(), return_inverse=True)[1].ravel()
+
+
+def _atoms(survey: Survey, tables: list[np.ndarray], i: int) -> np.ndarray:
+    """(values,) the number of the atom of each value of attribute i."""
+    seen = [np.zeros((survey.shape[i], 1), dtype=np.int64)]
+    for group, table in zip(survey.groups, tables, strict=True):
+        if i in group.attributes:
+            shaped = table.reshape([survey.shape[j] for j in group.attributes])
+            seen.append(np.moveaxis(shaped, group.attributes.index(i), 0).reshape(survey.shape[i], -1))
+    return np.unique(np.hstack(seen), axis=0, return_inverse=True)[1].ravel()
+
+
+def _cells(survey: Survey, group: Group, first: dict[int, np.ndarray]) -> np.ndarray:
+    """(combinations,) the cell of a group's table that a combination of atoms is in, by the ``first`` value of each atom."""
+    found = np.zeros((1,) * len(first), dtype=np.int64)
+    for i in group.attributes:
+        found = found * survey.shape[i]
+        if i in first:
+            found = found + first[i].reshape([-1 if j == i else 1 for j in first])
+    return np.broadcast_to(found, [len(one) for one in first.values()]).ravel()
