@@ -16,6 +16,7 @@ from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
 from pages.ui import promises
 from pages.ui.data import choice as data_choice
+from pages.ui.session import departed
 from pages.ui.session.held import Holder, Visitor
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Jobs
@@ -52,6 +53,17 @@ def test_a_job_lets_go_of_what_it_worked_on(fails):
     del table, work
     gc.collect()
     assert held() is None
+
+
+def test_what_is_imported_is_not_looked_through_after_every_page(monkeypatch):
+    imported = lambda: any(known is vars(departed) for known in gc.get_objects())  # noqa: E731
+    gc.unfreeze()
+    assert imported()
+    monkeypatch.setattr(departed, "_watch", lambda held: None)
+    departed.watch.clear()
+    departed.watch()
+    departed.watch.clear()
+    assert not imported()
 
 
 def arrived(held, name, browser="a browser"):

@@ -28,7 +28,10 @@ from pages.ui.session.state import Session
 
 @st.cache_resource
 def watch() -> threading.Thread:
-    """Start looking, once per server."""
+    """Start looking, once per server. Streamlit looks through all objects there are whenever it has run a page, and nobody's page is
+    drawn meanwhile: what has been imported by then stays, and looking through it would take longer than most pages do."""
+    gc.collect()
+    gc.freeze()
     thread = threading.Thread(target=_watch, args=(holder(),), daemon=True)
     thread.start()
     return thread
