@@ -255,6 +255,8 @@ def _served(monkeypatch):
     # Every run of an AppTest compiles its page, a twentieth of a second.
     for module in (app_test, local_script_runner):  # for pages, and for app.py
         monkeypatch.setattr(module, "ScriptCache", lambda: COMPILED)
+    # AppTest looks a thousand times a second whether the page has been drawn, which takes from the page what it computes with.
+    monkeypatch.setattr(local_script_runner, "require_widgets_deltas", lambda runner, timeout: runner.join())
     for name, search in PROOFS.items():
         monkeypatch.setattr(bounds, name, search)
     for name, draw in CHARTS.items():
@@ -293,7 +295,7 @@ def _nothing_goes_on(monkeypatch):
     monkeypatch.setattr(Jobs, "_run", run_once_wanted)
     yield
     for session in jobs().sessions():
-        jobs().cancel(session)
+        jobs().forget(session)  # no other test looks through them, nor waits for what they hold
 
 
 @pytest.fixture
