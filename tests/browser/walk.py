@@ -250,7 +250,7 @@ class Walk:
                 self.wrong[place] = faults(self.page, context=MAIN)  # the rest has not changed
         folded = self.page.locator("[data-testid=stMain] details:not([open]) > summary:visible")
         while folded.count():
-            folded.first.click()
+            folded.evaluate_all("all => all.forEach(one => one.click())")  # what one holds may be folded as well
             self.visitor.drawn()
         if title in EXPLAINED:
             expect(self.page.locator("[data-testid=stMain] .katex:visible").first).to_be_visible()
@@ -271,7 +271,8 @@ class Walk:
             visitor.drawn()
         page.keyboard.press("Escape")
         self._read("upload", *SAID_ON["upload"])
-        self.wrong["upload"] = faults(page)
+        if self.whole:
+            self.wrong["upload"] = faults(page)
         page.locator(".st-key-chart-joint .nsewdrag").hover()
         expect(page.locator(".st-key-chart-joint .hoverlayer")).to_contain_text(f"{FIRST} ")
         page.get_by_test_id("stDataFrame").last.hover()
@@ -316,6 +317,8 @@ class Walk:
         self.visitor.drawn()
         page.get_by_text("How to write them").click()
         self._read("conditions", *SAID_ON["conditions"])
+        if not self.whole:
+            return  # the design that is loaded next asks something else
         self.visitor.button("undo").click()
         examples = page.get_by_test_id("stMain").get_by_text(
             "Examples:"
