@@ -12,7 +12,7 @@ PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "p
 
 # The default run is the same on every machine. To look further:  bash tests/run.sh --hypothesis-profile=search
 # What it finds is printed with the seed and a line that repeats it.
-settings.register_profile("repeatable", derandomize=True, max_examples=30, **PATIENT)
+settings.register_profile("repeatable", derandomize=True, max_examples=20, **PATIENT)
 settings.register_profile("search", max_examples=100, **PATIENT)
 settings.load_profile("repeatable")
 

@@ -137,7 +137,7 @@ def nearly_singular(kind, n, rng):
     return workloads.prefix(n)
 
 
-@settings(max_examples=120)
+@settings(max_examples=40)
 @given(
     kind=st.sampled_from(["one query", "nearly parallel", "weighted", "signs", "prefix"]),
     n=st.integers(2, 5),
@@ -177,7 +177,7 @@ def honest_symmetric(kind, epsilon):
     return symmetric_certificate(SYMMETRIC[kind], epsilon)
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(
     kind=st.sampled_from(list(SYMMETRIC)),
     epsilon=st.sampled_from([0.1, 1.0, 5.0]),
@@ -199,7 +199,7 @@ def test_nor_for_symmetric_workloads(kind, epsilon, height, total, seed):
 def test_nothing_is_proven_by_a_matrix_that_rounding_swallows():
     # C = H (c I - v v') with W v all but 0: the true C G C is c^2 H^2 G, the computed one rounding of size u H^2.
     rng, tried = np.random.default_rng(0), 0
-    for _ in range(1500):
+    for _ in range(600):
         n = int(rng.integers(2, 4))
         w = rng.random(n).round(2) + 0.01
         v = rng.standard_normal(n)
@@ -212,7 +212,7 @@ def test_nothing_is_proven_by_a_matrix_that_rounding_swallows():
         forged = replace(base, inverse=(C + C.T) / 2, multipliers=mu, diagonal=np.zeros(n))
         tried += forged.proven() > 0
         assert max(forged.proven(), by_rows(forged).proven()) <= attained_by_one_query(w, n)
-    assert tried > 40
+    assert tried > 15
 
 
 def attained_by_one_query(w, n):
@@ -346,7 +346,7 @@ def test_bad_priors_prove_nothing():
 # --- the smallest eigenvalue ----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(m=st.integers(1, 7), seed=st.integers(0, 2**32 - 1), rank=st.integers(1, 7), scale=st.floats(-20, 20))
 def test_the_bound_on_the_smallest_eigenvalue_is_one(m, seed, rank, scale):
     rng = np.random.default_rng(seed)

@@ -87,7 +87,11 @@ def test_numbers_of_the_case_that_other_pages_tell_stand_beside_those_of_an_even
 
 
 @pytest.mark.parametrize(
-    ("n", "epsilon", "users"), [(32, "1", "34 users"), (512, "0.5", "61 users"), (512, "4", "2 users")]
+    ("n", "epsilon", "users"),
+    [
+        (32, "1", "34 users"),
+        *(pytest.param(512, *one, marks=pytest.mark.slow) for one in (("0.5", "61 users"), ("4", "2 users"))),
+    ],
 )
 def test_example_5_8(app, n, epsilon, users):
     app.declare(bins=n, high=str(n)).ask("histogram")

@@ -70,9 +70,8 @@ def small(app):
     "mechanism",
     [
         "sampled_sets",
-        "split_budget",
         "optimized",
-        *(pytest.param(m, marks=pytest.mark.slow) for m in ("covering_sets", "haar")),
+        *(pytest.param(m, marks=pytest.mark.slow) for m in ("split_budget", "covering_sets", "haar")),
     ],
 )
 def test_every_page_opens_for_a_survey(app, mechanism):

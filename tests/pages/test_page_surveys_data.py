@@ -152,7 +152,7 @@ def test_other_questions_stay_beside_the_tables_and_keep_their_weights(lives):
     assert queries[:3] == [PAIRS, 16, 93]
 
 
-@pytest.mark.parametrize("columns", [40, 200])
+@pytest.mark.parametrize("columns", [40, pytest.param(200, marks=pytest.mark.slow)])
 def test_many_columns_are_saved_shared_and_loaded(app, columns):
     made = declared(columns)
     app.load(made.model_dump(mode="json"))
