@@ -11,13 +11,14 @@ from ldp_core.bounds import centred_svd, survey_blocks
 from ldp_core.library.optimized import of_survey
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.surveys import face, largest
+from ldp_core.mechanisms.surveys import combined, face, largest
 from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.optimize import design
 from ldp_core.optimize.surveys import split as splitting
 from ldp_core.optimize.surveys.split import design_split
+from ldp_core.optimize.surveys.tables import Asked, own_sets
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.people import Counted, Records
 from ldp_core.privacy import fitted_odds
@@ -48,22 +49,28 @@ PATTERNS = [
     Pattern((1,), mask((3,), (0,), (2,))),
     Pattern((0, 1, 2), np.random.default_rng(1).random(SIZES) < 0.4),
 ]
-OWN = {"one": [(2,)], "shared": [(0, 1), (1, 2)], "all": [(0, 1, 2)]}
+OWN = {"one": [(2,)], "shared": [(0, 1), (1, 2)], "ring": [(0, 1), (0, 2), (1, 2)], "all": [(0, 1, 2)]}
+DIVIDED = "shared, but divided"
+"""As "shared", on tables that count as too large to be put together."""
 
 
 def split(which):
     own = []
-    for members in OWN[which]:
+    for members in OWN["shared" if which == DIVIDED else which]:
         cells = math.prod(SIZES[i] for i in members)
         strategy = design(Prefix(cells), EPSILON, time_limit=None, max_rounds=3).strategy
         own.append(Own(members, ExplicitMechanism("optimized", strategy, EPSILON)))
     rest = None
     if which != "all":
         rest = ScrambledPatterns("optimized", SIZES, EPSILON, PATTERNS, np.array([0.2, 0.3, 0.2, 0.1, 0.2]))
-    return SplitSurvey("optimized", SIZES, EPSILON, own, rest, [1.0, 3.0, 2.0][: len(own) + (rest is not None)])
+    found = SplitSurvey("optimized", SIZES, EPSILON, own, rest, [1.0, 3.0, 2.0, 1.5][: len(own) + (rest is not None)])
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr(combined, "MOST_DIMENSIONS", 5 if which == DIVIDED else 100)
+        assert len(found.combined) == (2 if which == DIVIDED else 1)
+    return found
 
 
-@pytest.fixture(scope="module", params=OWN)
+@pytest.fixture(scope="module", params=[*OWN, DIVIDED])
 def mechanism(request):
     return split(request.param)
 
@@ -317,10 +324,11 @@ def test_conditions_on_large_tables_are_fitted_to_the_types_they_tell_apart(othe
     young, pair = [((2,), [1.0, 1.0, 0.0, 0.0])], [((0,), [1.0, 0.0]), ((1,), [0.0, 1.0, 1.0])]
     conditions = workloads.Predicates(SIZES, [young, pair, pair + young])
     asked = Survey(SIZES, [Group((0, 1, 2), conditions, 9.0), Group((0, 1), Histogram(6), 0.5), *others])
-    sets = splitting.own_sets(asked)
+    sets = own_sets(asked)
     assert sets == ((0, 1, 2),)
-    gram = splitting._asked_of(asked, sets, 0)
-    about = (asked, sets, 0, gram, EPSILON, None, 0, None)
+    given = Asked(asked, sets)
+    gram = given.gram(0)
+    about = (given, 0, gram, EPSILON, None, 0, None)
     with monkeypatch.context() as fewer:
         fewer.setattr(splitting, "FEW_TOLD_APART", 3)
         assert splitting._merged(*about) is None  # few enough for a search over all types
@@ -341,17 +349,36 @@ def test_conditions_on_large_tables_are_fitted_to_the_types_they_tell_apart(othe
     assert Q[same].sum(axis=0) == pytest.approx(np.full(24, found.part), abs=1e-9)
 
 
-def test_conditions_that_meet_a_table_in_part_are_asked_of_it_as_well(monkeypatch):
-    """What the second is about the column that both share is answered by the table of the first."""
-    shape = (8, 4, 9)
-    first = workloads.Predicates((8, 4), [[((0,), np.arange(8) < 4), ((1,), np.arange(4) < 2)]])
-    second = workloads.Predicates((4, 9), [[((0,), np.arange(4) % 2 == 0), ((1,), np.arange(9) < 6)]])
-    asked = Survey(shape, [Group((0, 1), first), Group((1, 2), second, 3.0)])
-    sets = splitting.own_sets(asked)
-    gram = splitting._asked_of(asked, sets, 0)
+SHARING = [
+    Group((0, 1), workloads.Predicates((8, 4), [[((0,), np.arange(8) < 4), ((1,), np.arange(4) < 2)]])),
+    Group((1, 2), workloads.Predicates((4, 9), [[((0,), np.arange(4) % 2 == 0), ((1,), np.arange(9) < 6)]]), 3.0),
+]
+"""Two conditions that share a column."""
+
+
+def test_conditions_that_share_a_column_are_asked_of_one_table_each(monkeypatch):
+    """The part of a condition that no other table answers is no condition: randomised response says most of a whole one."""
+    asked = Survey((8, 4, 9), SHARING)
+    given = Asked(asked, own_sets(asked))
+    assert given.sets == ((0, 1), (1, 2))
+    assert given.owners == [0, 1]
     monkeypatch.setattr(splitting, "FEW_TYPES", 20)  # as on large tables
-    found = splitting._merged(asked, sets, 0, gram, 1.0, None, 0, None)
-    assert sets == ((0, 1), (1, 2))
+    for k, true in enumerate((1 / 4, 1 / 3)):
+        assert len(np.unique(np.round(given.rows(k), 9))) == 2
+        found = splitting._merged(given, k, given.gram(k), 1.0, None, 0, None)
+        least = math.exp(1.0) / math.expm1(1.0) ** 2 + true * (1 - true)
+        assert found.objective / len(found.strategy.T) < 1.1 * asked.groups[k].weight ** 2 * least
+
+
+def test_conditions_that_meet_a_table_in_part_are_asked_of_it_as_well_where_tables_are_not_put_together(monkeypatch):
+    """What the second is about the column that both share is answered by the table of the first."""
+    monkeypatch.setattr(combined, "MOST_DIMENSIONS", 1)
+    asked = Survey((8, 4, 9), SHARING)
+    given = Asked(asked, own_sets(asked))
+    assert given.owners == [None, None]
+    gram = given.gram(0)
+    monkeypatch.setattr(splitting, "FEW_TYPES", 20)  # as on large tables
+    found = splitting._merged(given, 0, gram, 1.0, None, 0, None)
     assert found.objective < 1.4 * centred_svd(Custom(root_of(gram)), 1.0)
 
 
@@ -399,7 +426,7 @@ def test_attributes_that_functions_do_not_depend_on_tie_nothing_together(monkeyp
 def test_too_many_tables_are_left_to_patterns():
     sizes = (3,) * 26
     asked = Survey(sizes, [Group((j,), Prefix(3)) for j in range(26)])
-    assert splitting.own_sets(asked) == ()
+    assert own_sets(asked) == ()
     assert isinstance(of_survey(design_split(asked, 1.0, max_rounds=0, **FIT)), ScrambledPatterns)
 
 

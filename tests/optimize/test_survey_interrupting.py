@@ -64,7 +64,7 @@ def test_a_time_limit_holds_for_large_tables(limit, monkeypatch):
     monkeypatch.setattr("ldp_core.run.time", clock := Clock())
     asked = alike_on_a_table(9.0)
     found = of_survey(design_split(asked, EPSILON, limit))
-    assert clock.now <= limit + max(LEAST_GRACE, GRACE * limit) + 13
+    assert clock.now <= limit + max(LEAST_GRACE, GRACE * limit) + 14
     assert found.supports(asked) is None
     assert isinstance(found, SplitSurvey) or limit < 30
 

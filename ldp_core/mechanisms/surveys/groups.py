@@ -2,23 +2,22 @@
 
 Questions that follow an order, or single out values, do not treat the values of an attribute alike, and scrambled patterns must.
 Here each person takes part in one of several designs, drawn with probabilities a_k whatever their values are: in one of some strategies
-Q_k on the table of the attributes B_k, or in scrambled patterns. A query is the sum of its mean and of orthogonal parts
-(`ldp_core.workloads.restricted.divided`): what is a function of B_1, what is left that is a function of B_2, ..., and the rest. Every part
-is answered from the reports of its own design alone, 1/a_k times what they add up to, and the mean by the known number of people.
+Q_k on the table of the attributes B_k, or in scrambled patterns. A query is the sum of its mean and of two orthogonal parts: what is a
+sum of functions of the B_k is answered by the reports of all strategies together (`ldp_core.mechanisms.surveys.combined`), the rest from
+the patterns alone, 1/a_k times what they add up to, and the mean by the known number of people.
 
-How many people each design gets is random, and what their reports add is divided by the probability a_k, not by the share that came
+How many people each design gets is random, and what their reports add is weighted by the probability a_k, not by the share that came
 about: so the answers are sums over independent people, unbiased, with the exact variance of a person with record u
 
-    sum_k E_k[c_k(r_k)^2 | u] / a_k  -  (r_u - mean r)^2        (c_k(r_k): what a report adds to part r_k of the query r).
+    sum_k a_k E_k[c_k(y)^2 | u]  -  (r_u - mean r)^2        (c_k(y): what a report y of design k adds to the query r).
 
-On average over the types the first term is W_k / a_k, W_k = tr(M_k^-1 K_k) / cells, whose sum is least, (sum_k sqrt W_k)^2, for a_k in
-proportion to sqrt W_k. Source: this project.
+Source: this project.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,6 +28,7 @@ from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Reports, check_reports
 from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.largest import at_most
@@ -36,7 +36,7 @@ from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches
 from ldp_core.mechanisms.surveys.shares import given_shares
 from ldp_core.people import Counts, Tables, people_of, records_of
 from ldp_core.workloads import Group, Histogram, Survey, Workload
-from ldp_core.workloads.restricted import cells_of, divided, part_of, restricted_gram
+from ldp_core.workloads.restricted import cells_of, divided
 
 _ENTRIES = 2**22  # of queries written out at once
 _ROUNDING = 1e-11
@@ -93,31 +93,30 @@ class SplitSurvey(SurveyMechanism):
     def _axes(self, attributes: Iterable[int]) -> list[int]:
         return [self.sizes[i] for i in attributes]
 
-    def _answers(self, members: Set) -> int:
-        """The number of the design that the component of the set ``members`` comes from."""
-        held = (k for k, one in enumerate(self.sets) if set(members) <= set(one))
-        return next(held, len(self.own))
+    def _is_own(self, members: Set) -> bool:
+        """Whether the component of the set ``members`` comes from strategies of their own."""
+        return any(set(members) <= set(one) for one in self.sets)
+
+    @cached_property
+    def combined(self) -> tuple[Combined, ...]:
+        """The strategies of their own, in those whose reports are put together."""
+        return tuple(
+            Combined(
+                Strategies(tables, [self.own[k].mechanism.strategy for k in tables.numbers]),
+                self.shares[list(tables.numbers)],
+            )
+            for tables in together(self.sizes, self.sets)
+        )
 
     # --- what reports tell --------------------------------------------------------------------------------------
 
     @cached_property
     def inflation(self) -> dict[Set, float]:
-        """{A: tr(P_A M^-1) / dim_A}, the mean over the component where a strategy does not treat its dimensions alike."""
-        found: dict[Set, float] = {}
-        for k, one in enumerate(self.own):
-            Q, R = one.mechanism.strategy, one.mechanism.reconstruction
-            sizes = self._axes(one.attributes)
-            added = anova.squared_norms((R * np.sqrt(Q.sum(axis=1))).T.reshape(-1, *sizes)).sum(axis=0)
-            lost = anova.squared_norms((np.eye(one.mechanism.n) - R @ Q).reshape(-1, *sizes)).sum(axis=0)
-            shape = (2,) * len(sizes)
-            for members in anova.subsets(self._several(one.attributes)):
-                place = tuple(int(i in members) for i in one.attributes)
-                dims = anova.dimensions(self.sizes, members)
-                if members and self._answers(members) == k and lost.reshape(shape)[place] <= 1e-9 * dims:
-                    found[members] = float(added.reshape(shape)[place]) / dims / float(self.shares[k])
+        """{A: tr(P_A M^-1) / dim_A}, the mean over the component where strategies do not treat its dimensions alike."""
+        found = {members: value for one in self.combined for members, value in one.inflation.items()}
         if self.rest is not None:
             for members, value in self.rest.inflation.items():
-                if self._answers(members) == len(self.own):
+                if not self._is_own(members):
                     found[members] = value / float(self.shares[-1])
         return found
 
@@ -127,37 +126,37 @@ class SplitSurvey(SurveyMechanism):
     def second_moments(self, rows: np.ndarray, attributes: Set) -> list[tuple[Set, np.ndarray]]:
         """For every design that says something of ``rows`` (q, cells) on the table of ``attributes``: some attributes and, for a person of
         each cell of their table, the mean square (q, cells) of what their report adds, times the chance that there is one."""
-        parts = divided(rows.reshape(-1, *self._axes(attributes)), attributes, self.sets)
-        least = _ROUNDING * np.abs(rows).max(initial=0.0)
-        found: list[tuple[Set, np.ndarray]] = []
-        for k, (one, part) in enumerate(zip(self.own, parts, strict=False)):
-            if np.abs(part).max(initial=0.0) > least:
-                values = self._spread(part, attributes, one.attributes) @ one.mechanism.reconstruction
-                found.append((one.attributes, values**2 @ one.mechanism.strategy / self.shares[k]))
-        if self.rest is not None and np.abs(parts[-1]).max(initial=0.0) > least:
-            left = parts[-1].reshape(rows.shape)
-            squares = self.rest.seen_on(attributes).variances(left) + left**2
-            found.append((attributes, squares / self.shares[-1]))
-        return found
+        found = [
+            (self.sets[k], values**2 @ self.own[k].mechanism.strategy * self.shares[k])
+            for k, values in self._added(rows, attributes)
+        ]
+        return found + [(attributes, squares) for squares in self._left_squares(rows, attributes)]
 
-    def _spread(self, tables: np.ndarray, attributes: Set, members: Set) -> np.ndarray:
-        """(q, cells) ``tables`` (q, ...) with an axis for each of ``attributes``, which vary with ``members`` only, on the table of these."""
-        inside = [self.sizes[i] if i in attributes else 1 for i in members]
-        shaped = np.broadcast_to(tables.reshape(-1, *inside), (len(tables), *self._axes(members)))
-        return shaped.reshape(len(tables), -1)
+    def _added(self, rows: np.ndarray, attributes: Set) -> Iterator[tuple[int, np.ndarray]]:
+        """What each report of a strategy adds to ``rows``: its number, and (q, m) over its outputs, for those that say something of them."""
+        for one in self.combined:
+            if set(one.tables.attributes) & set(attributes):
+                yield from zip(one.tables.numbers, one.added(rows, attributes), strict=True)
+
+    def _left(self, rows: np.ndarray, attributes: Set) -> np.ndarray:
+        """(q, cells) what no strategy of its own is asked of ``rows``."""
+        return divided(rows.reshape(-1, *self._axes(attributes)), attributes, self.sets)[-1].reshape(rows.shape)
+
+    def _left_squares(self, rows: np.ndarray, attributes: Set) -> Iterator[np.ndarray]:
+        """The mean squares of what patterns add to ``rows``, as `second_moments` has them, where they say something of them."""
+        left = self._left(rows, attributes)
+        if self.rest is not None and np.abs(left).max(initial=0.0) > _ROUNDING * np.abs(rows).max(initial=0.0):
+            yield (self.rest.seen_on(attributes).variances(left) + left**2) / self.shares[-1]
 
     def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
         """(q,) bounds on what a report can add to ``rows`` (q, cells): the least and the most over all designs."""
-        parts = divided(rows.reshape(-1, *self._axes(attributes)), attributes, self.sets)
-        all_ends = [
-            one.mechanism.report_ends(self._spread(part, attributes, one.attributes))
-            for one, part in zip(self.own, parts, strict=False)
-        ]
+        low, high = np.full((2, len(rows)), 0.0)
+        for _, values in self._added(rows, attributes):
+            low, high = np.minimum(low, values.min(axis=1)), np.maximum(high, values.max(axis=1))
         if self.rest is not None:
-            all_ends.append(self.rest.seen_on(attributes).ends(parts[-1].reshape(rows.shape)))
+            ends = self.rest.seen_on(attributes).ends(self._left(rows, attributes))
+            low, high = np.minimum(low, ends[0] / self.shares[-1]), np.maximum(high, ends[1] / self.shares[-1])
         mean = rows.mean(axis=1)
-        low = np.min([ends[0] / share for ends, share in zip(all_ends, self.shares, strict=True)], axis=0)
-        high = np.max([ends[1] / share for ends, share in zip(all_ends, self.shares, strict=True)], axis=0)
         return mean + low, mean + high
 
     # --- exact variances ----------------------------------------------------------------------------------------
@@ -171,7 +170,7 @@ class SplitSurvey(SurveyMechanism):
             return np.array([at_most(self.sizes, self._profiles(as_survey(workload, self.sizes)))])
 
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
-        found = [self._own_profile(k, survey) for k in range(len(self.own))]
+        found = self._own_profiles(survey)
         constant = 0.0
         for group in survey.groups:
             values, scale = self._eigenvalues(group), group.weight**2 / group.base.n
@@ -180,29 +179,23 @@ class SplitSurvey(SurveyMechanism):
                 continue
             for members, value in values.items():
                 if members and value > 0:
-                    own = self._answers(members) < len(self.own)
-                    factor = -1.0 if own else self.inflation[members] - 1
+                    factor = -1.0 if self._is_own(members) else self.inflation[members] - 1
                     constant += scale * value * anova.dimensions(self.sizes, members) * factor
         return [*found, ((), np.array([constant]))]
 
-    def _own_profile(self, k: int, survey: Survey) -> tuple[Set, np.ndarray]:
-        """The mean square of what the reports about the own strategy ``k`` add to all queries, for people of each cell of its table."""
-        one = self.own[k]
-        gram = restricted_gram(survey, one.attributes)
-        gram = part_of(gram, self._axes(one.attributes), one.attributes, self.sets, k)
-        R = one.mechanism.reconstruction
-        return one.attributes, ((gram @ R) * R).sum(axis=0) @ one.mechanism.strategy / self.shares[k]
+    def _own_profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
+        """The mean squares of what the reports about each strategy of its own add to all queries, for people of each cell of its table."""
+        spectra, found = [self._eigenvalues(group) for group in survey.groups], []
+        for one in self.combined:
+            for k, squares in zip(one.tables.numbers, one.squares(one.tables.gram(survey, spectra)), strict=True):
+                found.append((self.sets[k], squares @ self.own[k].mechanism.strategy * self.shares[k]))
+        return found
 
     def _rest_profile(self, group: Group) -> list[tuple[Set, np.ndarray]]:
         """What patterns add to a group that does not treat values alike, and what is taken off for the true answers."""
         rows = group.base.gram_root
         found = [(group.attributes, -((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=0))]
-        left = divided(rows.reshape(-1, *self._axes(group.attributes)), group.attributes, self.sets)[-1]
-        if np.abs(left).max() > _ROUNDING * np.abs(rows).max():
-            found += [
-                (members, part.sum(axis=0))
-                for members, part in self.second_moments(left.reshape(rows.shape), group.attributes)
-            ]
+        found += [(group.attributes, squares.sum(axis=0)) for squares in self._left_squares(rows, group.attributes)]
         return [(members, group.weight**2 * part) for members, part in found]
 
     def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
@@ -211,7 +204,7 @@ class SplitSurvey(SurveyMechanism):
             return cells if queries is None else cells[queries]
         table = people.table(group.attributes).astype(float)
         chosen = np.arange(group.base.num_queries) if queries is None else queries
-        step = max(1, _ENTRIES // group.base.n)
+        step = max(1, _ENTRIES // max([group.base.n, *(one.tables.dimensions for one in self.combined)]))
         found = np.zeros(len(chosen))
         for start in range(0, len(chosen), step):
             rows = group.base.rows(chosen[start : start + step])
@@ -226,21 +219,30 @@ class SplitSurvey(SurveyMechanism):
         sizes, table = self._axes(attributes), people.table(attributes).astype(float)
         cells, users = len(table), float(table.sum())
         found = -(users / cells**2 + table * (1 - 2 / cells))
-        for k, one in enumerate(self.own):
-            common = tuple(i for i in attributes if i in one.attributes)
-            if common:  # the part is the same for all cells that have the same values of the attributes in common
-                small = self._cells(common)
-                rows = np.eye(small).reshape(-1, *self._axes(common)) * (small / cells)
-                part = divided(rows, common, self.sets)[k]
-                values = self._spread(part, common, one.attributes) @ one.mechanism.reconstruction
-                squares = values**2 @ (one.mechanism.strategy @ people.table(one.attributes))
-                found += squares[cells_of(sizes, attributes, common)] / self.shares[k]
+        for one in self.combined:
+            common = tuple(i for i in attributes if i in one.tables.attributes)
+            if common:  # cells that have the same values of these have the same
+                squares = self._cell_squares(one, common, people) * (self._cells(common) / cells) ** 2
+                found += squares[cells_of(sizes, attributes, common)]
         if self.rest is not None:  # patterns treat all values alike: it depends on what a person and the cell agree in
             left = divided(np.eye(1, cells).reshape(1, *sizes), attributes, self.sets)[-1].reshape(1, cells)
             squares = (self.rest.seen_on(attributes).variances(left) + left**2).reshape(sizes) / self.shares[-1]
             agreement = squares[np.ix_(*[(0, min(1, size - 1)) for size in sizes])]
             found += from_agreement(agreement, table.reshape(sizes))
         return np.maximum(found, 0.0)
+
+    def _cell_squares(self, one: Combined, attributes: Set, people: Tables) -> np.ndarray:
+        """(cells,) the mean square of what reports about the tables of ``one`` add to the count of each cell of that of ``attributes``."""
+        cells = self._cells(attributes)
+        found, step = np.zeros(cells), max(1, _ENTRIES // max(cells, one.tables.dimensions))
+        sent = {
+            k: self.own[k].mechanism.strategy @ people.table(self.sets[k]) * self.shares[k] for k in one.tables.numbers
+        }
+        for start in range(0, cells, step):
+            rows = np.eye(min(step, cells - start), cells, start)
+            for k, values in zip(one.tables.numbers, one.added(rows, attributes), strict=True):
+                found[start : start + step] += values**2 @ sent[k]
+        return found
 
     # --- reports ------------------------------------------------------------------------------------------------
 
@@ -327,15 +329,11 @@ class SplitSurvey(SurveyMechanism):
         """Unbiased tables that agree in what they share, and add up to the known number of people."""
         check_reports(reports, self.digest)
         told, found = self._apart(reports), dict[Set, np.ndarray]()
-        for k, one in enumerate(self.own):
-            table = one.mechanism.estimate(told[k]).estimated_counts.reshape(self._axes(one.attributes))
-            for members in anova.subsets(self._several(one.attributes)):
-                if members in self.inflation and self._answers(members) == k:
-                    part = anova.component(table, [one.attributes.index(i) for i in members])
-                    found[members] = part * (table.size / part.size / self.shares[k])
+        for one in self.combined:
+            found.update(one.components([told[k].arrays[0] for k in one.tables.numbers]))
         if self.rest is not None:
             for members, part in self.rest.estimate(told[-1]).components.items():
-                if self._answers(members) == len(self.own):
+                if not self._is_own(members):
                     found[members] = part / self.shares[-1]
         return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=found)
 

@@ -30,7 +30,7 @@ def largest(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -
             constant += float(values.max())
         else:
             varying.append(_reduced(sizes, members, values))
-    for tied in _tied([members for members, _ in varying]):
+    for tied in tied_together([members for members, _ in varying]):
         combinations = math.prod(sizes[i] for i in tied)
         if combinations > MOST_CELLS:
             raise ValueError(
@@ -70,7 +70,7 @@ def _sum(sizes: Sequence[int], places: Sequence[int], functions: Sequence[tuple[
     return found
 
 
-def _tied(sets: Sequence[Set]) -> list[Set]:
+def tied_together(sets: Sequence[Set]) -> list[Set]:
     """The attributes of ``sets`` in groups, those of one set together."""
     groups: list[set[int]] = []
     for members in sets:

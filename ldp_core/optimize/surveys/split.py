@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,31 +10,18 @@ from ldp_core.anova import Set
 from ldp_core.optimize.certified import design
 from ldp_core.optimize.columns.merged import Mixed, merged_types, mixed
 from ldp_core.optimize.gradient.method import Optimized, Told
-from ldp_core.optimize.sizes import MOST_TYPES
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
+from ldp_core.optimize.surveys.tables import LITTLE, Asked, own_sets
 from ldp_core.optimize.symmetric.orbits import FEW_TYPES
-from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, Stopped
-from ldp_core.workloads import Custom, Group, Survey
+from ldp_core.run import GRACE, LEAST_GRACE, Budget, Callback, Cancel, Interrupted, Progress, Stopped
+from ldp_core.workloads import Custom, Survey
 from ldp_core.workloads.base import root_of
-from ldp_core.workloads.restricted import (
-    cells_of,
-    divided,
-    means_on,
-    ordered_groups,
-    ordered_sets,
-    part_of,
-    restricted_gram,
-    several,
-)
 from ldp_core.workloads.surveys import Components
 
-MOST_OWN = 24
-"""Most strategies of their own: each takes time to fit, and people to report on it."""
 FEW_TOLD_APART = 64
 """Of tables that a search over all types does well with, those whose questions tell so few types apart are merged first: that takes no time."""
 MERGED_ROUNDS = 30
 """Most rounds for the few types that are left when others are merged."""
-_ALL = 1e-8  # of the weight of the questions, for all that can be asked of a table: so that reports tell all of it
 
 
 @dataclass(frozen=True)
@@ -76,8 +61,8 @@ def design_split(
     the time is over before the others are there. ``callback`` gets the objectives of the patterns for all questions, and then that of
     what is returned. ValueError as for `design_survey`."""
     budget = Budget(time_limit, None, cancel)
-    sets = own_sets(survey)
-    left = _left(survey, sets)
+    asked = Asked(survey, own_sets(survey))
+    sets, left = asked.sets, asked.left
     fits = 1 + len(sets) + bool(left.sets)
     told: list[Progress] = []
 
@@ -98,7 +83,7 @@ def design_split(
         for k, members in enumerate(sets):
             budget.check()
             share = _share(budget, fits - 1 - k)
-            best = _fitted(survey, sets, k, epsilon, (share, max_rounds, seed, cancel), budget)
+            best = _fitted(asked, k, epsilon, (share, max_rounds, seed, cancel), budget)
             costs.append(best.objective / len(best.strategy.T))
             own.append((members, best.strategy))
         if budget.cancelled():
@@ -108,7 +93,9 @@ def design_split(
             costs.append(rest.objective / float(survey.n) - left.constant)
     except Interrupted:
         return patterns
-    objective = float(survey.n) * (survey.components.constant + math.fsum(map(math.sqrt, costs)) ** 2)
+    more = Budget(None if time_limit is None else max(LEAST_GRACE, GRACE * time_limit), None, cancel)
+    shares, value = asked.shared([strategy for _, strategy in own], np.array(costs), more)
+    objective = float(survey.n) * (survey.components.constant + value)
     if objective >= whole.objective:
         return patterns
     seconds = budget.seconds
@@ -116,7 +103,7 @@ def design_split(
         callback(replace(told[-1], objective=objective, seconds=seconds, best=None))
     history = (*whole.history, (whole.rounds, seconds, objective))
     about = (history, whole.rounds, seconds, whole.epsilon, seed, whole.stopped, survey)
-    return SplitDesign(tuple(own), rest, np.sqrt(costs), objective, *about)
+    return SplitDesign(tuple(own), rest, shares, objective, *about)
 
 
 def _share(budget: Budget, fits: int) -> float | None:
@@ -126,8 +113,7 @@ def _share(budget: Budget, fits: int) -> float | None:
 
 
 def _fitted(
-    survey: Survey,
-    sets: Sequence[Set],
+    asked: Asked,
     k: int,
     epsilon: float,
     limits: tuple[float | None, int | None, int, Cancel | None],
@@ -137,9 +123,9 @@ def _fitted(
     types has the seconds that are left. Raises `Interrupted` where the time of ``budget`` is over."""
     seconds, max_rounds, seed, cancel = limits
     mine = Budget(seconds)
-    gram = _asked_of(survey, sets, k)
+    gram = asked.gram(k)
     budget.check()
-    merged = _merged(survey, sets, k, gram, epsilon, seconds, seed, cancel)
+    merged = _merged(asked, k, gram, epsilon, seconds, seed, cancel)
     left = mine.left()
     if merged is not None and left == 0:
         return merged
@@ -148,34 +134,8 @@ def _fitted(
     return dense if merged is None or dense.objective <= merged.objective else merged
 
 
-def own_sets(survey: Survey) -> tuple[Set, ...]:
-    """The sets of attributes whose tables get strategies of their own: none where there would be too many."""
-    sets = ordered_sets(
-        survey, (g for g in ordered_groups(survey) if math.prod(survey.shape[i] for i in g.attributes) <= MOST_TYPES)
-    )
-    return sets if len(sets) <= MOST_OWN else ()
-
-
-def _left(survey: Survey, sets: Sequence[Set]) -> Components:
-    """The components of a survey that no table of ``sets`` holds."""
-    known = survey.components
-    kept = [not any(set(members) <= set(one) for one in sets) for members in known.sets]
-    members = tuple(one for one, keep in zip(known.sets, kept, strict=True) if keep)
-    return Components(members, known.dims[kept], known.gram[kept], known.constant)
-
-
-def _asked_of(survey: Survey, sets: Sequence[Set], k: int) -> np.ndarray:
-    """(cells, cells) what all questions ask of the part of them that table ``k`` answers, and a little of all else there."""
-    members = sets[k]
-    sizes = [survey.shape[i] for i in members]
-    gram = restricted_gram(survey, members)
-    gram = gram + np.eye(len(gram)) * (_ALL * np.trace(gram) / len(gram))
-    return part_of(gram, sizes, members, sets, k)
-
-
 def _merged(
-    survey: Survey,
-    sets: Sequence[Set],
+    asked: Asked,
     k: int,
     gram: np.ndarray,
     epsilon: float,
@@ -185,29 +145,17 @@ def _merged(
 ) -> Mixed | None:
     """A strategy for table ``k`` by merging the types that its questions in an order, or of single values, treat alike (`mixed`). None for
     tables that a search over all types does better with, and where too many types are left."""
-    members, cells = sets[k], len(gram)
-    met = [group for group in ordered_groups(survey) if set(several(survey, group.attributes)) & set(members)]
-    rows = np.concatenate([_rows_of(survey, group, sets, k) for group in met])
+    rows, cells = asked.rows(k), len(gram)
     merged = merged_types(np.round(rows / np.abs(rows).max(initial=1e-300), 9) + 0.0)
     _, first, sizes = np.unique(merged, return_index=True, return_counts=True)
     if len(first) > min(FEW_TOLD_APART if cells <= FEW_TYPES else FEW_TYPES, cells // 2):
         return None
-    asked = rows[:, first].T @ rows[:, first]
-    asked += np.eye(len(first)) * (_ALL * np.trace(asked) / len(first))
+    few = rows[:, first].T @ rows[:, first]
+    few += np.eye(len(first)) * (LITTLE * np.trace(few) / len(first))
     best = design(
-        Custom(root_of(asked)), epsilon, seconds, MERGED_ROUNDS, seed, None, cancel, prior=sizes / cells
+        Custom(root_of(few)), epsilon, seconds, MERGED_ROUNDS, seed, None, cancel, prior=sizes / cells
     ).strategy
-    return mixed(gram, [survey.shape[i] for i in members], epsilon, merged, best)
-
-
-def _rows_of(survey: Survey, group: Group, sets: Sequence[Set], k: int) -> np.ndarray:
-    """(q, cells) the part of the questions of a ``group`` that table ``k`` answers, for the cells of this."""
-    members = sets[k]
-    sizes = [survey.shape[i] for i in members]
-    common = tuple(i for i in group.attributes if i in members)
-    rows = means_on(group.base.gram_root, survey, group, common)[:, cells_of(sizes, members, common)]
-    parts = divided(rows.reshape(-1, *sizes), members, sets)
-    return group.weight * np.broadcast_to(parts[k], (len(rows), *sizes)).reshape(len(rows), -1)
+    return mixed(gram, [asked.survey.shape[i] for i in asked.sets[k]], epsilon, merged, best)
 
 
 class _Seen(Survey):

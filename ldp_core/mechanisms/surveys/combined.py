@@ -1,0 +1,230 @@
+"""Reports about tables that share attributes, put together: every question is answered by what all of them tell.
+
+Strategies Q_k, each for a share a_k of the people, ask about the tables of the attributes B_k. What they tell lies in the space U of the
+functions whose components (`ldp_core.anova`) are each of attributes of one B_k, without the mean, which is known. Let e be an orthonormal
+basis of U for the mean over the types, Helmert's along each attribute. A report y about table k reads
+
+    f_k(y) = sum_u Q_k[y, u] e(u) / sum_u Q_k[y, u]      (u over the cells of the table; zero for what is no function of B_k),
+
+the expectation of e given the report when all types are as frequent. Its expectation for a person of type u is M_k e(u), with M_k the mean
+over the cells of the sum over y of f_k(y) Q_k[y, u] e(u)': the information of the strategy. With M = sum_k a_k M_k, the sum of
+M^-1 f_k(y) over all reports is an unbiased estimate of the sum of e(u) over the people: a question with coordinates r in that basis is
+answered by r' M^-1 f_k(y) added up. The part of r that table k answers is h_k = a_k M_k M^-1 r, and these sum to r.
+
+It is the best there is, on average over the types: the second moment of what a person adds is then a quadratic form in what reports add,
+sum_k a_k sum_y D_k[y] c_k(y)^2, with D_k[y] the mean probability of y, and by Gauss and Markov its least value among all unbiased c is
+r' M^-1 r, at c_k = r' M^-1 f_k. Dividing a question into parts, each for one table alone, is one of these c: it is never better, and the
+same where tables share no attribute, since M is then in blocks. Where tables that are tied together have too many dimensions for one
+matrix, each is taken by itself, and answers the components that no table before it holds. Source: this project.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import linalg
+
+from ldp_core import anova
+from ldp_core.anova import Set
+from ldp_core.mechanisms.surveys.largest import tied_together
+from ldp_core.workloads import Survey
+
+MOST_DIMENSIONS = 4_096
+"""Tables with more dimensions together are not put together: a matrix of this size takes seconds."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Tables whose reports are put together: their ``numbers`` among all tables ``sets``, and the components ``answered`` from them."""
+
+    sizes: tuple[int, ...]
+    numbers: tuple[int, ...]
+    sets: tuple[Set, ...]
+    answered: frozenset[Set]
+
+    @cached_property
+    def attributes(self) -> Set:
+        """All attributes of the tables."""
+        return tuple(sorted(set().union(*self.sets)))
+
+    @cached_property
+    def at(self) -> dict[Set, slice]:
+        """Where the coordinates of each component are among those of U."""
+        found, start = dict[Set, slice](), 0
+        for members in _components(self.sizes, self.sets):
+            dims = int(anova.dimensions(self.sizes, members))
+            found[members] = slice(start, start + dims)
+            start += dims
+        return found
+
+    @property
+    def dimensions(self) -> int:
+        return max(place.stop for place in self.at.values())
+
+    def places(self, attributes: Set) -> np.ndarray:
+        """(cells,) where each coordinate (`anova.coordinates`) of functions on the table of ``attributes`` is in U, -1 for nowhere."""
+        found = np.full([self.sizes[i] for i in attributes], -1)
+        for members, place in self.at.items():
+            if set(members) <= set(attributes):
+                inside = tuple(slice(1, None) if i in members else 0 for i in attributes)
+                found[inside] = np.arange(place.start, place.stop).reshape(found[inside].shape)
+        return found.ravel()
+
+    def seen(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
+        """(c,) places in U and (q, c) coordinates there of what is answered of ``rows`` (q, cells) on the table of ``attributes``."""
+        places = self.places(attributes)
+        kept = self.asked[places] & (places >= 0)
+        coordinates = anova.coordinates(rows.reshape(-1, *(self.sizes[i] for i in attributes)))
+        return places[kept], coordinates.reshape(len(rows), -1)[:, kept] / math.sqrt(len(places))
+
+    @cached_property
+    def asked(self) -> np.ndarray:
+        """(dimensions,) which coordinates belong to components that are answered."""
+        found = np.zeros(self.dimensions, dtype=bool)
+        for members in self.answered:
+            found[self.at[members]] = True
+        return found
+
+    def gram(self, survey: Survey, spectra: Iterable[Mapping[Set, float] | None]) -> np.ndarray:
+        """(dimensions, dimensions) the sum of r r' over the answered parts of all queries; ``spectra`` has for each group the eigenvalues of
+        its own Gram matrix by component, None where it has none."""
+        found, diagonal = np.zeros((self.dimensions, self.dimensions)), np.zeros(self.dimensions)
+        for group, values in zip(survey.groups, spectra, strict=True):
+            if values is not None:
+                for members in self.answered & values.keys():
+                    diagonal[self.at[members]] += group.weight**2 * values[members] / group.base.n
+            elif set(group.attributes) & set(self.attributes):
+                places, rows = self.seen(group.base.gram_root, group.attributes)
+                found[np.ix_(places, places)] += group.weight**2 * rows.T @ rows
+        found[np.diag_indices_from(found)] += diagonal
+        return found
+
+
+def together(sizes: Sequence[int], sets: Sequence[Set]) -> list[Tables]:
+    """The tables of ``sets`` in those whose reports are put together: all that attributes of more than one value tie together, and by
+    themselves those that have too many dimensions for that."""
+    found, several = list[Tables](), [tuple(i for i in one if sizes[i] > 1) for one in sets]
+    for group in tied_together(several):
+        numbers = tuple(k for k, one in enumerate(several) if set(one) <= set(group))
+        members = frozenset(_components(sizes, [sets[k] for k in numbers]))
+        if len(numbers) == 1 or math.fsum(anova.dimensions(sizes, one) for one in members) <= MOST_DIMENSIONS:
+            found.append(Tables(tuple(sizes), numbers, tuple(sets[k] for k in numbers), members))
+            continue
+        for k in numbers:
+            mine = members & frozenset(_components(sizes, [sets[k]]))
+            members -= mine
+            found.append(Tables(tuple(sizes), (k,), (sets[k],), mine))
+    return found
+
+
+def _components(sizes: Sequence[int], sets: Iterable[Set]) -> list[Set]:
+    """The non-empty sets of attributes of more than one value that one of ``sets`` holds, each once."""
+    held = (members for one in sets for members in anova.subsets(i for i in one if sizes[i] > 1) if members)
+    return list(dict.fromkeys(held))
+
+
+class Strategies:
+    """The strategies (m_k, cells) for ``tables``, and what their reports tell of U."""
+
+    def __init__(self, tables: Tables, strategies: Sequence[np.ndarray]):
+        self.tables, self.strategies = tables, tuple(strategies)
+
+    @cached_property
+    def readings(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each table the places in U of its coordinates (c,), and f_k (m_k, c)."""
+        found = []
+        for members, Q in zip(self.tables.sets, self.strategies, strict=True):
+            places = self.tables.places(members)
+            coordinates = anova.coordinates(Q.reshape(-1, *(self.tables.sizes[i] for i in members))).reshape(Q.shape)
+            scale = math.sqrt(Q.shape[1]) / Q.sum(axis=1, keepdims=True)
+            found.append((places[places >= 0], coordinates[:, places >= 0] * scale))
+        return found
+
+    @cached_property
+    def information(self) -> list[np.ndarray]:
+        """M_k (c, c) of each table."""
+        return [(read.T * Q.mean(axis=1)) @ read for (_, read), Q in zip(self.readings, self.strategies, strict=True)]
+
+
+class Combined:
+    """The answers of ``strategies`` that people take part in with probabilities ``shares``, one for each table."""
+
+    def __init__(self, strategies: Strategies, shares: np.ndarray):
+        self.by, self.shares, self.tables = strategies, shares, strategies.tables
+
+    @cached_property
+    def _inverse(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """M^-1 and, when the reports do not tell all of U, M^+ and the projector on what they do tell."""
+        M = np.zeros((self.tables.dimensions, self.tables.dimensions))
+        for share, (places, _), own in zip(self.shares, self.by.readings, self.by.information, strict=True):
+            M[np.ix_(places, places)] += share * own
+        factor, failed = linalg.lapack.dpotrf(M, lower=True)
+        if not failed and linalg.lapack.dpocon(factor, np.abs(M).sum(axis=0).max(), uplo="L")[0] > 1e-10:
+            inverse, _ = linalg.lapack.dpotri(factor, lower=True)
+            return np.tril(inverse) + np.tril(inverse, -1).T, None
+        values, vectors = linalg.eigh(M)
+        kept = values > 1e-13 * values[-1]
+        inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+        return inverse, None if kept.all() else vectors[:, kept] @ vectors[:, kept].T
+
+    @cached_property
+    def inflation(self) -> dict[Set, float]:
+        """{A: tr(P_A M^-1) / dim_A} for the components that the reports tell all of."""
+        inverse, projector = self._inverse
+        found = {}
+        for members in self.tables.answered:
+            place = self.tables.at[members]
+            dims = place.stop - place.start
+            if projector is None or dims - np.trace(projector[place, place]) <= 1e-9 * dims:
+                found[members] = float(np.trace(inverse[place, place])) / dims
+        return found
+
+    def added(self, rows: np.ndarray, attributes: Set) -> Iterator[np.ndarray]:
+        """For each table (q, m_k): what a report about it adds to ``rows`` (q, cells) on the table of ``attributes``."""
+        places, coordinates = self.tables.seen(rows, attributes)
+        solved = coordinates @ self._inverse[0][places]
+        for own, read in self.by.readings:
+            yield solved[:, own] @ read.T
+
+    def squares(self, gram: np.ndarray) -> Iterator[np.ndarray]:
+        """For each table (m_k,): the sum of the squares of what a report about it adds to queries with the ``gram`` of `Tables`."""
+        spread = self._spread(gram)
+        for own, read in self.by.readings:
+            yield ((read @ spread[np.ix_(own, own)]) * read).sum(axis=1)
+
+    def cost(self, gram: np.ndarray) -> float:
+        """tr(M^-1 G): the sum of r' M^-1 r over the queries with the ``gram`` of `Tables`, on average over the types."""
+        return float(np.vdot(self._inverse[0], gram))
+
+    def gains(self, gram: np.ndarray) -> np.ndarray:
+        """(K,) by how much that falls with the share of each table: tr(M_k M^-1 G M^-1)."""
+        spread = self._spread(gram)
+        return np.array(
+            [
+                np.vdot(own, spread[np.ix_(places, places)])
+                for own, (places, _) in zip(self.by.information, self.by.readings, strict=True)
+            ]
+        )
+
+    def _spread(self, gram: np.ndarray) -> np.ndarray:
+        """M^-1 G M^-1."""
+        found: np.ndarray = self._inverse[0] @ gram @ self._inverse[0]
+        return found
+
+    def components(self, tallies: Sequence[np.ndarray]) -> dict[Set, np.ndarray]:
+        """{A: component A, in users} from how often each report was sent about each table (m_k,)."""
+        sums = np.zeros(self.tables.dimensions)
+        for (own, read), tally in zip(self.by.readings, tallies, strict=True):
+            np.add.at(sums, own, tally @ read)
+        sums, found = self._inverse[0] @ sums, {}
+        for members in self.inflation:
+            sizes = [self.tables.sizes[i] for i in members]
+            part = sums[self.tables.at[members]].reshape([size - 1 for size in sizes])
+            for size in sizes:  # the first axis is read, and goes last
+                part = np.tensordot(part, anova.coordinates(np.eye(size))[:, 1:], axes=(0, 1))
+            found[members] = part / math.sqrt(part.size)
+        return found

@@ -1,0 +1,134 @@
+"""What a survey asks of the tables whose questions follow an order or single out values, and how people are shared among these."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ldp_core.anova import Set
+from ldp_core.mechanisms.surveys.combined import Combined, Strategies, Tables, together
+from ldp_core.optimize.sizes import MOST_TYPES
+from ldp_core.run import Budget
+from ldp_core.workloads import Survey
+from ldp_core.workloads.restricted import (
+    cells_of,
+    divided,
+    means_on,
+    ordered_groups,
+    ordered_sets,
+    part_of,
+    restricted_gram,
+    several,
+    spectra,
+)
+from ldp_core.workloads.surveys import Components
+
+MOST_OWN = 24
+"""Most strategies of their own: each takes time to fit, and people to report on it."""
+SHARE_ROUNDS, SHARED_CLOSE = 30, 1e-4
+"""Shares are improved in at most so many rounds, while one gains more than this share of what is left."""
+LEAST_SHARE = 1e-6
+LITTLE = 1e-8  # of the weight of the questions, for all that can be asked of a table: so that reports tell all of it
+
+
+def own_sets(survey: Survey) -> tuple[Set, ...]:
+    """The sets of attributes whose tables get strategies of their own: none where there would be too many."""
+    sets = ordered_sets(
+        survey, (g for g in ordered_groups(survey) if math.prod(survey.shape[i] for i in g.attributes) <= MOST_TYPES)
+    )
+    return sets if len(sets) <= MOST_OWN else ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a ``survey`` asks of the tables of ``sets``. A group of questions that one of several tables put together holds is asked of the
+    first of these as a whole: the best strategy for questions tells of parts of them at once. Of all others each table is asked the part
+    that no table before it answers (`divided`)."""
+
+    survey: Survey
+    sets: tuple[Set, ...]
+
+    @cached_property
+    def together(self) -> list[Tables]:
+        return together(self.survey.shape, self.sets)
+
+    @cached_property
+    def spectra(self) -> list[dict[Set, float] | None]:
+        return spectra(self.survey)
+
+    @cached_property
+    def owners(self) -> list[int | None]:
+        """For each group the number of the table that is asked it as a whole."""
+        tied = sorted(k for tables in self.together if len(tables.numbers) > 1 for k in tables.numbers)
+        return [
+            next((k for k in tied if set(several(self.survey, group.attributes)) <= set(self.sets[k])), None)
+            if values is None
+            else None
+            for group, values in zip(self.survey.groups, self.spectra, strict=True)
+        ]
+
+    @cached_property
+    def left(self) -> Components:
+        """The components that no table holds."""
+        known = self.survey.components
+        kept = [not any(set(members) <= set(one) for one in self.sets) for members in known.sets]
+        members = tuple(one for one, keep in zip(known.sets, kept, strict=True) if keep)
+        return Components(members, known.dims[kept], known.gram[kept], known.constant)
+
+    def gram(self, k: int) -> np.ndarray:
+        """(cells, cells) what is asked of table ``k``, and a little of all else there."""
+        members, groups = self.sets[k], list(zip(self.survey.groups, self.owners, strict=True))
+        whole = restricted_gram(self.survey, members, [group for group, owner in groups if owner == k])
+        parts = restricted_gram(self.survey, members, [group for group, owner in groups if owner is None])
+        parts += np.eye(len(parts)) * (LITTLE * np.trace(parts + whole) / len(parts))
+        parts = part_of(parts, self._axes(k), members, self.sets, k)
+        return parts + part_of(whole, self._axes(k), members, (members,), 0)
+
+    def rows(self, k: int) -> np.ndarray:
+        """(q, cells) what questions that do not treat values alike ask of table ``k``."""
+        members = self.sets[k]
+        found = [np.zeros((0, math.prod(self._axes(k))))]
+        for group, values, owner in zip(self.survey.groups, self.spectra, self.owners, strict=True):
+            if values is None and owner in (k, None) and set(several(self.survey, group.attributes)) & set(members):
+                common = tuple(i for i in group.attributes if i in members)
+                rows = means_on(group.base.gram_root, self.survey, group, common)
+                rows = rows[:, cells_of(self._axes(k), members, common)]
+                sets, number = ((members,), 0) if owner == k else (self.sets, k)
+                part = divided(rows.reshape(-1, *self._axes(k)), members, sets)[number]
+                found.append(group.weight * np.broadcast_to(part, (len(rows), *self._axes(k))).reshape(len(rows), -1))
+        return np.concatenate(found)
+
+    def shared(self, own: Sequence[np.ndarray], costs: np.ndarray, budget: Budget) -> tuple[np.ndarray, float]:
+        """(K,) the shares of people for the strategies ``own`` (m_k, cells) and, last, for patterns, and what all questions cost then, the sum
+        of r' M^-1 r: first in proportion to the square roots of the ``costs`` (K,) of each by itself, then, as long as ``budget`` lasts,
+        improved by multiplying each with the square root of its derivative (Torsney 1983)."""
+        told = [Strategies(tables, [own[k] for k in tables.numbers]) for tables in self.together]
+        grams = [one.tables.gram(self.survey, self.spectra) for one in told]
+        rest, rounds = costs[len(own) :], SHARE_ROUNDS if len(told) < len(own) else 1  # apart, the first are the best
+        shares = np.sqrt(costs) / np.sqrt(costs).sum()
+        best, least = shares, math.inf
+        for done in range(rounds):
+            if done and (budget.left() == 0 or budget.cancelled()):
+                break
+            combined = [Combined(one, shares[list(one.tables.numbers)]) for one in told]
+            value = float((rest / shares[len(own) :]).sum())
+            value += math.fsum(one.cost(gram) for one, gram in zip(combined, grams, strict=True))
+            gained = least - value
+            if gained > 0:
+                best, least = shares, value
+            if gained < SHARED_CLOSE * value or done == rounds - 1:
+                break
+            gains = np.concatenate([np.zeros(len(own)), rest / shares[len(own) :] ** 2])
+            for one, gram in zip(combined, grams, strict=True):
+                gains[list(one.tables.numbers)] = one.gains(gram)
+            shares = shares * np.sqrt(gains)
+            shares = np.maximum(shares / shares.sum(), LEAST_SHARE)
+            shares /= shares.sum()
+        return best, least
+
+    def _axes(self, k: int) -> list[int]:
+        return [self.survey.shape[i] for i in self.sets[k]]

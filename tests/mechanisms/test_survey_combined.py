@@ -1,0 +1,200 @@
+"""Reports about tables that share attributes: what they tell together is the best linear unbiased estimate, and never worse than apart."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, anova, workloads
+from ldp_core.library.optimized import of_survey
+from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.surveys import combined
+from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
+from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
+from ldp_core.optimize.surveys.split import design_split
+from ldp_core.optimize.surveys.tables import Asked
+from ldp_core.run import Budget
+from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, restricted, survey
+
+SIZES, EPSILON = (2, 3, 4), 0.7
+TYPES = np.array(list(product(*map(range, SIZES))))
+SETS = {"shared": [(0, 1), (1, 2)], "ring": [(0, 1), (0, 2), (1, 2)], "nested": [(0, 1, 2), (1, 2)]}
+
+
+def strategy(cells, seed):
+    """A strategy that treats all types differently."""
+    rng = np.random.default_rng(seed)
+    Q = np.exp(EPSILON * rng.random((3 * cells, cells)) / 2)
+    Q *= rng.random((len(Q), 1))
+    return Q / Q.sum(axis=0)
+
+
+def cells_of(members):
+    return np.ravel_multi_index(TYPES[:, list(members)].T, [SIZES[i] for i in members])
+
+
+def split(sets, shares=(1.0, 3.0, 2.0), strategies=None):
+    given = strategies or [strategy(math.prod(SIZES[i] for i in one), k) for k, one in enumerate(sets)]
+    own = [Own(one, ExplicitMechanism("made", Q, EPSILON)) for one, Q in zip(sets, given, strict=True)]
+    return SplitSurvey("made", SIZES, EPSILON, own, None, shares[: len(sets)])
+
+
+def spanned(sets):
+    """(24, 24) the projection on the functions that tables of ``sets`` hold, without the mean."""
+    found = np.zeros((24, 24))
+    for members in {part for one in sets for part in anova.subsets(one) if part}:
+        one = np.ones((1, 1))
+        for i, size in enumerate(SIZES):
+            mean = np.full((size, size), 1 / size)
+            one = np.kron(one, np.eye(size) - mean if i in members else mean)
+        found += one
+    return found
+
+
+def whole(mechanism):
+    """(reports, 24) the probabilities of all reports for all types."""
+    return np.concatenate(
+        [
+            share * one.mechanism.strategy[:, cells_of(one.attributes)]
+            for one, share in zip(mechanism.own, mechanism.shares, strict=True)
+        ]
+    )
+
+
+@pytest.mark.parametrize("sets", SETS.values(), ids=SETS)
+def test_what_tables_answer_adds_up_to_the_question_and_is_the_least_there_is(sets):
+    """The least mean square of all unbiased estimates, by least squares over every report."""
+    mechanism, rows = split(sets), np.random.default_rng(9).standard_normal((5, 24)) @ spanned(sets)
+    (one,) = mechanism.combined
+    values = list(one.added(rows, (0, 1, 2)))
+    parts = [
+        share * (value @ own.mechanism.strategy)[:, cells_of(own.attributes)]
+        for own, value, share in zip(mechanism.own, values, mechanism.shares, strict=True)
+    ]
+    np.testing.assert_allclose(sum(parts), rows, atol=1e-9)
+    Q = whole(mechanism)
+    D = Q.sum(axis=1)
+    found = (np.concatenate(values, axis=1) ** 2 @ D) / 24
+    scaled = Q / np.sqrt(D)[:, None]  # the least |x|^2 over scaled' x = r
+    least = (np.linalg.lstsq(scaled.T, rows.T, rcond=None)[0] ** 2).sum(axis=0) / 24
+    np.testing.assert_allclose(found, least, rtol=1e-8)
+
+
+ASKED = {
+    "pairs": survey(SIZES, [(0, 1), (1, 2)]),
+    "mixed": Survey(SIZES, [Group((0, 1), Prefix(6)), Group((1, 2), Prefix(12), 0.5), Group((2,), Prefix(4))]),
+    "across": Survey(SIZES, [Group((0,), Custom([[0.0, 1.0]])), Group((1, 2), Custom(np.eye(12)[:3]))]),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("sets", [*SETS.values(), [(0,), (1, 2)]], ids=[*SETS, "apart"])
+def test_it_is_never_worse_than_dividing_and_the_same_where_tables_share_nothing(sets, asked, monkeypatch):
+    if sets == [(0,), (1, 2)]:
+        asked = Survey(SIZES, [Group((0,), Histogram(2)), *ASKED["across"].groups])
+    best = split(sets).average_of(asked)
+    monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
+    divided = split(sets)
+    assert len(divided.combined) == len(sets)
+    if sets == [(0,), (1, 2)]:
+        assert best == pytest.approx(divided.average_of(asked), rel=1e-12)
+    else:
+        assert best < 0.999 * divided.average_of(asked)
+
+
+def test_a_division_answers_every_part_by_the_reconstruction_of_its_table(monkeypatch):
+    """The estimate that designs had before reports were put together."""
+    monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
+    mechanism, rows = split(SETS["shared"]), np.random.default_rng(3).standard_normal((4, 24))
+    parts = restricted.divided(rows.reshape(-1, *SIZES), (0, 1, 2), mechanism.sets)
+    found = [value for one in mechanism.combined for value in one.added(rows, (0, 1, 2))]
+    for own, part, share, value in zip(mechanism.own, parts, mechanism.shares, found, strict=False):
+        shape = [SIZES[i] for i in own.attributes]
+        tables = np.broadcast_to(part.reshape(4, *[n for n in part.shape[1:] if n > 1]), (4, *shape)).reshape(4, -1)
+        np.testing.assert_allclose(value, tables @ own.mechanism.reconstruction / share, atol=1e-9)
+
+
+def merging(cells, merged):
+    """A strategy that tells types of ``cells`` apart only as far as their numbers ``merged`` (cells,) differ."""
+    return strategy(max(merged) + 1, cells)[:, merged]
+
+
+def test_what_reports_do_not_tell_is_known_and_what_they_tell_together_is_told():
+    first = np.array([0, 1, 1, 2, 3, 3])  # of the second attribute, the first value
+    second = np.repeat([0, 1, 1], 4) * 4 + np.tile(np.arange(4), 3)
+    second[4:] = np.where(np.arange(8) < 4, 4, 5)  # and here the second and the third of it, but not the last attribute
+    together_ = split([(0, 1), (1, 2)], strategies=[merging(6, first), merging(12, second)])
+    assert (1,) in together_.inflation
+    assert (2,) not in together_.inflation
+    assert (1, 2) not in together_.inflation
+    assert together_.knows((1,))
+    assert not split([(0, 1)], strategies=[merging(6, first)]).knows((1,))
+    asked, Q = Survey(SIZES, [Group((1,), Prefix(3))]), whole(together_)
+    assert together_.supports(asked) is None
+    assert "say nothing about" in together_.supports(ASKED["pairs"])
+    raw = np.concatenate([[[k, y] for y in range(len(one.mechanism.strategy))] for k, one in enumerate(together_.own)])
+    adds = np.array([together_.estimate(together_.aggregate(one[None])).answers(asked) for one in raw])
+    W = asked.rows(np.arange(3))
+    np.testing.assert_allclose(Q.T @ adds, W.T, atol=1e-8)
+    exact = (Q.T @ adds**2 - W.T**2).sum(axis=1)
+    np.testing.assert_allclose(together_.variance_profile(asked), exact, rtol=1e-8, atol=1e-8)
+
+
+def test_tables_that_attributes_of_one_value_tie_are_not_tied():
+    found = together((3, 1, 4, 2), [(0, 1), (1, 2), (2, 3)])
+    assert [one.numbers for one in found] == [(0,), (1, 2)]
+    assert sum(one.dimensions for one in found) == 2 + 3 + 1 + 3
+
+
+def test_shares_are_improved_until_no_design_gains_more_than_another():
+    asked = Survey(SIZES, [*survey(SIZES, 2).groups, *ASKED["mixed"].groups])
+    given = Asked(asked, ((0, 1), (1, 2)))
+    own, costs = [strategy(6, 1), strategy(12, 2)], np.array([1.0, 50.0, 30.0])
+    (tables,) = given.together
+    gram = tables.gram(asked, given.spectra)
+
+    def cost(shares):
+        return Combined(Strategies(tables, own), shares[:2]).cost(gram) + costs[2] / shares[2]
+
+    first, worse = given.shared(own, costs, Budget(0))
+    assert worse == pytest.approx(cost(first))
+    np.testing.assert_allclose(first, np.sqrt(costs) / np.sqrt(costs).sum())
+    shares, value = given.shared(own, costs, Budget(None))
+    assert value == pytest.approx(cost(shares))
+    assert shares.sum() == pytest.approx(1)
+    grid = [np.array([a, b, 1 - a - b]) for a in np.arange(0.02, 1, 0.02) for b in np.arange(0.02, 0.99 - a, 0.02)]
+    best = min(map(cost, grid))
+    assert value < 1.003 * best
+    assert worse > 1.02 * value
+
+
+def overlapping():
+    """Conditions about two columns each, which share columns."""
+    shape = (8, 6, 8, 5)
+    conditions = [
+        Group(
+            (i, j),
+            workloads.Predicates(
+                (shape[i], shape[j]), [[((0,), np.arange(shape[i]) < shape[i] // 2), ((1,), np.arange(shape[j]) < 2)]]
+            ),
+        )
+        for i, j in [(0, 1), (1, 2), (2, 3), (0, 3)]
+    ]
+    return Survey(shape, conditions)
+
+
+def test_conditions_on_tables_that_share_columns_take_fewer_people_than_divided_ones(monkeypatch):
+    asked, about = overlapping(), {"time_limit": None, "max_rounds": 15, "seed": 0}
+    found = design_split(asked, 1.0, **about)
+    made = of_survey(found)
+    assert isinstance(made, SplitSurvey)
+    assert found.objective == pytest.approx(analysis.objective(made, asked), rel=1e-6)
+    monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
+    divided = design_split(asked, 1.0, **about)
+    assert found.objective < 0.8 * divided.objective
+    assert divided.objective == pytest.approx(analysis.objective(of_survey(divided), asked), rel=1e-6)
+    monkeypatch.setattr(combined, "MOST_DIMENSIONS", 4_096)
+    put_together = of_survey(divided)
+    assert put_together.digest == of_survey(divided).digest
+    assert analysis.objective(put_together, asked) < 0.99 * divided.objective
