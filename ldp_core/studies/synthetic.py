@@ -85,8 +85,9 @@ def evidence(
 ) -> dict[Set, joint.Evidence]:
     """What an estimate says about each component, with its noise: in each direction of the table of A the variance is users / (n_A m_A),
     since a direction of length one there is one of length sqrt(n / n_A) over the types, along which M has the eigenvalue m_A / n.
-    Strategies of their own have noise of another size in each direction, and of other people: taken is the mean over the directions and
-    the types (`SplitSurvey.inflation`)."""
+    Strategies of their own have noise of another size in each direction, and of other people, and where their tables share attributes it goes
+    together in several components: taken is the mean over the directions and the types (`SplitSurvey.inflation`), which is what weighs a
+    component; that errors go together the model does not use."""
     return {
         members: joint.Evidence(part, math.sqrt(users * mechanism.inflation[members] / part.size))
         for members, part in estimate.components.items()

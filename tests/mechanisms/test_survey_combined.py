@@ -1,7 +1,7 @@
 """Reports about tables that share attributes: what they tell together is the best linear unbiased estimate, and never worse than apart."""
 
 import math
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys import combined
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
+from ldp_core.optimize.surveys import split as splitting
 from ldp_core.optimize.surveys.split import design_split
 from ldp_core.optimize.surveys.tables import Asked
 from ldp_core.run import Budget
@@ -157,16 +158,35 @@ def test_shares_are_improved_until_no_design_gains_more_than_another():
     def cost(shares):
         return Combined(Strategies(tables, own), shares[:2]).cost(gram) + costs[2] / shares[2]
 
-    first, worse = given.shared(own, costs, Budget(0))
-    assert worse == pytest.approx(cost(first))
-    np.testing.assert_allclose(first, np.sqrt(costs) / np.sqrt(costs).sum())
-    shares, value = given.shared(own, costs, Budget(None))
-    assert value == pytest.approx(cost(shares))
-    assert shares.sum() == pytest.approx(1)
+    start = np.sqrt(costs) / np.sqrt(costs).sum()
+    first = given.shared(own, np.sqrt(costs), costs[2:], Budget(0))
+    assert first.cost == pytest.approx(cost(start))
+    np.testing.assert_allclose(first.shares, start)
+    found = given.shared(own, start, costs[2:], Budget(None))
+    assert found.cost == pytest.approx(cost(found.shares))
+    assert found.shares.sum() == pytest.approx(1)
     grid = [np.array([a, b, 1 - a - b]) for a in np.arange(0.02, 1, 0.02) for b in np.arange(0.02, 0.99 - a, 0.02)]
     best = min(map(cost, grid))
-    assert value < 1.003 * best
-    assert worse > 1.02 * value
+    assert found.cost < 1.003 * best
+    assert first.cost > 1.02 * found.cost
+
+
+@pytest.mark.parametrize("sets", SETS.values(), ids=SETS)
+def test_what_each_table_is_asked_is_its_part_of_all_questions(sets):
+    asked = ASKED["mixed"]
+    mechanism, rows = split(sets), asked.rows(np.arange(asked.num_queries))
+    (one,) = mechanism.combined
+    gram = one.tables.gram(asked, restricted.spectra(asked))
+    costs = []
+    for own, value, (part, cost) in zip(mechanism.own, one.added(rows, (0, 1, 2)), one.parts(gram), strict=True):
+        h = value @ own.mechanism.strategy
+        np.testing.assert_allclose(part, h.T @ h, atol=1e-9 * np.abs(part).max())
+        Q = own.mechanism.strategy
+        information = (Q.T / Q.sum(axis=1)) @ Q
+        assert cost == pytest.approx(np.trace(np.linalg.solve(information, part)) / own.mechanism.n)
+        costs.append(cost)
+    assert mechanism.shares @ costs == pytest.approx(one.cost(gram))
+    np.testing.assert_allclose(one.gains(gram), costs)
 
 
 def overlapping():
@@ -198,3 +218,20 @@ def test_conditions_on_tables_that_share_columns_take_fewer_people_than_divided_
     put_together = of_survey(divided)
     assert put_together.digest == of_survey(divided).digest
     assert analysis.objective(put_together, asked) < 0.99 * divided.objective
+
+
+def test_tables_that_many_others_meet_leave_what_is_common_to_all_of_them(monkeypatch):
+    """Strategies for whole questions alone would all ask much about the columns they share."""
+    shape, about = (5, 5, 5, 5), {"time_limit": None, "max_rounds": 10, "seed": 0}
+    totals = workloads.product([Prefix(5), Prefix(5)])
+    asked = Survey(shape, [Group(pair, totals) for pair in combinations(range(4), 2)])
+    found = design_split(asked, 1.0, **about)
+    assert found.objective == pytest.approx(analysis.objective(of_survey(found), asked), rel=1e-6)
+    with monkeypatch.context() as once:
+        once.setattr(splitting, "_again", lambda asked, own, shared, *_: (own, shared))
+        whole = design_split(asked, 1.0, **about)
+    monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
+    divided = design_split(asked, 1.0, **about)
+    constant = float(asked.n) * asked.components.constant
+    assert found.objective - constant < 0.97 * (whole.objective - constant)
+    assert found.objective - constant < 0.97 * (divided.objective - constant)

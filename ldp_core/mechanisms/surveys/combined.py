@@ -210,6 +210,17 @@ class Combined:
             ]
         )
 
+    def parts(self, gram: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
+        """For each table (cells, cells) the sum of h_k h_k' / a_k^2 over all queries, and tr(M_k^-1 of it): what the table is asked when each
+        part comes from the table that tells most of it, and what that costs by the strategy it has."""
+        spread = self._spread(gram)
+        for members, own, (places, _) in zip(self.tables.sets, self.by.information, self.by.readings, strict=True):
+            sizes = [self.tables.sizes[i] for i in members]
+            basis = anova.coordinates(np.eye(math.prod(sizes)).reshape(-1, *sizes)).reshape(math.prod(sizes), -1)
+            basis = basis[:, self.tables.places(members) >= 0] * math.sqrt(len(basis))
+            here = spread[np.ix_(places, places)]
+            yield basis @ (own @ here @ own) @ basis.T, float(np.vdot(own, here))
+
     def _spread(self, gram: np.ndarray) -> np.ndarray:
         """M^-1 G M^-1."""
         found: np.ndarray = self._inverse[0] @ gram @ self._inverse[0]

@@ -11,7 +11,7 @@ from ldp_core.optimize.certified import design
 from ldp_core.optimize.columns.merged import Mixed, merged_types, mixed
 from ldp_core.optimize.gradient.method import Optimized, Told
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
-from ldp_core.optimize.surveys.tables import LITTLE, Asked, own_sets
+from ldp_core.optimize.surveys.tables import LITTLE, Asked, Shared, own_sets
 from ldp_core.optimize.symmetric.orbits import FEW_TYPES
 from ldp_core.run import GRACE, LEAST_GRACE, Budget, Callback, Cancel, Interrupted, Progress, Stopped
 from ldp_core.workloads import Custom, Survey
@@ -63,7 +63,7 @@ def design_split(
     budget = Budget(time_limit, None, cancel)
     asked = Asked(survey, own_sets(survey))
     sets, left = asked.sets, asked.left
-    fits = 1 + len(sets) + bool(left.sets)
+    fits = 1 + len(sets) + bool(left.sets) + len(asked.tied)
     told: list[Progress] = []
 
     def pass_on(progress: Progress) -> None:
@@ -89,13 +89,17 @@ def design_split(
         if budget.cancelled():
             return patterns
         if left.sets:
-            rest = design_survey(_Seen(survey, left), epsilon, _share(budget, 1), max_rounds, seed, None, cancel)
+            rest = design_survey(
+                _Seen(survey, left), epsilon, _share(budget, 1 + len(asked.tied)), max_rounds, seed, None, cancel
+            )
             costs.append(rest.objective / float(survey.n) - left.constant)
     except Interrupted:
         return patterns
-    more = Budget(None if time_limit is None else max(LEAST_GRACE, GRACE * time_limit), None, cancel)
-    shares, value = asked.shared([strategy for _, strategy in own], np.array(costs), more)
-    objective = float(survey.n) * (survey.components.constant + value)
+    given = (np.sqrt(costs), np.array(costs[len(own) :]))
+    shared = asked.shared([strategy for _, strategy in own], *given, _a_little(time_limit, cancel))
+    if asked.tied:
+        own, shared = _again(asked, own, shared, given[1], epsilon, (time_limit, max_rounds, seed, cancel), budget)
+    objective = float(survey.n) * (survey.components.constant + shared.cost)
     if objective >= whole.objective:
         return patterns
     seconds = budget.seconds
@@ -103,7 +107,7 @@ def design_split(
         callback(replace(told[-1], objective=objective, seconds=seconds, best=None))
     history = (*whole.history, (whole.rounds, seconds, objective))
     about = (history, whole.rounds, seconds, whole.epsilon, seed, whole.stopped, survey)
-    return SplitDesign(tuple(own), rest, shares, objective, *about)
+    return SplitDesign(tuple(own), rest, shared.shares, objective, *about)
 
 
 def _share(budget: Budget, fits: int) -> float | None:
@@ -132,6 +136,38 @@ def _fitted(
     budget.check()
     dense = design(Custom(root_of(gram)), epsilon, left, max_rounds, seed, None, cancel)
     return dense if merged is None or dense.objective <= merged.objective else merged
+
+
+def _again(
+    asked: Asked,
+    own: list[tuple[Set, np.ndarray]],
+    shared: Shared,
+    rest: np.ndarray,
+    epsilon: float,
+    limits: tuple[float | None, int | None, int, Cancel | None],
+    budget: Budget,
+) -> tuple[list[tuple[Set, np.ndarray]], Shared]:
+    """Strategies for what each table is asked once the others tell something of it as well, where they are better than ``own``, in the
+    time that is left. Each lowers the cost of its part of all questions, and dividing these anew lowers it further: the cost is a convex
+    function of the information of all tables together with the parts."""
+    time_limit, max_rounds, seed, cancel = limits
+    found = list(own)
+    for done, (k, gram, cost) in enumerate(shared.parts()):
+        if budget.left() == 0 or budget.cancelled():
+            break
+        gram = gram + np.eye(len(gram)) * (LITTLE * np.trace(gram) / len(gram))
+        seconds = _share(budget, len(asked.tied) - done)
+        best = design(Custom(root_of(gram)), epsilon, seconds, max_rounds, seed, None, cancel)
+        if best.objective / len(gram) < cost:
+            found[k] = own[k][0], best.strategy
+    strategies = [strategy for _, strategy in found]
+    better = asked.shared(strategies, shared.shares, rest, _a_little(time_limit, cancel))
+    return (found, better) if better.cost < shared.cost else (own, shared)
+
+
+def _a_little(time_limit: float | None, cancel: Cancel | None) -> Budget:
+    """For what is soon done, when the time is over."""
+    return Budget(None if time_limit is None else max(LEAST_GRACE, GRACE * time_limit), None, cancel)
 
 
 def _merged(

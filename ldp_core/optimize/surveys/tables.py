@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,6 +44,24 @@ def own_sets(survey: Survey) -> tuple[Set, ...]:
 
 
 @dataclass(frozen=True)
+class Shared:
+    """The ``shares`` (K,) of people for strategies on tables and, last, for patterns, what all questions cost then (``cost``, the sum of
+    r' M^-1 r), the strategies put together, and what is asked of these (``grams``)."""
+
+    shares: np.ndarray
+    cost: float
+    combined: list[Combined]
+    grams: list[np.ndarray]
+
+    def parts(self) -> Iterator[tuple[int, np.ndarray, float]]:
+        """For each table put together with others its number, and what it is asked and what that costs (`Combined.parts`)."""
+        for one, gram in zip(self.combined, self.grams, strict=True):
+            if len(one.tables.numbers) > 1:
+                for k, (asked, cost) in zip(one.tables.numbers, one.parts(gram), strict=True):
+                    yield k, asked, cost
+
+
+@dataclass(frozen=True)
 class Asked:
     """What a ``survey`` asks of the tables of ``sets``. A group of questions that one of several tables put together holds is asked of the
     first of these as a whole: the best strategy for questions tells of parts of them at once. Of all others each table is asked the part
@@ -61,11 +79,15 @@ class Asked:
         return spectra(self.survey)
 
     @cached_property
+    def tied(self) -> list[int]:
+        """The numbers of the tables that are put together with others."""
+        return sorted(k for tables in self.together if len(tables.numbers) > 1 for k in tables.numbers)
+
+    @cached_property
     def owners(self) -> list[int | None]:
         """For each group the number of the table that is asked it as a whole."""
-        tied = sorted(k for tables in self.together if len(tables.numbers) > 1 for k in tables.numbers)
         return [
-            next((k for k in tied if set(several(self.survey, group.attributes)) <= set(self.sets[k])), None)
+            next((k for k in self.tied if set(several(self.survey, group.attributes)) <= set(self.sets[k])), None)
             if values is None
             else None
             for group, values in zip(self.survey.groups, self.spectra, strict=True)
@@ -102,25 +124,23 @@ class Asked:
                 found.append(group.weight * np.broadcast_to(part, (len(rows), *self._axes(k))).reshape(len(rows), -1))
         return np.concatenate(found)
 
-    def shared(self, own: Sequence[np.ndarray], costs: np.ndarray, budget: Budget) -> tuple[np.ndarray, float]:
-        """(K,) the shares of people for the strategies ``own`` (m_k, cells) and, last, for patterns, and what all questions cost then, the sum
-        of r' M^-1 r: first in proportion to the square roots of the ``costs`` (K,) of each by itself, then, as long as ``budget`` lasts,
-        improved by multiplying each with the square root of its derivative (Torsney 1983)."""
+    def shared(self, own: Sequence[np.ndarray], shares: np.ndarray, rest: np.ndarray, budget: Budget) -> Shared:
+        """The people shared among the strategies ``own`` (m_k, cells) and, where there are, patterns that cost ``rest`` (1,) by themselves: in
+        proportion to ``shares`` (K,) first, and where tables are put together, and as long as ``budget`` lasts, improved by multiplying each
+        share with the square root of its derivative (Torsney 1983)."""
         told = [Strategies(tables, [own[k] for k in tables.numbers]) for tables in self.together]
         grams = [one.tables.gram(self.survey, self.spectra) for one in told]
-        rest, rounds = costs[len(own) :], SHARE_ROUNDS if len(told) < len(own) else 1  # apart, the first are the best
-        shares = np.sqrt(costs) / np.sqrt(costs).sum()
-        best, least = shares, math.inf
+        rounds = SHARE_ROUNDS if self.tied else 1
+        shares = shares / shares.sum()
+        best = Shared(shares, math.inf, [], grams)
         for done in range(rounds):
-            if done and (budget.left() == 0 or budget.cancelled()):
-                break
             combined = [Combined(one, shares[list(one.tables.numbers)]) for one in told]
             value = float((rest / shares[len(own) :]).sum())
             value += math.fsum(one.cost(gram) for one, gram in zip(combined, grams, strict=True))
-            gained = least - value
+            gained = best.cost - value
             if gained > 0:
-                best, least = shares, value
-            if gained < SHARED_CLOSE * value or done == rounds - 1:
+                best = Shared(shares, value, combined, grams)
+            if gained < SHARED_CLOSE * value or done == rounds - 1 or budget.left() == 0 or budget.cancelled():
                 break
             gains = np.concatenate([np.zeros(len(own)), rest / shares[len(own) :] ** 2])
             for one, gram in zip(combined, grams, strict=True):
@@ -128,7 +148,7 @@ class Asked:
             shares = shares * np.sqrt(gains)
             shares = np.maximum(shares / shares.sum(), LEAST_SHARE)
             shares /= shares.sum()
-        return best, least
+        return best
 
     def _axes(self, k: int) -> list[int]:
         return [self.survey.shape[i] for i in self.sets[k]]
