@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ldp_core.anova import Set
 from ldp_core.optimize.certified import design
-from ldp_core.optimize.columns.merged import Mixed, merged_types, mixed
+from ldp_core.optimize.columns.merged import Mixed, mixed
+from ldp_core.optimize.columns.weights import Singular
 from ldp_core.optimize.gradient.method import Optimized, Told
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
-from ldp_core.optimize.surveys.tables import LITTLE, Asked, Shared, own_sets
+from ldp_core.optimize.surveys.tables import FEW_TOLD_APART, LITTLE, Asked, Shared, own_sets, told_apart
 from ldp_core.optimize.symmetric.orbits import FEW_TYPES
 from ldp_core.run import GRACE, LEAST_GRACE, Budget, Callback, Cancel, Interrupted, Progress, Stopped
 from ldp_core.workloads import Custom, Survey
 from ldp_core.workloads.base import root_of
 from ldp_core.workloads.surveys import Components
 
-FEW_TOLD_APART = 64
-"""Of tables that a search over all types does well with, those whose questions tell so few types apart are merged first: that takes no time."""
 MERGED_ROUNDS = 30
 """Most rounds for the few types that are left when others are merged."""
 
@@ -57,13 +57,14 @@ def design_split(
 ) -> SurveyDesign | SplitDesign:
     """The better, on average over the types, of patterns for all questions and of a split of people: strategies for the tables where
     questions follow an order or single out values, patterns for the rest. Parameters as in `ldp_core.optimize.design`; every fit gets the
-    same part of the time that is left, and all of ``max_rounds``. The patterns for all questions come first, and are what is returned where
-    the time is over before the others are there. ``callback`` gets the objectives of the patterns for all questions, and then that of
+    same part of the time that is left, and all of ``max_rounds``, and strategies put together are fitted again in what time there is
+    then. The patterns for all questions come first, and are what is returned where the time is over before the others are there. ``callback`` gets the objectives of the patterns for all questions, and then that of
     what is returned. ValueError as for `design_survey`."""
     budget = Budget(time_limit, None, cancel)
     asked = Asked(survey, own_sets(survey))
     sets, left = asked.sets, asked.left
-    fits = 1 + len(sets) + bool(left.sets) + len(asked.tied)
+    combining = bool(asked.tied)  # takes time as well
+    fits = 1 + len(sets) + bool(left.sets) + combining
     told: list[Progress] = []
 
     def pass_on(progress: Progress) -> None:
@@ -90,14 +91,14 @@ def design_split(
             return patterns
         if left.sets:
             rest = design_survey(
-                _Seen(survey, left), epsilon, _share(budget, 1 + len(asked.tied)), max_rounds, seed, None, cancel
+                _Seen(survey, left), epsilon, _share(budget, 1 + combining), max_rounds, seed, None, cancel
             )
             costs.append(rest.objective / float(survey.n) - left.constant)
     except Interrupted:
         return patterns
     given = (np.sqrt(costs), np.array(costs[len(own) :]))
     shared = asked.shared([strategy for _, strategy in own], *given, _a_little(time_limit, cancel))
-    if asked.tied:
+    if asked.tied and budget.left() != 0:
         own, shared = _again(asked, own, shared, given[1], epsilon, (time_limit, max_rounds, seed, cancel), budget)
     objective = float(survey.n) * (survey.components.constant + shared.cost)
     if objective >= whole.objective:
@@ -134,7 +135,12 @@ def _fitted(
     if merged is not None and left == 0:
         return merged
     budget.check()
-    dense = design(Custom(root_of(gram)), epsilon, left, max_rounds, seed, None, cancel)
+    try:
+        dense = design(Custom(root_of(gram)), epsilon, left, max_rounds, seed, None, cancel)
+    except Singular:  # of questions that tell few types apart
+        if merged is None:
+            raise
+        return merged
     return dense if merged is None or dense.objective <= merged.objective else merged
 
 
@@ -157,9 +163,10 @@ def _again(
             break
         gram = gram + np.eye(len(gram)) * (LITTLE * np.trace(gram) / len(gram))
         seconds = _share(budget, len(asked.tied) - done)
-        best = design(Custom(root_of(gram)), epsilon, seconds, max_rounds, seed, None, cancel)
-        if best.objective / len(gram) < cost:
-            found[k] = own[k][0], best.strategy
+        with suppress(Singular):  # questions that tell few types apart keep the strategy for these
+            best = design(Custom(root_of(gram)), epsilon, seconds, max_rounds, seed, None, cancel)
+            if best.objective / len(gram) < cost:
+                found[k] = own[k][0], best.strategy
     strategies = [strategy for _, strategy in found]
     better = asked.shared(strategies, shared.shares, rest, _a_little(time_limit, cancel))
     return (found, better) if better.cost < shared.cost else (own, shared)
@@ -182,7 +189,7 @@ def _merged(
     """A strategy for table ``k`` by merging the types that its questions in an order, or of single values, treat alike (`mixed`). None for
     tables that a search over all types does better with, and where too many types are left."""
     rows, cells = asked.rows(k), len(gram)
-    merged = merged_types(np.round(rows / np.abs(rows).max(initial=1e-300), 9) + 0.0)
+    merged = told_apart(rows)
     _, first, sizes = np.unique(merged, return_index=True, return_counts=True)
     if len(first) > min(FEW_TOLD_APART if cells <= FEW_TYPES else FEW_TYPES, cells // 2):
         return None

@@ -9,11 +9,13 @@ from functools import cached_property
 
 import numpy as np
 
+from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, Tables, together
+from ldp_core.optimize.columns.merged import merged_types
 from ldp_core.optimize.sizes import MOST_TYPES
 from ldp_core.run import Budget
-from ldp_core.workloads import Survey
+from ldp_core.workloads import Group, Survey
 from ldp_core.workloads.restricted import (
     cells_of,
     divided,
@@ -29,6 +31,8 @@ from ldp_core.workloads.surveys import Components
 
 MOST_OWN = 24
 """Most strategies of their own: each takes time to fit, and people to report on it."""
+FEW_TOLD_APART = 64
+"""Of tables that a search over all types does well with, those whose questions tell so few types apart are merged first: that takes no time."""
 SHARE_ROUNDS, SHARED_CLOSE = 30, 1e-4
 """Shares are improved in at most so many rounds, while one gains more than this share of what is left."""
 LEAST_SHARE = 1e-6
@@ -63,9 +67,9 @@ class Shared:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a ``survey`` asks of the tables of ``sets``. A group of questions that one of several tables put together holds is asked of the
-    first of these as a whole: the best strategy for questions tells of parts of them at once. Of all others each table is asked the part
-    that no table before it answers (`divided`)."""
+    """What a ``survey`` asks of the tables of ``sets``. Among tables put together, a group of questions that tells few types apart is asked of
+    the first that holds it as a whole, since reports about the types it tells apart say most of it; of all other questions each component
+    is divided evenly among the tables that hold it. Of a table by itself that part is asked that no table before it answers (`divided`)."""
 
     survey: Survey
     sets: tuple[Set, ...]
@@ -86,12 +90,12 @@ class Asked:
     @cached_property
     def owners(self) -> list[int | None]:
         """For each group the number of the table that is asked it as a whole."""
-        return [
-            next((k for k in self.tied if set(several(self.survey, group.attributes)) <= set(self.sets[k])), None)
-            if values is None
-            else None
-            for group, values in zip(self.survey.groups, self.spectra, strict=True)
-        ]
+        found: list[int | None] = []
+        for group, values in zip(self.survey.groups, self.spectra, strict=True):
+            about = set(several(self.survey, group.attributes))
+            holding = [k for k in self.tied if values is None and about <= set(self.sets[k])]
+            found.append(holding[0] if holding and _tells_few_apart(group) else None)
+        return found
 
     @cached_property
     def left(self) -> Components:
@@ -107,8 +111,7 @@ class Asked:
         whole = restricted_gram(self.survey, members, [group for group, owner in groups if owner == k])
         parts = restricted_gram(self.survey, members, [group for group, owner in groups if owner is None])
         parts += np.eye(len(parts)) * (LITTLE * np.trace(parts + whole) / len(parts))
-        parts = part_of(parts, self._axes(k), members, self.sets, k)
-        return parts + part_of(whole, self._axes(k), members, (members,), 0)
+        return self._part(self._part(parts, k).T, k) + part_of(whole, self._axes(k), members, (members,), 0)
 
     def rows(self, k: int) -> np.ndarray:
         """(q, cells) what questions that do not treat values alike ask of table ``k``."""
@@ -118,11 +121,23 @@ class Asked:
             if values is None and owner in (k, None) and set(several(self.survey, group.attributes)) & set(members):
                 common = tuple(i for i in group.attributes if i in members)
                 rows = means_on(group.base.gram_root, self.survey, group, common)
-                rows = rows[:, cells_of(self._axes(k), members, common)]
-                sets, number = ((members,), 0) if owner == k else (self.sets, k)
-                part = divided(rows.reshape(-1, *self._axes(k)), members, sets)[number]
-                found.append(group.weight * np.broadcast_to(part, (len(rows), *self._axes(k))).reshape(len(rows), -1))
+                rows = group.weight * rows[:, cells_of(self._axes(k), members, common)]
+                found.append(self._part(rows, k) if owner is None else rows - rows.mean(axis=1, keepdims=True))
         return np.concatenate(found)
+
+    def _part(self, rows: np.ndarray, k: int) -> np.ndarray:
+        """(q, cells) the part of functions ``rows`` (q, cells) of table ``k`` that it is asked."""
+        members, shaped = self.sets[k], rows.reshape(-1, *self._axes(k))
+        if k not in self.tied:
+            return np.broadcast_to(divided(shaped, members, self.sets)[k], shaped.shape).reshape(rows.shape)
+        weights = np.zeros(self._axes(k))
+        for inner in anova.subsets(several(self.survey, members)):
+            if inner:
+                place = tuple(slice(1, None) if i in inner else 0 for i in members)
+                weights[place] = 1 / sum(set(inner) <= set(one) for one in self.sets)
+        basis = anova.coordinates(np.eye(rows.shape[1]).reshape(-1, *self._axes(k))).reshape(rows.shape[1], -1)
+        found: np.ndarray = anova.coordinates(shaped).reshape(rows.shape) * weights.ravel() @ basis.T
+        return found
 
     def shared(self, own: Sequence[np.ndarray], shares: np.ndarray, rest: np.ndarray, budget: Budget) -> Shared:
         """The people shared among the strategies ``own`` (m_k, cells) and, where there are, patterns that cost ``rest`` (1,) by themselves: in
@@ -152,3 +167,12 @@ class Asked:
 
     def _axes(self, k: int) -> list[int]:
         return [self.survey.shape[i] for i in self.sets[k]]
+
+
+def told_apart(rows: np.ndarray) -> np.ndarray:
+    """(n,) the number of the merged type (`merged_types`) of each type, for questions ``rows`` (q, n) but for their rounding."""
+    return merged_types(np.round(rows / np.abs(rows).max(initial=1e-300), 9) + 0.0)
+
+
+def _tells_few_apart(group: Group) -> bool:
+    return int(told_apart(group.base.gram_root).max()) < min(FEW_TOLD_APART, group.base.n // 2)
