@@ -118,6 +118,25 @@ def test_a_division_answers_every_part_by_the_reconstruction_of_its_table(monkey
         np.testing.assert_allclose(value, tables @ own.mechanism.reconstruction / share, atol=1e-9)
 
 
+def test_as_many_tables_are_put_together_as_have_few_enough_dimensions(monkeypatch):
+    sets, rows = [(0, 1), (1, 2), (0, 2)], np.random.default_rng(5).standard_normal((3, 24))
+    rows = rows @ spanned(sets)
+    asked = Survey(SIZES, [Group((0, 1, 2), Custom(rows))])
+    costs = []
+    for most, numbers in ((0, [(0,), (1,), (2,)]), (12, [(0, 2), (1,)]), (100, [(0, 1, 2)])):
+        monkeypatch.setattr(combined, "MOST_DIMENSIONS", most)
+        mechanism = split(sets)
+        assert [one.tables.numbers for one in mechanism.combined] == numbers
+        few = Survey(SIZES, [Group((0,), Prefix(2))])
+        assert mechanism.worked_over(few) == {0: 11, 12: 11, 100: 17}[most]
+        sums = np.zeros((3, 24))
+        for k, values in mechanism._added(rows, (0, 1, 2)):
+            sums += mechanism.shares[k] * (values @ mechanism.own[k].mechanism.strategy)[:, cells_of(sets[k])]
+        np.testing.assert_allclose(sums, rows, atol=1e-9)
+        costs.append(mechanism.average_of(asked))
+    assert costs[0] > 1.001 * costs[1] > 1.001**2 * costs[2]
+
+
 def merging(cells, merged):
     """A strategy that tells types of ``cells`` apart only as far as their numbers ``merged`` (cells,) differ."""
     return strategy(max(merged) + 1, cells)[:, merged]

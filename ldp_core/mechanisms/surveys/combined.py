@@ -15,7 +15,7 @@ It is the best there is, on average over the types: the second moment of what a 
 sum_k a_k sum_y D_k[y] c_k(y)^2, with D_k[y] the mean probability of y, and by Gauss and Markov its least value among all unbiased c is
 r' M^-1 r, at c_k = r' M^-1 f_k. Dividing a question into parts, each for one table alone, is one of these c: it is never better, and the
 same where tables share no attribute, since M is then in blocks. Where tables that are tied together have too many dimensions for one
-matrix, each is taken by itself, and answers the components that no table before it holds. Source: this project.
+matrix, there are several, and each answers the components that none before it holds. Source: this project.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from ldp_core.anova import Set
 from ldp_core.mechanisms.surveys.largest import tied_together
 from ldp_core.workloads import Survey
 
-MOST_DIMENSIONS = 4_096
-"""Tables with more dimensions together are not put together: a matrix of this size takes seconds."""
+MOST_DIMENSIONS = 2_048
+"""As many tables as have so many dimensions together are put together: a matrix of this size takes half a second."""
 
 
 @dataclass(frozen=True)
@@ -105,19 +105,22 @@ class Tables:
 
 
 def together(sizes: Sequence[int], sets: Sequence[Set]) -> list[Tables]:
-    """The tables of ``sets`` in those whose reports are put together: all that attributes of more than one value tie together, and by
-    themselves those that have too many dimensions for that."""
+    """The tables of ``sets`` in those whose reports are put together: such as attributes of more than one value tie together, as many as
+    `MOST_DIMENSIONS` allow, and those that are left the same way; these answer the components that none before them holds."""
     found, several = list[Tables](), [tuple(i for i in one if sizes[i] > 1) for one in sets]
     for group in tied_together(several):
-        numbers = tuple(k for k, one in enumerate(several) if set(one) <= set(group))
-        members = frozenset(_components(sizes, [sets[k] for k in numbers]))
-        if len(numbers) == 1 or math.fsum(anova.dimensions(sizes, one) for one in members) <= MOST_DIMENSIONS:
-            found.append(Tables(tuple(sizes), numbers, tuple(sets[k] for k in numbers), members))
-            continue
-        for k in numbers:
-            mine = members & frozenset(_components(sizes, [sets[k]]))
-            members -= mine
-            found.append(Tables(tuple(sizes), (k,), (sets[k],), mine))
+        left = [k for k, one in enumerate(several) if set(one) <= set(group)]
+        known = frozenset[Set]()
+        while left:
+            numbers = left[:1]
+            for k in left[1:]:
+                more = _components(sizes, [sets[j] for j in (*numbers, k)])
+                if math.fsum(anova.dimensions(sizes, one) for one in more) <= MOST_DIMENSIONS:
+                    numbers.append(k)
+            held = frozenset(_components(sizes, [sets[k] for k in numbers]))
+            found.append(Tables(tuple(sizes), tuple(numbers), tuple(sets[k] for k in numbers), held - known))
+            known |= held
+            left = [k for k in left if k not in numbers]
     return found
 
 

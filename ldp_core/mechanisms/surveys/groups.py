@@ -214,6 +214,10 @@ class SplitSurvey(SurveyMechanism):
                 found[start : start + step] += squares @ people.table(members)
         return np.maximum(found, 0.0)
 
+    def worked_over(self, workload: Workload) -> int:
+        """The dimensions of tables whose reports are put together as well."""
+        return max([super().worked_over(workload), *(one.tables.dimensions for one in self.combined)])
+
     def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
         """(cells,) exact variance of the count of each cell of the table of ``attributes``."""
         sizes, table = self._axes(attributes), people.table(attributes).astype(float)
