@@ -137,6 +137,27 @@ def test_as_many_tables_are_put_together_as_have_few_enough_dimensions(monkeypat
     assert costs[0] > 1.001 * costs[1] > 1.001**2 * costs[2]
 
 
+@pytest.mark.parametrize("most", [0, 12, 100])
+def test_every_component_is_asked_of_tables_that_answer_it_once_in_all(most, monkeypatch):
+    monkeypatch.setattr(combined, "MOST_DIMENSIONS", most)
+    sets = ((0, 1), (1, 2), (0, 2))
+    given = Asked(Survey(SIZES, [Group((0, 1, 2), Prefix(24))]), sets)
+    rng, shares = np.random.default_rng(1), {}
+    for members in sorted({one for tables in given.together for one in tables.answered}):
+        f = anova.component(rng.standard_normal(SIZES), members)  # its means over the other attributes
+        f = f.reshape([SIZES[i] if i in members else 1 for i in range(3)])
+        for k, one in enumerate(sets):
+            if set(members) <= set(one):
+                axes = [SIZES[i] for i in one]
+                row = np.broadcast_to(f.reshape([f.shape[i] for i in one]), axes).reshape(1, -1)
+                part = given._part(row, k)
+                shares.setdefault(members, []).append(float((part * row).sum() / (row**2).sum()))
+                np.testing.assert_allclose(part, shares[members][-1] * row, atol=1e-9)
+    assert len(shares) == 6
+    for told in shares.values():
+        assert sum(told) == pytest.approx(1)
+
+
 def merging(cells, merged):
     """A strategy that tells types of ``cells`` apart only as far as their numbers ``merged`` (cells,) differ."""
     return strategy(max(merged) + 1, cells)[:, merged]

@@ -18,7 +18,6 @@ from ldp_core.run import Budget
 from ldp_core.workloads import Group, Survey
 from ldp_core.workloads.restricted import (
     cells_of,
-    divided,
     means_on,
     ordered_groups,
     ordered_sets,
@@ -69,7 +68,7 @@ class Shared:
 class Asked:
     """What a ``survey`` asks of the tables of ``sets``. Among tables put together, a group of questions that tells few types apart is asked of
     the first that holds it as a whole, since reports about the types it tells apart say most of it; of all other questions each component
-    is divided evenly among the tables that hold it. Of a table by itself that part is asked that no table before it answers (`divided`)."""
+    is divided evenly among the tables that hold it. Of a table by itself that part is asked that no table before it answers."""
 
     survey: Survey
     sets: tuple[Set, ...]
@@ -94,8 +93,14 @@ class Asked:
         for group, values in zip(self.survey.groups, self.spectra, strict=True):
             about = set(several(self.survey, group.attributes))
             holding = [k for k in self.tied if values is None and about <= set(self.sets[k])]
+            parts = {one for one in anova.subsets(sorted(about)) if one}
+            holding = [k for k in holding if parts <= self._beside(k).answered]
             found.append(holding[0] if holding and _tells_few_apart(group) else None)
         return found
+
+    def _beside(self, k: int) -> Tables:
+        """The tables that table ``k`` is put together with, itself among them."""
+        return next(one for one in self.together if k in one.numbers)
 
     @cached_property
     def left(self) -> Components:
@@ -128,13 +133,11 @@ class Asked:
     def _part(self, rows: np.ndarray, k: int) -> np.ndarray:
         """(q, cells) the part of functions ``rows`` (q, cells) of table ``k`` that it is asked."""
         members, shaped = self.sets[k], rows.reshape(-1, *self._axes(k))
-        if k not in self.tied:
-            return np.broadcast_to(divided(shaped, members, self.sets)[k], shaped.shape).reshape(rows.shape)
-        weights = np.zeros(self._axes(k))
-        for inner in anova.subsets(several(self.survey, members)):
-            if inner:
+        tables, weights = self._beside(k), np.zeros(self._axes(k))
+        for inner in tables.answered:
+            if set(inner) <= set(members):
                 place = tuple(slice(1, None) if i in inner else 0 for i in members)
-                weights[place] = 1 / sum(set(inner) <= set(one) for one in self.sets)
+                weights[place] = 1 / sum(set(inner) <= set(one) for one in tables.sets)
         basis = anova.coordinates(np.eye(rows.shape[1]).reshape(-1, *self._axes(k))).reshape(rows.shape[1], -1)
         found: np.ndarray = anova.coordinates(shaped).reshape(rows.shape) * weights.ravel() @ basis.T
         return found
