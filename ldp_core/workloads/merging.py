@@ -7,7 +7,7 @@ atoms with the same answer to every query are one merged type, of a share of all
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,13 +42,15 @@ class Merged:
     prior: np.ndarray
 
 
-def merged(workload: Workload, most: int) -> Merged | None:
+def merged(workload: Workload, most: int, check: Callable[[], None] = lambda: None) -> Merged | None:
     """The queries on the types that they tell apart; None where these are more than ``most``, or no fewer than there are types, or a single one;
-    and where there is too much to look through, or entries are neither given as they are nor whole."""
-    survey = workload if isinstance(workload, Survey) else Survey((workload.n,), [Group((0,), workload)])
-    entries = sum(group.base.num_queries * group.base.n for group in survey.groups)
-    if survey.num_queries > MOST_QUERIES or entries > MOST_ENTRIES:
+    and where there is too much to look through, or entries are neither given as they are nor whole. ``check`` is called before each group is
+    looked at, and may raise."""
+    asked_of = [group.base for group in workload.groups] if isinstance(workload, Survey) else [workload]
+    entries = sum(base.num_queries * base.n for base in asked_of)
+    if workload.num_queries > MOST_QUERIES or entries > MOST_ENTRIES:
         return None
+    survey = workload if isinstance(workload, Survey) else Survey((workload.n,), [Group((0,), workload)])
     pieces = [[*_pieces(group.base, group.weight, int(group.weight != 1))] for group in survey.groups]
     rounded = max(steps for own in pieces for _, steps in own)
     if math.isinf(rounded):
@@ -60,9 +62,10 @@ def merged(workload: Workload, most: int) -> Merged | None:
     if math.prod(int(own.max()) + 1 for own in atoms.values()) > MOST_ATOMS or telling > MOST_COUNTED:
         return None
     first = {i: np.unique(own, return_index=True)[1] for i, own in atoms.items()}
-    places = [_cells(survey, group, first) for group in survey.groups]
-    numbers = np.zeros(len(places[0]), dtype=np.int64)
-    for table, place in zip(tables, places, strict=True):
+    numbers = np.zeros(math.prod(map(len, first.values())), dtype=np.int64)
+    for group, table in zip(survey.groups, tables, strict=True):
+        check()
+        place = _cells(survey, group, first)
         numbers = np.unique(numbers * len(table) + table[place], return_inverse=True)[1].ravel()
         if numbers.max() >= most:
             return None
@@ -74,7 +77,8 @@ def merged(workload: Workload, most: int) -> Merged | None:
         sizes = np.outer(sizes, np.bincount(own)).ravel()
     counts = np.zeros(len(one_of), dtype=np.int64)
     np.add.at(counts, numbers, sizes)
-    queries = np.concatenate([rows[:, place[one_of]] for rows, place in zip(asked, places, strict=True)])
+    cells = [_cells(survey, group, first)[one_of] for group in survey.groups]
+    queries = np.concatenate([rows[:, place] for rows, place in zip(asked, cells, strict=True)])
     return Merged(MergedQueries(queries, int(rounded)), np.array([count / telling for count in counts.tolist()]))
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ldp_core import bounds, optimize, workloads
 from ldp_core.bounds.general.certificate import general_certificate
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
-from ldp_core.run import Budget
+from ldp_core.run import Budget, Interrupted
 from ldp_core.workloads import Custom, Prefix, Union
 from ldp_core.workloads.merging import MergedQueries, merged
 from ldp_core.workloads.predicates import Predicates
@@ -138,7 +138,22 @@ def test_questions_that_tell_many_apart_are_bounded_otherwise():
     assert merged(workloads.all_range(40), 512) is None
     assert merged(workloads.survey([30, 30, 30], 2), 512) is None
     assert merged(Prefix(600), 512) is None
+    assert merged(workloads.parity(24, 1), 512) is None  # more types than a table may have
     assert not isinstance(bounds.certificate(Prefix(600), 1.0, 1.0), MergedCertificate)
+
+
+def test_looking_through_types_ends_when_the_time_is_over():
+    told = []
+
+    def check():
+        told.append(None)
+        if len(told) > 2:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        merged(conditions(4), 512, check)
+    proof = bounds.certificate(conditions(4), 1.0, 0.0, cancel=lambda: True)
+    assert proof.verify()
 
 
 def test_forged_proofs_are_refused():

@@ -268,7 +268,9 @@ def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCert
     """By the types that the questions tell apart, where these are few of many."""
     if workload.n <= AT_ONCE_TYPES or (isinstance(workload, Survey) and workload.symmetric):
         return None
-    found = merged(workload, MOST_MERGED)
+    found = None
+    with suppress(Interrupted):
+        found = merged(workload, MOST_MERGED, budget.check)
     if found is None:
         return None
     unit = float(workload.n) / found.queries.n
