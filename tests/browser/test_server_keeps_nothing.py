@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
-from tests.browser.conftest import Visitor, beside, hand, serve
+from tests.browser.conftest import Visitor, beside, drawn, hand, serve
 from tests.browser.raw import RawVisitor
 
 MEGABYTE = 10**6
@@ -96,6 +96,7 @@ def test_what_is_held_can_be_forgotten_at_once(counted, browser):
         third = at_uploader(address, "; ".join(f"{one['name']}={one['value']}" for one in visitor.context.cookies()))
         third.upload("CSV", "a.csv", [table["buffer"]])
         other.goto(address)
+        drawn(other)
         other.locator(".st-key-begin button").click()
         expect(other.get_by_test_id("stSidebar")).to_contain_text("3,000 users")
         third.leave()
