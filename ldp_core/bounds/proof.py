@@ -52,6 +52,11 @@ class Proof(ABC):
         except Exception:  # what cannot be checked proves nothing, for whatever reason
             return False
 
+    @property
+    def variance(self) -> float:
+        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
+        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
+
     def claim(self) -> float:
         """What to store as ``value``: a little less than is proven here, so that it is proven on every machine, however that orders and
         shares out its sums; 0 where nothing is proven."""

@@ -38,11 +38,6 @@ class MergedCertificate(Proof):
     value: float
     types: Certificate
 
-    @property
-    def variance(self) -> float:
-        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
-        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
-
     def proven(self) -> float:
         """The bound that the proof for merged types comes to, rounded down; -inf if it is none, or about other questions or people."""
         found = merged(self.workload, MOST_TYPES)

@@ -93,11 +93,6 @@ class BinaryCertificate(Proof):
     value: float
     angle: float
 
-    @property
-    def variance(self) -> float:
-        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
-        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
-
     def proven(self) -> float:
         if not (0 <= self.angle <= math.pi / 2 and fits(self.workload)):
             return -math.inf

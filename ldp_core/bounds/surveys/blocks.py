@@ -44,11 +44,6 @@ class BlocksCertificate(Proof):
     value: float
     plain: GroupedCertificate
 
-    @property
-    def variance(self) -> float:
-        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
-        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
-
     def proven(self) -> float:
         return proved(self.workload, self.epsilon)
 

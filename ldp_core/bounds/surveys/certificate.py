@@ -92,11 +92,6 @@ class SurveyCertificate(Proof):
     aligned_multipliers: np.ndarray
     three_multipliers: np.ndarray
 
-    @property
-    def variance(self) -> float:
-        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
-        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
-
     def proven(self) -> float:
         """The bound that the stored numbers prove, rounded down; -inf if none."""
         with np.errstate(all="ignore"):  # overflow shows as inf or nan, which prove nothing

@@ -36,11 +36,6 @@ class GroupedCertificate(Proof):
     alike: Proof | None
     others: tuple[Proof | None, ...]
 
-    @property
-    def variance(self) -> float:
-        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
-        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
-
     def proven(self) -> float:
         """The bound that the parts prove, rounded down; -inf if none."""
         same, others = split(self.workload)

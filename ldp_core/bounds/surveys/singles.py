@@ -57,11 +57,6 @@ class SinglesCertificate(Proof):
     weights: np.ndarray
     steps: int
 
-    @property
-    def variance(self) -> float:
-        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
-        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
-
     def proven(self) -> float:
         fits_grid = 2 <= self.steps <= MOST_STEPS and self.steps % 2 == 0
         if not (fits(self.workload) and fits_grid and self.weights.shape == (len(self.workload.components.sets),)):

@@ -38,11 +38,6 @@ class TripleSurveyCertificate(Proof):
     value: float
     duals: Duals
 
-    @property
-    def variance(self) -> float:
-        """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
-        return max(0.0, (self.value - self.workload.trace) / self.workload.n)
-
     def proven(self) -> float:
         if not fits(self.workload) or np.shape(self.duals.weights) != (length(self.workload),):
             return -np.inf
