@@ -58,8 +58,9 @@ def design_split(
     """The better, on average over the types, of patterns for all questions and of a split of people: strategies for the tables where
     questions follow an order or single out values, patterns for the rest. Parameters as in `ldp_core.optimize.design`; every fit gets the
     same part of the time that is left, and all of ``max_rounds``, and strategies put together are fitted again in what time there is
-    then. The patterns for all questions come first, and are what is returned where the time is over before the others are there. ``callback`` gets the objectives of the patterns for all questions, and then that of
-    what is returned. ValueError as for `design_survey`."""
+    then. The patterns for all questions come first, and are what is returned where the time is over before the others are there.
+    ``callback`` gets the objectives of the patterns for all questions, and then that of what is returned. ValueError as for
+    `design_survey`."""
     budget = Budget(time_limit, None, cancel)
     asked = Asked(survey, own_sets(survey))
     sets, left = asked.sets, asked.left
@@ -158,7 +159,7 @@ def _again(
     function of the information of all tables together with the parts."""
     time_limit, max_rounds, seed, cancel = limits
     found = list(own)
-    for done, (k, gram, cost) in enumerate(shared.parts()):
+    for done, (k, gram, cost) in enumerate(asked.parts(shared)):
         if budget.left() == 0 or budget.cancelled():
             break
         gram = gram + np.eye(len(gram)) * (LITTLE * np.trace(gram) / len(gram))

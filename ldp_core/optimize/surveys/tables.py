@@ -49,19 +49,11 @@ def own_sets(survey: Survey) -> tuple[Set, ...]:
 @dataclass(frozen=True)
 class Shared:
     """The ``shares`` (K,) of people for strategies on tables and, last, for patterns, what all questions cost then (``cost``, the sum of
-    r' M^-1 r), the strategies put together, and what is asked of these (``grams``)."""
+    r' M^-1 r), and the strategies put together."""
 
     shares: np.ndarray
     cost: float
     combined: list[Combined]
-    grams: list[np.ndarray]
-
-    def parts(self) -> Iterator[tuple[int, np.ndarray, float]]:
-        """For each table put together with others its number, and what it is asked and what that costs (`Combined.parts`)."""
-        for one, gram in zip(self.combined, self.grams, strict=True):
-            if len(one.tables.numbers) > 1:
-                for k, (asked, cost) in zip(one.tables.numbers, one.parts(gram), strict=True):
-                    yield k, asked, cost
 
 
 @dataclass(frozen=True)
@@ -142,26 +134,37 @@ class Asked:
         found: np.ndarray = anova.coordinates(shaped).reshape(rows.shape) * weights.ravel() @ basis.T
         return found
 
+    @cached_property
+    def grams(self) -> list[np.ndarray]:
+        """What all questions ask of the tables put together (`Tables.gram`)."""
+        return [tables.gram(self.survey, self.spectra) for tables in self.together]
+
+    def parts(self, shared: Shared) -> Iterator[tuple[int, np.ndarray, float]]:
+        """For each table put together with others its number, and what it is asked and what that costs (`Combined.parts`)."""
+        for one, gram in zip(shared.combined, self.grams, strict=True):
+            if len(one.tables.numbers) > 1:
+                for k, (asked, cost) in zip(one.tables.numbers, one.parts(gram), strict=True):
+                    yield k, asked, cost
+
     def shared(self, own: Sequence[np.ndarray], shares: np.ndarray, rest: np.ndarray, budget: Budget) -> Shared:
         """The people shared among the strategies ``own`` (m_k, cells) and, where there are, patterns that cost ``rest`` (1,) by themselves: in
         proportion to ``shares`` (K,) first, and where tables are put together, and as long as ``budget`` lasts, improved by multiplying each
         share with the square root of its derivative (Torsney 1983)."""
         told = [Strategies(tables, [own[k] for k in tables.numbers]) for tables in self.together]
-        grams = [one.tables.gram(self.survey, self.spectra) for one in told]
         rounds = SHARE_ROUNDS if self.tied else 1
         shares = shares / shares.sum()
-        best = Shared(shares, math.inf, [], grams)
+        best = Shared(shares, math.inf, [])
         for done in range(rounds):
             combined = [Combined(one, shares[list(one.tables.numbers)]) for one in told]
             value = float((rest / shares[len(own) :]).sum())
-            value += math.fsum(one.cost(gram) for one, gram in zip(combined, grams, strict=True))
+            value += math.fsum(one.cost(gram) for one, gram in zip(combined, self.grams, strict=True))
             gained = best.cost - value
             if gained > 0:
-                best = Shared(shares, value, combined, grams)
+                best = Shared(shares, value, combined)
             if gained < SHARED_CLOSE * value or done == rounds - 1 or budget.left() == 0 or budget.cancelled():
                 break
             gains = np.concatenate([np.zeros(len(own)), rest / shares[len(own) :] ** 2])
-            for one, gram in zip(combined, grams, strict=True):
+            for one, gram in zip(combined, self.grams, strict=True):
                 gains[list(one.tables.numbers)] = one.gains(gram)
             shares = shares * np.sqrt(gains)
             shares = np.maximum(shares / shares.sum(), LEAST_SHARE)
