@@ -337,7 +337,17 @@ def test_for_equal_columns_nothing_is_left_between_bound_and_best(sizes, epsilon
         (ADULT, 2, 1.0, 0.001),
         ((5,) * 12, 2, 1.0, 0.005),
         ((2,) * 6, 1, 4.0, 0.05),
-        *(pytest.param(ADULT, 2, e, most, marks=pytest.mark.slow) for e, most in ((3.0, 0.05), (4.0, 0.12))),
+        *(
+            pytest.param(ADULT, ways, e, most, marks=pytest.mark.slow)
+            for ways, e, most in (
+                (2, 2.0, 0.001),
+                (2, 3.0, 0.05),
+                (2, 4.0, 0.12),
+                (3, 1.0, 0.001),
+                (3, 2.0, 0.001),
+                (3, 4.0, 0.08),
+            )
+        ),
     ],
 )
 def test_designs_and_bounds_meet(sizes, ways, epsilon, most):

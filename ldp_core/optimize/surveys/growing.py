@@ -1,4 +1,5 @@
-"""Patterns over one attribute more: finer shares of cells than the tables asked about have."""
+"""Patterns over other attributes than those that a column is about: over one more, as tables asked about may have too few cells for the share of
+cells that is best, or over one in place of another, so that what is good on one table is tried on all that are like it."""
 
 from __future__ import annotations
 
@@ -14,6 +15,13 @@ MOST_TRIED = 12
 
 Column = tuple[Shape, int, int]
 """A shape, the place of its attributes and that of its pattern."""
+Starts = dict[tuple[int, ...], list[tuple[tuple[int, ...], np.ndarray]]]
+"""By shape, sets of attributes and the cells of patterns to climb from."""
+
+
+def columns_of(mixture: Mixture) -> list[Column]:
+    """In the order of the mixture's shares."""
+    return [(shape, place, pattern) for shape in mixture.shapes for place, pattern in shape.columns.tolist()]
 
 
 class Grown:
@@ -26,7 +34,7 @@ class Grown:
         self, mixture: Mixture, losses: np.ndarray, count: int, now: int, most_cells: int, rng: np.random.Generator
     ) -> list[Column]:
         """Half of ``count`` columns of the largest ``losses`` (columns,), the other half drawn by their shares."""
-        columns = [(shape, place, pattern) for shape in mixture.shapes for place, pattern in shape.columns.tolist()]
+        columns = columns_of(mixture)
         rested = [now - self._last.get(_key(column), -self._rest) >= self._rest for column in columns]
         fresh = np.flatnonzero(np.array(rested) & np.array([2 * s.cells <= most_cells for s, _, _ in columns]))
         if not len(fresh):
@@ -44,12 +52,9 @@ def _key(column: Column) -> tuple[tuple[int, ...], int, int]:
     return shape.sizes, place, pattern
 
 
-def grown(
-    columns: Sequence[Column], sizes: Sequence[int], most_cells: int, rng: np.random.Generator
-) -> dict[tuple[int, ...], list[tuple[tuple[int, ...], np.ndarray]]]:
-    """By shape, sets of attributes and patterns to climb from: every column with one attribute more, all of its values or some
-    of them inside. ``sizes`` are those of all attributes."""
-    found: dict[tuple[int, ...], list[tuple[tuple[int, ...], np.ndarray]]] = {}
+def grown(columns: Sequence[Column], sizes: Sequence[int], most_cells: int, rng: np.random.Generator) -> Starts:
+    """Every column with one attribute more, all of its values or some of them inside. ``sizes`` are those of all attributes."""
+    found: Starts = {}
     for shape, place, pattern in columns:
         members = tuple(shape.attributes[place].tolist())
         others = [
@@ -67,4 +72,32 @@ def grown(
             extended = (*members[:axis], other, *members[axis:])
             for cells in (np.repeat(wider, size, axis), wider & along):
                 found.setdefault(tuple(sizes[i] for i in extended), []).append((extended, cells.ravel()))
+    return found
+
+
+def exchanged(mixture: Mixture, count: int, sizes: Sequence[int], most_cells: int, rng: np.random.Generator) -> Starts:
+    """``count`` columns of several attributes, drawn by the roots of their shares, with one attribute in place of another:
+    its values stand for those of the other at random, each for as many as the rest or one more."""
+    columns, chances = columns_of(mixture), np.sqrt(mixture.shares)
+    chances[[len(shape.sizes) == 1 for shape, _, _ in columns]] = 0.0
+    found: Starts = {}
+    if not chances.any():
+        return found
+    drawn = min(count, int(np.count_nonzero(chances)))
+    for place in rng.choice(len(columns), drawn, replace=False, p=chances / chances.sum()).tolist():
+        shape, members, pattern = columns[place]
+        kept = shape.attributes[members].tolist()
+        axis = int(rng.integers(len(kept)))
+        size = sizes[kept[axis]]
+        most = most_cells // (shape.cells // size)
+        others = [i for i, other in enumerate(sizes) if 1 < other <= most and i not in kept]
+        if not others:
+            continue
+        kept[axis] = others[rng.integers(len(others))]
+        values = np.concatenate([rng.permutation(size) for _ in range(-(-sizes[kept[axis]] // size))])
+        table = np.take(shape.patterns[pattern].reshape(shape.sizes), values[: sizes[kept[axis]]], axis)
+        order = sorted(range(len(kept)), key=lambda k: (sizes[kept[k]], kept[k]))
+        table = np.transpose(table, order)
+        if table.any() and not table.all():
+            found.setdefault(table.shape, []).append((tuple(kept[k] for k in order), table.ravel()))
     return found

@@ -3,7 +3,8 @@
 Every set of attributes asked for begins with evenly spread patterns and random ones: together they are nearly the best where tables
 have many cells. Then, round by round, patterns climb on the tables of sets that are asked for; columns whose cells are too coarse grow by one
 attribute more (a pattern of few cells spends its energy better over several attributes, where epsilon is large and columns have
-few values); and known patterns are tried on other attributes of the same sizes.
+few values); known patterns are tried on other attributes of the same sizes, and climb from where they are taken to an attribute of
+another size.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldp_core.mechanisms.surveys.pattern import Pattern
+from ldp_core.optimize.surveys import coarse
 from ldp_core.optimize.surveys.climbing import MOST_CLIMBED, balanced_patterns, climb, random_patterns
-from ldp_core.optimize.surveys.growing import Grown, grown
+from ldp_core.optimize.surveys.growing import Grown, Starts, exchanged, grown
 from ldp_core.optimize.surveys.mixture import Mixture
 from ldp_core.optimize.surveys.shapes import Asked, Shape
 from ldp_core.privacy import odds
@@ -40,6 +42,8 @@ CLIMBING_CELLS, FEWEST_STARTS, MOST_STARTS = 2**14, 4, 32
 # Columns grown in a round, and rounds before one is grown once more; draws of other attributes that patterns of a shape are tried on,
 # at least, and of all shapes together for each set asked for.
 GROWN, REST, FEWEST_DRAWS, DRAWS = 24, 3, 16, 0.5
+# Columns with an attribute exchanged in a round, and groupings tried, for each set asked for and at most.
+TRIED, MOST_TRIED = 2.5, 600
 # Tables are large enough where the ideal share of their cells is so many.
 FINE = 64
 # Energies of a mixture that is simplified in a moment, and shares that are none.
@@ -56,6 +60,20 @@ class Held:
     objective: float
 
 
+class Patience:
+    """What brought nothing waits twice as many rounds as before."""
+
+    def __init__(self) -> None:
+        self._waits, self._due = Counter[object](), Counter[object]()
+
+    def ended(self, kind: object, now: int) -> bool:
+        return self._due[kind] <= now
+
+    def tried(self, kind: object, now: int, gained: bool) -> None:
+        self._waits[kind] = 0 if gained else 2 * self._waits[kind] + 1
+        self._due[kind] = now + 1 + self._waits[kind]
+
+
 class SurveySearch:
     """What `ldp_core.run.drive` drives; finds patterns and their shares for a survey with components."""
 
@@ -70,7 +88,7 @@ class SurveySearch:
         self._asked = Asked(asked.sets, len(survey.shape))
         self._shapes: dict[tuple[int, ...], Shape] = {}
         self._available = Counter(survey.shape)
-        self._rounds, self._waits, self._due = 0, Counter[tuple[int, ...]](), Counter[tuple[int, ...]]()
+        self._rounds, self._patience = 0, Patience()
         self._grown = Grown(REST)
         self._start(asked.sets)
         self._mixture = self._fitted(FIRST_UPDATES)
@@ -88,7 +106,7 @@ class SurveySearch:
         level = self._mixture.objective * (1 + LEAST_GAIN)
         for shape in list(self._shapes.values()):
             self._climb(shape, worth)
-        self._grow(worth, level)
+        self._widen(worth, level)
         self._price(worth, level)
         self._reassign(worth, level)
         self._mixture = self._fitted(UPDATES)
@@ -221,7 +239,7 @@ class SurveySearch:
     def _climb(self, shape: Shape, worth: np.ndarray) -> None:
         """From patterns known, with some cells changed, and from random ones. Shapes where that brought nothing wait twice as long."""
         told = len(shape.patterns) > 0 and len(shape.sizes) > 1 and shape.cells <= MOST_CLIMBED
-        if not told or self._due[shape.sizes] > self._rounds:
+        if not told or not self._patience.ended(shape.sizes, self._rounds):
             return
         self._check()
         rng, count = self._rng, self._starts(shape)
@@ -236,8 +254,7 @@ class SurveySearch:
         better = values > before * (1 + LEAST_GAIN)
         held = len(shape.patterns)
         shape.add_patterns(found[better])
-        self._waits[shape.sizes] = 0 if len(shape.patterns) > held else 2 * self._waits[shape.sizes] + 1
-        self._due[shape.sizes] = self._rounds + 1 + self._waits[shape.sizes]
+        self._patience.tried(shape.sizes, self._rounds, len(shape.patterns) > held)
 
     def _price(self, worth: np.ndarray, level: float) -> None:
         """For every set of attributes, take in the pattern that is worth most."""
@@ -248,26 +265,46 @@ class SurveySearch:
                 places = np.flatnonzero(prices.max(axis=1) > level)
                 shape.add_columns(places, best[places])
 
-    def _grow(self, worth: np.ndarray, level: float) -> None:
-        """Columns over one attribute more: those that lose most against reports with the ideal share of cells, and some drawn."""
+    def _widen(self, worth: np.ndarray, level: float) -> None:
+        """Columns over other attributes than now: one more for those that lose most against reports with the ideal share of cells, and for some
+        drawn; one in place of another; and any, where groups of values are worth it."""
         mixture = self._mixture
         efficiency = np.asarray(mixture.energies.sum(axis=1)).ravel() / math.sinh(self._epsilon / 2) ** 2
-        chosen = self._grown.chosen(
-            mixture, mixture.shares * (1 - efficiency), GROWN, self._rounds, self._most_cells, self._rng
-        )
-        for sizes, found in grown(chosen, self._sizes, self._most_cells, self._rng).items():
+        losses = mixture.shares * (1 - efficiency)
+        chosen = self._grown.chosen(mixture, losses, GROWN, self._rounds, self._most_cells, self._rng)
+        count = min(MOST_TRIED, int(TRIED * len(self._costs)))
+        others = exchanged(mixture, count, self._sizes, MOST_CLIMBED, self._rng)
+        self._take(grown(chosen, self._sizes, self._most_cells, self._rng), worth, level, drawn=True)
+        self._take(others, worth, level, drawn=False)
+        if self._patience.ended(coarse, self._rounds):
+            taken = self._take(self._grouped(count, worth, level), worth, level, drawn=False)
+            self._patience.tried(coarse, self._rounds, taken > 0)
+
+    def _grouped(self, count: int, worth: np.ndarray, level: float) -> Starts:
+        groupings = coarse.drawn(count, self._asked.most, self._sizes, MOST_CLIMBED, self._rng)
+        shapes = [self._shape([self._sizes[i] for i in members]) for members, _ in groupings]
+        numbers = [shape.numbers_of(np.array([members])) for shape, (members, _) in zip(shapes, groupings, strict=True)]
+        weights = [shape.weights(part, worth)[0] for shape, part in zip(shapes, numbers, strict=True)]
+        return coarse.climbed(groupings, weights, self._difference, self._share, level, self._rng, self._check)
+
+    def _take(self, starts: Starts, worth: np.ndarray, level: float, drawn: bool) -> int:
+        """What climbs from ``starts``, and from as many patterns drawn at random if ``drawn``, to more than ``level``; how many are new."""
+        taken = 0
+        for sizes, found in starts.items():
             self._check()
             shape = self._shape(sizes)
-            places = shape.add_attributes([members for members, _ in found])
-            weights = shape.weights(shape.numbers[places], worth)
-            starts = np.stack([cells for _, cells in found])
-            drawn = random_patterns(weights, sizes, self._high(shape.cells, len(found)), self._rng)
-            climbed, values = climb(
-                np.vstack([starts, drawn]), sizes, np.tile(weights, (2, 1)), self._difference, self._check
-            )
+            members = np.array([members for members, _ in found])
+            weights = shape.weights(shape.numbers_of(members), worth)
+            cells = np.stack([cells for _, cells in found])
+            if drawn:
+                fresh = random_patterns(weights, sizes, self._high(shape.cells, len(found)), self._rng)
+                cells, weights, members = np.vstack([cells, fresh]), np.tile(weights, (2, 1)), np.tile(members, (2, 1))
+            climbed, values = climb(cells, sizes, weights, self._difference, self._check)
             better = values > level
-            known = shape.add_patterns(climbed[better])
-            shape.add_columns(np.tile(places, 2)[better], known)
+            if better.any():
+                places = shape.add_attributes(members[better].tolist())
+                taken += shape.add_columns(places, shape.add_patterns(climbed[better]))
+        return taken
 
     def _reassign(self, worth: np.ndarray, level: float) -> None:
         """Patterns in use on other attributes of the same sizes, and along them in another order."""
