@@ -131,12 +131,14 @@ class Relaxation:
         joining = np.argsort(-excess)[:JOINING]
         return joining[excess[joining] > VIOLATED]
 
-    def solve(self, roots: np.ndarray, slices: Sequence[tuple[float, float]], check: Check) -> Solution | None:
-        """The least of ``sum_c root_c^2 / x_c``, ``roots`` (cells,), over mixtures of sets with shares at the ends of ``slices``; None where
-        the solver fails."""
+    def solve(
+        self, roots: np.ndarray, slices: Sequence[tuple[float, float]], check: Check, most_turns: int = MOST_TURNS
+    ) -> Solution | None:
+        """The least of ``sum_c root_c^2 / x_c``, ``roots`` (cells,), over mixtures of sets with shares at the ends of ``slices``, or less after as
+        many turns of joining inequalities as there may be; None where the solver fails."""
         programme = _Programme(self, roots, slices)
         found, turns = programme.solve(self._held, check), 1
-        while found is not None and turns < MOST_TURNS and len(joining := self._joining(found.excess)):
+        while found is not None and turns < most_turns and len(joining := self._joining(found.excess)):
             self._held = np.concatenate([self._held, joining])
             found, turns = programme.solve(self._held, check), turns + 1
         if found is None:

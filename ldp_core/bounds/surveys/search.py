@@ -21,6 +21,8 @@ from ldp_core.workloads import Survey
 GOAL, MOST_ROUNDS = 2e-4, 3
 # Ends of slices, as logarithms of their ratio to 1 / (E + 2): from, to and step. Cuts are at maxima among so many intervals on both sides.
 MIDDLE, OUTER, NEAR = (-0.4, 1.4, 0.1), ((-2.4, -0.4, 0.2), (1.4, 4.0, 0.2)), 3
+# The first certificate is by wider slices, and by so few turns of joining inequalities.
+FIRST_MIDDLE, FIRST_OUTER, FIRST_TURNS = (-0.4, 1.4, 0.15), ((-2.4, -0.4, 0.3), (1.4, 4.0, 0.3)), 3
 # Three types at a time are looked at while that gains this share in so many rounds, each on so many slices where sets are most likely at most; these are
 # split where their ends are farther apart.
 WORTH, STALE, MOST_AT_ONCE, LIKELY, SPLIT = 4e-3, 2, 3, 0.03, 1.004
@@ -44,9 +46,13 @@ def _proven(found: SurveyCertificate) -> SurveyCertificate:
 def improved(
     survey: Survey, epsilon: float, best: SurveyCertificate, budget: Budget
 ) -> Iterator[tuple[SurveyCertificate, float | None]]:
-    """Better and better certificates, with what none that looks at two types at a time can exceed as far as is known; those after look at three, where
+    """Better and better certificates, with what none that looks at two types at a time can exceed where that is known; those after look at three, where
     attributes have different numbers of values. `Interrupted` at the end of ``budget``."""
     search = Search(survey, epsilon, budget.check)
+    first = search.first()
+    if first is not None and first.value > best.value:
+        best = first
+        yield best, None
     limit = search.start()
     yield best, limit
     for _ in range(MOST_ROUNDS):
@@ -87,6 +93,16 @@ class Search:
         self._three = list[np.ndarray]()
         self._last: tuple[Solution, np.ndarray] | None = None
 
+    def first(self) -> SurveyCertificate | None:
+        """What is proved soon; None where the solver fails."""
+        ends = self._spread(FIRST_MIDDLE, FIRST_OUTER)
+        found = self.relaxation.solve(self._roots, [*pairwise(ends)], self._check, FIRST_TURNS)
+        return None if found is None else self._certificate(found, ends)
+
+    def _spread(self, middle: tuple[float, ...], outer: tuple[tuple[float, ...], ...]) -> np.ndarray:
+        ends = np.concatenate([np.exp(np.arange(*marks)) for marks in (middle, *outer)]) / (self.D + 2)
+        return np.unique(ends[ends < LAST])
+
     def start(self) -> float:
         """The first slices. Returns what no weights can prove more than, as far as sets of some shares tell; below everything where there is
         none: so few types have no sets of the shares that are looked at."""
@@ -96,11 +112,9 @@ class Search:
         )
         if found is None:
             return -math.inf
-        ideal = 1 / (self.D + 2)
-        middle = ideal * np.exp(np.arange(*MIDDLE))
-        outer = [ideal * np.exp(np.arange(*marks)) for marks in OUTER]
-        self._ends = np.unique(np.concatenate([middle, *outer, some if found.within.any() else []]))
-        self._ends = self._ends[self._ends < LAST]
+        self._ends = self._spread(MIDDLE, OUTER)
+        if found.within.any():
+            self._ends = np.unique(np.append(self._ends, some[some < LAST]))
         return self._constant + self._scale * found.value
 
     def round(self) -> SurveyCertificate | None:
@@ -109,7 +123,7 @@ class Search:
         if found is None:
             return None
         self._last = found, self._ends
-        certificate = self._certificate(found)
+        certificate = self._certificate(found, self._ends)
         grid, ratios = certificate.ratios()
         known = float(self._roots @ np.sqrt(found.weights)) ** 2 / found.value
         around = np.lib.stride_tricks.sliding_window_view(np.pad(ratios, NEAR, mode="edge"), 2 * NEAR + 1).max(axis=1)
@@ -143,7 +157,7 @@ class Search:
                 self._ends = np.unique(np.append(self._ends, np.clip(share, low * SPLIT, high / SPLIT)))
         return joined > 0
 
-    def _certificate(self, found: Solution) -> SurveyCertificate:
+    def _certificate(self, found: Solution, ends: np.ndarray) -> SurveyCertificate:
         """What is not between two ends has the multipliers of the first slice or of the last; or none above, where there are three types."""
         every = [found.differing, found.within, found.aligned, found.three]
         if found.three.any():
@@ -164,7 +178,7 @@ class Search:
                 relaxation.aligned[used[2]],
                 np.array(self._fused if joined else (), dtype=np.int64),
                 np.array(joined) if joined else np.zeros((0, 0)),
-                np.concatenate([[0.0], self._ends[1 : None if joined else -1], [1.0]]),
+                np.concatenate([[0.0], ends[1 : None if joined else -1], [1.0]]),
                 N,
                 kappa,
                 nu,

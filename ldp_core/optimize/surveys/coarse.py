@@ -18,8 +18,8 @@ from ldp_core.run import Check, unchecked
 Drawn = tuple[tuple[int, ...], list[list[int]]]
 """Attributes in order of their sizes, and for each how many of its values are in each group."""
 
-# Attributes more than any question is about; the chance of two groups in place of three, and that a group is a single value.
-MORE, TWO, SINGLE = 2, 0.6, 0.6
+# Attributes more than any question is about, of so many at most; the chance of two groups in place of three, and that a group is a single value.
+MORE, MOST_ASKED, TWO, SINGLE = 2, 4, 0.6, 0.6
 # Most cells of groups; how far starts exceed the share of cells that is best, and how much that varies; entries of forms that climb together.
 MOST_CELLS, ABOVE, SPREAD, TOGETHER = 100, 1.5, 0.3, 2**20
 # Smallest relative rise of a step, and what is no mass.
@@ -28,10 +28,10 @@ LEAST_RISE, NOTHING = 1e-9, 1e-12
 
 def drawn(count: int, most: int, sizes: Sequence[int], most_cells: int, rng: np.random.Generator) -> list[Drawn]:
     """At most ``count`` groupings of two attributes or more, for questions about ``most`` attributes together."""
-    places = np.flatnonzero(np.array(sizes) > 1)
+    places, asked = np.flatnonzero(np.array(sizes) > 1), min(most, MOST_ASKED)
     found: list[Drawn] = []
     for _ in range(count if len(places) > 1 else 0):
-        several = min(int(rng.integers(max(2, most), most + MORE + 1)), len(places))
+        several = min(int(rng.integers(max(2, asked), asked + MORE + 1)), len(places))
         chosen = rng.choice(places, several, replace=False).tolist()
         members = tuple(sorted(chosen, key=lambda i: (sizes[i], i)))
         groups = [_grouped(sizes[i], rng) for i in members]

@@ -3,8 +3,8 @@
 Every set of attributes asked for begins with evenly spread patterns and random ones: together they are nearly the best where tables
 have many cells. Then, round by round, patterns climb on the tables of sets that are asked for; columns whose cells are too coarse grow by one
 attribute more (a pattern of few cells spends its energy better over several attributes, where epsilon is large and columns have
-few values); known patterns are tried on other attributes of the same sizes, and climb from where they are taken to an attribute of
-another size.
+few values); known patterns are tried on other attributes of the same sizes, and climb with one attribute in place of another; and sets
+of groups of values climb on any few attributes (`ldp_core.optimize.surveys.coarse`).
 """
 
 from __future__ import annotations
@@ -276,9 +276,9 @@ class SurveySearch:
         others = exchanged(mixture, count, self._sizes, MOST_CLIMBED, self._rng)
         self._take(grown(chosen, self._sizes, self._most_cells, self._rng), worth, level, drawn=True)
         self._take(others, worth, level, drawn=False)
-        if self._patience.ended(coarse, self._rounds):
+        if self._patience.ended("grouped", self._rounds):
             taken = self._take(self._grouped(count, worth, level), worth, level, drawn=False)
-            self._patience.tried(coarse, self._rounds, taken > 0)
+            self._patience.tried("grouped", self._rounds, taken > 0)
 
     def _grouped(self, count: int, worth: np.ndarray, level: float) -> Starts:
         groupings = coarse.drawn(count, self._asked.most, self._sizes, MOST_CLIMBED, self._rng)
