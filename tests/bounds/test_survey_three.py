@@ -305,7 +305,7 @@ def test_kinds_are_fused_from_the_largest_on():
 
 def test_a_search_that_is_cancelled_ends_at_once():
     survey, asked = MIXED, iter(range(10**6))
-    budget = Budget(None, None, lambda: next(asked) > 150)
+    budget = Budget(None, None, lambda: next(asked) > 120)
     with pytest.raises(Interrupted):
         list(improved(survey, 3.0, closed_form(survey, 3.0), budget))
-    assert next(asked) < 155
+    assert next(asked) < 125

@@ -94,9 +94,10 @@ class Search:
         self._last: tuple[Solution, np.ndarray] | None = None
 
     def first(self) -> SurveyCertificate | None:
-        """What is proved soon; None where the solver fails."""
+        """What is proved soon; None where the solver fails. Which inequalities it needed says little of what others need."""
         ends = self._spread(FIRST_MIDDLE, FIRST_OUTER)
-        found = self.relaxation.solve(self._roots, [*pairwise(ends)], self._check, FIRST_TURNS)
+        relaxation = Relaxation(self.traces, self.D)
+        found = relaxation.solve(self._roots, [*pairwise(ends)], self._check, FIRST_TURNS)
         return None if found is None else self._certificate(found, ends)
 
     def _spread(self, middle: tuple[float, ...], outer: tuple[tuple[float, ...], ...]) -> np.ndarray:

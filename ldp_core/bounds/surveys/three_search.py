@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ldp_core.bounds.interior_point import solved
-from ldp_core.bounds.surveys.three import Patterns, fits, moments
+from ldp_core.bounds.surveys.three import MOST_NUMBER, Patterns, fits, moments
 from ldp_core.bounds.surveys.traces import Traces
 from ldp_core.run import Check
 
@@ -72,7 +72,8 @@ class Separation:
         ends = np.cumsum([1, known.classes, len(limits), *(one.shape[0] for one in seen)])[:-1]
         _, of_sizes, of_rows, *of_squares = np.split(np.array(found.z) * unit, ends)
         factors = [_factor(*one) for one in zip(of_squares, self._corners, norms, strict=True)]
-        return np.concatenate([-of_sizes / lengths, *factors, np.maximum(of_rows[: 3 * known.triples], 0.0)])
+        numbers = np.concatenate([-of_sizes / lengths, *factors, np.maximum(of_rows[: 3 * known.triples], 0.0)])
+        return numbers if np.abs(numbers).max() < MOST_NUMBER else None  # a solver that gets nowhere may go far
 
 
 def _corner(size: int) -> tuple[np.ndarray, np.ndarray]:
