@@ -316,6 +316,8 @@ def test_what_was_found_although_it_was_stopped_is_shown():
         return "found" if job.key == "late" else None
 
     for key in ("late", "nothing"):
+        begun.clear()
+        go.clear()
         task = Task(state, key, "something late", late)
         assert Later(state).wait(task) is None
         begun.wait()
