@@ -46,13 +46,12 @@ def _proven(found: SurveyCertificate) -> SurveyCertificate:
 def improved(
     survey: Survey, epsilon: float, best: SurveyCertificate, budget: Budget
 ) -> Iterator[tuple[SurveyCertificate, float | None]]:
-    """Better and better certificates, with what none that looks at two types at a time can exceed where that is known; those after look at three, where
+    """A first certificate, and from ``best`` on better and better ones, with what none that looks at two types at a time can exceed where that is known; those after look at three, where
     attributes have different numbers of values. `Interrupted` at the end of ``budget``."""
     search = Search(survey, epsilon, budget.check)
     first = search.first()
     if first is not None and first.value > best.value:
-        best = first
-        yield best, None
+        yield first, None  # what follows goes on from ``best``, not to end before it has found as much as it can
     limit = search.start()
     yield best, limit
     for _ in range(MOST_ROUNDS):
