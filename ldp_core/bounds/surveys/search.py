@@ -46,8 +46,8 @@ def _proven(found: SurveyCertificate) -> SurveyCertificate:
 def improved(
     survey: Survey, epsilon: float, best: SurveyCertificate, budget: Budget
 ) -> Iterator[tuple[SurveyCertificate, float | None]]:
-    """A first certificate, and from ``best`` on better and better ones, with what none that looks at two types at a time can exceed where that is known; those after look at three, where
-    attributes have different numbers of values. `Interrupted` at the end of ``budget``."""
+    """A first certificate, and from ``best`` on better and better ones, with what none that looks at two types at a time can exceed where
+    that is known; those after look at three, where attributes have different numbers of values. `Interrupted` at the end of ``budget``."""
     search = Search(survey, epsilon, budget.check)
     first = search.first()
     if first is not None and first.value > best.value:
