@@ -14,7 +14,7 @@ from pages.ui.bounds import setting as page
 from pages.ui.bounds.setting import GROUPS
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
-from pages.ui.words import people, plain
+from pages.ui.words import people, plain, weighting
 
 state = layout.open_page(
     "Bounds",
@@ -29,7 +29,7 @@ mechanism, exact = None, None
 problem: ValueError | None = None
 later = Later(state)
 try:  # predictions are about mechanisms whose errors take too long, too
-    mechanism = state.priced(name) if spec.needs_workload else state.mechanism(name)
+    mechanism = state.setting.priced(name) if spec.needs_workload else state.mechanism(name)
     if mechanism is not None and work.priced(state, mechanism, later):
         exact = page.exact_variance(state, mechanism)
 except ValueError as error:
@@ -54,13 +54,17 @@ later.finish()
 
 def sentence() -> str:
     """What the picture says in this design."""
-    whose = "Whatever values people have" if state.only_case else "Averaged over people spread evenly over the types"
+    whose = (
+        "Whatever values people have"
+        if state.setting.only_case
+        else "Averaged over people spread evenly over the types"
+    )
     words = f"{whose}, with your {people(design.users)}. "
     if exact is not None:
         shown = page.on_axis(state, exact)
         words += (
             f"**{title}** has {wording.error(shown['standard_error'])} for a typical query, exactly, and needs "
-            f"{wording.users(shown['users_needed'])} for {wording.error(state.alpha**0.5)}. "
+            f"{wording.users(shown['users_needed'])} for {wording.error(state.setting.alpha**0.5)}. "
         )
     if mechanism is not None and mechanism.delta > 0:
         return words + "It has a delta, and what is impossible for pure epsilon may be possible for it."
@@ -81,7 +85,7 @@ layout.chart(
         {} if exact is None else page.on_axis(state, exact),
         name,
         look,
-        state.alpha**0.5,
+        state.setting.alpha**0.5,
     ),
     sentence(),
     "bounds",
@@ -90,8 +94,8 @@ layout.chart(
 
 if elsewhere := panels.elsewhere(state, mechanism if exact is not None else None):
     st.caption(plain(elsewhere))
-if state.weighting:
-    st.caption(state.weighting)
+if weighting(state.configuration):
+    st.caption(weighting(state.configuration))
 
 
 def group(kind: Kind) -> None:

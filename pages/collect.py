@@ -36,7 +36,7 @@ def current(state: Session) -> Subject | None:
         layout.end()
     if known is None or c.domain is None:
         return None
-    return Subject(c, c.domain, design.workload, mechanism, known, state.difference)
+    return Subject(c, c.domain, design.workload, mechanism, known, state.setting.difference)
 
 
 def draw_counting(progress: float, job: Job) -> None:

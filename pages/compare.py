@@ -37,9 +37,9 @@ with controls:
     case = case_control(
         state,
         "case",
-        state.view.get("case") or state.aim(state.chosen),
+        state.view.get("case") or state.present.aim(state.chosen),
         lambda chosen: state.view.update(case=chosen),
-        state.cases(),
+        state.present.cases,
         help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
     )
     target_control(state)
@@ -47,18 +47,18 @@ with controls:
     ready: dict[str, mechanisms.Mechanism] = {}
     failed: dict[str, ValueError] = {}
     awaited, later = [], Later(state)
-    for name in state.side_by_side:
+    for name in state.setting.side_by_side:
         try:
             with st.spinner(f"Working out what {library.spec(name).title} costs"):
-                mechanism = state.priced(name)
+                mechanism = state.setting.priced(name)
                 if mechanism is not None and not work.priced(state, mechanism, later):
                     awaited.append(library.spec(name).title)
                 elif mechanism is not None:
-                    state.summary(mechanism)
+                    state.setting.summary(mechanism)
                     ready[name] = mechanism
         except ValueError as error:
             failed[name] = error
-    missing = state.unfitted(state.side_by_side)
+    missing = state.setting.unfitted(state.setting.side_by_side)
     fits = [work.fit(state, name) for name in missing]
     running = any(fit.running is not None for fit in fits)
     if missing and (crowded := state.crowded(missing)):
@@ -89,20 +89,20 @@ with results:
         )
     if not ready:
         if any(isinstance(why, Stopped) for why in failed.values()):
-            least = max(state.bounds(case).values())
+            least = max(state.setting.bounds(case).values())
             known = f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(least)}, {case_meaning(case)}."
             st.info(f"Nothing is left to compare so far.{f' {known}' if least > 0 else ''}")
         elif not awaited:
             st.info("Choose at least one mechanism above that can be compared here.")
         later.finish()
         layout.end()
-    table = state.compared(ready, case)
-    limits = state.bounds(case)
+    table = state.setting.compared(ready, case)
+    limits = state.setting.bounds(case)
     bound = max(limits.values())
     work.prove_unasked(state)
     work.find_optima(state)
-    optimum, finding = state.optimum(case), work.optimum(state, case)
-    proof, proving = state.certificate(case), work.certificate(state, case)
+    optimum, finding = state.setting.optimum(case), work.optimum(state, case)
+    proof, proving = state.setting.proof(case), work.certificate(state, case)
     best = table.iloc[0]
     # Equal up to rounding is equal: on two types several mechanisms are the same one.
     winners = table["name"][table["users_needed"] <= best["users_needed"] * (1 + TIE)]
@@ -110,7 +110,7 @@ with results:
     names = " and ".join(f"**{library.spec(name).title}**" for name in winners)
     st.markdown(
         f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} until a difference "
-        f"of {verdicts.in_words(state.difference)} shows clearly in a typical answer ({wording.error(state.alpha**0.5)} standard error), "
+        f"of {verdicts.in_words(state.setting.difference)} shows clearly in a typical answer ({wording.error(state.setting.alpha**0.5)} standard error), "
         f"{case_meaning(case)}. {in_words(state, ready[best['name']], later)}"
     )
 
@@ -202,10 +202,10 @@ def draw_query_errors() -> None:
         f"Exact standard errors on {design.population}. For {title} the hardest {among} is **{plain(hardest['label'])}** with "
         f"{wording.error(hardest['standard_error'])}.",
         "query-errors",
-        errors.assign(verdict=verdicts.judge(errors["standard_error"], state.difference)),
+        errors.assign(verdict=verdicts.judge(errors["standard_error"], state.setting.difference)),
     )
     listing.show_table(
-        side_by_side(errors, state.difference),
+        side_by_side(errors, state.setting.difference),
         "What the answers of each mechanism are worth; ± is the standard error in percentage points.",
     )
     explain(state)

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, verdicts, wording
+from ldp_core.designs.setting import AT_ONCE_TYPES, Curve, Proof
 from ldp_core.mechanisms import ScrambledPatterns, SplitSurvey
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.workloads import Survey
@@ -15,8 +16,6 @@ from pages.ui.controls import target_control
 from pages.ui.design import choices
 from pages.ui.formulas import DESIGN
 from pages.ui.judging import explain, in_words
-from pages.ui.session.built import Curve
-from pages.ui.session.figures import AT_ONCE_TYPES, Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
@@ -29,6 +28,7 @@ from pages.ui.words import (
     gap_in_words,
     gap_to_optimum,
     plain,
+    weighting,
 )
 
 SHOWN_REPORTS = 200
@@ -40,7 +40,7 @@ design = layout.need_design(state)
 c = state.configuration
 name = c.mechanism.name
 spec = library.spec(name)
-case = state.aim(name)
+case = state.present.aim(name)
 fit, proving = work.fit(state, name), work.certificate(state, case)
 work.find_optima(state)
 
@@ -54,7 +54,7 @@ def stop() -> None:
 def optimizer_controls() -> None:
     if fit.running is not None:
         st.button("Cancel and keep the best so far", on_click=stop, key="cancel", icon=":material/stop_circle:")
-    elif state.from_file(name):
+    elif state.setting.from_file(name):
         st.warning(
             "This strategy was loaded from a file, not computed here. Its epsilon and its errors were worked out again from its "
             "probabilities; how it was made is not known here."
@@ -68,7 +68,7 @@ def optimizer_controls() -> None:
         )
     elif refusal is not None:  # the right side says why
         st.button("Optimise", disabled=True, key="optimise", icon=":material/play_arrow:")
-    elif state.fitted(name):
+    elif state.setting.fitted(name):
         st.caption("Fitted to this design. Another seed tries another start.")
     else:
         st.button(
@@ -88,9 +88,9 @@ def curves(history: Curve) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The best mechanism so far and the bound proved so far, in users over seconds."""
     trace = design.workload.trace
     so_far = ((0.0, trace), *work.proved(proving, trace))
-    found, bound = (frames.convergence(points, design.workload, state.alpha) for points in (history, so_far))
+    found, bound = (frames.convergence(points, design.workload, state.setting.alpha) for points in (history, so_far))
     # The closed form holds from the first moment.
-    bound["users_needed"] = bound["users_needed"].clip(lower=max(state.closed_bounds(case).values())).cummax()
+    bound["users_needed"] = bound["users_needed"].clip(lower=max(state.setting.closed_bounds(case).values())).cummax()
     return found, bound
 
 
@@ -106,7 +106,7 @@ def gap_sentence(needed: float, bound: float) -> str:
 def to_the_optimum(what: str, needed: float) -> str:
     """One more sentence: the exact optimum, and how far from it a mechanism is that needs so many users. Nothing where it is not
     known."""
-    optimum = state.optimum(case)
+    optimum = state.setting.optimum(case)
     if optimum is None:
         return ""
     return f" The exact optimum is {wording.users(optimum)}; {what} {above_optimum(needed / optimum - 1)}."
@@ -125,7 +125,7 @@ def optimising(progress: work.FitProgress, job: Job) -> None:
     st.metric("Gap to the best, at most", gap_in_words(gap))
     st.markdown(f"{gap_sentence(needed, least)} Round {progress.round:,}, {wording.duration(progress.seconds)} so far.")
     layout.picture(
-        charts.closing_gap(found, bound, name, layout.look(), state.optimum(case)),
+        charts.closing_gap(found, bound, name, layout.look(), state.setting.optimum(case)),
         "live-curve",
         "Users needed by the best strategy so far, and the lower bound proved so far",
     )
@@ -157,10 +157,10 @@ def proof_controls(proof: Proof) -> None:
     if left.button("Check the proof again", key="check-proof", icon=":material/verified:"):
         with st.spinner("Checking the proof"):
             holds = proof.certificate.verify()
-        state.view["checked"] = (state.certificate_key(case), holds)
+        state.view["checked"] = (state.setting.certificate_key(case), holds)
     checked, holds = state.view.get("checked", ("", True))
-    if checked != state.certificate_key(case):
-        limits = state.bounds(case)
+    if checked != state.setting.certificate_key(case):
+        limits = state.setting.bounds(case)
         strongest = frames.strongest(limits)
         which = (
             "The bound is a certificate: numbers that prove it"
@@ -177,7 +177,7 @@ def proof_controls(proof: Proof) -> None:
         right.error("The certificate does not prove this bound. Please optimise again, and report this.")
 
 
-refusal = state.unfit(name)
+refusal = state.setting.unfit(name)
 controls, results = layout.frame()
 with controls:
     choices.privacy_controls(state)
@@ -203,11 +203,11 @@ with results:
         if (running := fit.running) is not None:
             layout.live(running, optimising)
         else:
-            limits = state.bounds(case)
+            limits = state.setting.bounds(case)
             limit = max(limits.values())
             hope = (
                 f" Whatever it finds, no unbiased mechanism with pure epsilon {c.epsilon} can need fewer than "
-                f"{wording.at_least(limit)} for a standard error of {wording.error(state.alpha**0.5)}, {case_meaning(case)}."
+                f"{wording.at_least(limit)} for a standard error of {wording.error(state.setting.alpha**0.5)}, {case_meaning(case)}."
             )
             st.info(f"This mechanism is fitted to your workload: press Optimise.{hope if limit > 0 else ''}")
             if crowded := state.crowded([name]):
@@ -215,14 +215,14 @@ with results:
             if design.domain.size > AT_ONCE_TYPES:
                 st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
                 layout.end()
-            costed = {other: state.costed(other) for other in state.side_by_side}
+            costed = {other: state.setting.costed(other) for other in state.setting.side_by_side}
             ready = {other: mechanism for other, mechanism in costed.items() if mechanism is not None}
-            table = state.compared(ready, case)
+            table = state.setting.compared(ready, case)
             if table.empty:
                 layout.end()
             layout.chart(
                 lambda look: charts.users_needed(
-                    table, limits, design.users, look, case_title(case), state.optimum(case)
+                    table, limits, design.users, look, case_title(case), state.setting.optimum(case)
                 ),
                 f"What the mechanisms that need no fitting ask for, {case_meaning(case)}"
                 + (", and the region that is out of reach for any unbiased one." if limit > 0 else "."),
@@ -234,7 +234,7 @@ with results:
     layout.need_costs(state, mechanism)
     audit = mechanism.audit()
     try:
-        gap = state.gap(mechanism)
+        gap = state.setting.gap(mechanism)
     except ValueError as error:  # the mechanism can be used and simulated, but its costs would take matrices too large
         st.info(plain(str(error)))
         st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")
@@ -242,9 +242,9 @@ with results:
         st.caption("Guarantee, to paste into a privacy review")
         layout.guarantee(c, audit)
         layout.end()
-    required, limits = state.users_needed(mechanism, case), state.bounds(case)
+    required, limits = state.setting.users_needed(mechanism, case), state.setting.bounds(case)
     bound = max(limits.values())
-    target = wording.error(state.alpha**0.5)
+    target = wording.error(state.setting.alpha**0.5)
     row = layout.metrics("design")
     row.metric(
         "Users needed",
@@ -283,17 +283,17 @@ with results:
         closeness += to_the_optimum("this mechanism", required)
     bits = wording.count(math.ceil(mechanism.bits_per_report))
     st.markdown(
-        f"This mechanism needs **{wording.users(required)}** until a difference of {verdicts.in_words(state.difference)} shows clearly in "
+        f"This mechanism needs **{wording.users(required)}** until a difference of {verdicts.in_words(state.setting.difference)} shows clearly in "
         f"a typical answer ({target} standard error), {case_meaning(case)}.{closeness}"
     )
     later = Later(state, "verdicts")
     st.markdown(in_words(state, mechanism, later))
     later.finish()
     explain(state)
-    if state.weighting:
-        st.caption(state.weighting)
+    if weighting(state.configuration):
+        st.caption(weighting(state.configuration))
     st.markdown(f"{plain(patterns.explained(state, mechanism))} A report is {bits} bit{'' if bits == '1' else 's'}.")
-    costs = state.costs(mechanism)
+    costs = state.setting.costs(mechanism)
     by_case = {
         "Whose error counts": [case_title(k).capitalize() for k in costs["case"]],
         "Users needed": [wording.whole(value) for value in costs["users_needed"]],
@@ -306,7 +306,7 @@ with results:
     if len(costs) > 1:
         listing.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")
     elif not spec.aimed:  # else said beside the choices already
-        st.caption(state.only_case)
+        st.caption(state.setting.only_case)
     layout.download_table(costs, "costs")
     if bound > 0:
         st.caption("Proved minimum: no unbiased mechanism with this epsilon can need fewer users.")
@@ -317,12 +317,12 @@ with results:
         st.caption(trade_off(costs))
     st.caption("Guarantee, to paste into a privacy review")
     layout.guarantee(c, audit)
-    if (proof := state.certificate(case)) is not None:
+    if (proof := state.setting.proof(case)) is not None:
         proof_controls(proof)
     if spec.fitted:
         work.prove_unasked(state)  # a design that was loaded comes without its proofs
 
-    fitted = state.fitted(name) if spec.fitted else None
+    fitted = state.setting.fitted(name) if spec.fitted else None
     if fitted is not None and fitted.history:
         found, proved_so_far = curves(fitted.history)
         region = (
@@ -332,7 +332,7 @@ with results:
             "could still save."
         )
         layout.chart(
-            lambda look: charts.closing_gap(found, proved_so_far, name, look, state.optimum(case)),
+            lambda look: charts.closing_gap(found, proved_so_far, name, look, state.setting.optimum(case)),
             f"The optimiser improved its strategy for {wording.duration(found['seconds'].iloc[-1])}. {region}",
             "closing-gap",
             pd.concat({"mechanism": found, "bound": proved_so_far}, names=["curve"]).reset_index("curve"),
@@ -341,7 +341,7 @@ with results:
         patterns.of_survey(state, mechanism)
     elif isinstance(mechanism, SampledSets) and isinstance(design.workload, Survey):
         patterns.draw_energies(state, mechanism, design.workload, "energies")
-    elif not state.drawable(mechanism):
+    elif not patterns.drawable(mechanism):
         st.info(
             "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "
             f"reports. Its variances {'' if spec.continuous else 'and audit '}are exact all the same."
@@ -349,9 +349,9 @@ with results:
     else:
         drawn, m = mechanism, len(mechanism.strategy)
         with st.spinner("Drawing the strategy"):
-            state.patterns(mechanism, layout.look())
+            patterns.picture(state.setting, mechanism, layout.look())
         layout.chart(
-            partial(state.patterns, mechanism),
+            partial(patterns.picture, state.setting, mechanism),
             f"Each of the {m:,} reports is a band, taller the more common it is; the types in colour send it up to "
             f"e^{wording.significant(audit.epsilon, 4)} = {designs.factor_in_words(audit.epsilon)} times as often as the "
             f"others. A report says little more than: probably one of these. The largest ratio lies between "
@@ -362,7 +362,7 @@ with results:
         if (groups := lazy.fold(f"The groups that share a report ({m:,})", "groups")) is not None:
             with groups:
                 with st.spinner("Looking through the reports"):
-                    table = state.reports(mechanism)
+                    table = patterns.reports(state.setting, mechanism)
                 listing.show_table(
                     cells(table.head(SHOWN_REPORTS), probability=wording.share),
                     "The reports, and the types that share each.",

@@ -14,7 +14,7 @@ from pages.ui.judging import explain, in_words, judged, show_answers
 from pages.ui.session import exchange
 from pages.ui.tasks import kit
 from pages.ui.tasks.later import Later
-from pages.ui.words import people, plain
+from pages.ui.words import people, plain, weighting
 
 LISTED_QUERIES = 10_000
 KIT = [
@@ -44,7 +44,7 @@ spec = library.spec(c.mechanism.name)
 def answers(mechanism: mechanisms.Mechanism, queries: np.ndarray | None) -> pd.DataFrame:
     """The queries with their errors and verdicts; some of them for None."""
     found = frames.query_errors([mechanism], design.workload, design.counts, design.labels, queries)
-    return found.assign(verdict=verdicts.judge(found["standard_error"], state.difference))
+    return found.assign(verdict=verdicts.judge(found["standard_error"], state.setting.difference))
 
 
 def _kilobytes(content: bytes) -> str:
@@ -124,14 +124,14 @@ with controls:
         st.caption(
             f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
             f"standard error to expect in its answer on {design.population}, as a share of all users and without its weight, and whether "
-            f"that is usable, rough or noise for a difference of {verdicts.in_words(state.difference)}."
+            f"that is usable, rough or noise for a difference of {verdicts.in_words(state.setting.difference)}."
         )
 
 with results:
     if mechanism is not None:
         layout.heading("What you promise")
         layout.guarantee(c, mechanism.audit())
-        summary = state.summary(mechanism) if state.costed(c.mechanism.name) is not None else None
+        summary = state.setting.summary(mechanism) if state.setting.costed(c.mechanism.name) is not None else None
         st.markdown(
             f"Expect a standard error of {wording.error(summary.standard_error_on_data)} on a typical query with "
             f"{people(design.users)}"
@@ -148,11 +148,11 @@ with results:
             st.markdown(in_words(state, mechanism, later))
             if (shown := judged(state, mechanism, later)) is not None:
                 with st.expander("What each answer is worth"):
-                    show_answers(shown, state.difference)
+                    show_answers(shown, state.setting.difference)
                     explain(state)
             later.finish()
-        if state.weighting:
-            st.caption(state.weighting)
+        if weighting(state.configuration):
+            st.caption(weighting(state.configuration))
         if packed is not None:
             st.caption(
                 "The audited epsilon is that of the probabilities in the kit, whole numbers over 2⁵³; audit.py, which is in it, finds "
@@ -163,7 +163,7 @@ with results:
                     else ""
                 )
             )
-        if state.from_file(c.mechanism.name):
+        if state.setting.from_file(c.mechanism.name):
             st.warning("The strategy was loaded from a file, not computed here, and the export says so.")
     st.warning(designs.DESIGN_ONLY + ("" if packed is None else " The clients in the kit draw them."))
     if mechanism is not None:

@@ -16,7 +16,7 @@ from pages.ui.formulas import PLAN
 from pages.ui.judging import explain
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
-from pages.ui.words import cells, gap_in_words, plain
+from pages.ui.words import cells, gap_in_words, plain, weighting
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
@@ -40,7 +40,7 @@ users = state.view.get("plan_users") or design.users
 def recommend_button() -> None:
     """Starts the recommendation and turns to its tab; to open the tab is to ask for it, where that takes a few seconds."""
 
-    about = (design.workload.digest, design.epsilon, users, state.alpha)
+    about = (design.workload.digest, design.epsilon, users, state.setting.alpha)
 
     def start() -> None:
         state.view["recommended"] = about
@@ -96,28 +96,28 @@ with controls:
     case = case_control(
         state,
         "plan-case",
-        state.view.get("plan_case", state.aim(state.chosen)),
+        state.view.get("plan_case", state.present.aim(state.chosen)),
         lambda chosen: state.view.update(plan_case=chosen),
         analysis.CASES,
         "{title}, {meaning}",
     )
     target_control(state)
     compared_control(state)
-    if state.weighting:
-        st.caption(state.weighting)
+    if weighting(state.configuration):
+        st.caption(weighting(state.configuration))
     with layout.actions():
         recommend_button()
-        use_control(state, state.side_by_side)
+        use_control(state, state.setting.side_by_side)
 
-names = state.side_by_side
-waiting = state.unfitted(names)
+names = state.setting.side_by_side
+waiting = state.setting.unfitted(names)
 ready = tuple(name for name in names if name not in waiting)
 # Only where epsilon is asked for are there fits of the plan's own; else those of the design are taken, as on every page.
 with_fits = solved == "epsilon" and state.view.get("plan_fits", False)
 question = work.Question(
     epsilon=None if solved == "epsilon" else design.epsilon,
     users=None if solved == "users" else float(users),
-    alpha=None if solved == "standard_error" else state.alpha,
+    alpha=None if solved == "standard_error" else state.setting.alpha,
     case=case,
     names=names if with_fits else ready,
 )
@@ -144,7 +144,7 @@ def shown(found: pd.DataFrame) -> pd.DataFrame:
     if solved == "users":
         table["users"] = np.ceil(table["users"] - 1e-9)
     if solved == "standard_error":
-        judged = verdicts.judge(table["standard_error"], state.difference)
+        judged = verdicts.judge(table["standard_error"], state.setting.difference)
         table.insert(2, "typical", [verdicts.marked(word) for word in judged])
         table["standard_error"] *= 100
     if not table["reason"].any():
@@ -198,7 +198,7 @@ def trade_off(found: pd.DataFrame) -> None:
             return
         points = planning.errors_over_epsilon(sweep.points, design.workload, users, case)
         layout.chart(
-            lambda look: charts.trade_off(points, "epsilon", state.alpha**0.5, look),
+            lambda look: charts.trade_off(points, "epsilon", state.setting.alpha**0.5, look),
             f"The error of a typical query with {users:,} users; the dotted line is the error aimed at. A line crosses it at the "
             "epsilon its mechanism needs.",
             "trade-off",
@@ -209,7 +209,7 @@ def trade_off(found: pd.DataFrame) -> None:
     # Straight lines on log axes.
     points = planning.errors_over_users(found, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
     layout.chart(
-        lambda look: charts.trade_off(points, "users", state.alpha**0.5 if solved == "users" else None, look),
+        lambda look: charts.trade_off(points, "users", state.setting.alpha**0.5 if solved == "users" else None, look),
         f"At epsilon {c.epsilon} the error of every mechanism falls like one over the square root of the number of users: half the error "
         "takes four times the users. Nothing unbiased reaches the shaded region.",
         "trade-off",
@@ -249,7 +249,7 @@ def recommendation() -> None:
             key="use-recommended",
             icon=":material/check:",
         )
-    if state.unfitted(["optimized"]):
+    if state.setting.unfitted(["optimized"]):
         st.caption("The optimised mechanism takes part once it is fitted, and usually needs the fewest users.")
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
     ranking = found.ranking.copy()

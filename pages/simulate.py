@@ -112,7 +112,7 @@ with controls:
         else:
             if mechanism is not None:
                 usable[name] = mechanism
-    if waiting_for := state.unfitted(names):
+    if waiting_for := state.setting.unfitted(names):
         titles = " and ".join(library.spec(name).title for name in waiting_for)
         st.info(f"{titles}: not fitted to this design yet.")
         fits = [work.fit(state, name) for name in waiting_for]

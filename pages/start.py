@@ -28,7 +28,7 @@ sample = catalogue()[0]
 
 def begin() -> None:
     """Take the sample and the epsilon on screen into the design."""
-    state.begin()
+    state.saved.begin()
     with state.one_step():
         load_sample(state, sample["file"])
         state.change(epsilon=f"{state.view.get('demo', 1.0):g}")
@@ -53,7 +53,7 @@ with controls:
         )
     with right:
         sides.suspicion_control(state)
-    there = not state.empty
+    there = not state.saved.empty
     with layout.actions():
         if there and st.button(
             "Continue with your design", type="primary", icon=":material/arrow_forward:", key="continue"
@@ -71,7 +71,7 @@ with controls:
         st.page_link("pages/data.py", label="Bring your own data", icon=":material/table_rows:")
         st.page_link("pages/guide.py", label="What is local differential privacy?", icon=":material/menu_book:")
     if there:
-        back = "it stays in the list under Designs" if state.name else "Undo, in the sidebar, brings it back"
+        back = "it stays in the list under Designs" if state.saved.name else "Undo, in the sidebar, brings it back"
         st.caption(f"“Use this sample instead” puts the sample in the place of your design; {back}.")
 
 

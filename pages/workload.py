@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from ldp_core.designs import WorkloadRecipe
+from ldp_core.designs import Setting, WorkloadRecipe
 from ldp_core.workloads import Survey, axes_of
 from pages.ui import layout
 from pages.ui.formulas import WORKLOAD
-from pages.ui.session.state import Complete
 from pages.ui.tasks.later import Later
 from pages.ui.words import plain
 from pages.ui.workload import every, figures, groups, tables
@@ -20,20 +19,20 @@ if recipe is None:
     state.change(workload=WorkloadRecipe.default(design.domain))
     st.rerun()
 
-axes = state.cached(("axes", design.domain.model_dump_json()), lambda: axes_of(design.domain))
+axes = state.results.cached(("axes", design.domain.model_dump_json()), lambda: axes_of(design.domain))
 controls, results = layout.frame()
 with controls:
     every.control_of_tables(state, axes)
     groups.groups(state, design, axes)
 with results:
     layout.need_questions(state, design)
-    if design.misfit and not design.dear and not groups.any_misfit(recipe.parts, axes):
+    if design.misfit and not design.expensive and not groups.any_misfit(recipe.parts, axes):
         st.error(plain(design.misfit))
-    if not isinstance(design, Complete):
+    if not isinstance(design, Setting):
         st.warning(
             "The questions no longer fit the data. They are kept as they were: mend or remove the groups marked above, "
             "undo the last change, or start again."
-            if not design.dear
+            if not design.expensive
             else plain(f"The questions are too many for this server. {design.misfit}")
         )
         st.button(

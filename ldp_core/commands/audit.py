@@ -54,7 +54,7 @@ def _of_design(given: argparse.Namespace, stop: threading.Event) -> dict[str, An
     working.told(setting)
     mechanism = working.built(setting, setting.chosen, stop, bundle)
     found = _audited(mechanism, mechanism.audit(), setting.labels) | {"claimed_epsilon": setting.epsilon}
-    if reason := choices.too_dear(mechanism.name, setting.workload, setting.epsilon):
+    if reason := choices.too_expensive(mechanism.name, setting.workload, setting.epsilon):
         return found | {"missing": reason}
     return found | _judged(setting, mechanism, setting.aim(mechanism.name), stop)
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from ldp_core import frames, library, wording
 from ldp_core.commands import files, terminal, working
-from ldp_core.designs import Bundle, Configuration, Realised, audited_in_words, ready
-from ldp_core.designs.realised import mechanism_of, realised
+from ldp_core.designs import Bundle, Configuration, Setting, audited_in_words, ready
 from ldp_core.kit import package
 
 HELP = "Build or fit the mechanism of a configuration, say what it costs, and write the design as a zip"
@@ -34,7 +33,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     costs = _costs(found)
     if given.output:
         outcome, proof = package.outcome_of(found), package.certificate_of(found)
-        content = package.design(found.configuration, outcome, found.mechanism, certificate=proof)
+        content = package.design(found.configuration, outcome, found.chosen_mechanism, certificate=proof)
         files.write(given.output, content)
     if given.json:
         terminal.write_json({**costs, "file": given.output, "stopped": stop.is_set()})
@@ -44,7 +43,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         print(f"\nWritten to {terminal.plain(given.output)}.")
 
 
-def fitted(given: argparse.Namespace, stop: threading.Event) -> Realised:
+def fitted(given: argparse.Namespace, stop: threading.Event) -> Setting:
     """The design of a file, its mechanism from there or fitted, and what none can beat proved. A strategy in the file is used as
     it is, unless a time limit or a seed asks for another."""
     bundle = files.opened(given.config)
@@ -55,8 +54,8 @@ def fitted(given: argparse.Namespace, stop: threading.Event) -> Realised:
     name = setting.chosen
     loaded: Bundle | None = None if again else bundle
     working.prove(setting, stop, [setting.aim(name)] if library.spec(name).aimed else [])
-    mechanism = working.built(setting, name, stop, loaded)
-    return realised(setting, mechanism, loaded is not None and mechanism_of(loaded) is not None)
+    working.built(setting, name, stop, loaded)
+    return setting
 
 
 def _searched(configuration: Configuration, given: argparse.Namespace) -> Configuration:
@@ -65,8 +64,8 @@ def _searched(configuration: Configuration, given: argparse.Namespace) -> Config
     return configuration.with_(optimizer={**dict(configuration.optimizer), **told}) if told else configuration
 
 
-def _costs(found: Realised) -> dict[str, Any]:
-    mechanism, case = found.mechanism, found.aim(found.mechanism.name)
+def _costs(found: Setting) -> dict[str, Any]:
+    mechanism, case = found.chosen_mechanism, found.aim(found.chosen_mechanism.name)
     audit, limits = mechanism.audit(), {name: found.bounds(name) for name in found.cases}
     result: dict[str, Any] = {
         "mechanism": found.chosen,
@@ -95,7 +94,7 @@ def _costs(found: Realised) -> dict[str, Any]:
     }
 
 
-def _tell(found: Realised, costs: dict[str, Any]) -> None:
+def _tell(found: Setting, costs: dict[str, Any]) -> None:
     c, case = found.configuration, costs["case"]
     limits = costs["users_no_mechanism_can_do_without"][case]
     asked = "" if c.workload is None else c.workload.summary
@@ -106,7 +105,7 @@ def _tell(found: Realised, costs: dict[str, Any]) -> None:
         "Gap, at most": "unknown" if costs["gap"] is None else working.gap(costs["gap"]),
         "Counted for": working.WHOSE[case],
         "Target": f"{wording.error(found.alpha**0.5)} standard error of a typical answer",
-        "Audited epsilon": audited_in_words(found.mechanism.audit().epsilon, found.mechanism.audit()),
+        "Audited epsilon": audited_in_words(found.chosen_mechanism.audit().epsilon, found.chosen_mechanism.audit()),
         "People": f"{wording.count(found.users)}, {'counted' if found.on_data else 'expected'}",
     }
     if (errors := costs["expected_errors"]) is not None:

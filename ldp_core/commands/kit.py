@@ -22,7 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
     found = design.fitted(given, stop)
     outcome, proof = package.outcome_of(found), package.certificate_of(found)
-    content = package.kit(found.configuration, outcome, found.mechanism, found.workload, found.counts, proof)
+    content = package.kit(found.configuration, outcome, found.chosen_mechanism, found.workload, found.counts, proof)
     files.write(given.output, content)
     if given.json:
         terminal.write_json({"file": given.output, "bytes": len(content), "stopped": stop.is_set()})

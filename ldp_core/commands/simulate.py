@@ -76,7 +76,7 @@ def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threadi
     c = setting.configuration
     known, hold = tuple[Fact, ...](), True
     try:
-        known = choices.facts(c, setting.workload, setting.users)
+        known = setting.facts()
     except ValueError as error:  # estimates that need them are left out, as in the app
         hold = False
         terminal.say(str(error))

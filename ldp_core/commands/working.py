@@ -9,7 +9,7 @@ from ldp_core import library, wording
 from ldp_core.commands import terminal
 from ldp_core.commands.terminal import Bar
 from ldp_core.designs import Bundle, Setting, choices
-from ldp_core.designs.realised import mechanism_of
+from ldp_core.designs.realise import adopt
 from ldp_core.mechanisms.base import Mechanism
 
 WHOSE = {
@@ -33,19 +33,18 @@ def prove(setting: Setting, stop: threading.Event, cases: Iterable[str] = ()) ->
     for name, case in setting.cases.items():
         if stop.is_set() or not (name in asked or choices.proved_unasked(setting.workload, case)):
             continue
-        with Bar(f"proving what no mechanism can beat, {WHOSE[name]}", setting.seconds) as bar:
+        with Bar(f"proving what no mechanism can beat, {WHOSE[name]}", setting.search_seconds) as bar:
             setting.prove(name, bar, stop)
 
 
 def built(setting: Setting, name: str, stop: threading.Event, bundle: Bundle | None = None) -> Mechanism:
     """The named mechanism: that of the ``bundle`` where it is the chosen one, else built or fitted."""
-    found = None if bundle is None or name != setting.chosen else mechanism_of(bundle)
-    if found is not None:
+    if name == setting.chosen and (found := adopt(setting, bundle)) is not None:
         return found
     spec = library.spec(name)
     if not spec.fitted:
         return setting.build(name)
-    with Bar(f"fitting {spec.title}", setting.seconds if spec.aimed else None) as bar:
+    with Bar(f"fitting {spec.title}", setting.search_seconds if spec.aimed else None) as bar:
         return setting.build(name, bar, stop)
 
 

@@ -1,5 +1,6 @@
 """From a design to the world: the configuration and its file, and what it promises in words."""
 
+from ldp_core.designs import choices as choices
 from ldp_core.designs.bundle import Bundle as Bundle
 from ldp_core.designs.bundle import BundleError as BundleError
 from ldp_core.designs.bundle import export as export
@@ -17,6 +18,10 @@ from ldp_core.designs.configuration import UploadedData as UploadedData
 from ldp_core.designs.configuration import WorkloadRecipe as WorkloadRecipe
 from ldp_core.designs.configuration import load_configuration as load_configuration
 from ldp_core.designs.configuration import parse_epsilon as parse_epsilon
+from ldp_core.designs.design import Design as Design
+from ldp_core.designs.design import people_in as people_in
+from ldp_core.designs.design import questions as questions
+from ldp_core.designs.design import questions_key as questions_key
 from ldp_core.designs.link import from_link as from_link
 from ldp_core.designs.link import to_link as to_link
 from ldp_core.designs.own import OwnMatrix as OwnMatrix
@@ -28,11 +33,13 @@ from ldp_core.designs.privacy_note import guarantee as guarantee
 from ldp_core.designs.privacy_note import observed_parts as observed_parts
 from ldp_core.designs.privacy_note import risk_in_words as risk_in_words
 from ldp_core.designs.problems import ConfigurationError as ConfigurationError
-from ldp_core.designs.realised import NotFitted as NotFitted
-from ldp_core.designs.realised import Realised as Realised
-from ldp_core.designs.realised import Setting as Setting
-from ldp_core.designs.realised import ready as ready
-from ldp_core.designs.realised import realise as realise
+from ldp_core.designs.realise import ready as ready
+from ldp_core.designs.realise import realise as realise
+from ldp_core.designs.results import Results as Results
+from ldp_core.designs.setting import Fit as Fit
+from ldp_core.designs.setting import NotFitted as NotFitted
+from ldp_core.designs.setting import Proof as Proof
+from ldp_core.designs.setting import Setting as Setting
 from ldp_core.designs.sharing import given_by_hand as given_by_hand
 from ldp_core.designs.sharing import left_out as left_out
 from ldp_core.designs.sharing import left_out_in_words as left_out_in_words

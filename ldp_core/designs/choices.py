@@ -57,6 +57,11 @@ def named(configuration: Configuration, name: str) -> str:
     return own or spec.mechanism
 
 
+def offered(configuration: Configuration) -> list[str]:
+    """All mechanisms there are to choose from: the library, and the strategy matrices brought along."""
+    return [*library.names(), *(matrix.mechanism for matrix in configuration.own)]
+
+
 def cases(
     configuration: Configuration, people: People, workload: workloads.Workload | None
 ) -> dict[str, analysis.Case]:
@@ -125,7 +130,7 @@ def unfit(configuration: Configuration, among: Cases, name: str, workload: workl
     return None
 
 
-def too_dear(name: str, workload: workloads.Workload, epsilon: float) -> str | None:
+def too_expensive(name: str, workload: workloads.Workload, epsilon: float) -> str | None:
     """Why the exact errors of a mechanism are not worked out, in a sentence; None where they are, or it cannot be built at all."""
     spec, n = library.spec(name), workload.n
     if workload.working_types <= PRICED_TYPES or spec.closed_form or spec.unsuitable(n, epsilon, workload):
@@ -136,7 +141,7 @@ def too_dear(name: str, workload: workloads.Workload, epsilon: float) -> str | N
     )
 
 
-def questions_too_dear(price: workloads.Price) -> str | None:
+def questions_too_expensive(price: workloads.Price) -> str | None:
     """Why questions of this price are not worked out, in a sentence; None where they are."""
     if price.seconds <= MOST_QUESTION_SECONDS and price.bytes <= MOST_QUESTION_BYTES:
         return None

@@ -12,7 +12,7 @@ from typing import Any
 
 from ldp_core.data.domain import Domain
 from ldp_core.designs import Configuration, bundle
-from ldp_core.designs.realised import realise
+from ldp_core.designs.realise import realise
 from ldp_core.kit import devices
 from ldp_core.kit.client import Device
 from ldp_core.kit.package import device_file
@@ -45,12 +45,12 @@ def open_kit(place: str | Path | bytes) -> Kit:
         raise ValueError(f"The file holds no {bundle.DEVICE}, so it is a design but no kit: export the kit.")
     made = realise(found.configuration, found, fit=False)
     c = made.configuration
-    device = devices.describe(made.mechanism, c.epsilon, made.domain)
+    device = devices.describe(made.chosen_mechanism, c.epsilon, made.domain)
     if found.device != device_file(device) and _parsed(found.device) not in (device, _older(device)):
         raise ValueError(
             f"{bundle.DEVICE} does not draw reports as the design beside it does; one of them was changed: export the kit again."
         )
-    return Kit(c, made.domain, made.workload, made.mechanism, device, Device(device).design)
+    return Kit(c, made.domain, made.workload, made.chosen_mechanism, device, Device(device).design)
 
 
 def _older(device: Mapping[str, object]) -> dict[str, object]:

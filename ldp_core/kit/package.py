@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ldp_core import library, survey_frames
-from ldp_core.designs import Configuration, bundle, certificate_file, guarantee, patterns_file, strict_json
+from ldp_core.designs import Configuration, bundle, guarantee, patterns_file, strict_json
 from ldp_core.designs.certificate_file import Written
-from ldp_core.designs.realised import Realised
+from ldp_core.designs.setting import Setting
 from ldp_core.kit import devices, readme, vectors
 from ldp_core.kit.client import Device
 from ldp_core.kit.report import report
@@ -51,20 +51,20 @@ def outcome(
     }
 
 
-def outcome_of(found: Realised) -> dict[str, Any]:
-    """The same of a configuration that was realised, with everything that is worked out in a moment."""
-    mechanism = found.mechanism
+def outcome_of(found: Setting) -> dict[str, Any]:
+    """The same of the mechanism of a design, with everything that is computed in a moment."""
+    mechanism = found.chosen_mechanism
     expected: dict[str, Any]
     try:
         expected = {
             "expected_errors": asdict(found.summary(mechanism)),
-            "expected_errors_refer_to": "this data" if found.on_data else "the expected population",
+            "expected_errors_refer_to": found.population,
             "users_needed": {case: found.users_needed(mechanism, case) for case in found.cases},
         }
     except ValueError as error:  # a large design can be deployed all the same
         expected = {"expected_errors": None, "expected_errors_missing": str(error)}
     limits = {case: found.bounds(case) for case in found.cases}
-    return outcome(found.configuration, mechanism, limits, expected, found.loaded)
+    return outcome(found.configuration, mechanism, limits, expected, found.from_file(found.chosen))
 
 
 def design(
@@ -117,12 +117,11 @@ def kit(
     return design(configuration, outcome, mechanism, files, certificate)
 
 
-def certificate_of(found: Realised) -> Written | None:
+def certificate_of(found: Setting) -> Written | None:
     """The proof of what no mechanism can beat in the case that the mechanism is judged in; None where there is none to be written."""
-    proof = found.proved(found.aim(found.configuration.mechanism.name))
-    if proof is None or found.mechanism.delta > 0 or certificate_file.too_large(proof):
+    if found.chosen_mechanism.delta > 0:
         return None
-    return certificate_file.write(proof, found.configuration.epsilon)
+    return found.written(found.aim(found.configuration.mechanism.name))
 
 
 def device_file(description: Mapping[str, Any]) -> bytes:

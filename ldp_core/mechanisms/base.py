@@ -144,6 +144,10 @@ class Mechanism(Protocol):
     @property
     def bits_per_report(self) -> float: ...
     @property
+    def bytes_held(self) -> int:
+        """About how much memory its arrays take; 0 where that is next to nothing."""
+
+    @property
     def strategy(self) -> np.ndarray | None:
         """(m, n) Q where it is small enough to write out."""
 
@@ -261,6 +265,10 @@ class FromCovariance(ABC):
     def _content(self) -> bytes:
         """What sets it apart besides its parameters, such as the bytes of a fitted strategy."""
         return b""
+
+    @property
+    def bytes_held(self) -> int:
+        return 0
 
     @property
     def strategy(self) -> np.ndarray | None:

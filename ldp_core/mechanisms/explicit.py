@@ -99,6 +99,11 @@ class ExplicitMechanism(FromCovariance):
         """(m, n) the strategy: reports are the tally of its outputs."""
         return self._strategy
 
+    @property
+    def bytes_held(self) -> int:
+        """The strategy, the reconstruction and the distribution functions."""
+        return 3 * self.strategy.nbytes
+
     def _content(self) -> bytes:
         return self.strategy.tobytes() + (b"" if self.prior is None else b"prior" + self.prior.tobytes())
 

@@ -66,6 +66,11 @@ class RingMechanism(Translated):
     def _told_apart(self, row: int) -> tuple[int, int]:
         return 0, 1  # somewhere on the ring a high place comes before a low one
 
+    @property
+    def bytes_held(self) -> int:
+        """The inverse of M."""
+        return 8 * self.n**2
+
     def _content(self) -> bytes:
         return f"{self.n} of {self._places} places".encode() + super()._content()
 

@@ -9,13 +9,14 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import wording
+from ldp_core.designs import Design
 from ldp_core.people import dense
 from ldp_core.studies import asking
 from ldp_core.studies.asking import Asking, Question
 from ldp_core.workloads.axes import Axis, axes_of
 from pages.ui import layout
 from pages.ui.controls import control, pick
-from pages.ui.session.state import Design, Session
+from pages.ui.session.state import Session
 from pages.ui.words import plain
 
 ROUNDS = 10

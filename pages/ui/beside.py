@@ -10,11 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, library, mechanisms, wording
+from ldp_core.designs import Setting
 from pages.ui import layout, listing
 from pages.ui.controls import control, guarded, pick
-from pages.ui.session.shelf import Kept
-from pages.ui.session.state import Complete, Session
-from pages.ui.shelf import continue_with_copy
+from pages.ui.saved_designs import continue_with_copy
+from pages.ui.session.saved_designs import SavedDesign
+from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.words import case_meaning, case_title, gap_in_words, plain
 
@@ -54,7 +55,7 @@ def choose(state: Session) -> None:
 
 
 def _designs(state: Session) -> None:
-    kept = state.listed()
+    kept = state.saved.designs
     if len(kept) < 2:
         st.info(
             "Two or more designs stand side by side once they have names. Keep the one on screen and go on with a copy: change its "
@@ -65,13 +66,13 @@ def _designs(state: Session) -> None:
             key="design-copy",
             type="primary",
             icon=":material/content_copy:",
-            disabled=state.empty,
+            disabled=state.saved.empty,
             on_click=guarded,
             args=(state, continue_with_copy, state),
         )
         return
     case = state.view.get("case", "worst_case")
-    known = _cases([state.standing_for(one) for one in kept])
+    known = _cases([state.standing_for(one.history) for one in kept])
     case = case if case in known else "worst_case"
     with layout.controls("designs"):
         if len(known) > 1:
@@ -86,7 +87,7 @@ def _designs(state: Session) -> None:
         else:
             st.caption("The worst case counts here: it is the only one that all of these designs have.")
     with st.spinner("Working out what the designs cost"):
-        costs = [_cost(state.standing_for(one), one, case) for one in kept]
+        costs = [_cost(state.standing_for(one.history), one, case) for one in kept]
         table = pd.DataFrame([_row(cost, case) for cost in costs])
     _fitting(state, [cost for cost in costs if cost.unfitted])
     worked_out = [cost for cost in costs if cost.mechanism is not None]
@@ -113,23 +114,23 @@ def _designs(state: Session) -> None:
 
 def _cases(designs: Sequence[Session]) -> list[str]:
     """The cases that all designs have, as far as they have any people."""
-    return [name for name in CASES if all(own.design() is None or name in own.cases() for own in designs)]
+    return [name for name in CASES if all(own.design() is None or name in own.present.cases for own in designs)]
 
 
-def _cost(own: Session, kept: Kept, case: str) -> Cost:
+def _cost(own: Session, kept: SavedDesign, case: str) -> Cost:
     """What there is to say of one design."""
-    c = kept.configuration
+    c = kept.history.configuration
     mechanism, why, unfitted = None, "", False
     try:
         design = own.design()
-        if not isinstance(design, Complete):
+        if not isinstance(design, Setting):
             why = "it has no data and questions yet that its costs could be worked out for."
         else:
-            mechanism = own.priced(own.chosen)
+            mechanism = own.setting.priced(own.chosen)
             unfitted = mechanism is None
             why = "it is not optimised yet." if unfitted else ""
             if mechanism is not None:
-                own.summary(mechanism)
+                own.setting.summary(mechanism)
     except ValueError as error:
         mechanism, why = None, str(error)
     people = design.people_digest if case == "people" and design is not None else ""
@@ -138,7 +139,7 @@ def _cost(own: Session, kept: Kept, case: str) -> Cost:
 
 def _alpha(own: Session) -> float:
     """The mean squared error a design aims at; NaN while its questions are not worked out."""
-    return own.alpha if isinstance(own.design(), Complete) else math.nan
+    return own.setting.alpha if isinstance(own.design(), Setting) else math.nan
 
 
 def _row(cost: Cost, case: str) -> dict[str, object]:
@@ -148,7 +149,7 @@ def _row(cost: Cost, case: str) -> dict[str, object]:
     row: dict[str, object] = {
         "design": cost.name,
         "questions": c.workload.summary if c.workload is not None else "none yet",
-        "queries": design.workload.num_queries if isinstance(design, Complete) else nothing,
+        "queries": design.workload.num_queries if isinstance(design, Setting) else nothing,
         "types": design.domain.size if design is not None else nothing,
         "people": design.users if design is not None else nothing,
         "epsilon": c.epsilon,
@@ -159,10 +160,10 @@ def _row(cost: Cost, case: str) -> dict[str, object]:
     costs = ("users_needed", "users_bound", "gap", "standard_error_worst_case", "standard_error_on_data")
     if cost.mechanism is None:
         return {**row, **dict.fromkeys(costs, nothing)}
-    summary, gap = own.summary(cost.mechanism), own.gap(cost.mechanism, case)
-    bound = nothing if cost.mechanism.delta > 0 else max(own.bounds(case).values())
+    summary, gap = own.setting.summary(cost.mechanism), own.setting.gap(cost.mechanism, case)
+    bound = nothing if cost.mechanism.delta > 0 else max(own.setting.bounds(case).values())
     errors = (summary.standard_error_worst_case, summary.standard_error_on_data)
-    needed = own.users_needed(cost.mechanism, case)
+    needed = own.setting.users_needed(cost.mechanism, case)
     return {**row, **dict(zip(costs, (needed, bound, gap, *errors), strict=True))}
 
 

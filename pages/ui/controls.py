@@ -98,10 +98,10 @@ def case_control(
     **options: Any,
 ) -> str:
     """Whose error counts, or in a sentence why there is no choice; what is chosen. ``title`` is how each case is written."""
-    if reason := state.only_case:
+    if reason := state.setting.only_case:
         st.caption(reason)
         return WORST_CASE.name
-    known = [name for name in names if name in state.cases()]
+    known = [name for name in names if name in state.present.cases]
     case = case if case in known else WORST_CASE.name
     shown = {name: title.format(title=case_title(name).capitalize(), meaning=case_meaning(name)) for name in known}
     return str(pick("Whose error counts", key, case, commit, shown, **options))
@@ -148,12 +148,12 @@ def several(
 
 def target_control(state: Session) -> None:
     """The difference that must be seen, typed in or taken from questions and data; the error aimed at follows from it."""
-    c, found, design = state.configuration, state.suggested, state.complete
+    c, found, design = state.configuration, state.setting.suggested, state.setting
     control(
         st.text_input,
         "What difference must you be able to see? (percentage points of all users)",
         "difference",
-        wording.significant(100 * state.difference, 6),
+        wording.significant(100 * state.setting.difference, 6),
         lambda text: state.change(difference=None, target_alpha=verdicts.alpha_for(_difference(text))),
         help="Between two answers, or between an answer and nobody. Every answer is called usable, rough or noise by it, and users "
         "needed are for it.",
@@ -171,7 +171,7 @@ def target_control(state: Session) -> None:
             f"Taken from your questions and {design.population} (percentage points)",
             "difference-from",
             c.difference,
-            lambda chosen: state.change(difference=chosen, target_alpha=0.01 if chosen else state.alpha),
+            lambda chosen: state.change(difference=chosen, target_alpha=0.01 if chosen else state.setting.alpha),
             options=list(shown),
             format_func=shown.get,
         )
@@ -192,8 +192,8 @@ def target_control(state: Session) -> None:
             )
             whence = f"Not set by you: on {design.population}, {typical if c.difference == 'typical' else smallest} {taken}. "
     st.caption(
-        f"{whence}The standard error aimed at is half of the difference, {wording.error(state.alpha**0.5)}: alpha = "
-        f"{wording.significant(state.alpha, 4)} (the papers' default is 0.01)."
+        f"{whence}The standard error aimed at is half of the difference, {wording.error(state.setting.alpha**0.5)}: alpha = "
+        f"{wording.significant(state.setting.alpha, 4)} (the papers' default is 0.01)."
     )
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from ldp_core import wording
+from ldp_core.designs import Setting
 from ldp_core.estimators import ESTIMATORS, constrained
 from ldp_core.people import dense
 from ldp_core.workloads import MOST_FACTS, Fact, StatedFact, axes_of
 from pages.ui.controls import control, guarded
-from pages.ui.session.state import Complete, Session
+from pages.ui.session.state import Session
 from pages.ui.words import plain
 from pages.ui.workload.kinds import fact_example, made
 
 
-def stated(state: Session, design: Complete) -> tuple[Fact, ...]:
+def stated(state: Session, design: Setting) -> tuple[Fact, ...]:
     """The box for facts, with what is to be said about those in it. Returns the facts that an estimate can agree with: none where
     anything is wrong."""
     now = state.configuration.simulation.facts
@@ -30,7 +31,7 @@ def stated(state: Session, design: Complete) -> tuple[Fact, ...]:
     )
     found: tuple[Fact, ...] = ()
     try:
-        found = state.facts()
+        found = state.setting.facts()
     except ValueError as error:
         st.error(plain(str(error)))
     if design.on_data and any(_counted(design, fact) for fact in now):
@@ -58,16 +59,16 @@ def _read(text: str, before: tuple[StatedFact, ...]) -> tuple[StatedFact, ...]:
     return tuple(made(StatedFact, text=line).known_from(before) for line in lines)
 
 
-def _counted(design: Complete, fact: StatedFact) -> StatedFact | None:
+def _counted(design: Setting, fact: StatedFact) -> StatedFact | None:
     few = design.domain.size <= constrained.MOST_TYPES
     return fact.counted(design.domain, dense(design.counts)) if few else None
 
 
-def _count(state: Session, design: Complete) -> None:
+def _count(state: Session, design: Setting) -> None:
     _state(state, tuple(_counted(design, fact) or fact for fact in state.configuration.simulation.facts))
 
 
-def _remarks(state: Session, design: Complete, found: tuple[Fact, ...]) -> None:
+def _remarks(state: Session, design: Setting, found: tuple[Fact, ...]) -> None:
     simulation = state.configuration.simulation
     if read_off := sum(fact.origin == "data" for fact in simulation.facts):
         st.warning(

@@ -24,7 +24,7 @@ VOCABULARY = "; ".join(f"{MARKS[word]} **{word}**: {meaning}" for word, meaning 
 def counted(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
     """How many answers of a mechanism are usable on the people of this design; None while that is worked out. ValueError with a
     sentence where it takes too long."""
-    design = state.complete
+    design = state.setting
     if reason := verdicts.too_large(design.workload):
         raise ValueError(reason)
     errors = later.value(
@@ -35,18 +35,18 @@ def counted(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
     )
     if errors is None:
         return None
-    return verdicts.tally(errors, state.difference, design.workload.num_queries, design.users)
+    return verdicts.tally(errors, state.setting.difference, design.workload.num_queries, design.users)
 
 
 def in_words(state: Session, mechanism: Mechanism, later: Later) -> str:
     """With the people of this design, how many of the answers are usable; where that takes too long, what a typical one is."""
-    design, difference = state.complete, verdicts.in_words(state.difference)
+    design, difference = state.setting, verdicts.in_words(state.setting.difference)
     who = f"With your {people(design.users)} on {design.population}"
     try:
         found = counted(state, mechanism, later)
     except ValueError as error:
-        typical = state.summary(mechanism).standard_error_on_data
-        verdict = plain(verdicts.verdict(typical, state.difference))
+        typical = state.setting.summary(mechanism).standard_error_on_data
+        verdict = plain(verdicts.verdict(typical, state.setting.difference))
         return (
             f"{who}, the standard error of a typical answer is {wording.error(typical)}: **{verdict}** for a difference of "
             f"{difference}, which says nothing of the others. {plain(str(error))}"
@@ -62,7 +62,7 @@ def in_words(state: Session, mechanism: Mechanism, later: Later) -> str:
 def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame | None:
     """The queries shown with their standard errors, as of `frames.query_errors`; None while they are worked out, take too
     long, or cannot be had, which is said."""
-    design = state.complete
+    design = state.setting
     if verdicts.too_large(design.workload):
         return None
     try:
@@ -81,7 +81,7 @@ def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame |
 
 def explain(state: Session) -> None:
     """What the words mean, below where they are used."""
-    st.caption(f"For a difference of {verdicts.in_words(state.difference)}. {VOCABULARY}")
+    st.caption(f"For a difference of {verdicts.in_words(state.setting.difference)}. {VOCABULARY}")
 
 
 def answers(rows: pd.DataFrame, difference: float, error: str = "standard_error") -> pd.DataFrame:

@@ -12,9 +12,10 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import StopException
 
 from ldp_core import charts, designs, frames, mechanisms, wording
+from ldp_core.designs import Design, Setting
 from ldp_core.designs.bundle import LACKS_STRATEGY
 from pages.ui import loaded
-from pages.ui.session.state import Complete, Design, Session, session
+from pages.ui.session.state import Session, session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.tasks.later import Later
@@ -60,12 +61,12 @@ def open_page(title: str, purpose: str) -> Session:
     # In one place, empty or not: entries below that moved up or down would lose what is being typed into them.
     with st.container(key="notices"):
         name = state.configuration.mechanism.name
-        fitted = bool(state.notices) and state.fitted(name) is not None
+        fitted = bool(state.notices) and state.setting.fitted(name) is not None
         for kind, text in state.notices:
             if not (fitted and text == LACKS_STRATEGY):
                 getattr(st, kind)(plain(text))
-        offered = state.notices and not fitted and state.view.get("offer_optimise") == state.fitted_key(name)
-        if offered and state.unfit(name) is None and work.fit(state, name).running is None:
+        offered = state.notices and not fitted and state.view.get("offer_optimise") == state.setting.fitted_key(name)
+        if offered and state.setting.unfit(name) is None and work.fit(state, name).running is None:
             st.button(
                 "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
             )
@@ -208,13 +209,13 @@ def need_domain(state: Session, sentence: str) -> Design:
     return need(found, sentence, "pages/data.py", "Choose or declare data")
 
 
-def need_design(state: Session) -> Complete:
+def need_design(state: Session) -> Setting:
     """The current design with data and workload; otherwise the page says what it needs."""
     design = need_domain(state, "This page needs a domain: the values people can have.")
     need_questions(state, design)
     return need(
-        design if isinstance(design, Complete) else None,
-        f"The questions {'are too many for this server' if design.dear else 'no longer fit the data'}. {plain(design.misfit)} They "
+        design if isinstance(design, Setting) else None,
+        f"The questions {'are too many for this server' if design.expensive else 'no longer fit the data'}. {plain(design.misfit)} They "
         "are kept as they were; mend them, or undo."
         if design.misfit
         else "This page needs a workload: the questions to be answered.",
@@ -250,7 +251,7 @@ def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
 
 def need_questions(state: Session, design: Design) -> None:
     """Questions that take long are worked out in the background, once somebody asks for that; until then the page ends here."""
-    if not design.unasked:
+    if not design.waiting:
         return
     task = work.questions(state)
     if (job := task.running) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Protocol, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -13,20 +14,53 @@ import streamlit as st
 
 from ldp_core import charts, frames, library, survey_frames, wording
 from ldp_core.data.domain import Domain
-from ldp_core.mechanisms import Mechanism, ScrambledPatterns, SplitSurvey
+from ldp_core.designs import Setting
+from ldp_core.mechanisms import ExplicitMechanism, Mechanism, ScrambledPatterns, SplitSurvey
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.workloads import Survey
 from pages.ui import layout
-from pages.ui.session.figures import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 
+PICTURE_BYTES = 2**21
+DRAWN_BITS = 22
+"""A strategy of more than 2^22 probabilities is drawn only where it is at hand anyway."""
 # Of subset selection, whose reports are too many, so many are drawn, over at most so many types.
 SAMPLED_REPORTS, SAMPLED_TYPES = 64, 1024
 DRAWN_STRATEGIES = 6
 """Most strategies of their own that are drawn."""
+
+
+class Drawable(Mechanism, Protocol):
+    """A mechanism whose strategy (m, n) can be drawn."""
+
+    @property
+    def strategy(self) -> np.ndarray: ...
+
+
+def drawable(mechanism: Mechanism) -> TypeGuard[Drawable]:
+    """Whether a mechanism has a strategy that can be written out in no time. Subset selection on 25 types already has half a
+    million reports: writing them out takes seconds and shows nothing."""
+    small = mechanism.bits_per_report + math.log2(mechanism.n) <= DRAWN_BITS
+    return (small or isinstance(mechanism, ExplicitMechanism)) and mechanism.strategy is not None
+
+
+def picture(setting: Setting, mechanism: Drawable, look: charts.Theme, compact: bool = False) -> go.Figure:
+    """The picture of a mechanism's strategy. Finding the order of its rows takes a tenth of a second."""
+    prior = setting.cases[setting.aim(mechanism.name)].prior
+    key = ("patterns", mechanism.digest, setting.naming, None if prior is None else prior.tobytes(), look, compact)
+    colour = charts.colour(mechanism.name)
+    draw = lambda: charts.patterns(mechanism.strategy, setting.labels, look, colour, prior, compact)  # noqa: E731
+    return setting.results.cached(key, draw, lambda figure: PICTURE_BYTES)
+
+
+def reports(setting: Setting, mechanism: Drawable) -> pd.DataFrame:
+    """Who shares which report of a mechanism's strategy: see `frames.reports`."""
+    prior = setting.cases[setting.aim(mechanism.name)].prior
+    key = ("reports", mechanism.digest, setting.naming, None if prior is None else prior.tobytes())
+    return setting.results.cached(key, lambda: frames.reports(mechanism.strategy, setting.labels, prior))
 
 
 def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
@@ -48,7 +82,7 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
             st.caption(f"{title} has no patterns: it sends numbers, not one of a list of reports.")
         else:
             st.caption(f"{title} has too many possible reports to draw its patterns.")
-    if drawn and isinstance(state.complete.workload, Survey):
+    if drawn and isinstance(state.setting.workload, Survey):
         return
     st.markdown(
         "Each band is a report, taller the more common it is; the types in colour send it more often than the others. What a "
@@ -61,12 +95,12 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
 
 def explained(state: Session, mechanism: Mechanism) -> str:
     """How a report is made, in words."""
-    return survey_frames.explained(mechanism, [one.name for one in state.complete.domain.attributes])
+    return survey_frames.explained(mechanism, [one.name for one in state.setting.domain.attributes])
 
 
 def of_survey(state: Session, mechanism: ScrambledPatterns | SplitSurvey) -> None:
     """A survey mechanism: who is asked about which columns, what a report shows, and how well that suits the questions."""
-    survey = state.complete.workload
+    survey = state.setting.workload
     if not isinstance(survey, Survey):
         return
     if isinstance(mechanism, ScrambledPatterns):
@@ -80,7 +114,7 @@ def of_survey(state: Session, mechanism: ScrambledPatterns | SplitSurvey) -> Non
 
 def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
     """Which designs people are split among, and the strategies of their own."""
-    names, colour, domain = survey_frames.names_of(survey), charts.colour(mechanism.name), state.complete.domain
+    names, colour, domain = survey_frames.names_of(survey), charts.colour(mechanism.name), state.setting.domain
     split = survey_frames.people_by_design(mechanism, names)
     layout.chart(
         _kept(state, "designs", mechanism, lambda look: charts.people_by_design(split, look, colour)),
@@ -154,8 +188,8 @@ def _kept(
     state: Session, what: str, mechanism: Mechanism, draw: Callable[[charts.Theme], go.Figure]
 ) -> Callable[[charts.Theme], go.Figure]:
     """``draw``, which takes a tenth of a second, kept with the results."""
-    about = (what, mechanism.digest, state.complete.workload.digest, state.complete.naming)
-    return lambda look: state.cached((*about, look), lambda: draw(look), lambda _: PICTURE_BYTES)
+    about = (what, mechanism.digest, state.setting.workload.digest, state.setting.naming)
+    return lambda look: state.results.cached((*about, look), lambda: draw(look), lambda _: PICTURE_BYTES)
 
 
 def _most(sets: int) -> str:
@@ -164,17 +198,17 @@ def _most(sets: int) -> str:
 
 def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
     """Whether there is something to draw, which is then drawn."""
-    labels, bits = state.complete.labels, wording.count(math.ceil(mechanism.bits_per_report))
-    if state.drawable(mechanism):
+    labels, bits = state.setting.labels, wording.count(math.ceil(mechanism.bits_per_report))
+    if drawable(mechanism):
         st.markdown(f"**{library.spec(name).title}**")
         layout.chart(
-            partial(state.patterns, mechanism, compact=True),
+            partial(picture, state.setting, mechanism, compact=True),
             f"{len(mechanism.strategy):,} reports, {bits} bits each.",
             f"patterns-{name}",
-            partial(state.reports, mechanism),
+            partial(reports, state.setting, mechanism),
         )
         return True
-    survey = state.complete.workload
+    survey = state.setting.workload
     if isinstance(mechanism, ScrambledPatterns | SampledSets) and isinstance(survey, Survey):
         st.markdown(f"**{library.spec(name).title}**")
         draw_energies(state, mechanism, survey, f"energies-{name}")
@@ -183,15 +217,15 @@ def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
     if not isinstance(mechanism, SubsetSelection) or mechanism.n > SAMPLED_TYPES:
         return False
     key = ("sampled reports", mechanism.digest)
-    some = state.cached(key, lambda: mechanism.rows_at_random(SAMPLED_REPORTS), lambda rows: rows.nbytes)
+    some = state.results.cached(key, lambda: mechanism.rows_at_random(SAMPLED_REPORTS), lambda rows: rows.nbytes)
 
-    def picture(look: charts.Theme) -> go.Figure:
+    def sampled(look: charts.Theme) -> go.Figure:
         draw = partial(charts.patterns, some, labels, look, charts.colour(name), compact=True)
-        return state.cached((*key, state.complete.naming, look), draw, lambda _: PICTURE_BYTES)
+        return state.results.cached((*key, state.setting.naming, look), draw, lambda _: PICTURE_BYTES)
 
     st.markdown(f"**{library.spec(name).title}**")
     layout.chart(
-        picture,
+        sampled,
         f"{SAMPLED_REPORTS} reports drawn at random: all of them, {bits} bits each, are too many to draw.",
         f"patterns-{name}",
         partial(frames.reports, some, labels),

@@ -8,11 +8,12 @@ from collections.abc import Callable
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, wording
-from pages.ui import forget, layout, shelf, tray
+from ldp_core.designs import Design, Setting
+from pages.ui import forget, layout, saved_designs, tray
 from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
-from pages.ui.session.state import Complete, Design, Session
+from pages.ui.session.state import Session
 from pages.ui.sources import catalogue
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
@@ -35,7 +36,7 @@ def draw(state: Session) -> Callable[[], None]:
     the page is drawn, for the work that it has begun or goes without."""
     with st.sidebar:
         settled, design = tray.settled(state), state.design()
-        st.markdown(f"**{plain(state.name or 'Current design')}**")
+        st.markdown(f"**{plain(state.saved.name or 'Current design')}**")
         with st.container(gap=None, key="current-design"):
             _data(state, design)
             _workload(state, design)
@@ -83,17 +84,17 @@ def _workload(state: Session, design: Design | None) -> None:
         mark, found, detail = STALE, "waits for the data", recipe.summary
     if design is not None and design.misfit:
         mark, detail = STALE, design.misfit
-        found = "too many questions" if design.dear else "does not fit the data"
-    elif design is not None and design.unasked:
+        found = "too many questions" if design.expensive else "does not fit the data"
+    elif design is not None and design.waiting:
         mark, found, detail = STALE, "to be worked out", design.questions
-    elif isinstance(design, Complete):
+    elif isinstance(design, Setting):
         mark, found, detail = SET, f"{design.workload.num_queries:,} queries", design.questions
     _line("pages/workload.py", mark, f"Workload: {found}", detail)
 
 
 def _privacy(state: Session) -> None:
     c = state.configuration
-    risk = designs.risk_in_words(c.epsilon_value, state.delta)
+    risk = designs.risk_in_words(c.epsilon_value, state.setting.delta)
     _line("pages/design.py", SET, f"Epsilon: {c.epsilon}", wording.capital(risk))
 
 
@@ -102,9 +103,9 @@ def _mechanism(state: Session, design: Design | None) -> None:
     name, gap, gap_mark = state.chosen, "unknown", UNSET
     title, later = library.spec(name).title, Later(state, "sidebar")
     try:
-        if not isinstance(design, Complete):
+        if not isinstance(design, Setting):
             mark, detail, why = UNSET, "needs data and a workload", "Needs a mechanism"
-        elif (mechanism := state.priced(name)) is None:
+        elif (mechanism := state.setting.priced(name)) is None:
             running = work.fit(state, name).running is not None
             mark, detail = (RUNNING, "optimising") if running else (STALE, "not optimised for this design yet")
             gap_mark, why = mark, "Follows once it is optimised"
@@ -112,16 +113,18 @@ def _mechanism(state: Session, design: Design | None) -> None:
             mark, gap_mark, detail, why = RUNNING, RUNNING, "its costs are being worked out", "Follows once they are"
         else:
             if library.spec(name).fitted:
-                work.prove_unasked(state, [state.aim(name)])  # a design that was loaded comes without its proofs
-            case, share = case_title(state.aim(name)), state.gap(mechanism)
-            needed = wording.users(state.users_needed(mechanism, state.aim(name)))
+                work.prove_unasked(
+                    state, [state.present.aim(name)]
+                )  # a design that was loaded comes without its proofs
+            case, share = case_title(state.present.aim(name)), state.setting.gap(mechanism)
+            needed = wording.users(state.setting.users_needed(mechanism, state.present.aim(name)))
             mark, gap_mark, why = SET, SET, "At this epsilon the lower bounds say nothing"
-            detail = f"{needed} needed for {wording.error(state.alpha**0.5)}, {case}"
-            if state.from_file(name):
+            detail = f"{needed} needed for {wording.error(state.setting.alpha**0.5)}, {case}"
+            if state.setting.from_file(name):
                 title += ", loaded from a file and not computed here"
             if not math.isinf(share):
                 gap = f"at most {gap_in_words(share)}"
-                strongest = charts.title(frames.strongest(state.bounds(state.aim(name))))
+                strongest = charts.title(frames.strongest(state.setting.bounds(state.present.aim(name))))
                 why = f"More users than the {strongest} allows, {case}"
     except Stopped:
         mark, gap_mark, detail, why = STALE, STALE, "you stopped working out its costs", "Follows once they are known"
@@ -154,7 +157,7 @@ def _actions(state: Session) -> None:
             st.rerun()
     with st.popover("Share a link", icon=":material/link:", width="stretch"):
         _link(state)
-    shelf.draw(state)
+    saved_designs.draw(state)
     layout.download(
         "Save",
         lambda: exchange.saved(state),  # made when it is asked for: drawing the sidebar stays quick
@@ -171,7 +174,7 @@ def _actions(state: Session) -> None:
         "Undo",
         icon=":material/undo:",
         width="stretch",
-        disabled=not state.past,
+        disabled=not state.history.past,
         on_click=state.undo,
         key="undo",
         help="Back to the design before the last change.",
@@ -180,7 +183,7 @@ def _actions(state: Session) -> None:
         "Redo",
         icon=":material/redo:",
         width="stretch",
-        disabled=not state.future,
+        disabled=not state.history.future,
         on_click=state.redo,
         key="redo",
         help="Forward again to what was undone.",

@@ -11,13 +11,14 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import beliefs, charts, library, survey_beliefs, wording
+from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
 from ldp_core.studies import sides
 from ldp_core.studies.outcomes.groups import counts_people
 from pages.ui import layout
 from pages.ui.controls import control, pick
-from pages.ui.session.state import Complete, Session
+from pages.ui.session.state import Session
 from pages.ui.tasks.later import Later
 from pages.ui.words import case_meaning, plain
 
@@ -60,7 +61,7 @@ def suspicion_control(state: Session) -> None:
 def risk(state: Session) -> str:
     """What the reports of one person can lead to, whatever the mechanism, in a sentence."""
     c = state.configuration
-    return beliefs.belief_in_words(suspicion(state), c.epsilon_value, state.delta, c.reports_per_user)
+    return beliefs.belief_in_words(suspicion(state), c.epsilon_value, state.setting.delta, c.reports_per_user)
 
 
 def show(state: Session) -> None:
@@ -79,7 +80,7 @@ def show(state: Session) -> None:
         return
     with fold:
         suspicion_control(state)
-        later, design = Later(state), state.complete
+        later, design = Later(state), state.setting
         try:
             mechanism = state.mechanism(state.configuration.mechanism.name)
         except ValueError:  # the page says why
@@ -108,9 +109,9 @@ def _said() -> Iterator[None]:
         st.caption(plain(str(error)))
 
 
-def _beliefs(state: Session, design: Complete, mechanism: Mechanism | None, later: Later) -> None:
+def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later: Later) -> None:
     c, found, what = state.configuration, None, "value"
-    about = (c.epsilon_value, state.delta, c.reports_per_user)
+    about = (c.epsilon_value, state.setting.delta, c.reports_per_user)
     if survey_beliefs.for_columns(mechanism, design.people):
         places, what = _columns_control(state, design)
         prior = design.people.table(places) / design.users
@@ -139,7 +140,7 @@ def _beliefs(state: Session, design: Complete, mechanism: Mechanism | None, late
     draw_beliefs(suspicion(state), prior, found, state.chosen, *about)
 
 
-def _columns_control(state: Session, design: Complete) -> tuple[tuple[int, ...], str]:
+def _columns_control(state: Session, design: Setting) -> tuple[tuple[int, ...], str]:
     """Which column, or which two, somebody wants to know: their places, and what they are called."""
     names = [attribute.name for attribute in design.domain.attributes]
     telling: dict[Any, str] = {i: name for i, name in enumerate(names) if design.domain.shape[i] > 1}
@@ -184,10 +185,14 @@ def draw_beliefs(
     )
 
 
-def _accuracy(state: Session, design: Complete, mechanism: Mechanism | None, later: Later) -> None:
+def _accuracy(state: Session, design: Setting, mechanism: Mechanism | None, later: Later) -> None:
     c, name = state.configuration, state.chosen
-    at, case, alpha = sides.epsilons(c.epsilon_value, CURVE_POINTS), state.aim(c.mechanism.name), state.alpha
-    chosen, workload, at_once = state.cases()[case], design.workload, design.working_types <= QUICK_TYPES
+    at, case, alpha = (
+        sides.epsilons(c.epsilon_value, CURVE_POINTS),
+        state.present.aim(c.mechanism.name),
+        state.setting.alpha,
+    )
+    chosen, workload, at_once = state.present.cases[case], design.workload, design.working_types <= QUICK_TYPES
     people = None if chosen.prior is None else chosen.prior.tobytes()
     about, rows, words = (workload.digest, alpha, people, at.tobytes()), list[pd.DataFrame](), ""
     try:
@@ -202,7 +207,7 @@ def _accuracy(state: Session, design: Complete, mechanism: Mechanism | None, lat
     rows += [] if bound is None else [bound]
     if mechanism is not None:
         try:
-            needed = state.users_needed(mechanism, case)
+            needed = state.setting.users_needed(mechanism, case)
         except ValueError as error:
             words += f"{plain(str(error))} "
         else:
@@ -212,7 +217,7 @@ def _accuracy(state: Session, design: Complete, mechanism: Mechanism | None, lat
                 f"{case_meaning(case)}; you have {design.users:,}. "
             )
             if sides.quick(mechanism):
-                parameters = state.parameters_for(name)
+                parameters = state.present.parameters_for(name)
                 with _said():
                     curve = later.value(
                         ("users over epsilon", name, sorted(parameters.items()), about),
@@ -235,7 +240,7 @@ def _accuracy(state: Session, design: Complete, mechanism: Mechanism | None, lat
     )
 
 
-def _releases(state: Session, design: Complete, mechanism: Mechanism, later: Later) -> None:
+def _releases(state: Session, design: Setting, mechanism: Mechanism, later: Later) -> None:
     workload, name = design.workload, state.chosen
     key = ("releases", mechanism.digest, design.naming, design.people_digest)
     try:

@@ -9,6 +9,7 @@ from pandas.io.formats.style import Styler
 
 from ldp_core import wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES
+from ldp_core.designs import Configuration
 
 JOINER = "\N{WORD JOINER}"
 """A letter without width, put where a backslash does not help."""
@@ -86,3 +87,15 @@ def case_title(case: str) -> str:
 def case_meaning(case: str) -> str:
     """Whose error counts, to follow a number of users."""
     return CASES[case][1]
+
+
+WEIGHTED = (
+    "In typical and total errors a query counts by the square of its weight: a query of weight 2 counts like four of weight 1. "
+    "Answers and errors of single queries are shown without weights."
+)
+
+
+def weighting(configuration: Configuration) -> str:
+    """A sentence on what weights do to errors, where the questions of the design have any."""
+    recipe = configuration.workload
+    return WEIGHTED if recipe is not None and any(part.weight != 1 for part in recipe.parts) else ""

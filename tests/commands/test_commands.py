@@ -18,17 +18,17 @@ from pages.ui.session import exchange
 
 def costs_of(state, name):
     """What the app shows of a mechanism, as `design` writes it."""
-    mechanism, case = state.mechanism(name), state.aim(name)
+    mechanism, case = state.mechanism(name), state.present.aim(name)
     return {
         "mechanism": state.named(name),
         "audited_epsilon": mechanism.audit().epsilon,
         "users": state.present.users,
         "case": case,
-        "alpha": state.alpha,
-        "users_needed": state.users_needed(mechanism, case),
-        "users_no_mechanism_can_do_without": {one: state.bounds(one) for one in state.cases()},
-        "gap": state.gap(mechanism, case),
-        "expected_errors": dataclasses.asdict(state.summary(mechanism)),
+        "alpha": state.setting.alpha,
+        "users_needed": state.setting.users_needed(mechanism, case),
+        "users_no_mechanism_can_do_without": {one: state.setting.bounds(one) for one in state.present.cases},
+        "gap": state.setting.gap(mechanism, case),
+        "expected_errors": dataclasses.asdict(state.setting.summary(mechanism)),
     }
 
 
@@ -95,9 +95,9 @@ def test_bounds_have_the_names_that_pages_give_them(shell, monkeypatch, command)
 def test_the_comparison_is_that_of_the_app(shell):
     found = shell.result("compare", shell.file(HIERARCHICAL), "--case", "people")
     state = session(HIERARCHICAL)
-    shown = state.compared({name: state.mechanism(name) for name in state.side_by_side}, "people")
+    shown = state.setting.compared({name: state.mechanism(name) for name in state.setting.side_by_side}, "people")
     assert found["mechanisms"] == shown.to_dict("records")
-    assert found["users_no_mechanism_can_do_without"] == state.bounds("people")
+    assert found["users_no_mechanism_can_do_without"] == state.setting.bounds("people")
 
 
 def test_fitted_mechanisms_take_part_and_others_are_left_out_with_the_reason(shell):
@@ -106,7 +106,7 @@ def test_fitted_mechanisms_take_part_and_others_are_left_out_with_the_reason(she
     state = session(OPTIMIZED, "optimized")
     assert found["case"] == "people"  # that of the design
     ready = {name: state.mechanism(name) for name in ("optimized", "gaussian")}
-    shown = state.compared(ready, "people").set_index("name")
+    shown = state.setting.compared(ready, "people").set_index("name")
     for row in found["mechanisms"]:
         assert row["users_needed"] == shown["users_needed"][row["name"]]
     assert [row["gap"] is None for row in found["mechanisms"]] == [False, True]  # no pure epsilon, no gap
@@ -128,7 +128,7 @@ def test_the_comparison_can_be_read(shell):
 def test_the_trials_are_those_of_the_app(shell):
     found = shell.result("simulate", shell.file(HIERARCHICAL))
     state = session(HIERARCHICAL)
-    design, settings = state.complete, HIERARCHICAL.simulation
+    design, settings = state.setting, HIERARCHICAL.simulation
     scales = outcomes.scales_of(design.workload, axes_of(design.domain))
     parts = [part.summary for part in HIERARCHICAL.workload.parts]
     how = {"trials": settings.trials, "seed": settings.seed, "estimators": settings.estimators}
@@ -164,7 +164,7 @@ def test_a_design_is_audited_as_in_the_app(shell):
     mechanism = state.mechanism("hierarchical")
     assert found["audited_epsilon"] == mechanism.audit().epsilon
     assert found["answers_the_questions"]
-    assert found["gap"] == state.gap(mechanism)
+    assert found["gap"] == state.setting.gap(mechanism)
     labels = [state.design().labels[one] for one in mechanism.audit().worst_pair]
     assert found["worst_pair_named"] == labels
     assert shell.run("audit", shell.file(HIERARCHICAL)) == 0
@@ -180,8 +180,8 @@ def test_a_matrix_of_ones_own_is_judged_like_a_mechanism_of_the_app(shell):
     own = matrix(shell, strategy)
     found = shell.result("audit", own, "--questions", shell.file(HIERARCHICAL))
     assert found["audited_epsilon"] == pytest.approx(1.0, abs=1e-11)
-    assert found["users_needed"] == pytest.approx(state.users_needed(same, "worst_case"), rel=1e-9)
-    assert found["gap"] == pytest.approx(state.gap(same, "worst_case"), rel=1e-9)
+    assert found["users_needed"] == pytest.approx(state.setting.users_needed(same, "worst_case"), rel=1e-9)
+    assert found["gap"] == pytest.approx(state.setting.gap(same, "worst_case"), rel=1e-9)
     np.save(shell.folder / "own.npy", strategy)
     np.savez(shell.folder / "own.npz", strategy)
     for name in ("own.npy", "own.npz", "own.csv"):

@@ -5,9 +5,9 @@ import json
 import zipfile
 
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
-from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
+from ldp_core.designs import Configuration, MechanismRecipe, Population, Setting, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.designs.realised import Realised, realise
+from ldp_core.designs.realise import realise
 from ldp_core.kit import package
 from ldp_core.workloads import MarginalsPart, PrefixPart
 
@@ -15,14 +15,14 @@ USERS = 30_000
 NASTY = "age'; touch gone #\n```\n<script>alert(1)</script> & <b>"
 
 
-def ages(name="subset_selection", epsilon="1.0", attribute="age", types=16, **parameters) -> Realised:
+def ages(name="subset_selection", epsilon="1.0", attribute="age", types=16, **parameters) -> Setting:
     """Running totals over ``types`` ages, answered by the named mechanism."""
     age = NumericAttribute(name=attribute, edges=tuple(range(types + 1)), origin="declared")
     asked = WorkloadRecipe(parts=(PrefixPart(attribute=attribute),))
-    return _realised(Domain(attributes=(age,)), asked, name, epsilon, **parameters)
+    return _of(Domain(attributes=(age,)), asked, name, epsilon, **parameters)
 
 
-def survey(name="sampled_sets") -> Realised:
+def survey(name="sampled_sets") -> Setting:
     """Two pairs of three columns, too many combinations for a table over all of them."""
     sizes = {"colour": 12, "shape": 16, "size": 17}
     columns = [
@@ -30,10 +30,10 @@ def survey(name="sampled_sets") -> Realised:
         for column, size in sizes.items()
     ]
     pairs = MarginalsPart(groups=[("colour", "shape"), ("shape", "size")])
-    return _realised(Domain(attributes=columns), WorkloadRecipe(parts=(pairs,)), name, "1.0")
+    return _of(Domain(attributes=columns), WorkloadRecipe(parts=(pairs,)), name, "1.0")
 
 
-def _realised(domain, asked, name, epsilon, **parameters) -> Realised:
+def _of(domain, asked, name, epsilon, **parameters) -> Setting:
     chosen = Configuration(
         domain=domain,
         population=Population(users=USERS, origin="declared", shape="uniform"),
@@ -46,8 +46,10 @@ def _realised(domain, asked, name, epsilon, **parameters) -> Realised:
     return realise(chosen)
 
 
-def kit_of(found: Realised) -> bytes:
-    return package.kit(found.configuration, package.outcome_of(found), found.mechanism, found.workload, found.counts)
+def kit_of(found: Setting) -> bytes:
+    return package.kit(
+        found.configuration, package.outcome_of(found), found.chosen_mechanism, found.workload, found.counts
+    )
 
 
 def members(content: bytes) -> dict[str, bytes]:

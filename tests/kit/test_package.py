@@ -55,7 +55,7 @@ def test_a_kit_is_the_same_bytes_again_and_holds_what_it_says():
     assert all(f"`{name}`" in said for name in parts if name != "README.md")
     for name in package.COPIED:
         assert parts[name] == (ROOT / "ldp_core/kit" / name).read_bytes()
-    assert device_of(KIT) == devices.describe(SUBSET.mechanism, "1.0", SUBSET.domain)
+    assert device_of(KIT) == devices.describe(SUBSET.chosen_mechanism, "1.0", SUBSET.domain)
 
 
 @pytest.mark.parametrize("name", ["oue", "haar", "randomized_response"])
@@ -67,7 +67,7 @@ def test_kits_open_as_the_mechanism_they_were_made_of(name, tmp_path):
         (tmp_path / member).write_bytes(written)
     for place in (content, tmp_path / "kit.zip", str(tmp_path)):
         opened = open_kit(place)
-        assert opened.mechanism.digest == found.mechanism.digest
+        assert opened.mechanism.digest == found.chosen_mechanism.digest
         assert (opened.configuration, opened.domain) == (found.configuration, found.domain)
         assert opened.workload.digest == found.workload.digest
         assert (opened.design, opened.device) == (device_of(content)["design"], device_of(content))
@@ -85,9 +85,9 @@ def test_fitted_strategies_and_surveys_come_back_from_their_kits(kind):
     found = KINDS[kind]()
     content = kit_of(found)
     opened = open_kit(content)
-    assert opened.device == devices.describe(found.mechanism, "1.0", found.domain)
-    reports = found.mechanism.privatize(_people(found), np.random.default_rng(0))
-    ours, theirs = (one.estimate(one.aggregate(reports)) for one in (found.mechanism, opened.mechanism))
+    assert opened.device == devices.describe(found.chosen_mechanism, "1.0", found.domain)
+    reports = found.chosen_mechanism.privatize(_people(found), np.random.default_rng(0))
+    ours, theirs = (one.estimate(one.aggregate(reports)) for one in (found.chosen_mechanism, opened.mechanism))
     assert np.array_equal(ours.answers(found.workload), theirs.answers(opened.workload))
 
 
@@ -99,14 +99,14 @@ def _people(found):
 
 
 def device_sizes(found):
-    return devices.describe(found.mechanism, "1.0", found.domain)["sampler"]["sizes"]
+    return devices.describe(found.chosen_mechanism, "1.0", found.domain)["sampler"]["sizes"]
 
 
 def test_the_app_loads_a_kit_as_its_design():
     loaded = designs.load(KIT)
     assert loaded.configuration == SUBSET.configuration
     assert not loaded.warnings
-    alone = package.design(SUBSET.configuration, package.outcome_of(SUBSET), SUBSET.mechanism)
+    alone = package.design(SUBSET.configuration, package.outcome_of(SUBSET), SUBSET.chosen_mechanism)
     assert set(members(alone)) == {"configuration.json", "outcome.json"}
     assert designs.load(alone).configuration == loaded.configuration
 
@@ -148,7 +148,7 @@ def test_altered_bins_are_found_by_the_client_the_audit_and_whoever_opens_the_ki
 def test_kits_from_before_domains_had_an_id_still_open():
     older = {name: part for name, part in device_of(KIT).items() if name != "domain_id"}
     opened = open_kit(swapped(KIT, older))
-    assert opened.mechanism.digest == SUBSET.mechanism.digest
+    assert opened.mechanism.digest == SUBSET.chosen_mechanism.digest
     assert client.Device(older).design == opened.design
     assert audit.audit(older).holds
     older["domain"]["attributes"][0]["edges"][3] += 0.25
@@ -156,7 +156,7 @@ def test_kits_from_before_domains_had_an_id_still_open():
 
 
 def test_what_is_no_kit_is_refused_in_one_sentence(tmp_path):
-    alone = package.design(SUBSET.configuration, {}, SUBSET.mechanism)
+    alone = package.design(SUBSET.configuration, {}, SUBSET.chosen_mechanism)
     assert "no kit" in complaint(open_kit, alone)
     assert "damaged zip" in complaint(open_kit, KIT[: len(KIT) // 2])
     assert "cannot be read" in complaint(open_kit, tmp_path / "nowhere.zip")
@@ -176,7 +176,7 @@ def test_continuous_noise_has_a_design_but_no_kit():
     found = ages("gaussian")
     with pytest.raises(devices.NoDevice, match="continuous noise"):
         kit_of(found)
-    assert designs.load(package.design(found.configuration, package.outcome_of(found), found.mechanism))
+    assert designs.load(package.design(found.configuration, package.outcome_of(found), found.chosen_mechanism))
 
 
 def test_a_kit_too_large_to_load_again_is_not_made(monkeypatch):
@@ -190,7 +190,7 @@ def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
     proof = found.prove(found.aim("randomized_response"))
     files = package.certificate_of(found)
     content = package.kit(
-        found.configuration, package.outcome_of(found), found.mechanism, found.workload, found.counts, files
+        found.configuration, package.outcome_of(found), found.chosen_mechanism, found.workload, found.counts, files
     )
     parts = members(content)
     assert set(parts) == {"configuration.json", "outcome.json", *bundle.KIT, *bundle.PROOF}
@@ -205,7 +205,7 @@ def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
     back = certificate_file.read(loaded.certificate, found.workload, "1.0")
     assert back.verify()
     assert abs(back.value / proof.value - 1) < 1e-9
-    assert open_kit(content).mechanism.digest == found.mechanism.digest
+    assert open_kit(content).mechanism.digest == found.chosen_mechanism.digest
     for name in ("certificate.json", "certificate.npz"):
         half = packed({other: written for other, written in parts.items() if other != name})
         assert "one is missing" in complaint(designs.load, half)
@@ -241,13 +241,13 @@ def test_the_example_in_the_readme_runs_as_it_stands(kind, tmp_path):
     audited, made, counted = examples(tmp_path)
     told = paste(audited, tmp_path, environment)
     assert "The promise holds." in told
-    assert len(found.mechanism.aggregate(_rows(told.splitlines()[-2:])).arrays)
+    assert len(found.chosen_mechanism.aggregate(_rows(told.splitlines()[-2:])).arrays)
     paste(made, tmp_path, environment)
     with open(tmp_path / "reports.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len({row["id"] for row in rows}) == len(rows) == EXAMPLE_PEOPLE
     assert {row["design"] for row in rows} == {device_of(kit_of(found))["design"]}
-    assert found.mechanism.aggregate(_rows([row["report"] for row in rows])).users == EXAMPLE_PEOPLE
+    assert found.chosen_mechanism.aggregate(_rows([row["report"] for row in rows])).users == EXAMPLE_PEOPLE
     assert not (tmp_path / "gone").exists()
     told = paste(counted, tmp_path, environment)
     assert f"{EXAMPLE_PEOPLE:,} reports counted" in told

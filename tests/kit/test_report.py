@@ -60,7 +60,7 @@ def page_of(found, outcome=None, counts=None, configuration=None):
     outcome = package.outcome_of(found) if outcome is None else outcome
     counts = found.counts if counts is None else counts
     c = configuration or found.configuration
-    return report(c, outcome, found.mechanism, found.workload, counts, "0" * 16, FILES, bundle.software())
+    return report(c, outcome, found.chosen_mechanism, found.workload, counts, "0" * 16, FILES, bundle.software())
 
 
 PAGE = page_of(SUBSET)
@@ -98,14 +98,14 @@ def test_the_headings_are_those_a_review_goes_through():
 
 def test_the_numbers_are_those_of_the_core():
     found, named = SUBSET, Read(PAGE).named
-    audit, summary = found.mechanism.audit(), found.summary(found.mechanism)
+    audit, summary = found.chosen_mechanism.audit(), found.summary(found.chosen_mechanism)
     assert named["epsilon of one report"][0] == "1.0"
     assert named["e^epsilon"][0] == designs.factor_in_words(1.0)
     assert named["audited epsilon"][0] == designs.audited_in_words(1.0, audit)
     assert named["people expected"][0] == f"{USERS:,}"
     assert named["standard error, typical answer"][0] == wording.error(summary.standard_error_on_data)
     assert named["standard error, worst case"][0] == wording.error(summary.standard_error_worst_case)
-    worst = analysis.sample_complexity(found.mechanism, found.workload, alpha=0.0004)
+    worst = analysis.sample_complexity(found.chosen_mechanism, found.workload, alpha=0.0004)
     assert named["people needed, worst case"][0] == wording.users(worst)
     assert wording.at_least(max(found.bounds("worst_case").values())) in named["people needed, worst case"][1]
     assert named["device.json"] == ["ab" * 32]
@@ -118,7 +118,7 @@ def test_the_numbers_are_those_of_the_core():
 
 def test_the_errors_drawn_are_those_of_people_spread_evenly():
     even = np.full(16, USERS / 16)
-    exact = np.sqrt(np.maximum(SUBSET.mechanism.query_variances(SUBSET.workload, even), 0)) / USERS
+    exact = np.sqrt(np.maximum(SUBSET.chosen_mechanism.query_variances(SUBSET.workload, even), 0)) / USERS
     errors = np.where(exact > 1e-9, exact, 0)
     drawn = re.findall(r'<circle class="dot" r="4".*?</text>|<circle [^>]*r="4".*?</text>', PAGE, re.DOTALL)
     assert [re.search(r">([^<>]*)</text>", one)[1] for one in drawn] == [wording.significant(100 * e) for e in errors]
@@ -164,7 +164,7 @@ def test_a_loaded_strategy_and_missing_errors_are_said():
 
 def test_what_whole_numbers_cost_is_worked_out_and_told():
     found = ages("optimized_gradient")
-    lost = found.mechanism.lost
+    lost = found.chosen_mechanism.lost
     assert abs(lost) < 1e-4
     assert f"takes {wording.small_share(lost)} more people" in Read(page_of(found)).text
     assert "more people for the same error" not in Read(PAGE).text  # nothing was fitted
@@ -190,7 +190,7 @@ def test_the_report_in_the_kit_is_about_the_files_beside_it():
 
 
 def _inputs(found):
-    return found.configuration, package.outcome_of(found), found.mechanism, found.workload, found.counts
+    return found.configuration, package.outcome_of(found), found.chosen_mechanism, found.workload, found.counts
 
 
 def test_markup_escapes_texts_and_attributes():

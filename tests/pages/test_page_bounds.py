@@ -59,10 +59,10 @@ def test_the_survey_opens_with_bounds_and_says_that_nothing_is_fitted(ages):
     ages.go("bounds").finish()
     assert "has not been fitted to this design yet" in ages.words
     assert [tab.label for tab in ages.at.tabs] == ["Impossible", "As users grow", "Predictions", "Few users"]
-    bound = ages.session.closed_bounds("average")["svd"]
+    bound = ages.session.setting.closed_bounds("average")["svd"]
     assert wording.users(bound) in inside(ages, "SVD bound")
     assert "There is no exact error of a mechanism" in inside(ages, "SVD bound")
-    proof = ages.session.certificate("average").certificate
+    proof = ages.session.setting.proof("average").certificate
     assert proof.verify()
     assert number(ages, "Certificate") == wording.error(math.sqrt(proof.variance / 25 / 3000)).replace(
         "\N{NO-BREAK SPACE}", " "
@@ -73,8 +73,8 @@ def test_numbers_of_the_case_that_other_pages_tell_stand_beside_those_of_an_even
     app.sample("commutes.csv")
     choose(app, "hierarchical").go("bounds").finish()
     session = app.session
-    mechanism, bound = session.mechanism("hierarchical"), max(session.bounds("worst_case").values())
-    worst, even = (session.users_needed(mechanism, case) for case in ("worst_case", "average"))
+    mechanism, bound = session.mechanism("hierarchical"), max(session.setting.bounds("worst_case").values())
+    worst, even = (session.setting.users_needed(mechanism, case) for case in ("worst_case", "average"))
     assert worst > 1.02 * even
     assert f"needs {wording.users(even)} for" in app.words
     assert "The sidebar and the Design page tell another case, the one the design is for (worst case)" in app.words
@@ -159,11 +159,11 @@ def test_the_axis_changes_to_users_needed(histogram):
     histogram.finish()
     before = histogram.charts[0]["layout"]["xaxis"]["title"]["text"]
     histogram.enter("segmented_control", "bounds-quantity", "users_needed")
-    target = wording.significant(100 * histogram.session.alpha**0.5)
+    target = wording.significant(100 * histogram.session.setting.alpha**0.5)
     after = histogram.charts[0]["layout"]["xaxis"]["title"]["text"].replace("<br>", " ")
     assert after.replace("\N{NO-BREAK SPACE}", " ") == f"users needed for ± {target} pp (log scale)" != before
     mechanism = mechanisms.create("hadamard", n=5, epsilon=1.0)
-    needed = analysis.average_variance(mechanism, workloads.histogram(5)) / 5 / histogram.session.alpha
+    needed = analysis.average_variance(mechanism, workloads.histogram(5)) / 5 / histogram.session.setting.alpha
     (own,) = [trace for trace in histogram.charts[0]["data"] if trace["name"] == "Hadamard response"]
     assert own["x"] == [pytest.approx(needed)]
     histogram.enter("text_input", "difference", "20")

@@ -42,7 +42,9 @@ def test_table_agrees_with_the_core_and_the_chart(compared):
     assert set(shown) == {*chart["text"]}
     for title, row in table.iterrows():
         mechanism = mechanisms.create(TITLES[title], n=25, epsilon=1.0)
-        assert row["users_needed"] == np.ceil(analysis.sample_complexity(mechanism, workload, compared.session.alpha))
+        assert row["users_needed"] == np.ceil(
+            analysis.sample_complexity(mechanism, workload, compared.session.setting.alpha)
+        )
         assert row["worst_case_variance"] == pytest.approx(analysis.worst_case_variance(mechanism, workload))
         assert row["average_variance"] == pytest.approx(analysis.average_variance(mechanism, workload))
         assert shown[title] == f"{row['users_needed']:,.0f}"  # the picture and the table say the same number
@@ -143,11 +145,11 @@ def test_bounds_and_gaps_are_of_the_case_chosen(app):
     app.session.change(population=app.configuration.population.model_copy(update={"shape": "zipf"}))
     app.go("compare").finish()
     workload, session = workloads.prefix(8), app.session
-    alpha = session.alpha
+    alpha = session.setting.alpha
     for case in ("worst_case", "average", "people"):
         app.enter("selectbox", "case", case)
-        assert session.certificate(case).certificate.verify()
-        limits = session.bounds(case)
+        assert session.setting.proof(case).certificate.verify()
+        limits = session.setting.bounds(case)
         for title, row in figures(app).iterrows():
             mechanism = mechanisms.create(TITLES[title], n=8, epsilon=1.0)
             profile = mechanism.variance_profile(workload)
@@ -177,14 +179,14 @@ def test_few_users_are_told_from_many(app):
 
 def test_bound_of_nobody_is_no_bound(app):
     app.declare().go("design").enter("text_input", "epsilon-text", "20").go("compare").finish()
-    assert max(app.session.bounds().values()) < 1e-6
+    assert max(app.session.setting.bounds().values()) < 1e-6
     assert "the lower bounds say nothing here" in app.words
     assert figures(app)["gap"].isna().all()
 
 
 def test_the_certificate_speaks_where_the_closed_forms_are_silent(app):
     app.declare().go("design").enter("text_input", "epsilon-text", "5").go("compare").finish()
-    limits = app.session.bounds()
+    limits = app.session.setting.bounds()
     assert limits["centred_svd"] == 0 < limits["certificate"]
     assert (figures(app)["gap"] >= 0).all()
 
@@ -244,7 +246,7 @@ def test_sweep_over_the_domain_size(app):
     assert list(curve["x"]) == [8, 16, 32, 64, 128, 256, 512, 1024]
     mechanism = mechanisms.create("subset_selection", n=64, epsilon=1.0)
     assert curve["y"][3] == pytest.approx(
-        analysis.sample_complexity(mechanism, workloads.prefix(64), app.session.alpha)
+        analysis.sample_complexity(mechanism, workloads.prefix(64), app.session.setting.alpha)
     )
     assert {"SVD bound", "centred SVD bound", "certificate"} <= set(curves)
 
@@ -273,14 +275,14 @@ def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app, request, wh
 def test_costs_that_take_seconds_join_the_comparison_once_they_are_known(ages, monkeypatch, another):
     at_once = figures(ages.go("compare"))
     other = another()
-    monkeypatch.setattr("pages.ui.session.figures.AT_ONCE_TYPES", 16)
+    monkeypatch.setattr("ldp_core.designs.setting.AT_ONCE_TYPES", 16)
     other.sample(page="compare").finish()
     pd.testing.assert_frame_equal(figures(other), at_once)
     assert "join the comparison" not in other.words
 
 
 def test_costs_that_take_seconds_are_awaited_on_every_page(busy, app, monkeypatch):
-    monkeypatch.setattr("pages.ui.session.figures.AT_ONCE_TYPES", 16)
+    monkeypatch.setattr("ldp_core.designs.setting.AT_ONCE_TYPES", 16)
     app.session.change(mechanism=choose_mechanism("hierarchical"))
     app.sample(page="design")
     assert "Hierarchical: its costs are being worked out" in app.words
@@ -297,7 +299,7 @@ def test_costs_that_take_seconds_are_awaited_on_every_page(busy, app, monkeypatc
 
 
 def test_costs_that_were_awaited_are_shown(app, monkeypatch):
-    monkeypatch.setattr("pages.ui.session.figures.AT_ONCE_TYPES", 16)
+    monkeypatch.setattr("ldp_core.designs.setting.AT_ONCE_TYPES", 16)
     app.sample(page="export").session.change(mechanism=choose_mechanism("hierarchical"))
     app.finish()
     assert "Expect a standard error" in app.words
@@ -309,7 +311,7 @@ def test_costs_that_cannot_be_had_are_told_on_every_page_that_needs_them(app, mo
     def no_memory(self, form, check):
         raise MemoryError
 
-    monkeypatch.setattr("pages.ui.session.figures.AT_ONCE_TYPES", 16)
+    monkeypatch.setattr("ldp_core.designs.setting.AT_ONCE_TYPES", 16)
     monkeypatch.setattr(mechanisms.ExplicitMechanism, "_profile", no_memory)
     app.declare(bins=32).ask("prefix").session.change(mechanism=choose_mechanism("hierarchical"))
     app.go(page).finish()
@@ -326,7 +328,7 @@ def test_costs_that_nobody_waits_for_any_more_are_given_up(ages):
     assert fit.mechanism.audit().epsilon <= 1, "the best so far"
     assert "reconstruction" not in vars(fit.mechanism)
     np.testing.assert_array_equal(
-        task.work(Job("price", "", "", None)), mechanism.variance_profile(ages.session.complete.workload)
+        task.work(Job("price", "", "", None)), mechanism.variance_profile(ages.session.setting.workload)
     )
 
 

@@ -322,8 +322,8 @@ def test_undo_keeps_no_more_tables_than_fit(app, monkeypatch):
     monkeypatch.setattr("pages.ui.session.history.KEPT_BYTES", 3 * len(csv()))
     for i in range(5):
         app.upload(f"people{i}.csv", csv(PEOPLE.assign(age=PEOPLE["age"] + i)))
-    assert 1 <= len({source.id for _, source in app.session.past if source is not None}) <= 2
-    before = app.session.past[-1]
+    assert 1 <= len({source.id for _, source in app.session.history.past if source is not None}) <= 2
+    before = app.session.history.past[-1]
     app.press("undo")
     assert (app.session.configuration, app.session.source) == before
     assert app.session.tally.users == ROWS

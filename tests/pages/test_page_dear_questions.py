@@ -87,9 +87,10 @@ def test_once_asked_for_they_are_worked_out_beside_the_page(opened, monkeypatch)
     assert session.design().workload is None
     at.switch_page("pages/workload.py").run()
     at.button(key="questions").click().run()
+    from ldp_core.designs import questions_key
     from pages.ui.tasks.jobs import jobs
 
-    job = jobs().find(session.id, session.questions_key())
+    job = jobs().find(session.id, questions_key(session.configuration))
     while job.active:
         job._cancel.wait(0.01)
     assert job.state == "done", job.error

@@ -89,7 +89,8 @@ def test_figures_are_those_of_the_core(ages):
     workload = workloads.prefix(25)
     mechanism = mechanisms.create("subset_selection", n=25, epsilon=1.0)
     assert (
-        metric(ages, "needed") == f"{math.ceil(analysis.sample_complexity(mechanism, workload, ages.session.alpha)):,}"
+        metric(ages, "needed")
+        == f"{math.ceil(analysis.sample_complexity(mechanism, workload, ages.session.setting.alpha)):,}"
     )
     assert metric(ages, "audited") == "1"
     # Like with like: the worst type against a bound for the worst type.
@@ -104,12 +105,12 @@ def test_optimising_ends_in_a_result_and_export_follows(small):
     assert not small.has("button", "optimise")
     assert "audited epsilon 1," in small.words
     assert len(small.charts) == 2  # the closing gap, and the patterns
-    mechanism, _ = small.session.fitted("optimized")
+    mechanism, _ = small.session.setting.fitted("optimized")
     assert mechanism.audit().epsilon <= 1 + 1e-9
     others = [small.session.mechanism(name) for name in ("randomized_response", "hierarchical")]
-    best, *worse = [small.session.summary(one).worst_case_variance for one in (mechanism, *others)]
+    best, *worse = [small.session.setting.summary(one).worst_case_variance for one in (mechanism, *others)]
     assert best < min(worse)
-    assert 0 <= small.session.gap(mechanism) < 0.01
+    assert 0 <= small.session.setting.gap(mechanism) < 0.01
 
 
 @pytest.mark.parametrize("aim", ["worst_case", "average", "people"])
@@ -119,10 +120,10 @@ def test_the_curve_of_the_search_ends_at_the_users_needed(small, aim):
         optimizer=Optimizer(max_rounds=2), population=Population(users=500, origin="declared", shape="zipf")
     )
     small.enter("selectbox", "aim", aim).press("optimise").finish()
-    mechanism, history = small.session.fitted("optimized")
-    needed = small.session.users_needed(mechanism, aim)
+    mechanism, history = small.session.setting.fitted("optimized")
+    needed = small.session.setting.users_needed(mechanism, aim)
     rounds, ends = (
-        analysis.users_from_objective(value, small.workload, small.session.alpha) for _, value in history[-2:]
+        analysis.users_from_objective(value, small.workload, small.session.setting.alpha) for _, value in history[-2:]
     )
     assert ends == pytest.approx(needed, rel=1e-9) != rounds
     assert [seconds for seconds, _ in history] == sorted(seconds for seconds, _ in history)
@@ -145,15 +146,15 @@ def test_the_optimised_mechanism_is_nearly_the_best_in_its_case(small, aim):
         small.enter("text_area", "histogram", "8, 7, 6, 5, 4, 3, 2, 1")
     small.press("optimise").finish()
     session = small.session
-    mechanism, bound = session.mechanism("optimized"), session.bounds(aim)["certificate"]
-    assert 0 <= session.gap(mechanism) < 0.02
-    needed = session.users_needed(mechanism, aim)
+    mechanism, bound = session.mechanism("optimized"), session.setting.bounds(aim)["certificate"]
+    assert 0 <= session.setting.gap(mechanism) < 0.02
+    needed = session.setting.users_needed(mechanism, aim)
     assert metric(small, "needed") == f"{math.ceil(needed):,}"
     assert bound <= needed <= 1.02 * bound
-    assert session.certificate(aim).certificate.verify()
+    assert session.setting.proof(aim).certificate.verify()
     small.press("check-proof")
     assert "its bound holds" in small.words
-    costs = session.costs(mechanism).set_index("case")
+    costs = session.setting.costs(mechanism).set_index("case")
     assert (costs["gap"] >= -1e-9).all()
     assert costs["gap"].idxmin() == aim or costs["gap"].min() > costs.loc[aim, "gap"] - 5e-3
     assert "you are within" in small.words
@@ -180,7 +181,7 @@ def test_a_fit_to_data_says_what_it_reveals(ages):
 
 
 def test_the_bound_is_on_screen_before_anything_runs(small):
-    least = wording.at_least(max(small.session.bounds("worst_case").values()))
+    least = wording.at_least(max(small.session.setting.bounds("worst_case").values()))
     assert f"can need fewer than {least}" in small.words
     assert len(small.charts) == 1
 
@@ -203,7 +204,7 @@ def test_cancelling_keeps_the_best_so_far(app):
     app.declare(bins=400).ask("all_range").go("design").press("optimise")
     assert app.has("button", "cancel")
     app.press("cancel").finish()
-    if app.session.fitted("optimized") is None:  # cancelled before the first strategy: the button is back
+    if app.session.setting.fitted("optimized") is None:  # cancelled before the first strategy: the button is back
         assert app.has("button", "optimise")
     else:
         assert "audited epsilon" in app.words
@@ -211,7 +212,7 @@ def test_cancelling_keeps_the_best_so_far(app):
 
 def test_work_goes_on_while_another_page_is_open(small):
     small.press("optimise").go("guide").finish()
-    assert small.go("design").session.fitted("optimized") is not None
+    assert small.go("design").session.setting.fitted("optimized") is not None
 
 
 def test_a_failed_optimisation_says_why(small, monkeypatch):
@@ -243,7 +244,7 @@ PAIRS = {
 def test_extremes_say_nothing_false(app, kind, bins, epsilon):
     app.declare(bins=bins).ask(kind).session.change(optimizer=Optimizer(max_rounds=20))
     app.go("design").enter("text_input", "epsilon-text", epsilon).press("optimise").finish()
-    bound = max(app.session.bounds().values())
+    bound = max(app.session.setting.bounds().values())
     for page in ("workload", "design", "compare", "export"):
         words = app.go(page).words
         assert not re.search(r"\b(inf|nan|None|unlimited)\b|fewer than 0 ", words), page
@@ -270,7 +271,7 @@ def test_a_design_by_symmetry_has_no_rows_to_draw_while_it_is_fitted(app, monkey
         choice.declare_another(app.session)
     app.press("declare-add").go("design").press("optimise").finish()
     assert not app.errors
-    assert app.session.fitted("optimized") is not None
+    assert app.session.setting.fitted("optimized") is not None
     for page in ("design", "compare", "export"):
         app.go(page)
 

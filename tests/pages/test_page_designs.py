@@ -70,7 +70,7 @@ def test_a_design_is_packed_once_as_long_as_all_that_goes_into_it_stays(ages):
     assert exchange.export(ages.session) is first
     others = [content(epsilon="1.0"), content(epsilon="2"), content(simulation={"seed": 7})]
     assert len({first, *others}) == 4, "its configuration is in the file as it is spelled"
-    before, case = exchange.export(ages.session), ages.session.aim("subset_selection")
+    before, case = exchange.export(ages.session), ages.session.present.aim("subset_selection")
     work.certificate(ages.session, case).known(at_once=True)
     assert b"certificate.npz" not in before
     assert b"certificate.npz" in exchange.export(ages.session), "a proof that came meanwhile goes with it"
@@ -170,7 +170,7 @@ def test_start_continues_with_a_design_and_says_what_replaces_it(ages):
 
 
 def test_start_keeps_a_design_that_has_a_name(ages):
-    ages.session.keep("mine")
+    ages.session.saved.keep("mine")
     ages.session.change(epsilon="2")
     ages.go("start")
     assert "it stays in the list under Designs" in ages.words
@@ -181,13 +181,13 @@ def test_start_keeps_a_design_that_has_a_name(ages):
 
 
 def test_a_file_that_is_loaded_leaves_a_named_design_in_the_list(ages, another):
-    ages.session.keep("mine")
+    ages.session.saved.keep("mine")
     before = ages.configuration
     other = another().sample("commutes.csv")
     ages.load(exchange.saved(other.session))
     assert ages.at.title[0].value == "Design"
-    assert (ages.session.name, ages.configuration) == ("", other.configuration)
-    assert [(one.name, one.configuration) for one in ages.session.listed()] == [("mine", before)]
+    assert (ages.session.saved.name, ages.configuration) == ("", other.configuration)
+    assert [(one.name, one.configuration) for one in ages.session.saved.designs] == [("mine", before)]
 
 
 # --- the list -------------------------------------------------------------------------------------------------------
@@ -195,55 +195,57 @@ def test_a_file_that_is_loaded_leaves_a_named_design_in_the_list(ages, another):
 
 def test_a_design_is_kept_renamed_copied_changed_and_found_again(ages):
     ages.press("design-keep")
-    assert ages.session.name == "Running totals along age, epsilon 1"
+    assert ages.session.saved.name == "Running totals along age, epsilon 1"
     ages.enter("text_input", "design-name", " one  [link](http://x) ")
-    assert ages.session.name == "one [link](http://x)"
+    assert ages.session.saved.name == "one [link](http://x)"
     ages.press("design-duplicate").enter("text_input", "design-name", "two")
     ages.go("design").enter("text_input", "epsilon-text", "2")
     ages.press("design-show-0")
-    assert (ages.session.name, ages.configuration.epsilon) == ("one [link](http://x)", "1")
+    assert (ages.session.saved.name, ages.configuration.epsilon) == ("one [link](http://x)", "1")
     assert ages.at.text_input(key="epsilon-text").value == "1"
     ages.press("design-show-1")
-    assert (ages.session.name, ages.configuration.epsilon) == ("two", "2")
+    assert (ages.session.saved.name, ages.configuration.epsilon) == ("two", "2")
     ages.press("undo")
     assert ages.configuration.epsilon == "1"
-    assert [one.configuration.epsilon for one in ages.session.listed()] == ["1", "1"]
+    assert [one.configuration.epsilon for one in ages.session.saved.designs] == ["1", "1"]
     ages.press("design-show-0")
-    assert not ages.session.future, "undo belongs to the other design"
+    assert not ages.session.history.future, "undo belongs to the other design"
 
 
 def test_a_name_made_here_follows_what_is_chosen_and_one_that_was_typed_stays(ages):
     ages.press("design-keep").press("design-duplicate").go("design")
-    first, copy = (one.name for one in ages.session.listed())
+    first, copy = (one.name for one in ages.session.saved.designs)
     assert copy == f"{first} (2)"
     ages.enter("text_input", "epsilon-text", "2")
-    assert [one.name for one in ages.session.listed()] == [first, "Running totals along age, epsilon 2"]
-    assert ages.at.text_input(key="design-name").value == ages.session.name == "Running totals along age, epsilon 2"
+    assert [one.name for one in ages.session.saved.designs] == [first, "Running totals along age, epsilon 2"]
+    assert (
+        ages.at.text_input(key="design-name").value == ages.session.saved.name == "Running totals along age, epsilon 2"
+    )
     ages.enter("selectbox", "mechanism", "haar").press("undo").press("undo")
-    assert ages.session.name == copy
+    assert ages.session.saved.name == copy
     ages.press("redo").press("design-show-0")
-    assert [one.name for one in ages.session.listed()] == [first, "Running totals along age, epsilon 2"]
+    assert [one.name for one in ages.session.saved.designs] == [first, "Running totals along age, epsilon 2"]
     ages.enter("text_input", "design-name", "mine").enter("text_input", "epsilon-text", "3")
-    assert ages.session.name == "mine"
+    assert ages.session.saved.name == "mine"
     ages.press("design-duplicate").enter("text_input", "epsilon-text", "4")
-    assert ages.session.name == "mine (2)", "its first part is somebody's own"
+    assert ages.session.saved.name == "mine (2)", "its first part is somebody's own"
     ages.enter("text_input", "design-name", "")
     assert "needs a name" in ages.errors[0]
 
 
 def test_names_are_refused_in_a_sentence(ages):
     ages.press("design-keep").press("design-duplicate")
-    first = ages.session.listed()[0].name
+    first = ages.session.saved.designs[0].name
     ages.enter("text_input", "design-name", first)
     assert "choose another name" in ages.errors[0]
     ages.enter("text_input", "design-name", "  ")
     assert "needs a name" in ages.errors[0]
-    assert len({one.name for one in ages.session.listed()}) == 2
+    assert len({one.name for one in ages.session.saved.designs}) == 2
 
 
 def test_a_design_without_a_name_is_not_lost_by_switching(ages):
-    ages.session.keep("first")
-    ages.session.begin()
+    ages.session.saved.keep("first")
+    ages.session.saved.begin()
     ages.session.change(epsilon="3")
     ages.session.switch("first")
     assert ages.configuration.epsilon == "1"
@@ -253,47 +255,47 @@ def test_a_design_without_a_name_is_not_lost_by_switching(ages):
 
 def test_each_design_has_its_own_table_and_what_was_worked_out(app):
     app.upload("rows.csv", ROWS).enter("multiselect", "data-columns", ["diagnosis"])
-    app.session.keep("rows")
-    app.session.begin()
+    app.session.saved.keep("rows")
+    app.session.saved.begin()
     app.sample()
     app.session.change(optimizer=Optimizer(max_rounds=5))
     work.start_fit(app.session, "optimized")
     app.finish()
-    found = app.session.fitted("optimized")
+    found = app.session.setting.fitted("optimized")
     assert found is not None
     app.session.switch("rows")
     app.go("data")
     assert app.session.design().counts.tolist() == [3, 1] or app.session.design().counts.tolist() == [1, 3]
     app.press("design-show-1")
-    assert app.session.fitted("optimized") is found
+    assert app.session.setting.fitted("optimized") is found
     assert app.session.tally.users == 3000
 
 
 def test_deleting_can_be_taken_back(ages):
     ages.press("design-keep").press("design-duplicate")
-    first, second = (one.name for one in ages.session.listed())
+    first, second = (one.name for one in ages.session.saved.designs)
     ages.press("design-delete-0")
-    assert [one.name for one in ages.session.listed()] == [second]
+    assert [one.name for one in ages.session.saved.designs] == [second]
     ages.press("design-back")
-    assert [one.name for one in ages.session.listed()] == [first, second]
+    assert [one.name for one in ages.session.saved.designs] == [first, second]
     ages.press("design-delete")
-    assert ages.session.name == first
+    assert ages.session.saved.name == first
     ages.press("design-delete")
-    assert ages.session.empty
+    assert ages.session.saved.empty
     ages.press("design-back")
-    assert (ages.session.name, ages.session.design().users) == (first, 3000)
+    assert (ages.session.saved.name, ages.session.design().users) == (first, 3000)
 
 
 def test_the_list_has_an_end(ages):
     ages.press("design-keep")
     for _ in range(shelf.MOST_DESIGNS - 1):
-        ages.session.duplicate()
-    before = ages.session.listed()
+        ages.session.saved.duplicate()
+    before = ages.session.saved.designs
     assert len(before) == shelf.MOST_DESIGNS
     ages.at.run()
     ages.press("design-duplicate")
     assert "which is the most" in ages.errors[0]
-    assert ages.session.listed() == before
+    assert ages.session.saved.designs == before
     assert f"At most {shelf.MOST_DESIGNS} designs" in ages.words
 
 
@@ -310,29 +312,29 @@ def test_tables_of_designs_that_wait_are_bounded():
     for i in (1, 2, 3):
         state.change(epsilon=f"{i}")
         state.install(state.configuration, tables[i])
-    state.keep("first")
-    state.duplicate()
-    held = {step[1].id for one in state.kept for step in (*one.past, *one.future) if step[1] is not None}
-    assert len(held | {one.source.id for one in state.kept}) <= 4
+    state.saved.keep("first")
+    state.saved.duplicate()
+    held = {step[1].id for one in state.saved.designs for step in (*one.past, *one.future) if step[1] is not None}
+    assert len(held | {one.source.id for one in state.saved.designs}) <= 4
     for i in (4, 5, 6):
-        state.begin()
+        state.saved.begin()
         state.install(Configuration(epsilon=f"1{i}"), tables[i])
-        state.keep(f"{i}")
-    state.begin()
+        state.saved.keep(f"{i}")
+    state.saved.begin()
     state.install(Configuration(epsilon="9"), tables[7])
     with pytest.raises(ValueError, match="tables of these designs take"):
-        state.keep("too much")
-    assert (state.name, len(state.kept)) == ("", 5)
+        state.saved.keep("too much")
+    assert (state.saved.name, len(state.saved.designs)) == ("", 5)
 
 
 def test_a_session_that_leaves_keeps_no_design(app):
     app.upload("rows.csv", ROWS)
-    app.session.keep("mine")
+    app.session.saved.keep("mine")
     source = app.session.source
-    app.session.begin()
+    app.session.saved.begin()
     app.sample()
     app.session.leave()
-    assert (app.session.kept, app.session.name, app.session.deleted) == ([], "", None)
+    assert (app.session.saved.designs, app.session.saved.name, app.session.saved.deleted) == ([], "", None)
     assert not len(source.table)
 
 
@@ -345,14 +347,14 @@ def beside(app):
 
 def test_epsilon_one_against_two(ages):
     ages.go("design").enter("selectbox", "mechanism", "hierarchical")
-    one = ages.session.users_needed(ages.session.mechanism("hierarchical"), "worst_case")
+    one = ages.session.setting.users_needed(ages.session.mechanism("hierarchical"), "worst_case")
     beside(ages).press("design-copy")
     assert [tab.label for tab in ages.at.tabs] == []
     ages.go("design").enter("text_input", "epsilon-text", "2")
-    two = ages.session.users_needed(ages.session.mechanism("hierarchical"), "worst_case")
+    two = ages.session.setting.users_needed(ages.session.mechanism("hierarchical"), "worst_case")
     beside(ages)
     (table,) = ages.dataframes
-    assert table["design"].tolist() == [item.name for item in ages.session.listed()]
+    assert table["design"].tolist() == [item.name for item in ages.session.saved.designs]
     assert table["epsilon"].tolist() == ["1", "2"]
     assert [int(text.replace(",", "")) for text in table["users_needed"]] == [-int(-one // 1), -int(-two // 1)]
     assert "For the same questions and target error" in ages.words
@@ -365,12 +367,12 @@ def test_epsilon_one_against_two(ages):
 def test_two_sets_of_questions_are_shown_and_said_not_to_compare(ages):
     ages.session.change(difference=None)  # else each set of questions has a target of its own
     ages.go("design").enter("selectbox", "mechanism", "hierarchical")
-    ages.session.keep("totals")
-    ages.session.duplicate()
-    ages.session.keep("ranges")
+    ages.session.saved.keep("totals")
+    ages.session.saved.duplicate()
+    ages.session.saved.keep("ranges")
     ages.ask("all_range")
-    ages.session.duplicate()
-    ages.session.keep("sharper")
+    ages.session.saved.duplicate()
+    ages.session.saved.keep("sharper")
     ages.session.change(target_alpha=0.0001)
     beside(ages)
     assert "The cost of ranges cannot be compared with that: it has other questions or types." in ages.words.replace(
@@ -383,15 +385,15 @@ def test_two_sets_of_questions_are_shown_and_said_not_to_compare(ages):
 
 def test_what_is_not_optimised_takes_one_click(ages):
     ages.session.change(optimizer=Optimizer(max_rounds=5))
-    ages.session.keep("one")
-    ages.session.duplicate()
+    ages.session.saved.keep("one")
+    ages.session.saved.duplicate()
     ages.session.change(epsilon="2")
     beside(ages)
     assert "Not optimised yet: one, one (2)" in ages.words
     (table,) = [one.proto for one in ages.at.dataframe if "users_bound" in one.value]
     assert table.placeholder == "–", "else it says None"
     ages.press("optimise-designs").finish()
-    needed = [one.state.users_needed(one.mechanism, "worst_case") for one in _costs(ages)]
+    needed = [one.state.setting.users_needed(one.mechanism, "worst_case") for one in _costs(ages)]
     assert needed[0] > needed[1] > 0
     assert "Not optimised yet" not in ages.words
 
@@ -399,18 +401,18 @@ def test_what_is_not_optimised_takes_one_click(ages):
 def _costs(app):
     from pages.ui import beside as view
 
-    return [view._cost(app.session.standing_for(one), one, "worst_case") for one in app.session.listed()]
+    return [view._cost(app.session.standing_for(one), one, "worst_case") for one in app.session.saved.designs]
 
 
 def test_designs_without_costs_say_why(ages):
-    ages.session.keep("whole")
+    ages.session.saved.keep("whole")
     ages.go("design").enter("selectbox", "mechanism", "hierarchical")
-    ages.session.duplicate()
-    ages.session.keep("impossible")
+    ages.session.saved.duplicate()
+    ages.session.saved.keep("impossible")
     ages.go("design").enter("selectbox", "mechanism", "fourier")
-    ages.session.begin()
+    ages.session.saved.begin()
     ages.session.install(Configuration(), None)
-    ages.session.keep("bare")
+    ages.session.saved.keep("bare")
     beside(ages)
     assert "impossible: " in ages.words
     assert "bare: it has no data and questions yet" in ages.words

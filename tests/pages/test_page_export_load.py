@@ -58,13 +58,13 @@ def unmoved(another):
 
 def refused(app, content, said, name="design.zip"):
     """The file is refused with one sentence, and the design and its results are untouched."""
-    before, costed = app.configuration, app.session.costed(app.configuration.mechanism.name)
+    before, costed = app.configuration, app.session.setting.costed(app.configuration.mechanism.name)
     app.load(content, name)
     assert len(app.errors) == 1
     assert said in app.errors[0], app.errors
     assert app.errors[0].endswith("What you had set up is unchanged.")
     assert app.configuration == before
-    assert app.session.costed(before.mechanism.name) is costed
+    assert app.session.setting.costed(before.mechanism.name) is costed
 
 
 def test_a_zip_restores_the_screen_in_another_session(fitted, another):
@@ -122,7 +122,7 @@ def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another
         assert "loaded from a file and not computed here" in other.go(page).words
     assert f"loaded from a file, {NOT_OURS}. Its epsilon" in other.go("design").words
     assert f"loaded from a file, {NOT_OURS}, and the export says so" in other.go("export").words
-    forged = asdict(other.session.summary(other.session.mechanism(other.configuration.mechanism.name)))
+    forged = asdict(other.session.setting.summary(other.session.mechanism(other.configuration.mechanism.name)))
     again = another().load(swapped(zipped, 1.5, forged))
     assert "errors recorded in the file" not in again.words  # a careful forger gets this far, and no further
     assert "loaded from a file and not computed here" in again.words
@@ -138,20 +138,20 @@ def test_rows_that_are_flipped_come_back_and_nothing_is_fitted_again(app, anothe
     monkeypatch.setattr(sizes, "MOST_TYPES", 8)
     app.declare(bins=16).ask("all_marginals").session.change(optimizer=Optimizer(max_rounds=2))
     app.go("design").enter("selectbox", "mechanism", "optimized").press("optimise").finish()
-    made = app.session.fitted("optimized").mechanism
+    made = app.session.setting.fitted("optimized").mechanism
     assert isinstance(made, mechanisms.OrbitMechanism)
     assert "rows that are flipped" in app.go("export").words
     assert "No strategy file" not in app.words
     other = another().load(exported(app))
     assert NOT_OURS in other.go("design").words
-    assert other.session.fitted("optimized").mechanism.digest == made.digest
+    assert other.session.setting.fitted("optimized").mechanism.digest == made.digest
     assert figures(other) == figures(app)
 
 
 def test_the_strategy_that_was_computed_in_this_session_stays_its_own(fitted):
     fitted.load(exported(fitted))
     assert NOT_OURS not in fitted.words
-    assert fitted.session.fitted(fitted.configuration.mechanism.name)[1]  # with the history of its fit
+    assert fitted.session.setting.fitted(fitted.configuration.mechanism.name)[1]  # with the history of its fit
 
 
 def test_the_export_is_called_a_design_and_no_sampler_for_people(ages):
@@ -174,7 +174,9 @@ def test_every_mechanism_shows_its_guarantee_and_survives_the_round_trip_or_says
     assert "fully described by its parameters" in ages.words
     other = another().load(exported(ages))
     assert figures(other) == figures(ages)
-    assert other.session.summary(other.session.mechanism(name)) == ages.session.summary(ages.session.mechanism(name))
+    assert other.session.setting.summary(other.session.mechanism(name)) == ages.session.setting.summary(
+        ages.session.mechanism(name)
+    )
 
 
 def test_the_export_page_says_what_is_promised_and_revealed(fitted):
@@ -198,7 +200,7 @@ def test_export_before_optimising_says_so(ages):
 
 def test_bare_json_offers_to_optimise_again(unmoved, another):
     other = another().load(document(unmoved), "configuration.json")
-    assert other.session.fitted("optimized_gradient") is None
+    assert other.session.setting.fitted("optimized_gradient") is None
     assert "optimise again" in other.words
     other.press("offer").finish()
     assert "optimise again" not in other.words  # what the file lacks is there by now
@@ -206,7 +208,7 @@ def test_bare_json_offers_to_optimise_again(unmoved, another):
 
 
 def test_what_cannot_be_optimised_is_not_offered_to_be(unmoved, another, monkeypatch):
-    monkeypatch.setattr("pages.ui.session.results.KEPT_BYTES", 1)
+    monkeypatch.setattr("ldp_core.designs.results.KEPT_BYTES", 1)
     other = another().load(document(unmoved), "configuration.json")
     assert "optimise again" in other.words
     assert not other.has("button", "offer")

@@ -15,9 +15,9 @@ from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.bounds.triples import certificate as triples
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.designs import certificate_file
+from ldp_core.designs.setting import Proof
 from ldp_core.workloads import RangesPart
 from pages.ui.session import exchange
-from pages.ui.session.figures import Proof
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
 
@@ -50,14 +50,14 @@ def proved(ages):
     ages.go("design").enter("selectbox", "mechanism", "subset_selection").finish().go("bounds").finish()
     work.start_certificate(ages.session, case(ages))
     ages.finish()
-    assert ages.session.certificate(ages.session.even_case) is not None, [
+    assert ages.session.setting.proof(ages.session.present.even_case) is not None, [
         (job.title, job.state, job.error) for job in jobs().of(ages.session.id)
     ]
     return ages
 
 
 def case(app):
-    return app.session.aim(app.configuration.mechanism.name)
+    return app.session.present.aim(app.configuration.mechanism.name)
 
 
 def test_the_proof_leaves_with_the_design_and_is_there_at_once_elsewhere(proved, another):
@@ -71,7 +71,7 @@ def test_the_proof_leaves_with_the_design_and_is_there_at_once_elsewhere(proved,
     other = another()
     other.load(content)
     assert "It was checked here, and it holds." in other.words
-    ours, theirs = (app.session.certificate(case(app)).certificate for app in (proved, other))
+    ours, theirs = (app.session.setting.proof(case(app)).certificate for app in (proved, other))
     assert abs(theirs.value / ours.value - 1) < 1e-9
     assert theirs.verify()
 
@@ -127,7 +127,7 @@ def test_a_proof_for_more_than_a_thousand_types_is_taken_over(app, another):
         domain=domain, workload=designs.WorkloadRecipe(parts=(RangesPart(attribute="x"),)), population=people
     )
     app.load(made.model_dump(mode="json"))
-    design = app.session.complete
+    design = app.session.setting
     found = closed_form(design.workload, design.epsilon, np.full(n, 1 / n))
     content = designs.export(made, {}, certificate=certificate_file.write(found, made.epsilon))
     other = another()

@@ -61,7 +61,7 @@ def test_a_stated_fact_offers_the_estimate_that_agrees_with_it(asked):
 def test_the_example_fits_the_domain(asked):
     box = asked.at.text_area(key="facts")
     state(asked, box.placeholder)
-    assert asked.session.facts()
+    assert asked.session.setting.facts()
     assert not asked.errors
 
 

@@ -5,13 +5,11 @@ import time
 import numpy as np
 import pytest
 
+from ldp_core.designs import results as kept
 from ldp_core.designs.configuration import Optimizer
+from ldp_core.designs.results import Results, digest
 from ldp_core.mechanisms import RingMechanism
 from ldp_core.optimize import sizes
-from pages.ui.session import results as kept
-from pages.ui.session.built import weight
-from pages.ui.session.derived import digest
-from pages.ui.session.results import Results
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
 
@@ -50,9 +48,9 @@ def fitted(brief):
 def test_what_is_dear_goes_last(monkeypatch):
     monkeypatch.setattr(kept, "KEPT_BYTES", 100)
     results = Results()
-    results.put("fit", "fit", 60, dear=True)
+    results.put("fit", "fit", 60, expensive=True)
     results.put("picture", "picture", 30)
-    results.put("proof", "proof", 30, dear=True)
+    results.put("proof", "proof", 30, expensive=True)
     assert [results.get(name) for name in ("fit", "picture", "proof")] == ["fit", None, "proof"]
     results.put("another picture", "another", 90)  # of no use without what it shows
     results.put("a third", "third", 90)
@@ -64,18 +62,21 @@ def test_what_is_dear_goes_last(monkeypatch):
     ]
     assert results.room(10)
     assert not results.room(11)
-    results.put("another fit", "another fit", 60, dear=True)  # the fit was used longest ago, and now the proof
+    results.put("another fit", "another fit", 60, expensive=True)  # the fit was used longest ago, and now the proof
     assert [results.get(name) for name in ("fit", "proof", "another fit")] == [None, "proof", "another fit"]
 
 
 def test_pictures_do_not_push_out_what_they_show(fitted, monkeypatch):
     """Hours of work went like this: the picture of a strategy weighs more than there was left."""
-    held = weight(fitted.session.fitted("optimized").mechanism) + fitted.session.certificate("worst_case").size
+    held = (
+        fitted.session.setting.fitted("optimized").mechanism.bytes_held
+        + fitted.session.setting.proof("worst_case").size
+    )
     monkeypatch.setattr(kept, "KEPT_BYTES", held + 1000)
     for page in ("design", "compare", "bounds", "design", "start", "design"):
         fitted.go(page)
-    assert fitted.session.fitted("optimized") is not None
-    assert fitted.session.certificate("worst_case") is not None
+    assert fitted.session.setting.fitted("optimized") is not None
+    assert fitted.session.setting.proof("worst_case") is not None
     assert "This mechanism needs" in fitted.words
 
 
@@ -94,7 +95,7 @@ def test_a_cancelled_fit_stays_with_its_costs(app):
     """The largest fit of one attribute, at a small scale: cancelled at once, it is what there is before any search."""
     chosen(app.declare("0", "64", 64).go("design"))
     session = app.session
-    while session.fitted("optimized") is None:  # it may be cancelled before it has begun
+    while session.setting.fitted("optimized") is None:  # it may be cancelled before it has begun
         app.at.button(key="optimise").click().run()
         jobs().cancel(session.id)
         app.finish()
@@ -104,8 +105,8 @@ def test_a_cancelled_fit_stays_with_its_costs(app):
 
 
 def kept_profile(session):
-    mechanism = session.fitted("optimized").mechanism
-    return digest(("profile", mechanism.digest, session.complete.workload.digest))
+    mechanism = session.setting.fitted("optimized").mechanism
+    return digest(("profile", mechanism.digest, session.setting.workload.digest))
 
 
 def test_what_a_fit_costs_is_worked_out_along_with_it(brief):
@@ -115,7 +116,7 @@ def test_what_a_fit_costs_is_worked_out_along_with_it(brief):
     while jobs().active(session.id):
         time.sleep(0.01)
     fresh = session.results.get(kept_profile(session))
-    assert np.array_equal(fresh, session.fitted("optimized").mechanism.variance_profile(brief.workload))
+    assert np.array_equal(fresh, session.setting.fitted("optimized").mechanism.variance_profile(brief.workload))
 
 
 def test_one_limit_is_known_on_every_page(app, monkeypatch):
@@ -185,7 +186,7 @@ def test_totals_past_the_limit_of_written_strategies_are_designed_on_a_ring(app,
     while jobs().active(app.session.id):
         time.sleep(0.01)
     app.at.run()
-    made = app.session.fitted("optimized").mechanism
+    made = app.session.setting.fitted("optimized").mechanism
     assert isinstance(made, RingMechanism)
     assert "Fitted to this design" in app.words
     app.go("export")

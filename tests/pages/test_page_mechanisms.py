@@ -33,14 +33,14 @@ def test_fits_run_from_the_compare_page_and_join_the_table(app):
 def test_every_other_mechanism_opens_on_the_design_page(app, name):
     declared = app.declare_table() if name == "hierarchical_2d" else app.declare(bins=8)
     declared.go("design").enter("selectbox", "mechanism", name)
-    summary = app.session.summary(app.session.mechanism(name))
+    summary = app.session.setting.summary(app.session.mechanism(name))
     assert summary.users_needed > 0
     assert "privacy unit" in app.words
     for parameter, values in library.spec(name).choices.items():
         for value in values:
             app.enter("selectbox", f"choice-{parameter}", value)
             assert app.at.selectbox(key=f"choice-{parameter}").value == value
-            assert app.session.parameters_for(name).get(parameter, values[0]) == value
+            assert app.session.present.parameters_for(name).get(parameter, values[0]) == value
             # What cannot be had, or must not be deployed, is said in a sentence.
             assert app.errors or "privacy unit" in app.words
         app.enter("selectbox", f"choice-{parameter}", values[0])
@@ -76,10 +76,10 @@ def test_fourier_is_built_for_the_questions_on_every_page_and_anew_when_they_cha
     for page in ("design", "compare", "workload"):
         app.go(page)
     assert app.session.mechanism("fourier").parameters == {"max_weight": 2}
-    few = app.session.summary(app.session.mechanism("fourier")).users_needed
+    few = app.session.setting.summary(app.session.mechanism("fourier")).users_needed
     app.ask("parity", max_weight=4)
     assert app.session.mechanism("fourier").parameters == {"max_weight": 4}
-    assert app.session.summary(app.session.mechanism("fourier")).users_needed > 1.4 * few
+    assert app.session.setting.summary(app.session.mechanism("fourier")).users_needed > 1.4 * few
 
 
 @pytest.mark.parametrize("file", ["survey_ages.csv", "working_lives.csv"])

@@ -37,8 +37,8 @@ def numbers(app):
 def expected(app):
     """Users needed and the bounds as they may be written: in full, and in sentences rounded up and down."""
     session = app.session
-    mechanism, limits = session.mechanism("optimized"), session.bounds("worst_case")
-    needed, bound = session.users_needed(mechanism, "worst_case"), max(limits.values())
+    mechanism, limits = session.mechanism("optimized"), session.setting.bounds("worst_case")
+    needed, bound = session.setting.users_needed(mechanism, "worst_case"), max(limits.values())
     read = lambda text: int(re.sub(r"\D", "", text))  # noqa: E731
     allowed = {read(text) for text in (wording.whole(needed), wording.users(needed))}
     for limit in limits.values():

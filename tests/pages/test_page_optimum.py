@@ -34,17 +34,19 @@ def test_compare_draws_it_and_says_how_far_the_best_is_from_it(few, case):
     workload, design = workloads.prefix(8), few.session.design()
     prior = {"average": None, "people": design.counts / 500}[case]
     best = optimize.exact(workload, 1.0, prior)
-    needed = analysis.users_for(best.variance, 8, few.session.alpha)
+    needed = analysis.users_for(best.variance, 8, few.session.setting.alpha)
     texts, (line,) = lines(few)
     assert line["x0"] == pytest.approx(needed, rel=1e-6)
     assert f"exact optimum {wording.whole(needed)}" in texts
-    assert few.session.bounds(case)["certificate"] <= line["x0"] * (1 + 1e-9)
+    assert few.session.setting.bounds(case)["certificate"] <= line["x0"] * (1 + 1e-9)
     table = next(table for table in few.dataframes if "users_needed" in table)
     assert needed < table["users_needed"].min()
     title = table["name"].iloc[0]
     assert f"The **exact optimum** is {wording.users(needed)}; {title} needs " in few.words
     profile = mechanisms.create(NAMES[title], n=8, epsilon=1.0).variance_profile(workload)
-    exactly = analysis.users_for(float((np.full(8, 1 / 8) if prior is None else prior) @ profile), 8, few.session.alpha)
+    exactly = analysis.users_for(
+        float((np.full(8, 1 / 8) if prior is None else prior) @ profile), 8, few.session.setting.alpha
+    )
     said = wording.gap(exactly / needed - 1).replace("\N{NO-BREAK SPACE}", " ")
     assert f"{title} needs {said} more." in few.words
     assert MEANING in few.words
@@ -58,7 +60,7 @@ def test_the_worst_case_has_none_but_where_all_types_are_alike(few):
     _, (line,) = lines(few)
     best = mechanisms.create("subset_selection", n=8, epsilon=1.0)  # the optimum, by Ye and Barg
     assert line["x0"] == pytest.approx(
-        analysis.sample_complexity(best, workloads.histogram(8), few.session.alpha), rel=1e-6
+        analysis.sample_complexity(best, workloads.histogram(8), few.session.setting.alpha), rel=1e-6
     )
     assert "Subset selection attains it to within 0.01 %." in few.words
 
@@ -79,9 +81,9 @@ def test_design_shows_it_where_the_gap_closes(few):
     assert lines(few)[1]  # beside the mechanisms that need no fitting
     few.press("optimise").finish()
     session = few.session
-    needed = session.users_needed(session.mechanism("optimized"), "average")
-    least = analysis.users_for(optimize.exact(workloads.prefix(8), 1.0).variance, 8, few.session.alpha)
-    assert session.bounds("average")["certificate"] <= least * (1 + 1e-9) <= needed * (1 + 2e-9)
+    needed = session.setting.users_needed(session.mechanism("optimized"), "average")
+    least = analysis.users_for(optimize.exact(workloads.prefix(8), 1.0).variance, 8, few.session.setting.alpha)
+    assert session.setting.bounds("average")["certificate"] <= least * (1 + 1e-9) <= needed * (1 + 2e-9)
     assert f"The exact optimum is {wording.users(least)}; this mechanism " in few.words
     texts, (line,) = lines(few)
     assert line["y0"] == pytest.approx(least, rel=1e-6)

@@ -75,8 +75,8 @@ def test_it_is_audited_judged_and_compared(ours):
     assert (row["Reports"], row["Epsilon"]) == ("16", "1")
     assert row["Your questions"] == "It can answer them."
     assert row["In this design"] == "It takes part."
-    assert row["Gap, at most"] == wording.gap(ours.session.gap(same, "worst_case"))
-    assert one.mechanism in ours.session.side_by_side
+    assert row["Gap, at most"] == wording.gap(ours.session.setting.gap(same, "worst_case"))
+    assert one.mechanism in ours.session.setting.side_by_side
     dots = [trace for chart in ours.charts for trace in chart["data"] if trace.get("marker", {}).get("symbol")]
     symbols = {symbol for trace in dots for symbol in np.atleast_1d(trace["marker"]["symbol"]).tolist()}
     assert charts.theme.marker(one.mechanism) in symbols

@@ -31,7 +31,7 @@ def worst(name, epsilon):
 def test_users_are_those_of_the_core(planned):
     table = answers(planned)
     for name in CLOSED:
-        needed = worst(name, 1.0) / (8 * planned.session.alpha)
+        needed = worst(name, 1.0) / (8 * planned.session.setting.alpha)
         assert table.loc[library.spec(name).title, "users"] == math.ceil(needed - 1e-9)
     assert table["users"].is_monotonic_increasing
     assert table.index[0].startswith("Proved minimum (")
@@ -113,8 +113,8 @@ def test_the_trade_off_is_drawn_for_every_mechanism(planned):
 
 def test_the_recommendation_says_why_and_can_be_taken(planned):
     planned.press("recommend").finish()
-    alpha, counts = planned.session.alpha, planned.session.design().counts
-    floor = 8 * alpha * max(planned.session.bounds("worst_case").values())
+    alpha, counts = planned.session.setting.alpha, planned.session.design().counts
+    floor = 8 * alpha * max(planned.session.setting.bounds("worst_case").values())
     found = planning.recommend(workloads.prefix(8), 1.0, 5000, alpha, counts=counts, floor=floor)
     for sentence in found.sentences:
         assert sentence.replace("\N{NO-BREAK SPACE}", " ") in planned.words

@@ -53,7 +53,7 @@ def test_both_sides_follow_epsilon_and_the_suspicion(subset):
         single = 100 * beliefs.strongest(suspicion / 100, told.single)
         assert trace(risk, "one value against all others")["y"] == pytest.approx([single])
         assert trace(risk, "best guess %{y:.3g} of 100<extra>Subset")["y"] == pytest.approx([100 * told.guess])
-        needed = analysis.sample_complexity(mechanism, workloads.prefix(25), subset.session.alpha)
+        needed = analysis.sample_complexity(mechanism, workloads.prefix(25), subset.session.setting.alpha)
         users = titled(subset, "users needed")
         marked = [one for one in users["data"] if one["mode"] == "markers"]
         assert [(one["x"], one["y"]) for one in marked] == [([epsilon], [pytest.approx(needed)])]
@@ -95,7 +95,7 @@ def test_before_the_optimiser_has_run_it_is_about_all_mechanisms(ages):
     assert "until then, this is about all mechanisms" not in ages.words
     fitted = ages.session.mechanism("optimized")
     (mark,) = [one for one in titled(ages, "users needed")["data"] if one["mode"] == "markers"]
-    assert mark["y"] == [pytest.approx(ages.session.users_needed(fitted, "worst_case"))]
+    assert mark["y"] == [pytest.approx(ages.session.setting.users_needed(fitted, "worst_case"))]
 
 
 def test_more_types_are_worked_out_in_the_background(app):

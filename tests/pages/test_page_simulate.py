@@ -52,7 +52,7 @@ def test_run_shows_every_view_of_the_same_collections(ready):
     assert [tab.label for tab in ready.at.tabs] == TABS
     assert ready.at.button(key="run").disabled
     found = observed(ready)
-    predicted = 100 * ready.session.summary(ready.session.mechanism("subset_selection")).standard_error_on_data
+    predicted = 100 * ready.session.setting.summary(ready.session.mechanism("subset_selection")).standard_error_on_data
     assert found["Unbiased"] == pytest.approx(predicted, rel=0.4)
     assert found["Non-negative"] <= found["Unbiased"]
     assert "Seed 0, 20 trials of 3,000 users." in ready.words

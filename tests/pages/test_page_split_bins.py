@@ -28,14 +28,14 @@ def test_a_declared_range_is_split_and_the_question_kept(declared):
     app = asked(declared, "young: x < 20")
     assert "would cut the bin" in app.errors[0]
     assert label(app) == "Split the bin of x at 20"
-    steps, before = len(app.session.past), app.configuration
+    steps, before = len(app.session.history.past), app.configuration
     app.press("group-0-split")
     assert not app.errors
     assert labels(app)[:3] == ["[18, 20)", "[20, 21)", "[21, 24)"]
     (part,) = app.parts
     assert [(one.name, one.expression) for one in part.predicates] == [("young", "x < 20")]
     assert app.workload.answers(np.eye(25)[0]).tolist() == [1]
-    assert len(app.session.past) == min(steps + 1, KEPT_STEPS + 1)
+    assert len(app.session.history.past) == min(steps + 1, KEPT_STEPS + 1)
     app.press("undo")
     assert app.configuration == before
     assert app.session.design().domain.size == 24

@@ -18,9 +18,9 @@ from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
 from ldp_core import library
+from ldp_core.designs.results import Results
 from pages.ui import clicks
 from pages.ui.controls import whole_number
-from pages.ui.session.results import Results
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.sources import catalogue
 from pages.ui.tasks.jobs import KEPT_FINISHED, Jobs
@@ -111,7 +111,7 @@ def test_each_parameter_of_a_fit_can_be_chosen(ages, name):
         for value in values:
             app.enter("selectbox", f"choice-{parameter}", value)
             assert app.at.selectbox(key=f"choice-{parameter}").value == value
-            assert app.session.parameters_for(name).get(parameter, values[0]) == value
+            assert app.session.present.parameters_for(name).get(parameter, values[0]) == value
             assert "press Optimise" in app.words
 
 
@@ -319,7 +319,7 @@ def test_a_poll_for_what_the_page_no_longer_shows_draws_nothing(monkeypatch):
 
 
 def test_results_keep_the_newest_within_their_limit(monkeypatch):
-    monkeypatch.setattr("pages.ui.session.results.KEPT_BYTES", 100)
+    monkeypatch.setattr("ldp_core.designs.results.KEPT_BYTES", 100)
     results = Results()
     results.put("weightless", 0)
     for name in "abc":

@@ -20,7 +20,7 @@ COSTS = "working out what Hierarchical costs"
 @pytest.fixture
 def slow(busy, app, monkeypatch):
     """The Design page where the costs of the mechanism wait for a worker."""
-    monkeypatch.setattr("pages.ui.session.figures.AT_ONCE_TYPES", 16)
+    monkeypatch.setattr("ldp_core.designs.setting.AT_ONCE_TYPES", 16)
     app.session.change(mechanism=choose_mechanism("hierarchical"))
     return app.sample(page="design")
 
@@ -136,7 +136,7 @@ def test_what_the_program_cancels_is_not_stopped(slow, busy):
 
 
 def proofs(app):
-    return {case: app.session.certificate(case) for case in app.session.cases()}
+    return {case: app.session.setting.proof(case) for case in app.session.present.cases}
 
 
 def proving(app):
@@ -149,7 +149,7 @@ def test_proofs_given_up_with_their_epsilon_begin_again_when_it_comes_back(ages,
         busy.set()
     ages.go("compare")
     asked = proving(ages)
-    assert len(asked) == len(ages.session.cases())
+    assert len(asked) == len(ages.session.present.cases)
     ages.session.change(epsilon="2")
     ages.at.run()
     assert all(job.cancelled() and not job.stopped for job in asked), "nobody waits for them any more"
@@ -167,7 +167,7 @@ def test_proofs_given_up_with_their_epsilon_begin_again_when_it_comes_back(ages,
 def test_proofs_that_somebody_asked_for_as_well_are_not_given_up(ages, busy):
     ages.go("compare")
     asked = proving(ages)
-    for case in ages.session.cases():
+    for case in ages.session.present.cases:
         work.start_certificate(ages.session, case)
     ages.session.change(epsilon="2")
     ages.at.run()
@@ -232,7 +232,7 @@ def test_a_fit_that_was_stopped_is_begun_with_its_button_as_ever(busy, ages):
     assert not agains(ages)
     assert "You stopped" not in ages.words
     ages.press("optimise").finish()
-    assert ages.session.fitted("optimized") is not None
+    assert ages.session.setting.fitted("optimized") is not None
 
 
 def test_values_of_a_page_stay_stopped_and_the_rest_of_it_is_there(busy, ages, monkeypatch):
@@ -261,7 +261,7 @@ def test_a_kit_or_a_proof_that_was_stopped_leaves_the_design_alone(busy, ages, m
 
 def test_a_proof_whose_writing_was_stopped_leaves_the_design_alone(busy, ages, monkeypatch):
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
-    work.certificate(ages.session, ages.session.aim("subset_selection")).known(at_once=True)
+    work.certificate(ages.session, ages.session.present.aim("subset_selection")).known(at_once=True)
     monkeypatch.setattr(exchange, "AT_ONCE_TYPES", 2)
     ages.go("export")
     ended(ages, busy, "writing the proof")

@@ -86,7 +86,7 @@ def test_every_page_opens_for_a_survey(app, mechanism):
 
 def test_users_needed_and_the_bound_are_those_of_the_core(lives):
     lives.go("design")
-    workload, alpha = lives.workload, lives.session.alpha
+    workload, alpha = lives.workload, lives.session.setting.alpha
     mechanism = library.create("sampled_sets", epsilon=1.0, workload=workload)
     needed = analysis.sample_complexity(mechanism, workload, alpha)
     bound = analysis.users_from_objective(bounds.centred_svd(workload, 1.0), workload, alpha)
@@ -109,7 +109,7 @@ def test_users_needed_and_the_bound_are_those_of_the_core(lives):
 def test_rivals_for_surveys_stand_side_by_side(lives):
     lives.go("compare")
     names = library.USUAL_FOR_SURVEYS[:-1]
-    workload, alpha = lives.workload, lives.session.alpha
+    workload, alpha = lives.workload, lives.session.setting.alpha
     table = next(frame for frame in lives.dataframes if "users_needed" in frame.columns)
     needed = {
         name: analysis.sample_complexity(library.create(name, epsilon=1.0, workload=workload), workload, alpha)
@@ -141,20 +141,20 @@ def test_surveys_are_not_compared_over_the_domain_size_whichever_tab_was_open(ap
 
 
 def test_the_choice_of_rivals_follows_the_questions_until_somebody_chooses(lives):
-    usual = lives.session.side_by_side
+    usual = lives.session.setting.side_by_side
     assert usual[-2:] == ("split_budget", "optimized")
     lives.go("compare").enter("multiselect", "compared", ["sampled_sets", "split_budget"])
-    assert lives.session.side_by_side == ("sampled_sets", "split_budget")
+    assert lives.session.setting.side_by_side == ("sampled_sets", "split_budget")
     lives.sample("survey_ages.csv")
-    assert lives.session.side_by_side == library.USUAL
+    assert lives.session.setting.side_by_side == library.USUAL
     lives.session.change(compared=("haar", "optimized"))
     lives.sample(LIVES)
-    assert lives.session.side_by_side == usual
+    assert lives.session.setting.side_by_side == usual
 
 
 def test_plan_solves_for_each_of_the_three(app):
     load(app, [13, 14, 15])
-    workload, alpha = app.workload, app.session.alpha
+    workload, alpha = app.workload, app.session.setting.alpha
 
     def variance(epsilon):
         mechanism = library.create("sampled_sets", epsilon=epsilon, workload=workload)
@@ -215,7 +215,7 @@ def test_what_a_survey_cannot_have_is_said_in_a_sentence(lives):
     lives.open("outcome-tabs", "Errors")
     assert "400 of 3,794 queries are shown, evenly spread." in words(lives)
     mechanism = lives.session.mechanism("sampled_sets")
-    error = lives.session.summary(mechanism).standard_error_on_data
+    error = lives.session.setting.summary(mechanism).standard_error_on_data
     assert f"the exact prediction is ± {100 * error:.3g} percentage points" in words(lives)
 
 
@@ -234,9 +234,11 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
     load(app, [13, 14, 15], mechanism="optimized").go("design").press("optimise").finish()
     said, state = words(app), app.session
     mechanism, workload = state.mechanism("optimized"), app.workload
-    needed = analysis.sample_complexity(mechanism, workload, state.alpha)
+    needed = analysis.sample_complexity(mechanism, workload, state.setting.alpha)
     assert metric(app, "Users needed") == f"{math.ceil(needed - 1e-9):,}"
-    assert needed <= 1.01 * analysis.users_from_objective(bounds.centred_svd(workload, 1.0), workload, state.alpha)
+    assert needed <= 1.01 * analysis.users_from_objective(
+        bounds.centred_svd(workload, 1.0), workload, state.setting.alpha
+    )
     assert said.count(ALIKE) == 1
     for sentence in (
         mechanism.explain().replace("\N{NO-BREAK SPACE}", " "),
@@ -257,12 +259,12 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
 def test_a_certificate_below_the_closed_form_is_not_called_the_bound(lives, monkeypatch):
     state = lives.session
     state.change(mechanism=choose_mechanism("sampled_sets"))
-    case = state.aim("sampled_sets")
+    case = state.present.aim("sampled_sets")
     proof = work.certificate(state, case).known(at_once=True)
     assert proof.certificate.verify()
     lives.go("design")
     assert "The bound is a certificate: numbers that prove it by" in words(lives)
-    closed = state.bounds(case)["certificate"] * 1.1
+    closed = state.setting.bounds(case)["certificate"] * 1.1
     monkeypatch.setattr(type(state), "closed_bounds", lambda self, case: {"centred_svd": closed})
     lives.at.run()
     said = f"The bound above is the centred SVD bound. A certificate says {wording.at_least(closed / 1.1)}: numbers that prove that by"
@@ -271,13 +273,13 @@ def test_a_certificate_below_the_closed_form_is_not_called_the_bound(lives, monk
 
 def test_designs_of_any_size_stand_side_by_side(lives):
     state = lives.session
-    state.keep("many columns")
+    state.saved.keep("many columns")
     lives.go("compare").enter("segmented_control", "beside", "designs")
     lives.press("design-copy")
     state.change(epsilon="2")
     lives.at.run()
     assert not lives.check().errors
-    state.duplicate()
+    state.saved.duplicate()
     lives.sample("survey_ages.csv")
     state.change(mechanism=MechanismRecipe(name="haar"))
     state.view["beside"] = "designs"

@@ -46,10 +46,10 @@ def test_a_joint_model_is_fitted_and_people_are_drawn(survey):
     shown = {metric.label: metric.value for metric in survey.at.metric}
     assert {"Unbiased answers", "Joint model", "One column more"} <= set(shown)
     state = survey.session
-    task = joint_model(state, state.mechanism("optimized"), state.complete.workload)
+    task = joint_model(state, state.mechanism("optimized"), state.setting.workload)
     found = task.result
     assert 0 < found.modelled < found.unbiased
-    rows = synthetic.rows(found.model, axes_of(state.complete.domain), 100)
+    rows = synthetic.rows(found.model, axes_of(state.setting.domain), 100)
     assert list(rows.columns) == [f"question {i}" for i in range(4)] + [synthetic.NOTE]
     assert rows.isin([f"answer {j}" for j in range(9)] + ["yes"]).all().all()
 

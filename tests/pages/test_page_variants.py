@@ -59,7 +59,7 @@ def test_variants_are_added_and_removed_where_mechanisms_are_compared(compared):
     for name, branching in zip(THREE, (4, 2, 16), strict=True):
         mechanism = mechanisms.create("hierarchical", n=16, epsilon=1.0, branching=branching)
         shown = table.loc[library.spec(name).title, "users_needed"]
-        assert shown == np.ceil(analysis.sample_complexity(mechanism, workload, compared.session.alpha))
+        assert shown == np.ceil(analysis.sample_complexity(mechanism, workload, compared.session.setting.alpha))
     picture = compared.charts[0]["data"][0]
     assert set(picture["text"]) == {charts.title(name) for name in THREE}
     assert set(picture["marker"]["color"]) == {library.spec("hierarchical").style[0]}
@@ -82,7 +82,7 @@ def test_a_parameter_that_cannot_be_is_refused_and_nothing_is_added(app):
     app.enter("text_input", "variant-compared-delta", "1e-9").press("add-compared")
     assert app.configuration.compared == (*before, "gaussian(delta=1e-09)")
     assert "Gaussian, delta 1\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻⁹" in figures(app).index
-    assert app.session.priced("gaussian(delta=1e-09)").audit().delta == pytest.approx(1e-9)
+    assert app.session.setting.priced("gaussian(delta=1e-09)").audit().delta == pytest.approx(1e-9)
 
 
 def test_standard_and_optimal_oue_on_plan(app):
@@ -138,7 +138,7 @@ def test_fits_of_variants_are_kept_apart(app):
     add(app, mechanism="optimized_gradient", rows="3")
     add(app, mechanism="optimized_gradient", rows="", start="hierarchical")
     app.press("optimise").finish()
-    made = {name: app.session.fitted(name) for name in app.configuration.compared}
+    made = {name: app.session.setting.fitted(name) for name in app.configuration.compared}
     assert [fit and len(fit.mechanism.strategy) for fit in made.values()][1:3] == [5, None]
     assert "rows must be a whole number of at least n = 4" in app.words
     assert made["optimized_gradient(start=hierarchical)"].mechanism.parameters["start"] == "hierarchical"
@@ -178,7 +178,7 @@ def test_a_recommended_variant_is_taken_with_its_parameters(app):
     app.declare(bins=16).ask("histogram").go("plan").enter("multiselect", "compared", [])
     add(app, mechanism="subset_selection", size="3").finish()
     app.press("recommend").finish()
-    assert "subset_selection(size=3)" in app.session.side_by_side
+    assert "subset_selection(size=3)" in app.session.setting.side_by_side
     app.press("use-subset_selection(size=3)")
     assert app.configuration.mechanism.parameters == {"size": 3}
     app.go("design")
@@ -194,10 +194,10 @@ def test_a_recommended_variant_is_taken_with_its_parameters(app):
 def test_delta_of_the_design_is_the_one_chosen(app):
     app.declare(bins=8).go("design").enter("selectbox", "mechanism", "gaussian")
     app.enter("text_input", "choice-delta", "1e-9")
-    assert app.session.delta == pytest.approx(1e-9)
+    assert app.session.setting.delta == pytest.approx(1e-9)
     assert "delta = 1 × 10⁻⁹" in app.words
     app.enter("selectbox", "mechanism", "matrix_l2").enter("text_input", "choice-delta", "1e-8")
-    assert app.session.delta == 1e-8  # before it is fitted, too
+    assert app.session.setting.delta == 1e-8  # before it is fitted, too
     app.press("optimise").finish()
     assert app.session.mechanism("matrix_l2").audit().delta == pytest.approx(1e-8)
 

@@ -89,7 +89,7 @@ def test_verdicts_follow_the_difference(fifty):
     assert errors[0] < errors[-1]
     difference = float(2 * np.median(errors))
     fifty.go("design").enter("text_input", "difference", f"{100 * difference:.9f}")
-    words = in_words(1000, fifty.session.difference)
+    words = in_words(1000, fifty.session.setting.difference)
     assert "of 50 answers are usable" in words
     assert f"**{words}**" in fifty.words
     fifty.go("plan").press("recommend").finish()
@@ -137,7 +137,7 @@ def test_export_marks_every_answer_on_the_page_and_in_its_file(fifty):
     expected = verdicts.judge(errors_with(1000), 0.05)
     (table,) = [table for table in fifty.dataframes if "Verdict" in table]
     assert table["Verdict"].tolist() == [verdicts.marked(word) for word in expected]
-    design = fifty.session.complete
+    design = fifty.session.setting
     mechanism = fifty.session.mechanism("subset_selection")
     listed = frames.query_errors([mechanism], design.workload, design.counts, design.labels, np.arange(50))
     assert listed["standard_error"].to_numpy() == pytest.approx(errors_with(1000))
@@ -170,7 +170,7 @@ def test_a_domain_too_large_to_judge_says_so(app):
 def test_an_old_design_keeps_its_target_as_a_difference(fifty):
     old = {key: value for key, value in FIFTY.model_dump(mode="json").items() if key != "difference"}
     fifty.load({**old, "version": 3, "target_alpha": 0.0004})
-    assert (fifty.session.alpha, fifty.session.difference) == (0.0004, pytest.approx(0.04))
+    assert (fifty.session.setting.alpha, fifty.session.setting.difference) == (0.0004, pytest.approx(0.04))
     fifty.go("design")
     assert fifty.at.text_input(key="difference").value == "4"
     assert "± 2 percentage points" in fifty.words
@@ -180,15 +180,15 @@ def test_an_old_design_keeps_its_target_as_a_difference(fifty):
 def test_a_new_design_takes_its_difference_from_the_answers(app):
     app.sample()
     assert app.configuration.difference == "typical"
-    design = app.session.complete
-    assert app.session.difference == verdicts.suggest(design.workload, design.counts).difference
-    assert app.session.alpha == verdicts.alpha_for(app.session.difference)
+    design = app.session.setting
+    assert app.session.setting.difference == verdicts.suggest(design.workload, design.counts).difference
+    assert app.session.setting.alpha == verdicts.alpha_for(app.session.setting.difference)
 
 
 def test_where_nothing_can_be_taken_the_papers_default_is_and_that_is_said(fifty):
     fifty.session.change(population=FIFTY.population.model_copy(update={"users": 1}))
     fifty.go("design")
-    assert fifty.session.alpha == analysis.DEFAULT_ALPHA
+    assert fifty.session.setting.alpha == analysis.DEFAULT_ALPHA
     assert "Nothing can be taken from the expected population: every answer is nobody or everybody" in fifty.words
 
 
@@ -204,7 +204,7 @@ def test_what_two_pages_share_shows_the_same_on_the_second(fifty):
 
 def test_differences_too_small_to_be_asked_for_are_not_said_to_be_half_of_an_answer(app):
     app.declare(high="8192", bins=8192, users=1_000_000).ask("histogram").go("design")
-    assert app.session.suggested.typical < verdicts.LEAST == app.session.difference
+    assert app.session.setting.suggested.typical < verdicts.LEAST == app.session.setting.difference
     assert app.at.pills(key="difference-from").options == [
         "Half a typical answer, but at least: 0.02",
         "The smallest share that matters, but at least: 0.02",

@@ -270,7 +270,7 @@ def test_rank_hardness_and_errors_are_shown(health):
     health.finish()
     w = health.workload
     assert f"Independent (rank) {w.rank}" in health.words
-    limits = health.session.bounds("worst_case")
+    limits = health.session.setting.bounds("worst_case")
     assert "certificate" in limits
     assert "By the certificate" in health.words
     assert "fewer than" in health.words
@@ -300,7 +300,7 @@ def test_the_errors_are_those_of_the_chosen_mechanism_once_it_is_there(on_ages):
 def test_a_bound_that_takes_long_is_proved_when_asked(app):
     app.declare(bins=520).go("workload")
     app.change_kind("ranges")
-    assert "certificate" not in app.session.bounds("worst_case")
+    assert "certificate" not in app.session.setting.bounds("worst_case")
     app.press("prove")
     assert app.has("button", "stop-proof")
     app.press("stop-proof").finish()

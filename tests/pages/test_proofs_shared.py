@@ -29,8 +29,8 @@ def test_other_questions_and_what_was_cancelled_are_searched_for():
 
 def test_no_proof_is_begun_before_the_test_waits_for_it(on_ages):
     state = on_ages.session
-    case = state.aim(state.chosen)
+    case = state.present.aim(state.chosen)
     assert work.certificate(state, case).running.progress is None
-    assert state.certificate(case) is None
+    assert state.setting.proof(case) is None
     on_ages.finish()
-    assert state.certificate(case).finished
+    assert state.setting.proof(case).finished

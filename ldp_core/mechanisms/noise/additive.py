@@ -175,6 +175,11 @@ class VectorMechanism(FromCovariance):
         super().__init__(types, epsilon, parameters, f"{explanation} {FLOATING_POINT}")
 
     @property
+    def bytes_held(self) -> int:
+        """The vectors and their inverse."""
+        return 2 * self.vectors.nbytes
+
+    @property
     def bits_per_report(self) -> float:
         """64 bits for each number."""
         return 64.0 * self.size

@@ -83,6 +83,11 @@ class SplitSurvey(SurveyMechanism):
             raise ValueError(f"There must be a design to take part in, and all need epsilon {self.epsilon:g}.")
         self.shares = given_shares(np.asarray(shares, dtype=float).tolist(), len(self.designs))
 
+    @property
+    def bytes_held(self) -> int:
+        """What its designs hold."""
+        return sum(design.bytes_held for design in self.designs)
+
     def _content(self) -> bytes:
         written = [repr(self.sets), *(design.digest for design in self.designs)]
         return " ".join(written).encode() + self.shares.tobytes()

@@ -83,6 +83,11 @@ class ScrambledPatterns(SurveyMechanism):
         self._weights = (self._ratio - 1) / (1 + (self._ratio - 1) * self._inside / self._cells)
         self._starts = np.concatenate([[0], np.cumsum(self._cells)])
 
+    @property
+    def bytes_held(self) -> int:
+        """The patterns, and what estimates need of them."""
+        return 16 * sum(one.cells.size for one in self.patterns)
+
     def _content(self) -> bytes:
         written = [repr(one.attributes).encode() + np.packbits(one.cells).tobytes() for one in self.patterns]
         return b"".join(written) + self.shares.tobytes()

@@ -64,8 +64,8 @@ def _here(state: Session, entry: Entry) -> str:
     """What it comes to in this design, and how the mechanism compares."""
     if not entry.variance or entry.standard_error is None or entry.users_needed is None:
         return "At this epsilon it allows any error."
-    target = wording.error(state.alpha**0.5)
-    users = state.complete.users
+    target = wording.error(state.setting.alpha**0.5)
+    users = state.setting.users
     error = wording.error(entry.standard_error)
     if entry.deviation:
         error += (

@@ -12,13 +12,13 @@ from ldp_core.bounds import few_users
 from ldp_core.bounds.statements import Setting
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.choices import PRICED_TYPES
+from ldp_core.designs.setting import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
 from pages.ui import layout, listing
 from pages.ui.bounds import setting as page
 from pages.ui.bounds import work as costly
 from pages.ui.controls import guarded
-from pages.ui.session.figures import AT_ONCE_TYPES
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.tasks.task import Task
@@ -38,17 +38,21 @@ ALGORITHMS = {
 def elsewhere(state: Session, mechanism: Mechanism | None) -> str:
     """What the sidebar and other pages say of the design, where they count the errors of other people than an even spread; with what a
     ``mechanism`` needs, where its exact errors are known."""
-    case = state.aim(state.chosen)
-    if state.only_case or case == state.even_case or state.complete.working_types > PRICED_TYPES:
+    case = state.present.aim(state.chosen)
+    if state.setting.only_case or case == state.present.even_case or state.setting.working_types > PRICED_TYPES:
         return ""
-    least, told = max(state.bounds(case).values()), []
+    least, told = max(state.setting.bounds(case).values()), []
     if mechanism is not None:
-        told.append(f"{library.spec(state.chosen).title} needs {wording.users(state.users_needed(mechanism, case))}")
+        told.append(
+            f"{library.spec(state.chosen).title} needs {wording.users(state.setting.users_needed(mechanism, case))}"
+        )
     if least > 0 and (mechanism is None or mechanism.delta == 0):
         told.append(
             f"no unbiased mechanism with pure epsilon {state.configuration.epsilon} needs fewer than {wording.at_least(least)}"
         )
-    numbers = f": for {wording.error(state.alpha**0.5)}, {case_meaning(case)}, {', and '.join(told)}" if told else ""
+    numbers = (
+        f": for {wording.error(state.setting.alpha**0.5)}, {case_meaning(case)}, {', and '.join(told)}" if told else ""
+    )
     return (
         f"The sidebar and the Design page tell another case, the one the design is for ({case_title(case)}){numbers}."
     )
@@ -56,9 +60,9 @@ def elsewhere(state: Session, mechanism: Mechanism | None) -> str:
 
 def certificate(state: Session) -> None:
     """The proof of what no mechanism can beat on average, begun where it is quick."""
-    case = state.even_case
+    case = state.present.even_case
     work.prove_unasked(state, [case])
-    proof, proving = state.certificate(case), work.certificate(state, case)
+    proof, proving = state.setting.proof(case), work.certificate(state, case)
     if (job := proving.running) is not None:
         st.caption("The certificate is being worked out; its line appears, and moves up, as it is ready.")
         st.button("Stop, and keep what is proved", on_click=job.stop, key="cancel-proof", icon=":material/stop_circle:")
@@ -85,12 +89,12 @@ def certificate(state: Session) -> None:
 
 def _quickly_written(state: Session, case: str) -> Written | None:
     """The proof of a case as files, where writing them does not keep the page waiting."""
-    return state.written(case) if state.complete.working_types <= AT_ONCE_TYPES // 2 else None
+    return state.setting.written(case) if state.setting.working_types <= AT_ONCE_TYPES // 2 else None
 
 
 def singular_values(state: Session) -> None:
     """What the SVD bound adds up, where that can be drawn."""
-    workload = state.complete.workload
+    workload = state.setting.workload
     if min(workload.n, workload.num_queries) > DRAWN_VALUES:
         return
     try:
@@ -161,7 +165,7 @@ def approaching(state: Session, about: Setting) -> None:
 def branching(state: Session, mechanism: Mechanism | None) -> None:
     """Exact errors of trees over their branching factor, the design's own kind among them, beside what the formulas take for the
     best."""
-    design = state.complete
+    design = state.setting
     layout.heading("The best branching factor of a tree")
     if not theorems.has_ranges(design.workload):
         st.caption("Branching factors are about ranges of ordered types; this workload asks something else.")

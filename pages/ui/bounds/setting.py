@@ -69,7 +69,7 @@ def controls(state: Session, there: Collection[str]) -> None:
         )
         if quantity(state) == "users_needed":
             target_control(state)
-        if is_histogram(state.complete.workload):
+        if is_histogram(state.setting.workload):
             _prior(state)
         offered, shown = [kind for kind in GROUPS if kind in there], groups_shown(state)
         absent = [kind for kind in GROUPS if kind in shown and kind not in there]
@@ -120,18 +120,18 @@ def _concentration(text: str) -> float:
 
 def setting(state: Session, mechanism: Mechanism | None) -> Setting:
     """The current design with the chosen mechanism, as theorems see it."""
-    design = state.complete
+    design = state.setting
     return Setting(design.workload, design.epsilon, design.users, mechanism, concentration(state))
 
 
 def exact_variance(state: Session, mechanism: Mechanism) -> float:
     """Average variance per user of a mechanism. ValueError where it takes too long."""
-    return state.cases()[state.even_case].variance(state.profile(mechanism))
+    return state.present.cases[state.present.even_case].variance(state.setting.profile(mechanism))
 
 
 def on_axis(state: Session, variance: float) -> dict[str, float]:
     """A variance per user by quantity."""
-    workload, alpha = state.complete.workload, state.alpha
+    workload, alpha = state.setting.workload, state.setting.alpha
     return {
         "standard_error": theorems.share(variance, setting(state, None)),
         "users_needed": analysis.users_for(variance, workload.squared_weights, alpha),
@@ -141,11 +141,11 @@ def on_axis(state: Session, variance: float) -> dict[str, float]:
 def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: float | None) -> list[Entry]:
     """All statements in this setting, with the costly numbers that are known by now. The latest are kept."""
     known: dict[str, tuple[float, float]] = {}
-    if (proof := state.certificate(state.even_case)) is not None:
+    if (proof := state.setting.proof(state.present.even_case)) is not None:
         known["certificate"] = (proof.certificate.variance, 0.0)
     if mechanism is not None:
         known.update(costly.large_sample(state, mechanism, about.concentration).result or {})
-    alpha, digest = state.alpha, mechanism and mechanism.digest
+    alpha, digest = state.setting.alpha, mechanism and mechanism.digest
     inputs = (about.workload.digest, about.epsilon, about.users, digest, about.concentration)
     key = (inputs, alpha, exact, tuple(sorted(known.items())))
     if _kept(state, "entries", (None, None))[0] != key:

@@ -47,7 +47,7 @@ def approach(state: Session, concentration: float | None) -> Task[theorems.Appro
 
 def over_branching(state: Session, trees: Sequence[tuple[str, str]]) -> Task[pd.DataFrame]:
     """Exact errors of trees over the branching factor."""
-    design = state.complete
+    design = state.setting
 
     def work(job: Job) -> pd.DataFrame:
         return theorems.over_branching(design.workload, design.epsilon, trees, **job.followed)

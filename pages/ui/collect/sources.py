@@ -161,7 +161,7 @@ def _earlier(state: Session, subject: Subject) -> None:
 
 
 def _simulated(state: Session, subject: Subject) -> None:
-    design, seed = state.complete, state.configuration.simulation.seed
+    design, seed = state.setting, state.configuration.simulation.seed
     number = min(design.users, collector.MOST_SIMULATED)
     st.caption(
         f"Walk the whole way before anybody is asked: simulated reports of {wording.count(number)} people of {design.population}. They are "
@@ -171,11 +171,11 @@ def _simulated(state: Session, subject: Subject) -> None:
         _start(
             "Count simulated reports",
             "count",
-            lambda: collecting.count_simulated(state, subject, state.complete.counts, seed),
+            lambda: collecting.count_simulated(state, subject, state.setting.counts, seed),
         )
         layout.download(
             "Download them (CSV)",
-            lambda: collecting.simulated(subject, state.complete.counts, seed),
+            lambda: collecting.simulated(subject, state.setting.counts, seed),
             SIMULATED,
             "text/csv",
             "download-simulated",

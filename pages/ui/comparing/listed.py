@@ -12,14 +12,14 @@ import streamlit as st
 from ldp_core import frames, library, mechanisms, wording
 from pages.ui import layout, lazy, listing
 from pages.ui.session.state import Session
-from pages.ui.words import cells, gap_in_words, people
+from pages.ui.words import cells, gap_in_words, people, weighting
 
 VARIANCE = "In squared users: what one user adds, summed over the queries."
 
 
 def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.Mechanism]) -> None:
     """What each of the mechanisms that are ``ready`` needs and how large its errors are, from the ``table`` of the comparison."""
-    design = state.complete
+    design = state.setting
     columns = {
         "name": st.column_config.TextColumn("Mechanism", width="medium"),
         "users_needed": st.column_config.NumberColumn(
@@ -36,7 +36,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         "worst_case_variance": st.column_config.NumberColumn("Variance, worst (users²)", help=VARIANCE),
         "average_variance": st.column_config.NumberColumn("Variance, average (users²)", help=VARIANCE),
     }
-    if state.only_case:  # the other cases are no others
+    if state.setting.only_case:  # the other cases are no others
         columns = {
             key: column
             for key, column in columns.items()
@@ -61,8 +61,8 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     whose = "Worst case: everybody has the value that is hardest to count. Average case: all types equally common."
     st.caption(
         f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
-        f"points (pp) of your {people(design.users)}. {'' if state.only_case else whose} Variances are in squared users, summed over the queries, "
-        f"for one user. {state.weighting}"
+        f"points (pp) of your {people(design.users)}. {'' if state.setting.only_case else whose} Variances are in squared users, summed over the queries, "
+        f"for one user. {weighting(state.configuration)}"
     )
     if any(mechanism.delta > 0 for mechanism in ready.values()):
         st.caption(
@@ -84,7 +84,7 @@ def _variance(value: float) -> str:
 
 def catalogue(state: Session) -> None:
     """Every mechanism, folded away."""
-    design = state.complete
+    design = state.setting
     fold = lazy.fold("Every mechanism: what it was made for, what it costs, and where it cannot run", "every-mechanism")
     if fold is None:
         return

@@ -58,8 +58,8 @@ def _row(
         "Mechanism": one.name,
         "Reports": f"{one.reports:,}",
         "Epsilon": wording.rounded_up(one.epsilon, 6),
-        "Users needed": "–" if mechanism is None else wording.whole(state.users_needed(mechanism, case)),
-        "Gap, at most": "–" if mechanism is None else gap_in_words(state.gap(mechanism, case)),
+        "Users needed": "–" if mechanism is None else wording.whole(state.setting.users_needed(mechanism, case)),
+        "Gap, at most": "–" if mechanism is None else gap_in_words(state.setting.gap(mechanism, case)),
         "Your questions": _answers(state, one),
         "In this design": _standing(state, one, mechanism is not None, failed.get(one.mechanism)),
     }
@@ -67,21 +67,21 @@ def _row(
 
 def _answers(state: Session, one: OwnMatrix) -> str:
     """Whether it can answer the questions of the design, and why not."""
-    workload, matrix = state.complete.workload, find(one.mechanism)
+    workload, matrix = state.setting.workload, find(one.mechanism)
     if matrix is None or one.types != workload.n:
         return "No: it is for other types."
     key = ("own supports", one.mechanism, workload.digest)
-    reason = state.cached(key, lambda: matrix.at_its_own_epsilon().supports(workload) or "")
+    reason = state.results.cached(key, lambda: matrix.at_its_own_epsilon().supports(workload) or "")
     return f"No. {reason}" if reason else "It can answer them."
 
 
 def _standing(state: Session, one: OwnMatrix, ready: bool, failed: ValueError | None) -> str:
     epsilon = state.present.epsilon
-    if reason := library.spec(one.mechanism).unsuitable(state.present.domain.size, epsilon, state.complete.workload):
+    if reason := library.spec(one.mechanism).unsuitable(state.present.domain.size, epsilon, state.setting.workload):
         return f"Left out. {reason}"
     if failed:
         return f"Left out. {failed}"
-    if one.mechanism not in state.side_by_side:
+    if one.mechanism not in state.setting.side_by_side:
         return "It is not among the mechanisms compared."
     if not ready:
         return "What it costs is being worked out."

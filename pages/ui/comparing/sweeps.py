@@ -99,8 +99,8 @@ def _sentence(found: pd.DataFrame, over: str) -> str:
 
 def _chart(state: Session, found: pd.DataFrame, over: str, look: charts.Theme) -> go.Figure:
     if over == "epsilon":
-        return charts.over_epsilon(found, state.complete.epsilon, look)
-    return charts.over_size(found, state.complete.domain.size, look)
+        return charts.over_epsilon(found, state.setting.epsilon, look)
+    return charts.over_size(found, state.setting.domain.size, look)
 
 
 def _filling(state: Session, over: str, progress: Progress, job: Job) -> None:
@@ -115,7 +115,7 @@ def _grid(state: Session, over: str, known: pd.DataFrame) -> Sequence[float]:
     """The epsilons, or those numbers of types at which something will be computed."""
     if over == "epsilon":
         return sweep.EPSILONS
-    everything = len(sweep.BOUNDS) + len(state.side_by_side)
+    everything = len(sweep.BOUNDS) + len(state.setting.side_by_side)
     return [n for n in sweep.SIZES if not len(known) or (known["n"] == n).sum() < everything]
 
 

@@ -22,6 +22,8 @@ from ldp_core.data.domain import MAX_TYPES
 from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import DataChoice
 from pages.ui.controls import guarded
+from pages.ui.session.history import History
+from pages.ui.session.saved_designs import SavedDesigns
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 from pages.ui.tasks.jobs import Job, jobs
@@ -146,7 +148,7 @@ def _progress(state: Session) -> None:
 
 def values(state: Session, found: Source, column: str, counts: str | None) -> tuple[pd.Series, Any]:
     """The values of a column, and the people each stands for."""
-    return state.cached(("values", found.id, column, counts), lambda: found.column(column, counts), _size)
+    return state.results.cached(("values", found.id, column, counts), lambda: found.column(column, counts), _size)
 
 
 def _size(found: tuple[pd.Series, Any]) -> int:
@@ -159,7 +161,7 @@ def beginning(state: Session, found: Source) -> pd.DataFrame:
     """The first rows."""
     table = found.table
     first = table.head if isinstance(table, pd.DataFrame) else table.first
-    return state.cached(("first", found.id), lambda: first(PREVIEW))
+    return state.results.cached(("first", found.id), lambda: first(PREVIEW))
 
 
 def edit_table(
@@ -168,14 +170,14 @@ def edit_table(
     """The table that a column of the choice on screen is edited in, ``make(*about, values, people)``: kept, as it is small."""
     counts = counts_column(state.choice)
     key = ("edit table", found.id, column, make.__name__, [part.model_dump_json() for part in about], counts)
-    return state.cached(key, lambda: make(*about, *values(state, found, column, counts)))
+    return state.results.cached(key, lambda: make(*about, *values(state, found, column, counts)))
 
 
 def crowd(state: Session, found: Source, recipe: NumericRecipe) -> tables.Crowd | None:
     """Whether a few numbers of a column take most of its bins."""
     counts = counts_column(state.choice)
     key = ("crowd", found.id, recipe.model_dump_json(), counts)
-    return state.cached(key, lambda: tables.crowd(recipe, *values(state, found, recipe.column, counts)))
+    return state.results.cached(key, lambda: tables.crowd(recipe, *values(state, found, recipe.column, counts)))
 
 
 def can_count(state: Session, found: Source, column: str) -> bool:
@@ -186,7 +188,7 @@ def can_count(state: Session, found: Source, column: str) -> bool:
     table = found.table
     if isinstance(table, tables.LocalTable):
         return True
-    return state.cached(("can count", found.id, column), lambda: tables.can_count(table[column]))
+    return state.results.cached(("can count", found.id, column), lambda: tables.can_count(table[column]))
 
 
 def _end(pending: Pending) -> None:
@@ -200,7 +202,8 @@ def _end(pending: Pending) -> None:
 def _rehearse(state: Session, act: Callable[[Session, Any], None], value: Any) -> None:
     """The action on a copy of the session that shares its results, and what the Data page shows after it."""
     view = {key: dict(kept) if isinstance(kept, dict) else kept for key, kept in state.view.items()}
-    copy = replace(state, view=view, invalid={}, notices=[], past=[], future=[])
+    history = History(state.configuration, state.source, state.draft)
+    copy = replace(state, saved=SavedDesigns(history), view=view, invalid={}, notices=[])
     try:
         _direct(copy, act, value)
     except tables.UnreadableTable:

@@ -42,7 +42,7 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         counts = tables.counts_column(found.table) if isinstance(found.table, pd.DataFrame) else None
         others = [name for name in found.columns if name != counts]
         if isinstance(found.table, tables.LocalTable):
-            first = state.cached(("first to count", found.id), lambda: _first_to_count(state, found))
+            first = state.results.cached(("first to count", found.id), lambda: _first_to_count(state, found))
         else:
             first = _first_telling(state, found, others, counts)
         about = [name for name in _asked_about(state) if name in found.columns and name != counts] or [first]
@@ -271,7 +271,7 @@ def _first_telling(state: Session, found: Source, names: list[str], counts: str 
 
 def suggested(state: Session, found: Source, column: str, counts: str | None = None) -> AttributeRecipe:
     """The treatment to offer first; a million different texts take a second to read, so they are read once."""
-    return state.cached(
+    return state.results.cached(
         ("suggested", found.id, column, counts),
         lambda: tables.suggest_recipe(*values(state, found, column, counts)),
     )

@@ -46,4 +46,4 @@ def _suggestion(state: Session, found: Source, name: str, counts: str | None) ->
         except tables.TooManyRows:
             return tables.too_different(name)
 
-    return state.cached(("in a survey", found.id, name, counts), look)
+    return state.results.cached(("in a survey", found.id, name, counts), look)

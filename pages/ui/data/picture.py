@@ -15,6 +15,7 @@ from ldp_core import charts, frames, library, wording
 from ldp_core.data import tables
 from ldp_core.data.domain import MAX_TYPES, Attribute
 from ldp_core.data.tables import AttributeRecipe
+from ldp_core.designs import Design
 from ldp_core.optimize import sizes
 from ldp_core.people import Counted, check_cells
 from ldp_core.workloads import Survey, tables_asked
@@ -22,7 +23,7 @@ from pages.ui import layout, listing
 from pages.ui.controls import control, guarded
 from pages.ui.data import ahead
 from pages.ui.data import choice as data_choice
-from pages.ui.session.state import Design, Session
+from pages.ui.session.state import Session
 from pages.ui.sources import Source
 from pages.ui.words import people, plain
 
@@ -90,7 +91,7 @@ def _warnings(state: Session, design: Design) -> list[str]:
 
 def _within_reach(state: Session, design: Design) -> tuple[int, str]:
     """Most types that the chosen mechanisms can be fitted to, and which these are."""
-    chosen = [library.spec(name) for name in dict.fromkeys((state.chosen, *state.side_by_side))]
+    chosen = [library.spec(name) for name in dict.fromkeys((state.chosen, *state.setting.side_by_side))]
     out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.workload)]
     if not out:
         return design.domain.size, ""
@@ -332,7 +333,7 @@ def first_rows(state: Session) -> None:
     chosen = [recipe.column for recipe in choice.recipes if recipe.column in found.columns]
     for column in chosen[:DESCRIBED]:
         values = found.table[column]
-        summary = state.cached(("column", found.id, column), partial(tables.summarise, values))
+        summary = state.results.cached(("column", found.id, column), partial(tables.summarise, values))
         words += f" Column {plain(summary.name)}: {summary.distinct:,} distinct values, {summary.missing:,} missing."
     if len(chosen) > DESCRIBED:
         words += f" And {len(chosen) - DESCRIBED:,} more are not described here."

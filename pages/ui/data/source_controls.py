@@ -115,7 +115,7 @@ def _tables(state: Session, path: str) -> tuple[str, ...]:
         version = (now.st_size, now.st_mtime_ns)
     except (OSError, ValueError, RuntimeError):
         return tables.database_tables(path)  # which says what is wrong
-    return state.cached(("tables", path, version), lambda: tables.database_tables(path))
+    return state.results.cached(("tables", path, version), lambda: tables.database_tables(path))
 
 
 def _reading(state: Session, kind: str) -> None:

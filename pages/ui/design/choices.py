@@ -15,7 +15,6 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from pages.ui import sides
 from pages.ui.controls import change, control
 from pages.ui.session.state import Session, choose_mechanism
-from pages.ui.tasks import work
 from pages.ui.words import CASES, case_title, plain
 
 SLIDER_LOW, SLIDER_HIGH = 0.1, 5.0
@@ -82,7 +81,7 @@ def mechanism_controls(state: Session) -> None:
     """The mechanism with its parameters, and whose error it makes small."""
     c = state.configuration
     name, spec = c.mechanism.name, library.spec(c.mechanism.name)
-    reasons = state.unsuitable
+    reasons = state.setting.unsuitable
     control(
         st.selectbox,
         "Mechanism",
@@ -162,7 +161,7 @@ def _aim_controls(state: Session) -> None:
     """Whose error the optimiser makes small, and a histogram of one's own where that is meant."""
     c, design = state.configuration, state.present
     weights = c.optimizer.histogram
-    if reason := state.only_case:
+    if reason := state.setting.only_case:
         st.caption(reason)
         return
     control(
@@ -192,7 +191,7 @@ def _aim_controls(state: Session) -> None:
             placeholder="For example last year's counts: 120 340 95 ...",
             help="Counts, shares or guesses of how common each type is; only their proportions matter.",
         )
-        if "histogram" not in state.cases():
+        if "histogram" not in state.present.cases:
             st.info("Until a histogram is given for every type, the worst case counts.")
 
 
@@ -218,7 +217,7 @@ def search_controls(state: Session) -> None:
         st.number_input,
         "Search for at most (seconds)",
         "time-limit",
-        int(work.search_seconds(state)),
+        int(state.present.search_seconds),
         lambda seconds: _set_optimizer(state, time_limit=float(seconds)),
         min_value=1,
         max_value=3600,

@@ -25,7 +25,7 @@ def show(state: Session) -> None:
         mechanism = state.mechanism(state.chosen)
     except ValueError:
         return
-    design = state.complete
+    design = state.setting
     if not isinstance(mechanism, ScrambledPatterns | SplitSurvey) or not isinstance(design.workload, Survey):
         return
     layout.heading("A joint model, and synthetic people")

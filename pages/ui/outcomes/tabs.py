@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, estimators, wording
+from ldp_core.designs import Setting
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.people import dense
 from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scales_of
@@ -16,8 +17,8 @@ from ldp_core.workloads import axes_of
 from pages.ui import layout, lazy, listing
 from pages.ui.controls import control
 from pages.ui.judging import counts_in_words, explain, show_answers
-from pages.ui.session.state import Complete, Session
-from pages.ui.words import people, plain
+from pages.ui.session.state import Session
+from pages.ui.words import people, plain, weighting
 
 Pair = tuple[str, str]
 
@@ -30,14 +31,14 @@ def show(state: Session, found: Outcomes) -> None:
     """All views of ``found``, outcomes for the design of ``state``."""
     titles = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
     views = (_errors, _by_query, _distribution, _releases, _intervals, _predicted)
-    lazy.panes(state, "outcome-tabs", titles, [partial(view, state, state.complete, found) for view in views])
-    if missed := _missed(state.complete, found):
+    lazy.panes(state, "outcome-tabs", titles, [partial(view, state, state.setting, found) for view in views])
+    if missed := _missed(state.setting, found):
         st.caption(missed)
     if worse := _worse(found):
         st.warning(worse)
 
 
-def _missed(design: Complete, found: Outcomes) -> str:
+def _missed(design: Setting, found: Outcomes) -> str:
     """Which answers add up to more or fewer people than took part, with how many; empty where none do."""
     rows = [row for row in found.errors.itertuples() if estimators.misses(row.estimated_users, design.users)]
     if not rows:
@@ -91,7 +92,7 @@ def _chosen(state: Session, table: pd.DataFrame, key: str) -> tuple[Pair, pd.Dat
     return now, _rows(table, now)
 
 
-def _errors(state: Session, design: Complete, found: Outcomes) -> None:
+def _errors(state: Session, design: Setting, found: Outcomes) -> None:
     table = found.errors
     first, best = table.iloc[0], table.loc[table["observed"].idxmin()]
     name, other = (_name((row["mechanism"], row["estimator"])) for row in (first, best))
@@ -115,7 +116,8 @@ def _errors(state: Session, design: Complete, found: Outcomes) -> None:
                 "Typical query (pp)": _with_uncertainty(100 * table["observed"], 100 * table["standard_error"]),
                 "Predicted (pp)": _with_uncertainty(100 * table["predicted"]),
                 "Answers": [
-                    counts_in_words(_rows(found.queries, pair)["observed"], state.difference) for pair in _pairs(table)
+                    counts_in_words(_rows(found.queries, pair)["observed"], state.setting.difference)
+                    for pair in _pairs(table)
                 ],
                 f"Total ({unit}users²)": _with_uncertainty(
                     table["total_observed"] / scale, table["total_standard_error"] / scale
@@ -127,7 +129,7 @@ def _errors(state: Session, design: Complete, found: Outcomes) -> None:
     layout.download_table(table, "simulated-errors")
     st.caption(
         "pp: percentage points of all users. Totals are squared errors summed over all queries. After ± stands one standard error "
-        f"of the simulation. {state.weighting}"
+        f"of the simulation. {weighting(state.configuration)}"
     )
     _say_shown(found.queries, design)
     explain(state)
@@ -144,7 +146,7 @@ def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> 
     ]
 
 
-def _by_query(state: Session, design: Complete, found: Outcomes) -> None:
+def _by_query(state: Session, design: Setting, found: Outcomes) -> None:
     table, pair = found.groups, _pairs(found.groups)[0]
     rows = _rows(table, pair)
     low, high = rows.loc[rows["observed"].idxmin()], rows.loc[rows["observed"].idxmax()]
@@ -159,7 +161,7 @@ def _by_query(state: Session, design: Complete, found: Outcomes) -> None:
         words += f" {_name(wins.idxmax())} is least wrong for {wins.max():,} of the {len(best):,} points."
     layout.chart(lambda look: charts.group_errors(table, found.by, look), words, "simulated-groups", table)
     st.markdown(f"{_name(pair)}: what each answer is worth, by the error seen in {_trials(found)}, bias included.")
-    show_answers(_rows(found.queries, pair), state.difference, "observed")
+    show_answers(_rows(found.queries, pair), state.setting.difference, "observed")
     _say_shown(found.queries, design)
 
 
@@ -176,7 +178,7 @@ def _of(by: str, row: pd.Series) -> str:
     return plain(str(row["label"]))
 
 
-def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
+def _distribution(state: Session, design: Setting, found: Outcomes) -> None:
     scales = {scale.of: scale for scale in scales_of(design.workload, axes_of(design.domain))}
     if not len(found.curves):
         st.info(
@@ -228,7 +230,7 @@ def _distribution(state: Session, design: Complete, found: Outcomes) -> None:
     )
 
 
-def _releases(state: Session, design: Complete, found: Outcomes) -> None:
+def _releases(state: Session, design: Setting, found: Outcomes) -> None:
     pair, rows = _chosen(state, found.releases, "pair-releases")
     count, worst = rows["release"].nunique(), rows.loc[(rows["released"] - rows["true"]).abs().idxmax()]
     words = (
@@ -255,7 +257,7 @@ def _releases(state: Session, design: Complete, found: Outcomes) -> None:
     _say_shown(rows, design)
 
 
-def _intervals(state: Session, design: Complete, found: Outcomes) -> None:
+def _intervals(state: Session, design: Setting, found: Outcomes) -> None:
     if not len(found.intervals):
         st.info(
             "Confidence intervals exist for unbiased estimates, credible ones for the posterior mean: choose one of these "
@@ -278,7 +280,7 @@ def _intervals(state: Session, design: Complete, found: Outcomes) -> None:
     _say_shown(rows, design)
 
 
-def _predicted(state: Session, design: Complete, found: Outcomes) -> None:
+def _predicted(state: Session, design: Setting, found: Outcomes) -> None:
     rows = found.queries[found.queries["predicted"].notna()]
     if not len(rows):
         st.info("Exact predictions exist for unbiased estimates: choose one above.")
@@ -298,12 +300,12 @@ def _predicted(state: Session, design: Complete, found: Outcomes) -> None:
     _say_shown(rows, design)
 
 
-def _in_order(design: Complete) -> bool:
+def _in_order(design: Setting) -> bool:
     """Whether the queries are best drawn in the order they have."""
     return design.workload.kind in ("histogram", "prefix")
 
 
-def _say_shown(rows: pd.DataFrame, design: Complete) -> None:
+def _say_shown(rows: pd.DataFrame, design: Setting) -> None:
     shown, p = rows["query"].nunique(), design.workload.num_queries
     if shown < p:
         st.caption(f"{shown:,} of {p:,} queries are shown, evenly spread.")

@@ -7,13 +7,13 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from ldp_core import designs, estimators, library, mechanisms, wording
-from ldp_core.designs import Configuration, realised
+from ldp_core.designs import Configuration, Setting
 from ldp_core.designs.certificate_file import Written
+from ldp_core.designs.realise import mechanism_of
+from ldp_core.designs.setting import AT_ONCE_TYPES
 from ldp_core.kit import package
 from pages.ui import sources
-from pages.ui.session.built import Fit, weight
-from pages.ui.session.figures import AT_ONCE_TYPES
-from pages.ui.session.state import Complete, Session, counts_column
+from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 
 PROOF_TYPES = 2048
@@ -77,22 +77,22 @@ def load(state: Session, content: bytes) -> None:
     if misfit := _check_usable(state, configuration, source):
         warnings.append(misfit)
     if configuration != state.configuration or source is not state.source:
-        state.begin()
+        state.saved.begin()
     state.install(configuration, source)
     state.draft = None
     state.view.pop("source", None)
     design = state.design()
-    if design is not None and design.unasked:
+    if design is not None and design.waiting:
         warnings.append(
             f"Its questions take about {wording.duration(design.price.seconds)} to work out. Ask for that on the Workload page."
         )
     name = configuration.mechanism.name
-    if (mechanism := realised.mechanism_of(bundle)) is not None:
+    if (mechanism := mechanism_of(bundle)) is not None:
         warnings += _adopt(state, mechanism, bundle.outcome or {})
-    elif library.spec(name).fitted and isinstance(design, Complete):
-        state.view["offer_optimise"] = state.fitted_key(name)
+    elif library.spec(name).fitted and isinstance(design, Setting):
+        state.view["offer_optimise"] = state.setting.fitted_key(name)
     state.notices = [("success", "The design was loaded.")]
-    if bundle.certificate is not None and isinstance(design, Complete):
+    if bundle.certificate is not None and isinstance(design, Setting):
         state.notices.append(_proof(state, bundle.certificate))
     state.notices += [("warning", warning) for warning in warnings]
     state.page = ""  # what this has to say is for the page that shows the design, wherever that is opened
@@ -100,13 +100,14 @@ def load(state: Session, content: bytes) -> None:
 
 def _proof(state: Session, files: Written) -> tuple[str, str]:
     """Use a proof from a file, whoever made it, once it was checked; what there is to say of it."""
-    if state.complete.working_types > PROOF_TYPES:
+    if state.setting.working_types > PROOF_TYPES:
         return (
             "info",
             "The proof in the file is too large to be checked while it is loaded: run the verify.py beside it, or prove it again.",
         )
     try:
-        return "success", state.adopt(files)
+        state.setting.adopt(files)
+        return "success", "The file holds a proof of what no mechanism can beat. It was checked here, and it holds."
     except ValueError as error:
         return "warning", str(error)
 
@@ -114,20 +115,21 @@ def _proof(state: Session, files: Written) -> tuple[str, str]:
 def certificate(state: Session, mechanism: mechanisms.Mechanism, at_once: bool = True) -> Written | None:
     """The proof that goes with the design: for the case that its mechanism is judged in, and ``at_once`` only where writing it is quick or
     has been done."""
-    types = state.complete.working_types
+    types = state.setting.working_types
     if mechanism.delta > 0 or types > PROOF_TYPES:
         return None
-    return state.written(state.aim(state.configuration.mechanism.name), at_once and types > AT_ONCE_TYPES // 2)
+    return state.setting.written(
+        state.present.aim(state.configuration.mechanism.name), at_once and types > AT_ONCE_TYPES // 2
+    )
 
 
 def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:
     """Use a strategy from a file, and call it loaded: a digest in the same file does not prove who made it. A strategy that was
     computed in this very session stays the session's own. Returns the sentences to show."""
-    own = state.fitted(mechanism.name)
-    if own is not None and own.mechanism.digest == mechanism.digest and not state.from_file(mechanism.name):
+    own = state.setting.fitted(mechanism.name)
+    if own is not None and own.mechanism.digest == mechanism.digest and not state.setting.from_file(mechanism.name):
         return []
-    state.results.put(state.fitted_key(mechanism.name), Fit(mechanism, ()), weight(mechanism), dear=True)
-    state.loaded.add(mechanism.digest)
+    state.setting.use(mechanism)
     said = [
         "The strategy was loaded from the file, not computed here: its epsilon was audited and its errors are computed anew, but "
         "it need not be what an optimiser found. Optimise again on the Design page to replace it by a result of your own."
@@ -135,9 +137,9 @@ def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, A
     errors = outcome.get("expected_errors")
     recorded = errors.get("objective") if isinstance(errors, dict) else None
     try:
-        comparable = recorded is not None and isinstance(state.design(), Complete)
-        adopted = state.priced(mechanism.name) if comparable else None
-        found = None if adopted is None else state.summary(adopted).objective
+        comparable = recorded is not None and isinstance(state.design(), Setting)
+        adopted = state.setting.priced(mechanism.name) if comparable else None
+        found = None if adopted is None else state.setting.summary(adopted).objective
     except ValueError:  # cannot be computed here, so nothing computed is shown either
         return said
     if found is not None and not (isinstance(recorded, float | int) and abs(recorded - found) <= SAME_ERROR * found):
@@ -175,21 +177,21 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
     for name in configuration.simulation.estimators:
         estimators.spec(name)
     try:
-        design = Session(state.id, configuration, source, results=state.results).design()
+        design = Session.of(state.id, configuration, source, state.results).design()
     except ValueError as error:
         raise ValueError(f"This design cannot be used. {error}") from None
     if design is None or not design.misfit:
         return ""
-    return f"The questions {'are too many for this server' if design.dear else 'do not fit the data'}. {design.misfit}"
+    return f"The questions {'are too many for this server' if design.expensive else 'do not fit the data'}. {design.misfit}"
 
 
 def _expected(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]:
     """Exact errors and users needed, or why there are none: a large design can be deployed all the same."""
     try:
         return {
-            "expected_errors": asdict(state.summary(mechanism)),
+            "expected_errors": asdict(state.setting.summary(mechanism)),
             "expected_errors_refer_to": state.present.population,
-            "users_needed": {case: state.users_needed(mechanism, case) for case in state.cases()},
+            "users_needed": {case: state.setting.users_needed(mechanism, case) for case in state.present.cases},
         }
     except ValueError as error:
         return {"expected_errors": None, "expected_errors_missing": str(error)}
@@ -197,8 +199,8 @@ def _expected(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]
 
 def outcome(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]:
     """What the design comes to, as its files record it. ValueError with a sentence where nothing can be promised."""
-    limits = {case: state.bounds(case) for case in state.cases()}
-    loaded = state.from_file(state.configuration.mechanism.name)
+    limits = {case: state.setting.bounds(case) for case in state.present.cases}
+    loaded = state.setting.from_file(state.configuration.mechanism.name)
     return package.outcome(state.configuration, mechanism, limits, _expected(state, mechanism), loaded)
 
 
@@ -209,7 +211,7 @@ def export(state: Session) -> bytes:
     found = {} if mechanism is None else outcome(state, mechanism)
     proof = None if mechanism is None else certificate(state, mechanism)
     key = ("file", c.to_json(), mechanism and mechanism.digest, found, proof and proof.document)
-    return state.cached(key, lambda: package.design(c, found, mechanism, certificate=proof), len)
+    return state.results.cached(key, lambda: package.design(c, found, mechanism, certificate=proof), len)
 
 
 def saved(state: Session) -> bytes:

@@ -1,12 +1,10 @@
-"""The design of a session as it was chosen, and the steps that led to it: every change can be undone."""
+"""One design as it was chosen, and the steps that led to it: every change can be undone."""
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from ldp_core.designs import Configuration, DataChoice
 from pages.ui.sources import Source
@@ -19,7 +17,7 @@ Step = tuple[Configuration, Source | None]
 
 
 def beginning() -> Configuration:
-    """What a session starts from: the difference to be seen is taken from the answers, until somebody says what it is."""
+    """What a session starts from: the target error follows from the answers, until somebody says what it is."""
     return Configuration(difference="typical")
 
 
@@ -36,65 +34,63 @@ class Draft:
 
 @dataclass
 class History:
-    id: str
+    """A design and its steps.
+
+    Attributes:
+        source: the table in use; None for a declared domain, and while data is missing.
+        future: what was undone, next step last.
+    """
+
     configuration: Configuration = field(default_factory=beginning)
     source: Source | None = None
-    """The table in use; None for a declared domain, and while data is missing."""
     draft: Draft | None = None
-    view: dict[str, Any] = field(default_factory=dict)
-    """What is unfolded or selected for looking at; no result depends on it."""
-    invalid: dict[str, tuple[Any, str]] = field(default_factory=dict)
-    """Entries that were refused: control -> what was typed and the sentence about it."""
-    notices: list[tuple[str, str]] = field(default_factory=list)
-    """What the last action has to say, on screen until the next one or another page."""
     past: list[Step] = field(default_factory=list)
     future: list[Step] = field(default_factory=list)
-    """What was undone, next step last."""
-    _tables: weakref.WeakSet[Source] = field(default_factory=weakref.WeakSet)
-    """All tables this session has had, as long as anything holds them."""
 
-    def change(self, **fields: Any) -> None:
-        """Replace fields of the configuration (undoable). Raises ValueError with a sentence; then nothing has changed."""
-        self.install(self.configuration.with_(**fields), self.source)
+    @property
+    def now(self) -> Step:
+        return self.configuration, self.source
 
-    def install(self, configuration: Configuration, source: Source | None) -> None:
-        """Make this the design (undoable): every change ends here."""
+    def copy(self) -> History:
+        """The same design, with steps of its own."""
+        return replace(self, past=[*self.past], future=[*self.future])
+
+    def install(self, configuration: Configuration, source: Source | None) -> bool:
+        """Make this the design (undoable); whether it is another one than before."""
         if configuration == self.configuration and source is self.source:
-            return
-        self._remember(source)
-        self.notices = []
-        self.past = _affordable([*self.past[-KEPT_STEPS:], (self.configuration, self.source)])
+            return False
+        self._step_from(self.now)
         self.future = []
         self.configuration, self.source = configuration, source
-        self.invalid.clear()
+        return True
 
     @contextmanager
     def one_step(self) -> Iterator[None]:
         """What is changed within is undone together."""
-        before, past = (self.configuration, self.source), [*self.past]
+        before, past = self.now, [*self.past]
         yield
         if self.configuration != before[0] or self.source is not before[1]:
-            self.past = _affordable([*past[-KEPT_STEPS:], before])
+            self.past = past
+            self._step_from(before)
 
-    def undo(self) -> None:
-        """Back to the design before the last change, with the data it had."""
-        self._step(self.past, self.future)
+    def undo(self) -> bool:
+        """Back to the design before the last change, with the data it had; False where there is none."""
+        return self._step(self.past, self.future)
 
-    def redo(self) -> None:
-        """Forward again to the design that was undone last."""
-        self._step(self.future, self.past)
+    def redo(self) -> bool:
+        """Forward again to the design that was undone last; False where there is none."""
+        return self._step(self.future, self.past)
 
-    def _step(self, source: list[Step], target: list[Step]) -> None:
-        if source:
-            target.append((self.configuration, self.source))
-            self.configuration, self.source = source.pop()
-            self.draft, self.notices = None, []
-            self.invalid.clear()
-            self.view.pop("source", None)
+    def _step(self, origin: list[Step], target: list[Step]) -> bool:
+        if not origin:
+            return False
+        target.append(self.now)
+        self.configuration, self.source = origin.pop()
+        self.draft = None
+        return True
 
-    def _remember(self, source: Source | None) -> None:
-        if source is not None:
-            self._tables.add(source)
+    def _step_from(self, step: Step) -> None:
+        self.past = _affordable([*self.past[-KEPT_STEPS:], step])
 
 
 def _affordable(steps: list[Step]) -> list[Step]:

@@ -1,49 +1,261 @@
 """The state of one browser session: one typed design, its history, and the results computed for it.
 
 The configuration is the only truth. Widgets show it and change it through `Session.change`; everything else follows from it:
-see `pages.ui.session.derived` for data and questions, `pages.ui.session.figures` for mechanisms.
+see `ldp_core.designs.design` for data and questions, `ldp_core.designs.setting` for all that mechanisms come to.
 """
 
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
 from ldp_core import library
 from ldp_core.data import tables
+from ldp_core.data.domain import Domain
 from ldp_core.designs import (
+    Configuration,
     DataChoice,
     DeclaredData,
+    Design,
     MechanismRecipe,
     Population,
+    Results,
+    Setting,
     UploadedData,
     WorkloadRecipe,
+    choices,
+    people_in,
+    questions,
+    questions_key,
 )
-from ldp_core.designs.realised import counts_column as counts_column
+from ldp_core.designs.design import QUICK_SECONDS
+from ldp_core.designs.realise import counts_column as counts_column
+from ldp_core.mechanisms import Mechanism
 from pages.ui.session import browser
-from pages.ui.session.derived import Complete as Complete
-from pages.ui.session.derived import Design as Design
-from pages.ui.session.figures import Figures
 from pages.ui.session.held import holder, tab_lives
-from pages.ui.session.history import Draft, beginning
-from pages.ui.session.shelf import Kept
+from pages.ui.session.history import Draft, History, beginning
+from pages.ui.session.saved_designs import SavedDesigns
 from pages.ui.sources import Source
 
 ELSEWHERE = "Your design went on in another tab of this browser while this one was disconnected."
 FORGOTTEN = "What this tab showed before has been forgotten."
+NO_ROOM = (
+    "Results of this size do not all fit beside each other: of what was fitted and proved before, what you used longest ago is "
+    "dropped when the new result is there."
+)
 
 
 @dataclass
-class Session(Figures):
+class Session:
+    """What one visitor has.
+
+    Attributes:
+        saved: the named designs, of which one is on screen.
+        view: what is unfolded or selected for looking at; no result depends on it.
+        invalid: entries that were refused: control -> what was typed and the sentence about it.
+        notices: what the last action has to say, on screen until the next one or another page.
+        automatic: keys of proofs that were begun without being asked for.
+        page: title of the page on screen.
+    """
+
+    id: str
+    saved: SavedDesigns = field(default_factory=SavedDesigns)
+    results: Results = field(default_factory=Results)
+    view: dict[str, Any] = field(default_factory=dict)
+    invalid: dict[str, tuple[Any, str]] = field(default_factory=dict)
+    notices: list[tuple[str, str]] = field(default_factory=list)
+    automatic: set[str] = field(default_factory=set)
     page: str = ""
-    """Title of the page on screen."""
+    _tables: weakref.WeakSet[Source] = field(default_factory=weakref.WeakSet)
+    """All tables this session has had, as long as anything holds them."""
+    _design: tuple[Configuration, Source | None, Design | None] | None = None
+    """The design that follows from a configuration and a table, kept as long as these two stay."""
+
+    @classmethod
+    def of(
+        cls, id: str, configuration: Configuration, source: Source | None = None, results: Results | None = None
+    ) -> Session:
+        """A session with this design on screen."""
+        return cls(id, SavedDesigns(History(configuration, source)), Results() if results is None else results)
+
+    # --- the design on screen -------------------------------------------------------------------
+
+    @property
+    def history(self) -> History:
+        return self.saved.shown
+
+    @property
+    def configuration(self) -> Configuration:
+        return self.history.configuration
+
+    @property
+    def source(self) -> Source | None:
+        return self.history.source
+
+    @property
+    def draft(self) -> Draft | None:
+        return self.history.draft
+
+    @draft.setter
+    def draft(self, draft: Draft | None) -> None:
+        self.history.draft = draft
+
+    def change(self, **fields: Any) -> None:
+        """Replace fields of the configuration (undoable). Raises ValueError with a sentence; then nothing has changed."""
+        self.install(self.configuration.with_(**fields), self.source)
+
+    def install(self, configuration: Configuration, source: Source | None) -> None:
+        """Make this the design (undoable): every change ends here."""
+        self._remember(source)
+        if self.history.install(configuration, source):
+            self._changed()
+
+    @contextmanager
+    def one_step(self) -> Iterator[None]:
+        """What is changed within is undone together."""
+        with self.history.one_step():
+            yield
+
+    def undo(self) -> None:
+        """Back to the design before the last change."""
+        if self.history.undo():
+            self._changed()
+            self.view.pop("source", None)
+
+    def redo(self) -> None:
+        """Forward again to the design that was undone last."""
+        if self.history.redo():
+            self._changed()
+            self.view.pop("source", None)
+
+    def _changed(self) -> None:
+        self.notices = []
+        self.invalid.clear()
+        self.saved.follow()
+
+    def switch(self, name: str) -> None:
+        """Show another saved design."""
+        self.saved.switch(name)
+        self._shown_another()
+
+    def delete(self, name: str) -> None:
+        """Delete a saved design; if it was on screen, another one comes there."""
+        self.saved.delete(name)
+        self._shown_another()
+
+    def bring_back(self) -> None:
+        """Bring the design back that was deleted last. ValueError where the list is full."""
+        self.saved.bring_back()
+        self._shown_another()
+
+    def _shown_another(self) -> None:
+        self.notices = []
+        self.invalid.clear()
+        for looked_at in ("source", "attribute"):  # on the Data page of the other design
+            self.view.pop(looked_at, None)
+
+    # --- what follows from it -------------------------------------------------------------------
+
+    def design(self) -> Design | None:
+        """The current design, None while no domain is set."""
+        if self._design is not None and self._design[0] is self.configuration and self._design[1] is self.source:
+            design = self._design[2]
+            if design is None or not design.waiting or self.results.get(questions_key(self.configuration)) is None:
+                return design
+        design = self._derived()
+        self._design = (self.configuration, self.source, design)
+        return design
+
+    def _derived(self) -> Design | None:
+        c, tally, results = self.configuration, self.tally, self.results
+        if c.domain is None:
+            return None
+        people, found = people_in(c, c.domain, tally), questions(c, c.domain, results, QUICK_SECONDS)
+        kind: type[Design] = Design if found[0] is None else Setting
+        return kind(c, c.domain, people, tally is not None, *found, results=results)
+
+    @property
+    def present(self) -> Design:
+        """The current design. ValueError while no domain is set."""
+        design = self.design()
+        if design is None:
+            raise ValueError("There is no domain yet: choose or declare data on the Data page.")
+        return design
+
+    @property
+    def setting(self) -> Setting:
+        """The current design with its questions. ValueError while they have not been chosen or worked out."""
+        design = self.present
+        if not isinstance(design, Setting):
+            raise ValueError("The questions have not been worked out yet: see the Workload page.")
+        return design
+
+    def mechanism(self, name: str) -> Mechanism | None:
+        """The named mechanism for the current design; None while there are no questions, or it has yet to be fitted.
+
+        ValueError when it cannot be built for this design.
+        """
+        design = self.design()
+        return design.mechanism(name) if isinstance(design, Setting) else None
+
+    def named(self, name: str) -> str:
+        """What a mechanism or variant is called in this design: see `choices.named`."""
+        return choices.named(self.configuration, name)
+
+    @property
+    def chosen(self) -> str:
+        """The name of the chosen mechanism with its parameters."""
+        return self.named(self.configuration.mechanism.name)
+
+    @property
+    def offered(self) -> list[str]:
+        """All mechanisms there are to choose from."""
+        return choices.offered(self.configuration)
+
+    @property
+    def in_comparison(self) -> tuple[str, ...]:
+        """The mechanisms compared as they are written."""
+        design = self.design()
+        return design.in_comparison if isinstance(design, Setting) else self.configuration.compared
+
+    def crowded(self, names: list[str]) -> str:
+        """What to say before these mechanisms are fitted where their fits cannot all be kept; else nothing."""
+        return "" if self.results.room(sum(map(self.setting.fit_bytes, names))) else NO_ROOM
+
+    # --- data -----------------------------------------------------------------------------------
+
+    def count(self, domain: Domain, source: Source, counts: str | None = None) -> tables.Tally:
+        """Users of each type; ``counts`` names the column with the people a row stands for."""
+        key = ("tally", source.id, domain.model_dump_json(), counts)
+        return self.results.cached(key, lambda: tables.tally(source.table, domain, counts), lambda tally: tally.nbytes)
+
+    def fits(self, domain: Domain | None, source: Source, counts: str | None = None) -> bool:
+        """Whether the rows of a table have types in this domain."""
+        try:
+            return domain is not None and self.count(domain, source, counts).users > 0
+        except ValueError:
+            return False
+
+    @property
+    def tally(self) -> tables.Tally | None:
+        """Users per type in the data at hand; None for a declared population or while the data is missing."""
+        c = self.configuration
+        if c.domain is None or c.population.shape != "data" or self.source is None:
+            return None
+        return self.count(c.domain, self.source, counts_column(c.data))
 
     def set_data(self, choice: DataChoice, source: Source | None) -> None:
-        """Adopt a data choice: build its domain and count its users. If it does not work, it is kept as a draft with the
-        reason, and the design stays as it was. UnreadableTable when a local file cannot be read; then nothing has changed."""
+        """Adopt a data choice: build its domain and count its users.
+
+        If it does not work, it is kept as a draft with the reason, and the design stays as it was. UnreadableTable when a
+        local file cannot be read; then nothing has changed.
+        """
         self._remember(source)
         self.notices = []
         awaited = _not_described(choice)
@@ -67,39 +279,29 @@ class Session(Figures):
         self.install(now.with_(data=choice, domain=domain, population=population, workload=recipe), source)
         self.draft = None
 
-    def leave(self) -> None:
-        """Let go of everything, for good: the browser has left, whoever else still holds this session."""
-        for source in list(self._tables):
-            source.forget()
-        self.results.close()
-        self.configuration, self.source, self.draft, self._design = beginning(), None, None, None
-        self.name, self.deleted = "", None
-        for held in (self.kept, self.past, self.future, self.view, self.invalid, self.notices, self.unasked):
-            held.clear()
+    def _domain(self, choice: DataChoice, source: Source | None) -> Domain:
+        """The domain that a choice describes; that of a large table, or why there is none, is found once."""
+        recipes, counts = list(choice.recipes), counts_column(choice)
+        table = None if source is None else source.table
+        if source is None or not source.slow:
+            return tables.build_domain(recipes, table, counts)
 
-    @property
-    def touched(self) -> bool:
-        """Whether anything was done here that somebody would miss."""
-        changed = self.configuration != beginning() or self.draft is not None
-        return changed or bool(self.past or self.future or self.kept or self.deleted or self.view.get("collected"))
+        def outcome() -> Domain | ValueError:
+            try:
+                return tables.build_domain(recipes, table, counts)
+            except tables.UnreadableTable:
+                raise
+            except ValueError as error:
+                return ValueError(str(error))
 
-    @property
-    def weight(self) -> int:
-        """Bytes of its tables and results, roughly."""
-        return sum(source.size for source in list(self._tables)) + self.results.bytes
-
-    @property
-    def choice(self) -> DataChoice | None:
-        """The data choice on screen: the draft while it does not work yet, else the design's own."""
-        return self.draft.choice if self.draft is not None else self.configuration.data
-
-    @property
-    def source_shown(self) -> Source | None:
-        """The table that `choice` is about."""
-        return self.draft.source if self.draft is not None else self.source
+        key = ("domain", source.id, [recipe.model_dump_json() for recipe in recipes], counts)
+        found = self.results.cached(key, outcome)
+        if isinstance(found, ValueError):
+            raise found
+        return found
 
     def expected(self) -> Population:
-        """The declared population, or the one to start declaring with. A count of users read off the data is no
+        """The declared population, or the one to start declaring with. A count of users taken from the data is no
         expectation: an export would call it declared."""
         now = self.configuration.population
         if now.origin == "declared" and now.users:
@@ -116,6 +318,16 @@ class Session(Figures):
             self.change(population=population)
         else:
             self.view["expected"] = population
+
+    @property
+    def choice(self) -> DataChoice | None:
+        """The data choice on screen: the draft while it does not work yet, else the design's own."""
+        return self.draft.choice if self.draft is not None else self.configuration.data
+
+    @property
+    def source_shown(self) -> Source | None:
+        """The table that `choice` is about."""
+        return self.draft.source if self.draft is not None else self.source
 
     @property
     def awaits_upload(self) -> bool:
@@ -142,13 +354,40 @@ class Session(Figures):
             "off a table. Choose that table, or declare the values, on the Data page; what was loaded is kept."
         )
 
-    def standing_for(self, kept: Kept) -> Session:
-        """A named design with the results of this session, to look at or to work on; this session itself for the one on screen."""
-        if kept.name == self.name:
+    # --- the session itself ---------------------------------------------------------------------
+
+    def leave(self) -> None:
+        """Drop everything, for good: the browser has left, whoever else still holds this session."""
+        for source in list(self._tables):
+            source.forget()
+        self.results.close()
+        self.saved.clear()
+        self._design = None
+        for held in (self.view, self.invalid, self.notices, self.automatic):
+            held.clear()
+
+    @property
+    def touched(self) -> bool:
+        """Whether anything was done here that somebody would miss."""
+        history, saved = self.history, self.saved
+        changed = history.configuration != beginning() or history.draft is not None
+        steps = bool(history.past or history.future or saved.designs or saved.deleted)
+        return changed or steps or bool(self.view.get("collected"))
+
+    @property
+    def weight(self) -> int:
+        """Bytes of its tables and results, roughly."""
+        return sum(source.size for source in list(self._tables)) + self.results.bytes
+
+    def standing_for(self, history: History) -> Session:
+        """A saved design with the results of this session, to look at; this session itself for the one on screen."""
+        if history is self.history:
             return self
-        other = Session(self.id, kept.configuration, kept.source, name=kept.name)
-        other.results, other.loaded, other.unasked = self.results, self.loaded, self.unasked
-        return other
+        return Session(self.id, SavedDesigns(history), self.results, automatic=self.automatic)
+
+    def _remember(self, source: Source | None) -> None:
+        if source is not None:
+            self._tables.add(source)
 
 
 def _not_described(choice: DataChoice) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ldp_core import mechanisms
+from ldp_core.designs.results import digest
 from ldp_core.kit import package
 from ldp_core.run import Cancel
 from pages.ui.session import exchange
-from pages.ui.session.derived import digest
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
@@ -21,7 +21,7 @@ QUICK_ENTRIES, QUICK_TYPES = 2**16, 512
 def kit(state: Session, mechanism: mechanisms.Mechanism) -> Task[bytes]:
     """The current design as a kit, see `ldp_core.kit.package`. ValueError with a sentence where nothing can be promised; the work
     itself says why a kit cannot be had."""
-    c, design, outcome = state.configuration, state.complete, exchange.outcome(state, mechanism)
+    c, design, outcome = state.configuration, state.setting, exchange.outcome(state, mechanism)
     key = "kit:" + digest((c.digest(), mechanism.digest, design.people_digest, outcome))
 
     def work(job: Job) -> bytes:
@@ -33,8 +33,8 @@ def kit(state: Session, mechanism: mechanisms.Mechanism) -> Task[bytes]:
 
 def proof_written(state: Session, mechanism: mechanisms.Mechanism, later: Later) -> bool:
     """Whether the proof that goes with the design is in its files, or there is none; else it is written in the background."""
-    case = state.aim(state.configuration.mechanism.name)
-    proof = state.certificate(case)
+    case = state.present.aim(state.configuration.mechanism.name)
+    proof = state.setting.proof(case)
     if proof is None or exchange.certificate(state, mechanism) is not None:
         return True
 
@@ -43,11 +43,11 @@ def proof_written(state: Session, mechanism: mechanisms.Mechanism, later: Later)
             return exchange.certificate(state, mechanism, at_once=False) is not None
         return False
 
-    key = ("proof", state.certificate_key(case), proof.certificate.value)
+    key = ("proof", state.setting.certificate_key(case), proof.certificate.value)
     return later.value(key, "writing the proof", False, write) is not None
 
 
 def quick(state: Session, mechanism: mechanisms.Mechanism) -> bool:
     """Whether the kit is packed in a moment."""
     entries = mechanism.strategy.size if isinstance(mechanism, mechanisms.ExplicitMechanism) else 0
-    return entries <= QUICK_ENTRIES and mechanism.worked_over(state.complete.workload) <= QUICK_TYPES
+    return entries <= QUICK_ENTRIES and mechanism.worked_over(state.setting.workload) <= QUICK_TYPES

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import streamlit as st
 
+from ldp_core.designs.results import digest
 from ldp_core.run import Cancel
-from pages.ui.session.derived import digest
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.tasks.task import Task

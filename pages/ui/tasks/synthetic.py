@@ -19,7 +19,7 @@ def joint_model(
     state: Session, mechanism: ScrambledPatterns | SplitSurvey, survey: Survey
 ) -> Task[synthetic.Synthetic]:
     """A joint model of one simulated collection of the design."""
-    design, seed = state.complete, state.configuration.simulation.seed
+    design, seed = state.setting, state.configuration.simulation.seed
     key = "joint:" + json.dumps([mechanism.digest, survey.digest, design.people_digest, seed])
 
     def work(job: Job) -> synthetic.Synthetic:

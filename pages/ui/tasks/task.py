@@ -33,7 +33,7 @@ class Stopped(ValueError):
 @dataclass(frozen=True)
 class Task(Generic[T]):
     """One piece of work for a session. ``key`` identifies its inputs, ``title`` says what is being done; ``work`` returns what is
-    to be kept (None for nothing), ``size`` is how many bytes that holds, and ``dear`` keeps it longest: see `Results`. ``of`` names
+    to be kept (None for nothing), ``size`` is how many bytes that holds, and ``expensive`` keeps it longest: see `Results`. ``of`` names
     the `features` of the design that it depends on; the rest is told to others: see `About`."""
 
     state: Session
@@ -45,7 +45,7 @@ class Task(Generic[T]):
     page: str = ""
     limit: float | None = None
     expected: float | None = None
-    dear: bool = False
+    expensive: bool = False
     part: str = ""
 
     @property
@@ -111,5 +111,5 @@ class Task(Generic[T]):
     def _run(self, job: Job) -> T | None:
         found = self.work(job)
         if found is not None:
-            self.state.results.put(self.key, found, self.size(found), self.dear)
+            self.state.results.put(self.key, found, self.size(found), self.expensive)
         return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -14,12 +13,11 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import analysis, bounds, estimators, library, mechanisms, optimize, studies, workloads
-from ldp_core.designs import choices
+from ldp_core.designs import choices, questions_key
 from ldp_core.designs.choices import PRICED_TYPES
+from ldp_core.designs.setting import Curve, Fit, Proof
 from ldp_core.run import Budget, Interrupted, Progress
 from ldp_core.workloads.axes import axes_of
-from pages.ui.session.built import Curve, Fit, weight
-from pages.ui.session.figures import Proof
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.tasks.later import Later
@@ -43,7 +41,14 @@ def questions(state: Session) -> Task[workloads.Workload]:
         return workloads.work_out(parts, design.domain, job.cancelled)
 
     about = (DESIGN[1:], "Workload", None, design.price.seconds)
-    return Task(state, state.questions_key(), "working out the questions", work, lambda _: design.price.bytes, *about)
+    return Task(
+        state,
+        questions_key(state.configuration),
+        "working out the questions",
+        work,
+        lambda _: design.price.bytes,
+        *about,
+    )
 
 
 def start_questions(state: Session) -> None:
@@ -65,63 +70,40 @@ class FitProgress:
     ended: bool = False
 
 
-def search_seconds(state: Session) -> float:
-    """How long a fit may take in this design: as set, or by its size."""
-    return choices.search_seconds(state.configuration, state.present.working_types)
-
-
-def fit_options(state: Session, name: str) -> dict[str, Any]:
-    """The optimiser settings of the design that this mechanism knows, and whose error it is to make small."""
-    return choices.fit_options(state.configuration, state.cases(), name, state.present.working_types)
-
-
 def fit(state: Session, name: str) -> Task[Fit]:
     """A mechanism fitted to the current design. It ends early once it is proved to be good enough; cancelling keeps the best."""
-    name, design = state.named(name), state.complete
-    spec, options = library.spec(name), fit_options(state, name)
-    proof, chosen = certificate(state, state.aim(name)), state.cases()[state.aim(name)]
+    setting, name = state.setting, state.named(name)
+    spec, case = library.spec(name), setting.aim(name)
+    proof, trace = certificate(state, case), setting.workload.trace
 
     def work(job: Job) -> Fit:
-        history: list[tuple[float, float]] = []
-        trace, shown, close = design.workload.trace, -PICTURE_EVERY, False
+        history, shown = list[tuple[float, float]](), -PICTURE_EVERY
 
         def follow(progress: Progress) -> None:
-            nonlocal shown, close
-            if progress.objective is not None:  # some report an error of another kind, not one of users needed
+            nonlocal shown
+            if progress.objective is not None:
                 history.append((progress.seconds, progress.objective))
-                bound = proved(proof, trace)[-1][1]
-                close = spec.aimed and choices.close(progress.objective, bound, trace)
             if progress.seconds - shown >= PICTURE_EVERY:  # copying the strategy every round would slow the rounds
                 shown = progress.seconds
-                drawn = progress.strategy if design.working_types <= DRAWN_TYPES else None
+                drawn = progress.strategy if setting.working_types <= DRAWN_TYPES else None
                 job.progress = FitProgress(progress.round, progress.seconds, tuple(history), drawn)
 
-        def enough() -> bool:  # asked thousands of times a second
-            return job.cancelled() or close
+        def ended() -> None:
+            if job.progress is not None:
+                job.progress = replace(job.progress, strategy=None, ended=True)
 
-        how = {**options, "callback": follow, "cancel": enough}
-        began = time.perf_counter()
-        mechanism = library.create(name, epsilon=design.epsilon, workload=design.workload, **how)
-        searched = time.perf_counter() - began
-        if job.progress is not None:
-            job.progress = replace(job.progress, strategy=None, ended=True)
-        state.loaded.discard(mechanism.digest)
-        mechanism.audit()
-        with suppress(ValueError, Interrupted):  # the page says so, or works it out
-            variance = chosen.variance(_profiled(state, mechanism, design.workload, job))
-            if history:  # the last updates are made after the last round: the curve ends where the result stands
-                ends = bounds.equivalent_objective(variance, design.workload)
-                history.append((max(searched, history[-1][0]), ends))
-        return Fit(mechanism, tuple(history))
+        return setting.fit(name, follow, job.cancelled, lambda: proved(proof, trace)[-1][1], ended)
 
-    title = f"fitting {spec.title} to {design.questions}"
-    about = (_features(state, state.aim(name)) if spec.aimed else DESIGN, "Design", options.get("time_limit"))
-    return Task(state, state.fitted_key(name), title, work, lambda found: weight(found.mechanism), *about, dear=True)
+    title = f"fitting {spec.title} to {setting.questions}"
+    seconds = setting.fit_options(name).get("time_limit")
+    about = (_features(state, case) if spec.aimed else DESIGN, "Design", seconds)
+    size = lambda found: found.mechanism.bytes_held  # noqa: E731
+    return Task(state, setting.fitted_key(name), title, work, size, *about, expensive=True)
 
 
 def _features(state: Session, case: str) -> tuple[str, ...]:
     """What a search depends on that is judged in this case: see `features`."""
-    chosen = state.cases()[case]
+    chosen = state.present.cases[case]
     return DESIGN if chosen.prior is None or chosen.uniform else (*DESIGN, "people")
 
 
@@ -130,30 +112,29 @@ def start_fit(state: Session, *names: str) -> None:
     can beat."""
     for name in names:
         if library.spec(name).aimed:
-            start_certificate(state, state.aim(name))
+            start_certificate(state, state.present.aim(name))
             prove_unasked(state)
         fit(state, name).start()
 
 
 def certificate(state: Session, case: str) -> Task[Proof]:
     """What no mechanism can beat in this case, with its proof; the better of two is kept."""
-    design, key, chosen = state.complete, state.certificate_key(case), state.cases()[case]
-    seconds, workload = search_seconds(state), design.workload
+    setting = state.setting
 
     def work(job: Job) -> Proof:
-        history: list[tuple[float, float]] = []
+        history = list[tuple[float, float]]()
 
         def follow(progress: Progress) -> None:
             history.append((progress.seconds, progress.bound or 0.0))
             job.progress = tuple(history)
 
-        found = choices.prove(workload, design.epsilon, chosen, seconds, follow, job.cancelled)
-        proof = Proof(found, tuple(history), job.seconds < seconds and not job.cancelled())
-        before: Proof | None = state.results.get(key)
-        return proof if before is None or found.variance >= before.certificate.variance else before
+        return setting.prove(case, follow, job.cancelled)
 
     title, of = f"proving what no mechanism can beat, {case_title(case)}", _features(state, case)
-    return Task(state, key, title, work, lambda proof: proof.size, of, "Bounds", seconds, dear=True)
+    limits = ("Bounds", setting.search_seconds)
+    return Task(
+        state, setting.certificate_key(case), title, work, lambda proof: proof.size, of, *limits, expensive=True
+    )
 
 
 def proved(task: Task[Proof], nothing: float) -> Curve:
@@ -168,29 +149,29 @@ def proved(task: Task[Proof], nothing: float) -> Curve:
 def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
     """Certificates for every case (or those given), where they are a matter of seconds and are not being computed already.
     Those that nobody asked for and whose questions have changed since are given up, until somebody comes back to these."""
-    design = state.complete
-    keys = {state.certificate_key(case) for case in state.cases()}
-    jobs().cancel(state.id, lambda key: key in state.unasked - keys)
-    for case in cases or state.cases():
-        if not choices.proved_unasked(design.workload, state.cases()[case]):
+    design = state.setting
+    keys = {state.setting.certificate_key(case) for case in state.present.cases}
+    jobs().cancel(state.id, lambda key: key in state.automatic - keys)
+    for case in cases or state.present.cases:
+        if not choices.proved_unasked(design.workload, state.present.cases[case]):
             continue
         task = certificate(state, case)
-        if task.given_up or (task.job is None and state.certificate(case) is None):
-            state.unasked.add(task.key)
+        if task.given_up or (task.job is None and state.setting.proof(case) is None):
+            state.automatic.add(task.key)
             task.start()
 
 
 def start_certificate(state: Session, case: str) -> None:
     """Prove what no mechanism can beat in this case, unless that has been done."""
-    known, task = state.certificate(case), certificate(state, case)
-    state.unasked.discard(task.key)
+    known, task = state.setting.proof(case), certificate(state, case)
+    state.automatic.discard(task.key)
     if known is None or not known.finished:
         task.start()
 
 
 def optimum(state: Session, case: str) -> Task[optimize.ExactOptimum] | None:
-    """The best of all mechanisms for a case, None where that cannot be had: see `Figures.optimum_prior`."""
-    design, prior = state.complete, state.optimum_prior(case)
+    """The best of all mechanisms for a case, None where that cannot be had: see `Setting.optimum_prior`."""
+    design, prior = state.setting, state.setting.optimum_prior(case)
     if prior is None:
         return None
 
@@ -199,12 +180,12 @@ def optimum(state: Session, case: str) -> Task[optimize.ExactOptimum] | None:
 
     title = f"finding the exact optimum for {design.questions}"
     of = _features(state, case)
-    return Task(state, state.optimum_key(prior), title, work, lambda found: found.strategy.nbytes, of, "Bounds")
+    return Task(state, state.setting.optimum_key(prior), title, work, lambda found: found.strategy.nbytes, of, "Bounds")
 
 
 def find_optima(state: Session) -> None:
     """The exact optima of all cases that have one: a third of a second each, besides the solver's start."""
-    for case in state.cases():
+    for case in state.present.cases:
         task = optimum(state, case)
         if task is not None and task.result is None and task.job is None:
             task.start()
@@ -213,22 +194,22 @@ def find_optima(state: Session) -> None:
 def sweep_options(state: Session, name: str) -> dict[str, Any]:
     """What a mechanism of the design is built with at every point of a sweep or plan, besides what its name says. Fits there are cut
     off by rounds."""
-    spec, settings, options = library.spec(name), state.configuration.optimizer, state.parameters_for(name)
+    spec, settings, options = library.spec(name), state.configuration.optimizer, state.present.parameters_for(name)
     if not spec.fitted:
         return options
     if "seed" in spec.parameters:
         options["seed"] = settings.seed
     if settings.max_rounds:
         options["max_rounds"] = settings.max_rounds
-    if spec.aimed and state.aim(name) == "worst_case":
+    if spec.aimed and state.present.aim(name) == "worst_case":
         options["target"] = "worst_case"
     return options
 
 
 def price(state: Session, mechanism: mechanisms.Mechanism) -> Task[np.ndarray]:
     """The exact errors of a mechanism, type by type, where they take seconds; those of earlier designs are given up."""
-    workload = state.complete.workload
-    here = f"price:{workload.digest}:{state.complete.epsilon}:"
+    workload = state.setting.workload
+    here = f"price:{workload.digest}:{state.setting.epsilon}:"
     jobs().cancel(state.id, lambda key: key.startswith("price:") and not key.startswith(here))
     seconds = PRICE_SECONDS * (workload.n / PRICED_TYPES) ** 3
     title = f"working out what {library.spec(mechanism.name).title} costs"
@@ -245,21 +226,21 @@ def _price(
 
 
 def _profiled(state: Session, mechanism: mechanisms.Mechanism, workload: workloads.Workload, job: Job) -> np.ndarray:
-    return state.profiled(mechanism, workload, Budget(cancel=job.cancelled).check)
+    return state.setting.profiled(mechanism, workload, Budget(cancel=job.cancelled).check)
 
 
 def priced(state: Session, mechanism: mechanisms.Mechanism, later: Later) -> bool:
     """Whether the exact errors of a mechanism can be shown now; else they are being worked out, and the page follows them."""
-    return not state.price_takes_seconds(mechanism) or later.wait(price(state, mechanism)) is not None
+    return not state.setting.profile_takes_seconds(mechanism) or later.wait(price(state, mechanism)) is not None
 
 
 def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     """Users needed over "epsilon", or over the "size" of the domain, for the compared mechanisms and all bounds."""
-    design, c, names = state.complete, state.configuration, state.side_by_side
+    design, c, names = state.setting, state.configuration, state.setting.side_by_side
     parameters = {name: sweep_options(state, name) for name in names}
     place = None if over == "epsilon" else c.epsilon_value
-    inputs = [over, design.workload.digest, place, sorted(names), state.alpha, parameters]
-    how: dict[str, Any] = {"alpha": state.alpha, "parameters": parameters, "results": state.results, "jobs": -1}
+    inputs = [over, design.workload.digest, place, sorted(names), state.setting.alpha, parameters]
+    how: dict[str, Any] = {"alpha": state.setting.alpha, "parameters": parameters, "results": state.results, "jobs": -1}
     how |= {"scheduler": state.view.get("scheduler") or None, "time_limit": SWEEP_SECONDS}
 
     def work(job: Job) -> studies.sweep.Sweep:
@@ -276,11 +257,11 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
 def left_out_of_sizes(state: Session) -> pd.DataFrame:
     """What a sweep over the size of the domain will leave out, as far as that is known before. ValueError with a sentence where
     the questions exist for their own types only."""
-    design, names = state.complete, state.side_by_side
+    design, names = state.setting, state.setting.side_by_side
     parameters = {name: sweep_options(state, name) for name in names}
     about = (names, design.workload, design.epsilon)
     key = ("without figures", names, design.workload.digest, design.epsilon, parameters)
-    return state.cached(key, lambda: studies.sweep.without_figures(*about, parameters=parameters))
+    return state.results.cached(key, lambda: studies.sweep.without_figures(*about, parameters=parameters))
 
 
 @dataclass(frozen=True)
@@ -296,10 +277,10 @@ class Question:
 
 def plan(state: Session, question: Question) -> Task[pd.DataFrame]:
     """What is asked, mechanism by mechanism."""
-    workload, asked, fitted = state.complete.workload, asdict(question), _fitted(state, question.names)
+    workload, asked, fitted = state.setting.workload, asdict(question), _fitted(state, question.names)
     parameters = {name: sweep_options(state, name) for name in question.names}
     # At the epsilon of the design the bound is the one that every page shows.
-    bound, floor = (question.epsilon and state.floor(question.case)) or (None, None)
+    bound, floor = (question.epsilon and state.setting.floor(question.case)) or (None, None)
     inputs = [asked, workload.digest, parameters, [mechanism.digest for mechanism in fitted.values()], bound, floor]
     how: dict[str, Any] = {"parameters": parameters, "fitted": fitted, "results": state.results}
     how |= {"bound": bound, "floor": floor, "time_limit": PLAN_SECONDS}
@@ -313,17 +294,17 @@ def plan(state: Session, question: Question) -> Task[pd.DataFrame]:
 
 def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechanism]:
     """Those of the named mechanisms that have been fitted to the current design."""
-    found = {name: state.fitted(name) for name in names if library.spec(name).fitted}
+    found = {name: state.setting.fitted(name) for name in names if library.spec(name).fitted}
     return {name: fit.mechanism for name, fit in found.items() if fit is not None}
 
 
 def recommendation(state: Session, users: float) -> Task[studies.planning.Recommendation]:
     """The mechanism to take for the current design, among all that need no fit or have been fitted, and the variants compared."""
-    design, alpha = state.complete, state.alpha
-    names = list(dict.fromkeys([*map(state.named, state.offered), *state.side_by_side]))
-    fitted, parameters = _fitted(state, names), {name: state.parameters_for(name) for name in names}
+    design, alpha = state.setting, state.setting.alpha
+    names = list(dict.fromkeys([*map(state.named, state.offered), *state.setting.side_by_side]))
+    fitted, parameters = _fitted(state, names), {name: state.present.parameters_for(name) for name in names}
     about = (design.workload, design.epsilon, users, alpha)
-    _, floor = state.floor(analysis.WORST_CASE.name) or ("", None)
+    _, floor = state.setting.floor(analysis.WORST_CASE.name) or ("", None)
     digests = [mechanism.digest for mechanism in fitted.values()]
     inputs = [design.workload.digest, *about[1:], design.people_digest, digests, floor]
     how: dict[str, Any] = {"candidates": names, "parameters": parameters, "fitted": fitted, "results": state.results}
@@ -339,7 +320,7 @@ def recommendation(state: Session, users: float) -> Task[studies.planning.Recomm
 def estimates(state: Session) -> tuple[str, ...]:
     """The estimates to simulate: those chosen, without any that need public facts while those stated cannot be used."""
     try:
-        state.facts()
+        state.setting.facts()
     except ValueError:
         return choices.estimates(state.configuration, False)
     return choices.estimates(state.configuration, True)
@@ -357,9 +338,9 @@ class _Simulated:
 
     @classmethod
     def of(cls, state: Session, names: Sequence[str]) -> _Simulated:
-        design, asked = state.complete, estimates(state)
+        design, asked = state.setting, estimates(state)
         chosen = {name: mechanism for name in names if (mechanism := state.mechanism(name)) is not None}
-        facts = state.facts() if any(estimators.spec(name).needs_facts for name in asked) else ()
+        facts = state.setting.facts() if any(estimators.spec(name).needs_facts for name in asked) else ()
         digests = [[name, mechanism.digest] for name, mechanism in chosen.items()]
         inputs = [digests, design.naming, design.people_digest]
         return cls(chosen, asked, facts, [*inputs, [fact.text for fact in facts]] if facts else inputs)
@@ -367,7 +348,7 @@ class _Simulated:
 
 def timing(state: Session, names: Sequence[str]) -> Task[float]:
     """How many seconds one trial takes."""
-    design, about = state.complete, _Simulated.of(state, names)
+    design, about = state.setting, _Simulated.of(state, names)
 
     def work(job: Job) -> float:
         people = (design.workload, design.counts)
@@ -379,7 +360,7 @@ def timing(state: Session, names: Sequence[str]) -> Task[float]:
 
 def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Outcomes]:
     """Trials of the given mechanisms on the people of this design."""
-    design, recipe, about = state.complete, state.configuration.workload, _Simulated.of(state, names)
+    design, recipe, about = state.setting, state.configuration.workload, _Simulated.of(state, names)
     settings = state.configuration.simulation.model_dump(exclude={"facts"}) | {"estimators": about.estimates}
     titles = [part.summary for part in recipe.parts] if recipe is not None and len(recipe.parts) > 1 else None
 

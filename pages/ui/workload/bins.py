@@ -122,8 +122,8 @@ def _apply(
         raise ValueError(sentence)
     between, domain = state.configuration, state.present.domain
     replace(state, place, edited(part, predicates=read_conditions(text, axes_of(domain))))
-    if state.past and state.past[-1][0] is between:
-        state.past.pop()
+    if state.history.past and state.history.past[-1][0] is between:
+        state.history.past.pop()
     state.invalid.update(refused)
 
 

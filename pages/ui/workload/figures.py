@@ -15,11 +15,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import analysis, charts, frames, library, mechanisms, wording, workloads
+from ldp_core.designs import Setting
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart
 from pages.ui import layout, listing
-from pages.ui.session.figures import PICTURE_BYTES
-from pages.ui.session.state import Complete, Session
+from pages.ui.patterns import PICTURE_BYTES
+from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
 from pages.ui.words import case_meaning, cells, people, plain
@@ -56,7 +57,7 @@ class Dominance:
     worst: pd.DataFrame
 
 
-def quick(design: Complete) -> bool:
+def quick(design: Setting) -> bool:
     """Whether spectra and bounds of the questions take no time."""
     most = QUICK_TYPES if design.workload.symmetry == "none" else QUICK_ALIKE
     return design.workload.n <= most or alike(design.workload)
@@ -75,7 +76,7 @@ def named_groups(parts: Sequence[WorkloadPart], workload: Workload) -> list[tupl
     return [(part.summary, own.num_queries) for part, own in zip(parts, built(parts, workload), strict=True)]
 
 
-def groups_of(state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> list[tuple[str, int]]:
+def groups_of(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> list[tuple[str, int]]:
     """Name and number of queries of each group of the recipe."""
     many = queries_of(state, design.naming, parts, design.workload)
     return [(part.summary, queries) for part, queries in zip(parts, many, strict=True)]
@@ -88,7 +89,7 @@ def _unweighted(parts: Sequence[WorkloadPart], workload: Workload) -> Workload:
     return workload
 
 
-def spectrum(later: Later, design: Complete) -> tuple[np.ndarray, int] | None:
+def spectrum(later: Later, design: Setting) -> tuple[np.ndarray, int] | None:
     """Singular values and rank; None while they are worked out. ValueError where they cannot be."""
     w = design.workload
     if w.n > ALIKE_TYPES:
@@ -98,7 +99,7 @@ def spectrum(later: Later, design: Complete) -> tuple[np.ndarray, int] | None:
     )
 
 
-def show(later: Later, state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> None:
+def show(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """All results of the page, for questions about types."""
     metrics(later, state, design)
     hardness(later, state, design)
@@ -107,7 +108,7 @@ def show(later: Later, state: Session, design: Complete, parts: Sequence[Workloa
     singular_values(later, state, design)
 
 
-def metrics(later: Later, state: Session, design: Complete) -> None:
+def metrics(later: Later, state: Session, design: Setting) -> None:
     """The questions in numbers."""
     row = layout.metrics("workload")
     row.metric(
@@ -127,7 +128,7 @@ def metrics(later: Later, state: Session, design: Complete) -> None:
     users_metric(row, later, state, design)
 
 
-def users_metric(row: DeltaGenerator, later: Later, state: Session, design: Complete) -> None:
+def users_metric(row: DeltaGenerator, later: Later, state: Session, design: Setting) -> None:
     """How many users any mechanism needs, as a number of ``row``; where that cannot be had, why."""
     try:
         limits = bounds(later, state, design)
@@ -141,7 +142,7 @@ def users_metric(row: DeltaGenerator, later: Later, state: Session, design: Comp
         row.caption(plain(str(error)))
 
 
-def matrix(later: Later, state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> None:
+def matrix(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """The picture of the queries, with three of them named."""
     w, groups = design.workload, named_groups(parts, design.workload)
     look, title = layout.look(), "the picture of the queries"
@@ -172,7 +173,7 @@ def matrix(later: Later, state: Session, design: Complete, parts: Sequence[Workl
     )
 
 
-def query_table(design: Complete, groups: Sequence[tuple[str, int]]) -> pd.DataFrame:
+def query_table(design: Setting, groups: Sequence[tuple[str, int]]) -> pd.DataFrame:
     """query, name, group, weight of every query."""
     w = design.workload
     return pd.DataFrame(
@@ -188,33 +189,33 @@ def query_table(design: Complete, groups: Sequence[tuple[str, int]]) -> pd.DataF
 # --- how hard --------------------------------------------------------------------------------------------------------
 
 
-def bounds(later: Later, state: Session, design: Complete) -> dict[str, float] | None:
+def bounds(later: Later, state: Session, design: Setting) -> dict[str, float] | None:
     """Lower bounds on users needed by name, in the case that counts; None while they are worked out. ValueError where
     there are none."""
     c, w = state.configuration, design.workload
-    case = state.aim(c.mechanism.name)
+    case = state.present.aim(c.mechanism.name)
     most = BOUNDED_TYPES if w.symmetry == "none" else ALIKE_TYPES
     if w.n > most and not isinstance(w, Survey):
         raise ValueError(
             f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
             f"{wording.magnitude(w.n)}."
         )
-    about, alpha = state.cases()[case], state.alpha
+    about, alpha = state.present.cases[case], state.setting.alpha
     found = later.value(
-        ("bounds", state.certificate_key(case), alpha),
+        ("bounds", state.setting.certificate_key(case), alpha),
         "how hard the questions are",
         quick(design),
         lambda cancel: frames.users_bounds(w, design.epsilon, alpha, about, cancel),
     )
-    proof = state.certificate(case)
+    proof = state.setting.proof(case)
     if found is None or proof is None:
         return found
     return {**found, "certificate": frames.users_certified(proof.certificate, alpha)}
 
 
-def hardness(later: Later, state: Session, design: Complete) -> None:
+def hardness(later: Later, state: Session, design: Setting) -> None:
     """The bound in a sentence, and proving a sharper one."""
-    c, case = state.configuration, state.aim(state.configuration.mechanism.name)
+    c, case = state.configuration, state.present.aim(state.configuration.mechanism.name)
     try:
         limits = bounds(later, state, design)
     except ValueError:
@@ -222,7 +223,7 @@ def hardness(later: Later, state: Session, design: Complete) -> None:
     if limits is None:
         st.info("How hard the questions are is being worked out.")
         return
-    bound, strongest, error = max(limits.values()), frames.strongest(limits), wording.error(state.alpha**0.5)
+    bound, strongest, error = max(limits.values()), frames.strongest(limits), wording.error(state.setting.alpha**0.5)
     if bound > 0:
         enough = "cannot be enough" if design.users < bound else "are not ruled out"
         st.markdown(
@@ -238,7 +239,7 @@ def hardness(later: Later, state: Session, design: Complete) -> None:
 
 
 def _proving(state: Session, case: str) -> None:
-    proof = state.certificate(case)
+    proof = state.setting.proof(case)
     if proof is not None and proof.finished:
         return
     work.prove_unasked(state, [case])
@@ -257,11 +258,11 @@ def _proving(state: Session, case: str) -> None:
         args=(state, case),
         key="prove",
         icon=":material/verified:",
-        help=f"Searches in the background for up to {wording.duration(work.search_seconds(state))}.",
+        help=f"Searches in the background for up to {wording.duration(state.present.search_seconds)}.",
     )
 
 
-def singular_values(later: Later, state: Session, design: Complete) -> None:
+def singular_values(later: Later, state: Session, design: Setting) -> None:
     """How evenly the questions spread over the directions there are."""
     try:
         found = spectrum(later, design)
@@ -292,7 +293,7 @@ def singular_values(later: Later, state: Session, design: Complete) -> None:
 # --- which queries err most ------------------------------------------------------------------------------------------
 
 
-def dominating(later: Later, state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> None:
+def dominating(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """The queries that make up most of the error with the chosen mechanism, or with the best that needs no fitting."""
     w = design.workload
     if w.num_queries > LISTED_QUERIES or w.n > BOUNDED_TYPES:
@@ -343,9 +344,9 @@ def dominating(later: Later, state: Session, design: Complete, parts: Sequence[W
         )
 
 
-def _dominance(later: Later, state: Session, design: Complete) -> Dominance | None:
+def _dominance(later: Later, state: Session, design: Setting) -> Dominance | None:
     w, c = design.workload, state.configuration
-    names = dict.fromkeys([state.chosen, *state.side_by_side])
+    names = dict.fromkeys([state.chosen, *state.setting.side_by_side])
     able = {name: build for name in names if (build := _builder(state, design, name)) is not None}
     if not able:
         raise ValueError(
@@ -353,8 +354,8 @@ def _dominance(later: Later, state: Session, design: Complete) -> Dominance | No
         )
     if state.chosen in able:
         able = {state.chosen: able[state.chosen]}
-    case = state.cases()[state.aim(c.mechanism.name)]
-    fits = [state.fitted_key(name) for name in able if library.spec(name).fitted]
+    case = state.present.cases[state.present.aim(c.mechanism.name)]
+    fits = [state.setting.fitted_key(name) for name in able if library.spec(name).fitted]
     about = [list(able), fits, sorted(c.mechanism.parameters.items()), case.name]
     return later.value(
         ("dominating", w.digest, design.naming, design.epsilon, design.people_digest, about),
@@ -365,21 +366,21 @@ def _dominance(later: Later, state: Session, design: Complete) -> Dominance | No
     )
 
 
-def _builder(state: Session, design: Complete, name: str) -> Callable[[], mechanisms.Mechanism] | None:
+def _builder(state: Session, design: Setting, name: str) -> Callable[[], mechanisms.Mechanism] | None:
     """How to make a mechanism without fitting it; None where it takes a fit or does not suit the design."""
     spec, w, epsilon = library.spec(name), design.workload, design.epsilon
     if spec.unsuitable(w.n, epsilon, w) is not None:
         return None
     if spec.fitted:
-        fit = state.fitted(name)
+        fit = state.setting.fitted(name)
         return None if fit is None else lambda: fit.mechanism
-    parameters = state.parameters_for(name)
+    parameters = state.present.parameters_for(name)
     needed = {"workload": w} if spec.uses_workload else {}
     return lambda: library.create(name, n=w.n, epsilon=epsilon, **needed, **parameters)
 
 
 def _errors(
-    able: dict[str, Callable[[], mechanisms.Mechanism]], design: Complete, case: analysis.Case, cancel: Cancel | None
+    able: dict[str, Callable[[], mechanisms.Mechanism]], design: Setting, case: analysis.Case, cancel: Cancel | None
 ) -> Dominance:
     """The errors of the queries with the mechanism of smallest variance in a case."""
     w, refusal, cancelled = design.workload, "", asked(cancel)

@@ -11,12 +11,13 @@ from typing import Any
 import streamlit as st
 
 from ldp_core import wording, workloads
+from ldp_core.designs import Design
 from ldp_core.designs.configuration import MAX_PARTS
 from ldp_core.workloads import Axis, Survey, Union, Workload, WorkloadPart
 from ldp_core.workloads.matrix_files import MAX_BYTES
 from pages.ui import layout
 from pages.ui.controls import control, guarded
-from pages.ui.session.state import Design, Session
+from pages.ui.session.state import Session
 from pages.ui.words import plain
 from pages.ui.workload.bins import split_control
 from pages.ui.workload.choice import add, add_kind, checked, parts_of, remove, replace
@@ -60,7 +61,9 @@ def built(parts: Sequence[WorkloadPart], workload: Workload) -> Sequence[Workloa
 
 def queries_of(state: Session, naming: str, parts: Sequence[WorkloadPart], workload: Workload) -> list[int]:
     """How many queries each group has."""
-    return state.cached(("queries of groups", naming), lambda: [own.num_queries for own in built(parts, workload)])
+    return state.results.cached(
+        ("queries of groups", naming), lambda: [own.num_queries for own in built(parts, workload)]
+    )
 
 
 def groups(state: Session, design: Design, axes: Sequence[Axis]) -> None:
@@ -75,7 +78,7 @@ def groups(state: Session, design: Design, axes: Sequence[Axis]) -> None:
             _settings(part, group)
             if len(parts) > 1 or part.weight != 1:
                 _weight(group, part)
-            if design.misfit and not design.dear:
+            if design.misfit and not design.expensive:
                 _misfit(group, part)
     _adding(state, design, axes)
 

@@ -8,15 +8,16 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, survey_frames, wording
+from ldp_core.designs import Setting
 from ldp_core.workloads import Survey, WorkloadPart, example_queries, tables_asked
 from pages.ui import layout
-from pages.ui.session.state import Complete, Session
+from pages.ui.session.state import Session
 from pages.ui.tasks.later import Later
 from pages.ui.words import plain
 from pages.ui.workload import figures
 
 
-def show(later: Later, state: Session, design: Complete, parts: Sequence[WorkloadPart]) -> None:
+def show(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """All results of the page."""
     survey = design.workload
     if not isinstance(survey, Survey):
@@ -27,7 +28,7 @@ def show(later: Later, state: Session, design: Complete, parts: Sequence[Workloa
     _shares(state, survey)
 
 
-def _metrics(later: Later, state: Session, design: Complete) -> None:
+def _metrics(later: Later, state: Session, design: Setting) -> None:
     """The questions in numbers."""
     asked, row = tables_asked(design.workload, design.domain.shape), layout.metrics("workload")
     row.metric("Queries (p)", f"{asked.queries:,}", help="Numbers that will be estimated, each a count of people.")
@@ -44,7 +45,7 @@ def _metrics(later: Later, state: Session, design: Complete) -> None:
         st.caption(f"Nothing is asked about {plain(left)}{more}.")
 
 
-def _asked(state: Session, design: Complete, survey: Survey, parts: Sequence[WorkloadPart]) -> None:
+def _asked(state: Session, design: Setting, survey: Survey, parts: Sequence[WorkloadPart]) -> None:
     """Which attributes are asked about together, with some queries by name."""
     names = (survey.query_name(query) for query in example_queries(survey))
     named = ", ".join(f"**{plain(wording.shortened(name))}**" for name in names)
@@ -64,7 +65,7 @@ def _asked(state: Session, design: Complete, survey: Survey, parts: Sequence[Wor
 def _shares(state: Session, survey: Survey) -> None:
     """Which sets of attributes make the questions hard."""
     try:
-        found = state.cached(("attribute sets", survey.digest), lambda: survey_frames.attribute_sets(survey))
+        found = state.results.cached(("attribute sets", survey.digest), lambda: survey_frames.attribute_sets(survey))
     except ValueError as error:
         st.caption(plain(str(error)))
         return

@@ -49,22 +49,24 @@ def test_figures_are_those_of_a_session_with_the_same_configuration(aim):
     """Users needed, gaps, errors, the error aimed at and the settings of fits, of every mechanism compared."""
     optimizer = Optimizer(aim=aim, histogram=(1.0, 2.0, 3.0, 4.0, 4.0, 3.0, 2.0, 1.0), seed=3, max_rounds=7)
     configuration = DECLARED.with_(optimizer=optimizer)
-    session, setting = Session("x", configuration), ready(configuration)
-    assert setting.side_by_side == session.side_by_side
-    assert setting.alpha == session.alpha
-    assert list(setting.cases) == list(session.cases())
+    session, setting = Session.of("x", configuration), ready(configuration)
+    assert setting.side_by_side == session.setting.side_by_side
+    assert setting.alpha == session.setting.alpha
+    assert list(setting.cases) == list(session.present.cases)
     built = {name: setting.build(name) for name in setting.side_by_side}
-    shown = {name: session.mechanism(name) for name in session.side_by_side}
+    shown = {name: session.mechanism(name) for name in session.setting.side_by_side}
     assert {name: one.digest for name, one in built.items()} == {name: one.digest for name, one in shown.items()}
-    for case in session.cases():
-        pd.testing.assert_frame_equal(setting.compared(built, case), session.compared(shown, case), rtol=0, atol=0)
-        assert setting.bounds(case) == session.bounds(case)
+    for case in session.present.cases:
+        pd.testing.assert_frame_equal(
+            setting.compared(built, case), session.setting.compared(shown, case), rtol=0, atol=0
+        )
+        assert setting.bounds(case) == session.setting.bounds(case)
 
 
 def test_rows_of_a_table_and_of_a_sample_are_counted_by_the_recipes():
     rows = sample("survey_ages.csv")
     setting = ready(OF_SAMPLE.with_(domain=ready(OF_SAMPLE, rows.table).domain))
-    session = Session("x", setting.configuration, rows)
+    session = Session.of("x", setting.configuration, rows)
     assert setting.on_data
     assert setting.users == len(rows.table) == session.present.users
     np.testing.assert_array_equal(setting.counts, session.present.counts)
@@ -86,7 +88,7 @@ def test_a_column_of_counts_says_how_many_people_a_row_stands_for():
     )
     assert ready(configuration, table).counts.tolist() == [30, 0, 12]
     without = ready(configuration)
-    session = Session("x", configuration)
+    session = Session.of("x", configuration)
     assert without.counts.tolist() == session.present.counts.tolist() == [14, 14, 14]
     assert not without.on_data
     assert "not in the file" in without.notes[0]
@@ -97,16 +99,16 @@ def test_a_fitted_mechanism_comes_from_its_file_or_is_fitted_or_refused():
         mechanism=MechanismRecipe(name="optimized_gradient"), optimizer=Optimizer(seed=2, max_rounds=5)
     )
     made = realise(configuration)
-    session = Session("x", configuration)
-    again = library.create("optimized_gradient", epsilon=1.0, workload=session.complete.workload, seed=2, max_rounds=5)
-    assert isinstance(made.mechanism, mechanisms.ExplicitMechanism)
-    assert made.mechanism.digest == again.digest
-    bundle = load(export(made.configuration, {}, made.mechanism.strategy))
-    exchange.load(session, export(made.configuration, {}, made.mechanism.strategy))
+    session = Session.of("x", configuration)
+    again = library.create("optimized_gradient", epsilon=1.0, workload=session.setting.workload, seed=2, max_rounds=5)
+    assert isinstance(made.chosen_mechanism, mechanisms.ExplicitMechanism)
+    assert made.chosen_mechanism.digest == again.digest
+    bundle = load(export(made.configuration, {}, made.chosen_mechanism.strategy))
+    exchange.load(session, export(made.configuration, {}, made.chosen_mechanism.strategy))
     loaded = realise(bundle.configuration, bundle, fit=False)
-    assert loaded.loaded
-    assert np.array_equal(loaded.mechanism.strategy, made.mechanism.strategy)
-    assert loaded.mechanism.digest == session.mechanism("optimized_gradient").digest
+    assert loaded.from_file("optimized_gradient")
+    assert np.array_equal(loaded.chosen_mechanism.strategy, made.chosen_mechanism.strategy)
+    assert loaded.chosen_mechanism.digest == session.mechanism("optimized_gradient").digest
     with pytest.raises(NotFitted, match="lacks the strategy"):
         realise(configuration, load(configuration.to_json()), fit=False)
 

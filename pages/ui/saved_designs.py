@@ -8,22 +8,26 @@ import streamlit as st
 
 from ldp_core import library
 from pages.ui.controls import control, guarded
-from pages.ui.session.shelf import LONGEST_NAME, MOST_DESIGNS, Kept
+from pages.ui.session.saved_designs import LONGEST_NAME, MOST_DESIGNS, SavedDesign
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 
 
 def draw(state: Session) -> None:
     """The list, folded into one button of the sidebar."""
-    count = f" ({len(state.kept)})" if state.kept else ""
+    count = f" ({len(state.saved.designs)})" if state.saved.designs else ""
     with st.popover(f"Designs{count}", icon=":material/folder_copy:", width="stretch"):
         _on_screen(state)
-        for place, one in enumerate(state.listed()):
-            if one.name != state.name:
+        for place, one in enumerate(state.saved.designs):
+            if one.name != state.saved.name:
                 _waiting(state, place, one)
-        if state.deleted is not None:
+        if state.saved.deleted is not None:
             _button(
-                f"Bring back {plain(state.deleted[1].name)}", "design-back", ":material/undo:", state, state.bring_back
+                f"Bring back {plain(state.saved.deleted[1].name)}",
+                "design-back",
+                ":material/undo:",
+                state,
+                state.bring_back,
             )
         st.caption(
             f"At most {MOST_DESIGNS} designs, each with its table, its results and its own undo. Changes go to the design on screen. "
@@ -33,14 +37,14 @@ def draw(state: Session) -> None:
 
 def keep_suggested(state: Session) -> None:
     """Keep the design on screen under the name that is suggested, unless it has just been given one."""
-    if not state.name:
-        state.keep()
+    if not state.saved.name:
+        state.saved.keep()
 
 
 def continue_with_copy(state: Session) -> None:
     """Keep the design on screen and go on with a copy, to be changed and compared."""
     keep_suggested(state)
-    state.duplicate()
+    state.saved.duplicate()
 
 
 def _on_screen(state: Session) -> None:
@@ -48,31 +52,31 @@ def _on_screen(state: Session) -> None:
         st.text_input,
         "Name of the design on screen",
         "design-name",
-        state.name,
-        state.keep,
-        placeholder=state.suggested_name(),
+        state.saved.name,
+        state.saved.keep,
+        placeholder=state.saved.suggested_name(),
         max_chars=LONGEST_NAME,
     )
-    if not state.name:
+    if not state.saved.name:
         _button(
             "Keep it in this list",
             "design-keep",
             ":material/bookmark_add:",
             state,
             lambda: keep_suggested(state),
-            disabled=state.empty,
+            disabled=state.saved.empty,
         )
         return
     left, right = st.columns(2)
     with left:
-        _button("Duplicate", "design-duplicate", ":material/content_copy:", state, state.duplicate)
+        _button("Duplicate", "design-duplicate", ":material/content_copy:", state, state.saved.duplicate)
     with right:
-        _button("Delete", "design-delete", ":material/delete:", state, lambda: state.delete(state.name))
+        _button("Delete", "design-delete", ":material/delete:", state, lambda: state.delete(state.saved.name))
 
 
-def _waiting(state: Session, place: int, one: Kept) -> None:
+def _waiting(state: Session, place: int, one: SavedDesign) -> None:
     """A design that can be switched to."""
-    c = one.configuration
+    c = one.history.configuration
     asked = c.workload.summary if c.workload is not None else "no questions yet"
     title = library.spec(c.mechanism.name).title
     left, right = st.columns([5, 1], gap="small")

@@ -1,0 +1,187 @@
+"""What a configuration with a domain stands for, whether or not its questions have been worked out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ldp_core import analysis, workloads
+from ldp_core.data import tables
+from ldp_core.data.domain import Domain
+from ldp_core.designs import choices
+from ldp_core.designs.configuration import Configuration
+from ldp_core.designs.results import Results
+from ldp_core.people import Counted, Counts, Records, people_of
+from ldp_core.run import Cancel, Interrupted, asked
+
+QUICK_SECONDS = 1.5
+"""Questions that take longer than this are worked out in the background, once somebody asks for it."""
+NO_PRICE = workloads.Price(0.0, 0)
+USERS = 10_000
+"""Expected where nobody said how many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Domain, people and questions of a configuration.
+
+    Attributes:
+        on_data: whether the people were counted in a table.
+        workload: the questions; None while there are none, or they have not been worked out.
+        misfit: why the questions cannot be asked of this domain, in a sentence; empty where they can.
+        price: seconds and bytes that working out the questions takes.
+        results: everything computed for this design and others, by the digest of its inputs.
+        notes: sentences about what was taken for granted.
+    """
+
+    configuration: Configuration
+    domain: Domain
+    people: Counted | Records
+    on_data: bool
+    workload: workloads.Workload | None = None
+    misfit: str = ""
+    price: workloads.Price = NO_PRICE
+    results: Results = field(default_factory=Results, repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def epsilon(self) -> float:
+        return self.configuration.epsilon_value
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Names of the types."""
+        return self.domain.type_labels
+
+    @property
+    def questions(self) -> str:
+        """The workload in a few words."""
+        recipe = self.configuration.workload
+        return "" if recipe is None else recipe.summary
+
+    @property
+    def naming(self) -> str:
+        """Equal where the names of types and queries are equal."""
+        return naming(self.configuration)
+
+    @property
+    def expensive(self) -> bool:
+        """Whether the questions take so long to work out that somebody has to ask for it."""
+        return self.price.seconds > QUICK_SECONDS
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the questions could be worked out, but have not been yet."""
+        return self.workload is None and not self.misfit and self.expensive
+
+    @property
+    def counts(self) -> Counts:
+        """Users of each type (n,), or the people themselves where there are too many types."""
+        return self.people.counts if isinstance(self.people, Counted) else self.people
+
+    @property
+    def users(self) -> int:
+        return self.people.users
+
+    @property
+    def people_digest(self) -> str:
+        """Equal where equally many people have each type."""
+        return self.people.digest
+
+    @property
+    def population(self) -> str:
+        """What errors "on this data" refer to, in words."""
+        return "this data" if self.on_data else "the expected population"
+
+    @property
+    def working_types(self) -> int:
+        """How many numbers figures go through: see `Workload.working_types`; all types while the questions are not known."""
+        return self.domain.size if self.workload is None else self.workload.working_types
+
+    # --- whose error counts ---------------------------------------------------------------------
+
+    @cached_property
+    def cases(self) -> dict[str, analysis.Case]:
+        """Whose error can count. Costs and bounds are only ever compared within one case."""
+        return choices.cases(self.configuration, self.people, self.workload)
+
+    def aim(self, name: str) -> str:
+        """The case in which a mechanism is judged: the one it is fitted for, or else the worst case."""
+        return choices.aim(self.configuration, self.cases, name)
+
+    @property
+    def even_case(self) -> str:
+        """The case of people spread evenly; the only one there is where all types have the same error."""
+        return "average" if "average" in self.cases else analysis.WORST_CASE.name
+
+    # --- mechanisms by name ---------------------------------------------------------------------
+
+    def named(self, name: str) -> str:
+        """What a mechanism or variant is called in this design: see `choices.named`."""
+        return choices.named(self.configuration, name)
+
+    @property
+    def chosen(self) -> str:
+        """The name of the chosen mechanism with its parameters."""
+        return self.named(self.configuration.mechanism.name)
+
+    def parameters_for(self, name: str) -> dict[str, Any]:
+        """Parameters of a mechanism in this design: see `choices.parameters_for`."""
+        return choices.parameters_for(self.configuration, name)
+
+    @property
+    def search_seconds(self) -> float:
+        """How long a fit or a proof may take: as set, or by its size."""
+        return choices.search_seconds(self.configuration, self.working_types)
+
+
+def naming(configuration: Configuration) -> str:
+    """Equal where the names of types and queries are equal."""
+    return configuration.digest(["domain", "workload"])
+
+
+def questions_key(configuration: Configuration) -> str:
+    """Identifies the questions as they are worked out."""
+    return f"questions:{naming(configuration)}"
+
+
+def questions(
+    configuration: Configuration,
+    domain: Domain,
+    results: Results,
+    quick: float = math.inf,
+    cancel: Cancel | None = None,
+) -> tuple[workloads.Workload | None, str, workloads.Price]:
+    """The workload, why it cannot be had, and what it takes.
+
+    Questions that take more than ``quick`` seconds are taken from ``results`` where they are there, and are else None.
+    `Interrupted` once cancelled.
+    """
+    recipe, key = configuration.workload, questions_key(configuration)
+    if recipe is None:
+        return None, "", NO_PRICE
+    price = results.cached(("price", naming(configuration)), lambda: workloads.price(recipe.parts, domain))
+    if reason := choices.questions_too_expensive(price):
+        return None, reason, price
+    found: workloads.Workload | None = results.get(key)
+    if found is None and price.seconds <= quick:
+        try:
+            found = workloads.work_out(recipe.parts, domain, asked(cancel))
+        except ValueError as error:
+            return None, str(error), price
+        if found is None:
+            raise Interrupted
+        results.put(key, found, price.bytes)
+    return found, "", price
+
+
+def people_in(configuration: Configuration, domain: Domain, tally: tables.Tally | None) -> Counted | Records:
+    """Who takes part: those counted, or those expected; evenly spread where the data are not at hand."""
+    if tally is not None:
+        return people_of(tally.counts, domain.shape)
+    declared = configuration.population
+    shape = "uniform" if declared.shape == "data" else declared.shape
+    return tables.expected_people(shape, domain.shape, declared.users or USERS, **declared.parameters)

@@ -1,0 +1,148 @@
+"""The setting of a configuration outside the app.
+
+setting = ready(load_configuration(content))        # domain, workload, people
+setting.users_needed(setting.build("haar"), "worst_case")
+setting = realise(bundle.configuration, bundle)     # and the mechanism of the design, from its file
+setting.chosen_mechanism
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+import ldp_core
+from ldp_core import library
+from ldp_core.data import tables
+from ldp_core.data.domain import Domain
+from ldp_core.designs.bundle import Bundle
+from ldp_core.designs.configuration import Configuration, DataChoice, Population, UploadedData
+from ldp_core.designs.design import people_in, questions
+from ldp_core.designs.results import Results
+from ldp_core.designs.setting import NotFitted, Setting
+from ldp_core.mechanisms.base import Mechanism
+from ldp_core.run import Callback, Cancel
+
+SAMPLES = Path(ldp_core.__file__).parents[1] / "sample_data"
+NO_ROWS = (
+    "The data itself is not in the file. Errors are for people spread evenly over the types until the table is given."
+)
+Table: TypeAlias = pd.DataFrame | tables.LocalTable
+
+
+def realise(
+    configuration: Configuration,
+    bundle: Bundle | None = None,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+    table: Table | None = None,
+    fit: bool = True,
+) -> Setting:
+    """A setting with the mechanism of the design built, from the ``bundle`` where that holds its fit.
+
+    ValueError, one sentence, where something cannot be had; `NotFitted` where a fit is missing and is not to be made
+    (``fit`` is False).
+    """
+    setting = ready(configuration, table, cancel)
+    adopt(setting, bundle)
+    spec = library.spec(configuration.mechanism.name)
+    if not fit and spec.fitted and setting.fitted(spec.name) is None:
+        raise NotFitted(
+            f"The file lacks the strategy of its mechanism ({spec.title}): optimise it, and export it again."
+        )
+    setting.build(spec.name, callback, cancel)
+    return setting
+
+
+def adopt(setting: Setting, bundle: Bundle | None) -> Mechanism | None:
+    """Use the fitted mechanism of a file, if it holds one, in this setting."""
+    found = None if bundle is None else mechanism_of(bundle)
+    if found is not None:
+        setting.use(found)
+    return found
+
+
+def ready(configuration: Configuration, table: Table | None = None, cancel: Cancel | None = None) -> Setting:
+    """The setting of a configuration.
+
+    ``table`` holds the rows, one person each (or the people that its column of counts says). Without it people are those
+    declared, those of the sample that was chosen, or spread evenly as in the app. ValueError, one sentence, where there is
+    no domain or there are no questions, or these do not fit or are too many.
+    """
+    choice = configuration.data
+    counts, unknown = counts_column(choice), False
+    if table is None and configuration.population.shape == "data":
+        table = sample(choice, configuration.domain)
+        unknown = table is None
+    configuration = with_domain(configuration, table)
+    domain = configuration.domain
+    if domain is None:
+        raise ValueError(
+            "The configuration has no domain: give the table that it is to be read off, or declare the values in the app."
+        )
+    tally = None if table is None else tables.tally(table, domain, counts)
+    if tally is not None and configuration.population.shape != "data":
+        configuration = configuration.with_(population=Population(users=tally.users, origin="data", shape="data"))
+    if configuration.workload is None:
+        raise ValueError(
+            "The configuration asks no questions: choose them on the Workload page of the app, and save it again."
+        )
+    results = Results()
+    workload, misfit, price = questions(configuration, domain, results, cancel=cancel)
+    if workload is None:
+        raise ValueError(misfit)
+    people, notes = people_in(configuration, domain, tally), (NO_ROWS,) if unknown else ()
+    return Setting(configuration, domain, people, tally is not None, workload, "", price, results, notes)
+
+
+def with_domain(configuration: Configuration, table: Table | None) -> Configuration:
+    """The configuration with the domain that its recipes describe, where it has none of its own."""
+    choice = configuration.data
+    if configuration.domain is not None or choice is None or (table is None and choice.source != "declared"):
+        return configuration
+    return configuration.with_(domain=tables.build_domain(list(choice.recipes), table, counts_column(choice)))
+
+
+def mechanism_of(bundle: Bundle) -> Mechanism | None:
+    """The fitted mechanism that a file holds, audited when it was read; None where it holds none."""
+    c = bundle.configuration
+    name = c.mechanism.name
+    if not library.spec(name).fitted:
+        return None
+    if bundle.strategy is None:
+        return bundle.patterns
+    parameters = _recorded_parameters(bundle.outcome)
+    return library.optimized.from_strategy(
+        name, bundle.strategy, c.epsilon_value, parameters, bundle.prior, loaded=True
+    )
+
+
+def _recorded_parameters(outcome: dict[str, Any] | None) -> dict[str, Any]:
+    """What the file says of how its strategy was fitted, for the record only; the strategy itself has been verified."""
+    mechanism = (outcome or {}).get("mechanism")
+    parameters = mechanism.get("parameters") if isinstance(mechanism, dict) else None
+    return parameters if isinstance(parameters, dict) else {}
+
+
+def counts_column(choice: DataChoice | None) -> str | None:
+    """The column that says how many people a row stands for, where a table has one."""
+    return choice.counts if isinstance(choice, UploadedData) else None
+
+
+def sample(choice: DataChoice | None, domain: Domain | None) -> pd.DataFrame | None:
+    """The rows of the sample data that a design refers to; None where there are none, or they do not fit the domain."""
+    if choice is None or choice.source != "sample":
+        return None
+    try:
+        known = {entry["file"] for entry in json.loads((SAMPLES / "catalogue.json").read_text(encoding="utf-8"))}
+        if choice.file not in known:
+            return None
+        table = tables.read((SAMPLES / choice.file).read_bytes(), choice.file)
+        if domain is not None:
+            tables.tally(table, domain)
+    except (OSError, ValueError):
+        return None
+    return table

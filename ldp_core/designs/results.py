@@ -1,0 +1,86 @@
+"""Results kept by the digest of their inputs, within a limit on memory."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+KEPT_BYTES = 960 * 2**20
+"""Room for the largest strategy that is fitted, with its proof."""
+
+T = TypeVar("T")
+
+
+def digest(key: object) -> str:
+    """The name of a result: ``key`` itself where it is a text, else the digest of its repr."""
+    return key if isinstance(key, str) else hashlib.sha256(repr(key).encode()).hexdigest()
+
+
+class Results:
+    """Values by key within `KEPT_BYTES`, safe across threads.
+
+    What is quickly recomputed goes first, what is ``expensive`` (fits and proofs) last, and of each the least recently used. The
+    newest value is always kept, and an expensive one never makes room for one that is not.
+    """
+
+    def __init__(self) -> None:
+        self._items: OrderedDict[str, tuple[Any, int, bool]] = OrderedDict()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def get(self, key: object) -> Any:
+        """The value of a key, None where there is none."""
+        name = digest(key)
+        with self._lock:
+            if name not in self._items:
+                return None
+            self._items.move_to_end(name)
+            return self._items[name][0]
+
+    def put(self, key: object, value: Any, size: int = 0, expensive: bool = False) -> None:
+        """Keep a value that holds ``size`` bytes."""
+        name = digest(key)
+        with self._lock:
+            if self._closed:
+                return
+            self._items[name] = (value, size, expensive)
+            self._items.move_to_end(name)
+            total = sum(size for _, size, _ in self._items.values())
+            for leaving in (False, True) if expensive else (False,):
+                for old, (_, bytes_held, precious) in list(self._items.items())[:-1]:
+                    # dropping what weighs nothing frees nothing
+                    if total > KEPT_BYTES and bytes_held and precious == leaving:
+                        total -= self._items.pop(old)[1]
+
+    def cached(self, key: object, compute: Callable[[], T], size: Callable[[T], int] = lambda value: 0) -> T:
+        """``compute()`` once per ``key`` (anything with a stable repr)."""
+        value: T | None = self.get(key)
+        if value is None:
+            value = compute()
+            self.put(key, value, size(value))
+        return value
+
+    @staticmethod
+    def too_large(size: int) -> bool:
+        """Whether a result of this ``size`` is never kept."""
+        return size > KEPT_BYTES
+
+    def room(self, size: int) -> bool:
+        """Whether an expensive result of this ``size`` fits beside all the others."""
+        with self._lock:
+            return size + sum(held for _, held, expensive in self._items.values() if expensive) <= KEPT_BYTES
+
+    @property
+    def bytes(self) -> int:
+        """What all values hold together, as it was stated."""
+        with self._lock:
+            return sum(size for _, size, _ in self._items.values())
+
+    def close(self) -> None:
+        """Drop everything and keep nothing from now on: work may still end after its session has."""
+        with self._lock:
+            self._closed = True
+            self._items.clear()

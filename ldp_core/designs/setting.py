@@ -1,0 +1,501 @@
+"""The state model: everything that follows from a configuration whose questions have been worked out.
+
+The app, the command line and kits ask here, so that they show the same numbers. Whatever takes time is kept in `Results`
+under the digest of the inputs it used, so that a result can never belong to other inputs than it says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import analysis, bounds, frames, library, mechanisms, optimize, verdicts, workloads
+from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
+from ldp_core.bounds.triples.duals import Duals
+from ldp_core.designs import certificate_file, choices
+from ldp_core.designs.certificate_file import Written
+from ldp_core.designs.choices import PRICED_TYPES
+from ldp_core.designs.design import Design
+from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
+from ldp_core.optimize import sizes
+from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked, unchecked
+
+Curve = tuple[tuple[float, float], ...]
+"""How a search went: (seconds, objective or bound on the scale of L)."""
+
+AT_ONCE_TYPES = 1024
+"""Up to here exact variances take under a second, though they take n^3 operations where they are not in closed form."""
+
+
+class NotFitted(ValueError):
+    """A fitted mechanism has not been fitted yet, or its fit is not in the file."""
+
+
+class Fit(NamedTuple):
+    """A fitted mechanism, how its search went (empty where that is not known), and whether it came from a file."""
+
+    mechanism: Mechanism
+    history: Curve
+    loaded: bool = False
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A lower bound with its certificate, how it was found, and whether the search for a better one has ``finished``."""
+
+    certificate: bounds.AnyCertificate
+    history: Curve
+    finished: bool
+
+    @property
+    def size(self) -> int:
+        """Bytes of its arrays."""
+        return sum(part.nbytes for part in vars(self.certificate).values() if isinstance(part, np.ndarray | Duals))
+
+
+@dataclass(frozen=True, eq=False)
+class Setting(Design):
+    """A design whose questions have been worked out. Mechanisms go by their name in the design, each with its parameters."""
+
+    workload: workloads.Workload
+
+    # --- the error aimed at ---------------------------------------------------------------------
+
+    @property
+    def suggested(self) -> verdicts.Suggestion:
+        """Target errors taken from the questions and the people of the design."""
+        key = ("suggested", self.workload.digest, self.people_digest)
+        return self.results.cached(key, lambda: verdicts.suggest(self.workload, self.counts))
+
+    @cached_property
+    def difference(self) -> float:
+        """The difference between answers that must be seen, as a share of all users."""
+        return choices.difference(self.configuration, lambda: self.suggested)
+
+    @cached_property
+    def alpha(self) -> float:
+        """The mean squared error of shares aimed at: as given, or that with which the difference shows clearly."""
+        return choices.alpha(self.configuration, lambda: self.suggested)
+
+    @property
+    def only_case(self) -> str:
+        """Why there is no choice of whose error counts, in a sentence; empty where there is."""
+        return analysis.only_case(self.people, self.workload)
+
+    def facts(self) -> tuple[workloads.Fact, ...]:
+        """The public facts stated. ValueError with a sentence where they cannot be read, or cannot be true together."""
+        stated = [fact.text for fact in self.configuration.simulation.facts]
+        if not stated:
+            return ()
+
+        def outcome() -> tuple[workloads.Fact, ...] | ValueError:
+            try:
+                return choices.facts(self.configuration, self.workload, self.users)
+            except ValueError as error:
+                return ValueError(str(error))
+
+        size = 8 * self.domain.size * len(stated)
+        found = self.results.cached(("facts", self.naming, self.users, stated), outcome, lambda _: size)
+        if isinstance(found, ValueError):
+            raise found
+        return found
+
+    # --- mechanisms -----------------------------------------------------------------------------
+
+    @property
+    def in_comparison(self) -> tuple[str, ...]:
+        """The mechanisms compared as they are written: those chosen, or the usual ones for these questions."""
+        return library.compared(self.configuration.compared, self.epsilon, self.workload)
+
+    @property
+    def side_by_side(self) -> tuple[str, ...]:
+        """The mechanisms compared, each with its parameters and once."""
+        return tuple(dict.fromkeys(map(self.named, self.in_comparison)))
+
+    @property
+    def unsuitable(self) -> dict[str, str]:
+        """Why mechanisms cannot run on the design, by name, for those that cannot."""
+        n, epsilon, workload, offered = (
+            self.domain.size,
+            self.epsilon,
+            self.workload,
+            choices.offered(self.configuration),
+        )
+
+        def reasons() -> dict[str, str]:
+            found = {name: library.spec(name).unsuitable(n, epsilon, workload) for name in offered}
+            return {name: reason for name, reason in found.items() if reason}
+
+        return self.results.cached(("unsuitable", n, epsilon, workload.digest, offered), reasons)
+
+    def mechanism(self, name: str) -> Mechanism | None:
+        """The named mechanism; None for one that has yet to be fitted. ValueError when it cannot be built."""
+        name = self.named(name)
+        spec, n, epsilon, parameters = library.spec(name), self.domain.size, self.epsilon, self.parameters_for(name)
+        if reason := spec.unsuitable(n, epsilon, self.workload):
+            raise ValueError(reason)
+        if spec.fitted:
+            found = self.fitted(name)
+            return found.mechanism if found else None
+        workload = self.workload if spec.uses_workload else None
+        key = ("mechanism", name, n, epsilon, workload and workload.digest, sorted(parameters.items()))
+        create = partial(library.create, name, n=n, epsilon=epsilon, workload=workload, **parameters)
+        return self.results.cached(key, create, lambda made: made.bytes_held)
+
+    @property
+    def chosen_mechanism(self) -> Mechanism:
+        """The mechanism of the design. `NotFitted` while it has not been fitted."""
+        found = self.mechanism(self.chosen)
+        if found is None:
+            raise NotFitted(f"{library.spec(self.chosen).title} has not been optimised for this design yet.")
+        return found
+
+    def build(self, name: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Mechanism:
+        """The named mechanism, fitted now where it has yet to be. ValueError, one sentence, where it cannot be had."""
+        if reason := choices.unfit(self.configuration, self.cases, name, self.workload):
+            raise ValueError(reason)
+        found = self.mechanism(name)
+        return self.fit(name, callback, cancel).mechanism if found is None else found
+
+    @property
+    def delta(self) -> float:
+        """Delta of one report of the chosen mechanism, by its audit; until it is fitted, what it will have. 0 if pure."""
+        spec = library.spec(self.chosen)
+        if not spec.delta:
+            return 0.0
+        mechanism = None
+        with suppress(ValueError):
+            mechanism = self.mechanism(self.chosen)
+        if mechanism is None:
+            return spec.fixed.get("delta", DEFAULT_DELTA)
+        return self.results.cached(("delta", mechanism.digest), mechanism.audit).delta
+
+    # --- fits -----------------------------------------------------------------------------------
+
+    def fitted_key(self, name: str) -> str:
+        """Identifies the fit of a mechanism by everything it depends on."""
+        name = self.named(name)
+        settings = self.configuration.optimizer.model_dump(include={"seed", "max_rounds", "rows", "time_limit"})
+        if library.spec(name).aimed:
+            prior = self.cases[self.aim(name)].prior
+            if prior is not None:
+                settings["aim"] = [self.aim(name), hashlib.sha256(prior.tobytes()).hexdigest()]
+        return "fitted:" + json.dumps([[name, self.workload.digest, self.epsilon], settings], default=str)
+
+    def fitted(self, name: str) -> Fit | None:
+        """A fitted mechanism and its history, once it has been computed or loaded."""
+        return self.results.get(self.fitted_key(name))
+
+    def from_file(self, name: str) -> bool:
+        """Whether the mechanism in use was loaded from a file, so that nobody here knows how it was made."""
+        found = self.fitted(name) if library.spec(name).fitted else None
+        return found is not None and found.loaded
+
+    def use(self, mechanism: Mechanism) -> None:
+        """Use a fitted mechanism from a file. One that was computed here stays known as such."""
+        before = self.fitted(mechanism.name)
+        if before is None or before.mechanism.digest != mechanism.digest:
+            self._keep(mechanism.name, Fit(mechanism, (), loaded=True))
+
+    def _keep(self, name: str, fit: Fit) -> None:
+        self.results.put(self.fitted_key(name), fit, fit.mechanism.bytes_held, expensive=True)
+
+    def unfit(self, name: str) -> str | None:
+        """Why a mechanism cannot be fitted to the design, in a sentence; None where it can, or needs no fit."""
+        if reason := choices.unfit(self.configuration, self.cases, name, self.workload):
+            return reason
+        if library.spec(name).fitted and self.results.too_large(self.fit_bytes(name)):
+            return "So many rows are too large to keep: choose fewer, or leave their number empty."
+        return None
+
+    def unfitted(self, names: Iterable[str]) -> list[str]:
+        """Those of the named mechanisms that have yet to be fitted, and can be."""
+        waiting = (name for name in names if library.spec(name).fitted and self.fitted(name) is None)
+        return [name for name in waiting if self.unfit(name) is None]
+
+    def fit_bytes(self, name: str) -> int:
+        """About how many bytes the fit of a mechanism will hold."""
+        n, name = self.domain.size, self.named(name)
+        spec = library.spec(name)
+        if spec.continuous:
+            return 16 * n * (n + n // 16)
+        rows = {**self.parameters_for(name), **spec.fixed}.get("rows")
+        return 24 * n * (rows or sizes.rows(n)) if rows or n <= sizes.MOST_TYPES else 0
+
+    def fit_options(self, name: str) -> dict[str, Any]:
+        """The optimiser settings of the design that a mechanism knows."""
+        return choices.fit_options(self.configuration, self.cases, name, self.working_types)
+
+    def fit(
+        self,
+        name: str,
+        callback: Callback | None = None,
+        cancel: Cancel | None = None,
+        bound: Callable[[], float | None] | None = None,
+        ended: Callable[[], None] = lambda: None,
+    ) -> Fit:
+        """Fit a mechanism and keep the fit. The search ends once the mechanism is proved to be good enough.
+
+        ``bound`` says what has been proved by now, on the scale of L; by default that is the proof kept for the case.
+        ``ended`` is called when the search is over, before the costs of its result are computed.
+        """
+        name = self.named(name)
+        spec, chosen, cancelled = library.spec(name), self.cases[self.aim(name)], asked(cancel)
+        known = bound or partial(self.proved_objective, chosen.name)
+        history, near = list[tuple[float, float]](), False
+
+        def follow(progress: Progress) -> None:
+            nonlocal near
+            # Some mechanisms report an error of another kind, which no bound speaks of.
+            least = known() if spec.aimed and progress.objective is not None else None
+            if progress.objective is not None:
+                history.append((progress.seconds, progress.objective))
+                near = least is not None and choices.close(progress.objective, least, self.workload.trace)
+            if callback is not None:
+                callback(replace(progress, bound=progress.bound if least is None else least))
+
+        began = time.perf_counter()
+        options = self.fit_options(name)
+        mechanism = library.create(
+            name,
+            epsilon=self.epsilon,
+            workload=self.workload,
+            **options,
+            callback=follow,
+            cancel=lambda: near or cancelled(),
+        )
+        searched = time.perf_counter() - began
+        ended()
+        mechanism.audit()
+        if history:  # the last updates come after the last round: the curve ends where the result stands
+            with suppress(ValueError, Interrupted):
+                profile = self.profiled(mechanism, self.workload, Budget(cancel=cancelled).check)
+                ends = bounds.equivalent_objective(chosen.variance(profile), self.workload)
+                history.append((max(searched, history[-1][0]), ends))
+        found = Fit(mechanism, tuple(history))
+        self._keep(name, found)
+        return found
+
+    # --- what mechanisms cost -------------------------------------------------------------------
+
+    def priced(self, name: str) -> Mechanism | None:
+        """The named mechanism where its exact errors can be had; None while it is not fitted, else ValueError."""
+        self._check_price(name)
+        return self.mechanism(name)
+
+    def _check_price(self, name: str) -> None:
+        if reason := choices.too_expensive(name, self.workload, self.epsilon):
+            raise ValueError(reason)
+
+    def profile_takes_seconds(self, mechanism: Mechanism) -> bool:
+        """Whether the exact errors of a mechanism can be had, but are not known yet and take more than a second."""
+        closed = library.spec(mechanism.name).closed_form and not isinstance(mechanism, mechanisms.ExplicitMechanism)
+        if closed or not AT_ONCE_TYPES < mechanism.worked_over(self.workload) <= workloads.DENSE_TYPES:
+            return False
+        if choices.too_expensive(mechanism.name, self.workload, self.epsilon):
+            return False
+        return self.results.get(_profile_key(mechanism, self.workload)) is None
+
+    def profile(self, mechanism: Mechanism) -> np.ndarray:
+        """(n,) variance per user of each type. ValueError where it takes too long."""
+        self._check_price(mechanism.name)
+        return self.profiled(mechanism, self.workload)
+
+    def profiled(self, mechanism: Mechanism, workload: workloads.Workload, check: Check = unchecked) -> np.ndarray:
+        """The same for any workload, however long it takes; ``check`` may stop it."""
+        return self.results.cached(
+            _profile_key(mechanism, workload), lambda: mechanism.variance_profile(workload, check)
+        )
+
+    def summary(self, mechanism: Mechanism) -> analysis.Summary:
+        """Exact costs of a mechanism. ValueError where they cannot be had."""
+        profile, alpha = self.profile(mechanism), self.alpha
+        key = ("summary", mechanism.digest, self.workload.digest, alpha, self.people_digest)
+        summarise = partial(analysis.summarise, mechanism, self.workload, self.counts, alpha, profile)
+        return self.results.cached(key, summarise)
+
+    def costed(self, name: str) -> Mechanism | None:
+        """The named mechanism where it has a summary, None when that cannot be had for whatever reason."""
+        with suppress(ValueError):
+            mechanism = self.priced(name)
+            if mechanism is not None:
+                self.summary(mechanism)
+            return mechanism
+        return None
+
+    def users_needed(self, mechanism: Mechanism, case: str) -> float:
+        """Users a mechanism needs for the target error in a case."""
+        variance = self.cases[case].variance(self.profile(mechanism))
+        return analysis.users_for(variance, self.workload.squared_weights, self.alpha)
+
+    def gap(self, mechanism: Mechanism, case: str | None = None) -> float:
+        """How many more users (as a share) a mechanism needs than the best bound allows, in one case (its own).
+
+        Infinite without pure epsilon, which the bounds speak of.
+        """
+        case = case or self.aim(mechanism.name)
+        needed = self.users_needed(mechanism, case)
+        return math.inf if mechanism.delta > 0 else frames.gap(needed, max(self.bounds(case).values()))
+
+    def costs(self, mechanism: Mechanism) -> pd.DataFrame:
+        """What a mechanism costs in every case, each with its own bound: see `frames.costs`."""
+        pure = mechanism.delta == 0
+        limits = {case: self.bounds(case) if pure else dict[str, float]() for case in self.cases}
+        known = {case: self.optimum(case) for case in self.cases if pure}
+        optima = {case: users for case, users in known.items() if users is not None}
+        return frames.costs(
+            self.profile(mechanism), self.cases, limits, self.workload.squared_weights, self.alpha, optima
+        )
+
+    def compared(self, ready: Mapping[str, Mechanism], case: str) -> pd.DataFrame:
+        """Costs of mechanisms by name (columns of `frames.summaries`), fewest users in the case first."""
+        if not ready:
+            return pd.DataFrame()
+        table = frames.summaries([replace(self.summary(made), name=name) for name, made in ready.items()])
+        table["users_needed"] = [self.users_needed(ready[name], case) for name in table["name"]]
+        table["gap"] = [self.gap(ready[name], case) for name in table["name"]]
+        return table.sort_values("users_needed", ignore_index=True)
+
+    # --- what no mechanism can beat -------------------------------------------------------------
+
+    def certificate_key(self, case: str) -> str:
+        """Identifies a certificate by what it is about."""
+        prior = self.cases[case].prior
+        digest = prior is not None and hashlib.sha256(prior.tobytes()).hexdigest()
+        return "certificate:" + json.dumps([self.workload.digest, self.epsilon, digest])
+
+    def proof(self, case: str) -> Proof | None:
+        """What has been proved for a case. It takes no time where the workload treats all types alike."""
+        key = self.certificate_key(case)
+        found: Proof | None = self.results.get(key)
+        if found is None and self.workload.symmetry == "exchangeable" and self._even(case):
+            found = Proof(bounds.certificate(self.workload, self.epsilon), (), True)
+            self.results.put(key, found, found.size, expensive=True)
+        return found
+
+    def proved_objective(self, case: str) -> float | None:
+        """What has been proved for a case, on the scale of L; None where nothing has."""
+        found = self.results.get(self.certificate_key(case))
+        return None if found is None else bounds.equivalent_objective(found.certificate.variance, self.workload)
+
+    def prove(self, case: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Proof:
+        """Search for a certificate of what no mechanism can beat in a case, and keep the better of this and the last."""
+        history, cancelled = list[tuple[float, float]](), asked(cancel)
+        seconds, began = self.search_seconds, time.perf_counter()
+
+        def follow(progress: Progress) -> None:
+            history.append((progress.seconds, progress.bound or 0.0))
+            if callback is not None:
+                callback(progress)
+
+        found = choices.prove(self.workload, self.epsilon, self.cases[case], seconds, follow, cancelled)
+        finished = time.perf_counter() - began < seconds and not cancelled()
+        return self._better(self.certificate_key(case), Proof(found, tuple(history), finished))
+
+    def _better(self, key: str, proof: Proof) -> Proof:
+        before: Proof | None = self.results.get(key)
+        if before is not None and before.certificate.variance > proof.certificate.variance:
+            proof = before
+        self.results.put(key, proof, proof.size, expensive=True)
+        return proof
+
+    def written(self, case: str, before: bool = False) -> Written | None:
+        """What has been proved for a case as files; None where there is nothing to write.
+
+        It takes as long as two checks of the proof, and no time where only files written ``before`` are asked for.
+        """
+        proof, epsilon = self.proof(case), self.configuration.epsilon
+        if proof is None or certificate_file.too_large(proof.certificate) or not proof.certificate.value > 0:
+            return None
+        found = proof.certificate
+        key = ("written", self.certificate_key(case), found.value, type(found).__name__, epsilon)
+        if before:
+            return self.results.get(key)
+        write = partial(certificate_file.write, found, epsilon)
+        return self.results.cached(key, write, lambda files: len(files.arrays))
+
+    def adopt(self, files: Written) -> None:
+        """Take over what files prove, once that has been checked for the questions and epsilon of the design.
+
+        ValueError, one sentence, where they prove nothing for any of its cases.
+        """
+        found = certificate_file.read(files, self.workload, self.configuration.epsilon)
+        cases = [name for name in self.cases if self._about(found, name)]
+        for name in cases or [name for name, case in self.cases.items() if case.prior is None]:
+            self._better(self.certificate_key(name), Proof(found, (), False))
+
+    def _about(self, found: bounds.AnyCertificate, case: str) -> bool:
+        """Whether a certificate is about the people of a case, rather than about others."""
+        chosen, prior = self.cases[case], found.prior if isinstance(found, bounds.Certificate) else None
+        even = prior is None or np.array_equal(prior, np.full(len(prior), 1 / len(prior)))
+        if chosen.prior is None:
+            return even and (prior is None or self.workload.symmetry_group.all_alike)
+        return chosen.uniform if even or prior is None else np.array_equal(chosen.prior, prior)
+
+    def _even(self, case: str) -> bool:
+        """Whether a case is about users spread evenly. The worst case is, where symmetry makes all types alike."""
+        chosen = self.cases[case]
+        return chosen.prior is None or chosen.uniform
+
+    def closed_bounds(self, case: str) -> dict[str, float]:
+        """Lower bounds on users needed that are known at once, in closed form, by name."""
+        key = ("bounds", self.certificate_key(case), self.alpha)
+        limits = partial(frames.users_bounds, self.workload, self.epsilon, self.alpha, self.cases[case])
+        return self.results.cached(key, limits)
+
+    def bounds(self, case: str = "worst_case") -> dict[str, float]:
+        """Lower bounds on users needed in a case, by name."""
+        found, proof = self.closed_bounds(case), self.proof(case)
+        if proof is None:
+            return found
+        return {**found, "certificate": frames.users_certified(proof.certificate, self.alpha)}
+
+    def floor(self, case: str) -> tuple[str, float] | None:
+        """The strongest of these bounds by name, and the variance per user that no unbiased mechanism goes below.
+
+        None where bounds take too long to work out while a page is drawn.
+        """
+        if self.working_types > PRICED_TYPES:
+            return None
+        limits = self.bounds(case)
+        return frames.strongest(limits), max(limits.values()) * self.alpha * self.workload.squared_weights
+
+    # --- the exact optimum ----------------------------------------------------------------------
+
+    def optimum_prior(self, case: str) -> np.ndarray | None:
+        """The spread of people whose exact optimum is that of a case; None where there is none, or too many types.
+
+        For the worst case it is the even spread where symmetry makes all types alike: nobody fares worse than the average.
+        """
+        prior, n = self.cases[case].prior, self.domain.size
+        if n > EXACT_TYPES:
+            return None
+        alike = prior is None and self.workload.symmetry_group.all_alike
+        return np.full(n, 1 / n) if alike else prior
+
+    def optimum_key(self, prior: np.ndarray) -> str:
+        """Identifies the exact optimum for people spread like this."""
+        return "optimum:" + json.dumps([self.workload.digest, self.epsilon, prior.tolist()])
+
+    def optimum(self, case: str) -> float | None:
+        """Users that the best of all pure mechanisms needs in a case; None where that is not known, or not yet."""
+        prior = self.optimum_prior(case)
+        found: optimize.ExactOptimum | None = None if prior is None else self.results.get(self.optimum_key(prior))
+        if found is None:
+            return None
+        return analysis.users_for(found.variance, self.workload.squared_weights, self.alpha)
+
+
+def _profile_key(mechanism: Mechanism, workload: workloads.Workload) -> tuple[str, str, str]:
+    return "profile", mechanism.digest, workload.digest
