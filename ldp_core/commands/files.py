@@ -10,7 +10,7 @@ from ldp_core.commands import terminal
 from ldp_core.data import tables
 from ldp_core.designs import Bundle, Configuration, UploadedData
 from ldp_core.designs.bundle import LACKS_STRATEGY, MAX_BYTES
-from ldp_core.designs.realise import Table
+from ldp_core.designs.standalone import Table
 
 
 def configuration_argument(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from ldp_core import library, wording
 from ldp_core.commands import terminal
 from ldp_core.commands.terminal import Bar
 from ldp_core.designs import Bundle, Setting, choices
-from ldp_core.designs.realise import adopt
+from ldp_core.designs.standalone import adopt
 from ldp_core.mechanisms.base import Mechanism
 
 WHOSE = {

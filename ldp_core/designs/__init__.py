@@ -33,8 +33,6 @@ from ldp_core.designs.privacy_note import guarantee as guarantee
 from ldp_core.designs.privacy_note import observed_parts as observed_parts
 from ldp_core.designs.privacy_note import risk_in_words as risk_in_words
 from ldp_core.designs.problems import ConfigurationError as ConfigurationError
-from ldp_core.designs.realise import ready as ready
-from ldp_core.designs.realise import realise as realise
 from ldp_core.designs.results import Results as Results
 from ldp_core.designs.setting import Fit as Fit
 from ldp_core.designs.setting import NotFitted as NotFitted
@@ -46,3 +44,5 @@ from ldp_core.designs.sharing import left_out_in_words as left_out_in_words
 from ldp_core.designs.sharing import revealing as revealing
 from ldp_core.designs.sharing import shareable as shareable
 from ldp_core.designs.sharing import without_own as without_own
+from ldp_core.designs.standalone import ready as ready
+from ldp_core.designs.standalone import realise as realise

@@ -13,6 +13,7 @@ import numpy as np
 from ldp_core import analysis, bounds, estimators, library, verdicts, wording, workloads
 from ldp_core.bounds.general import weighted
 from ldp_core.designs.configuration import Configuration
+from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
 from ldp_core.optimize import sizes
 from ldp_core.people import People
 from ldp_core.run import Callback, Cancel, Progress
@@ -60,6 +61,12 @@ def named(configuration: Configuration, name: str) -> str:
 def offered(configuration: Configuration) -> list[str]:
     """All mechanisms there are to choose from: the library, and the strategy matrices brought along."""
     return [*library.names(), *(matrix.mechanism for matrix in configuration.own)]
+
+
+def expected_delta(configuration: Configuration) -> float:
+    """Delta that the chosen mechanism will be built for. 0 if pure."""
+    spec = library.spec(named(configuration, configuration.mechanism.name))
+    return spec.fixed.get("delta", DEFAULT_DELTA) if spec.delta else 0.0
 
 
 def cases(

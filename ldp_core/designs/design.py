@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ldp_core import analysis, workloads
+from ldp_core import analysis, library, workloads
 from ldp_core.data import tables
 from ldp_core.data.domain import Domain
 from ldp_core.designs import choices
@@ -127,6 +127,17 @@ class Design:
     def chosen(self) -> str:
         """The name of the chosen mechanism with its parameters."""
         return self.named(self.configuration.mechanism.name)
+
+    @property
+    def in_comparison(self) -> tuple[str, ...]:
+        """The mechanisms compared as they are written: those chosen, or the usual ones for these questions."""
+        chosen = self.configuration.compared
+        return chosen if self.workload is None else library.compared(chosen, self.epsilon, self.workload)
+
+    @property
+    def side_by_side(self) -> tuple[str, ...]:
+        """The mechanisms compared, each with its parameters and once."""
+        return tuple(dict.fromkeys(map(self.named, self.in_comparison)))
 
     def parameters_for(self, name: str) -> dict[str, Any]:
         """Parameters of a mechanism in this design: see `choices.parameters_for`."""

@@ -27,7 +27,6 @@ from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.choices import PRICED_TYPES
 from ldp_core.designs.design import Design
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
 from ldp_core.optimize import sizes
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked, unchecked
 
@@ -114,16 +113,6 @@ class Setting(Design):
     # --- mechanisms -----------------------------------------------------------------------------
 
     @property
-    def in_comparison(self) -> tuple[str, ...]:
-        """The mechanisms compared as they are written: those chosen, or the usual ones for these questions."""
-        return library.compared(self.configuration.compared, self.epsilon, self.workload)
-
-    @property
-    def side_by_side(self) -> tuple[str, ...]:
-        """The mechanisms compared, each with its parameters and once."""
-        return tuple(dict.fromkeys(map(self.named, self.in_comparison)))
-
-    @property
     def unsuitable(self) -> dict[str, str]:
         """Why mechanisms cannot run on the design, by name, for those that cannot."""
         n, epsilon, workload, offered = (
@@ -171,14 +160,12 @@ class Setting(Design):
     @property
     def delta(self) -> float:
         """Delta of one report of the chosen mechanism, by its audit; until it is fitted, what it will have. 0 if pure."""
-        spec = library.spec(self.chosen)
-        if not spec.delta:
-            return 0.0
-        mechanism = None
-        with suppress(ValueError):
-            mechanism = self.mechanism(self.chosen)
+        expected, mechanism = choices.expected_delta(self.configuration), None
+        if expected:
+            with suppress(ValueError):
+                mechanism = self.mechanism(self.chosen)
         if mechanism is None:
-            return spec.fixed.get("delta", DEFAULT_DELTA)
+            return expected
         return self.results.cached(("delta", mechanism.digest), mechanism.audit).delta
 
     # --- fits -----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 from ldp_core.data.domain import Domain
 from ldp_core.designs import Configuration, bundle
-from ldp_core.designs.realise import realise
+from ldp_core.designs.standalone import realise
 from ldp_core.kit import devices
 from ldp_core.kit.client import Device
 from ldp_core.kit.package import device_file

@@ -60,17 +60,24 @@ def open_page(title: str, purpose: str) -> Session:
     # Shown again on every run: one ends whenever background work does, before anybody has read.
     # In one place, empty or not: entries below that moved up or down would lose what is being typed into them.
     with st.container(key="notices"):
-        name = state.configuration.mechanism.name
-        fitted = bool(state.notices) and state.setting.fitted(name) is not None
+        name, design = state.configuration.mechanism.name, state.design()
+        setting = design if isinstance(design, Setting) else None
+        fitted = bool(state.notices) and setting is not None and setting.fitted(name) is not None
         for kind, text in state.notices:
             if not (fitted and text == LACKS_STRATEGY):
                 getattr(st, kind)(plain(text))
-        offered = state.notices and not fitted and state.view.get("offer_optimise") == state.setting.fitted_key(name)
-        if offered and state.setting.unfit(name) is None and work.fit(state, name).running is None:
-            st.button(
-                "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
-            )
+        if setting is not None and state.notices and not fitted:
+            _offer_fit(state, setting, name)
     return state
+
+
+def _offer_fit(state: Session, setting: Setting, name: str) -> None:
+    """A button that fits a mechanism whose fit a loaded file lacked."""
+    lacked = state.view.get("offer_optimise") == setting.fitted_key(name)
+    if lacked and setting.unfit(name) is None and work.fit(state, name).running is None:
+        st.button(
+            "Optimise again", on_click=work.start_fit, args=(state, name), key="offer", icon=":material/play_arrow:"
+        )
 
 
 def _head(title: str) -> None:

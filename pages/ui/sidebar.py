@@ -94,7 +94,7 @@ def _workload(state: Session, design: Design | None) -> None:
 
 def _privacy(state: Session) -> None:
     c = state.configuration
-    risk = designs.risk_in_words(c.epsilon_value, state.setting.delta)
+    risk = designs.risk_in_words(c.epsilon_value, state.delta)
     _line("pages/design.py", SET, f"Epsilon: {c.epsilon}", wording.capital(risk))
 
 

@@ -61,7 +61,7 @@ def suspicion_control(state: Session) -> None:
 def risk(state: Session) -> str:
     """What the reports of one person can lead to, whatever the mechanism, in a sentence."""
     c = state.configuration
-    return beliefs.belief_in_words(suspicion(state), c.epsilon_value, state.setting.delta, c.reports_per_user)
+    return beliefs.belief_in_words(suspicion(state), c.epsilon_value, state.delta, c.reports_per_user)
 
 
 def show(state: Session) -> None:
@@ -111,7 +111,7 @@ def _said() -> Iterator[None]:
 
 def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later: Later) -> None:
     c, found, what = state.configuration, None, "value"
-    about = (c.epsilon_value, state.setting.delta, c.reports_per_user)
+    about = (c.epsilon_value, state.delta, c.reports_per_user)
     if survey_beliefs.for_columns(mechanism, design.people):
         places, what = _columns_control(state, design)
         prior = design.people.table(places) / design.users

@@ -116,11 +116,11 @@ def test_a_fitted_mechanism_comes_from_its_file_or_is_fitted_or_refused():
 def test_a_fit_ends_once_it_is_proved_to_be_good_enough():
     """The proof of the case that it is fitted for is what counts; without one it goes on until it has converged."""
     setting = ready(DECLARED.with_(mechanism=MechanismRecipe(name="optimized"), optimizer=Optimizer(aim="average")))
-    rounds = []
-    unproved = setting.build("optimized", rounds.append)
+    rounds, proved = [], []
+    unproved = setting.fit("optimized", rounds.append).mechanism
     setting.prove("average")
-    proved = []
-    mechanism = setting.build("optimized", proved.append)
+    mechanism = setting.fit("optimized", proved.append).mechanism
+    assert setting.build("optimized") is mechanism
     assert len(proved) <= len(rounds)
     assert setting.gap(mechanism, "average") < 0.01
     assert setting.gap(unproved, "average") <= setting.gap(mechanism, "average") + 1e-12

@@ -7,7 +7,7 @@ import zipfile
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.designs import Configuration, MechanismRecipe, Population, Setting, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.designs.realise import realise
+from ldp_core.designs.standalone import realise
 from ldp_core.kit import package
 from ldp_core.workloads import MarginalsPart, PrefixPart
 

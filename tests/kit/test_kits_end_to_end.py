@@ -17,7 +17,7 @@ from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.own import OwnMatrix
-from ldp_core.designs.realise import realise
+from ldp_core.designs.standalone import realise
 from ldp_core.kit.opening import open_kit
 from ldp_core.people import Records
 from ldp_core.workloads import HistogramPart, KWayMarginalsPart, PrefixPart

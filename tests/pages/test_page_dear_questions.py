@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from ldp_core import designs, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain
-from ldp_core.designs import Configuration, Population, WorkloadRecipe
+from ldp_core.designs import Configuration, Population, WorkloadRecipe, design
 from ldp_core.workloads import (
     ON_TYPES,
     KWayMarginalsPart,
@@ -16,7 +16,7 @@ from ldp_core.workloads import (
     PredicatesPart,
     TypesPart,
 )
-from pages.ui.session import derived
+from pages.ui.session import state as session_state
 from tests.pages.conftest import APP
 
 PAGES = ["workload", "design", "compare", "bounds", "plan", "simulate", "export"]
@@ -81,7 +81,8 @@ def test_what_no_server_should_work_out_is_refused_unbuilt(opened, never_built):
 
 
 def test_once_asked_for_they_are_worked_out_beside_the_page(opened, monkeypatch):
-    monkeypatch.setattr(derived, "UNASKED_SECONDS", 0.0)
+    monkeypatch.setattr(design, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(session_state, "QUICK_SECONDS", 0.0)
     at = opened(link(3, KWayMarginalsPart(k=2)))
     session = at.session_state["session"]
     assert session.design().workload is None

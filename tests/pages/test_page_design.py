@@ -105,7 +105,7 @@ def test_optimising_ends_in_a_result_and_export_follows(small):
     assert not small.has("button", "optimise")
     assert "audited epsilon 1," in small.words
     assert len(small.charts) == 2  # the closing gap, and the patterns
-    mechanism, _ = small.session.setting.fitted("optimized")
+    mechanism, *_ = small.session.setting.fitted("optimized")
     assert mechanism.audit().epsilon <= 1 + 1e-9
     others = [small.session.mechanism(name) for name in ("randomized_response", "hierarchical")]
     best, *worse = [small.session.setting.summary(one).worst_case_variance for one in (mechanism, *others)]
@@ -120,7 +120,7 @@ def test_the_curve_of_the_search_ends_at_the_users_needed(small, aim):
         optimizer=Optimizer(max_rounds=2), population=Population(users=500, origin="declared", shape="zipf")
     )
     small.enter("selectbox", "aim", aim).press("optimise").finish()
-    mechanism, history = small.session.setting.fitted("optimized")
+    mechanism, history, _ = small.session.setting.fitted("optimized")
     needed = small.session.setting.users_needed(mechanism, aim)
     rounds, ends = (
         analysis.users_from_objective(value, small.workload, small.session.setting.alpha) for _, value in history[-2:]

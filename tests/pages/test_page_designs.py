@@ -12,7 +12,7 @@ from ldp_core import designs
 from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import Configuration, Optimizer, UploadedData, WorkloadRecipe
 from ldp_core.workloads import PrefixPart
-from pages.ui.session import exchange, shelf
+from pages.ui.session import exchange, saved_designs
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.sources import Source
 from pages.ui.tasks import work
@@ -187,7 +187,7 @@ def test_a_file_that_is_loaded_leaves_a_named_design_in_the_list(ages, another):
     ages.load(exchange.saved(other.session))
     assert ages.at.title[0].value == "Design"
     assert (ages.session.saved.name, ages.configuration) == ("", other.configuration)
-    assert [(one.name, one.configuration) for one in ages.session.saved.designs] == [("mine", before)]
+    assert [(one.name, one.history.configuration) for one in ages.session.saved.designs] == [("mine", before)]
 
 
 # --- the list -------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def test_a_design_is_kept_renamed_copied_changed_and_found_again(ages):
     assert (ages.session.saved.name, ages.configuration.epsilon) == ("two", "2")
     ages.press("undo")
     assert ages.configuration.epsilon == "1"
-    assert [one.configuration.epsilon for one in ages.session.saved.designs] == ["1", "1"]
+    assert [one.history.configuration.epsilon for one in ages.session.saved.designs] == ["1", "1"]
     ages.press("design-show-0")
     assert not ages.session.history.future, "undo belongs to the other design"
 
@@ -288,21 +288,21 @@ def test_deleting_can_be_taken_back(ages):
 
 def test_the_list_has_an_end(ages):
     ages.press("design-keep")
-    for _ in range(shelf.MOST_DESIGNS - 1):
+    for _ in range(saved_designs.MOST_DESIGNS - 1):
         ages.session.saved.duplicate()
     before = ages.session.saved.designs
-    assert len(before) == shelf.MOST_DESIGNS
+    assert len(before) == saved_designs.MOST_DESIGNS
     ages.at.run()
     ages.press("design-duplicate")
     assert "which is the most" in ages.errors[0]
     assert ages.session.saved.designs == before
-    assert f"At most {shelf.MOST_DESIGNS} designs" in ages.words
+    assert f"At most {saved_designs.MOST_DESIGNS} designs" in ages.words
 
 
 class Large(Source):
     @property
     def size(self):
-        return shelf.KEPT_BYTES // 4
+        return saved_designs.KEPT_BYTES // 4
 
 
 def test_tables_of_designs_that_wait_are_bounded():
@@ -314,8 +314,13 @@ def test_tables_of_designs_that_wait_are_bounded():
         state.install(state.configuration, tables[i])
     state.saved.keep("first")
     state.saved.duplicate()
-    held = {step[1].id for one in state.saved.designs for step in (*one.past, *one.future) if step[1] is not None}
-    assert len(held | {one.source.id for one in state.saved.designs}) <= 4
+    held = {
+        step[1].id
+        for one in state.saved.designs
+        for step in (*one.history.past, *one.history.future)
+        if step[1] is not None
+    }
+    assert len(held | {one.history.source.id for one in state.saved.designs}) <= 4
     for i in (4, 5, 6):
         state.saved.begin()
         state.install(Configuration(epsilon=f"1{i}"), tables[i])
@@ -401,7 +406,7 @@ def test_what_is_not_optimised_takes_one_click(ages):
 def _costs(app):
     from pages.ui import beside as view
 
-    return [view._cost(app.session.standing_for(one), one, "worst_case") for one in app.session.saved.designs]
+    return [view._cost(app.session.standing_for(one.history), one, "worst_case") for one in app.session.saved.designs]
 
 
 def test_designs_without_costs_say_why(ages):

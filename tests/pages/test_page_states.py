@@ -67,7 +67,7 @@ def test_page_without_data_says_what_it_needs_and_links_there(app, page):
 
 @pytest.mark.parametrize("page", ["design", "compare", "simulate", "export", "collect"])
 def test_page_without_workload_links_to_workloads(ages, page):
-    ages.session.configuration = ages.configuration.with_(workload=None)
+    ages.session.history.configuration = ages.configuration.with_(workload=None)
     ages.go(page)
     assert "workload" in ages.at.info[0].value
     assert [link.proto.label for link in ages.at.main.get("page_link")] == ["Choose a workload"]

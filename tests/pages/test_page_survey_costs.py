@@ -4,10 +4,9 @@ import pytest
 
 from ldp_core import workloads
 from ldp_core.data.domain import Domain, NumericAttribute
-from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
+from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices, setting
 from ldp_core.workloads import KWayMarginalsPart, PrefixPart, surveyed
 from pages.ui import forging, judging
-from pages.ui.session import figures
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import kit
 
@@ -16,9 +15,9 @@ from pages.ui.tasks import kit
 def survey(app, busy, monkeypatch):
     """64 types in tables of 16, where pages do 16 at once, and nobody works in the background yet."""
     monkeypatch.setattr(surveyed, "FITTED_TYPES", 16)
-    for module, name in ((figures, "AT_ONCE_TYPES"), (judging, "AT_ONCE_TYPES"), (kit, "QUICK_TYPES")):
+    for module, name in ((setting, "AT_ONCE_TYPES"), (judging, "AT_ONCE_TYPES"), (kit, "QUICK_TYPES")):
         monkeypatch.setattr(module, name, 16)
-    for module in (figures, choices):
+    for module in (setting, choices):
         monkeypatch.setattr(module, "PRICED_TYPES", 32)
     monkeypatch.setattr(forging, "QUICK_ENTRIES", 16 * 60)
     attributes = [NumericAttribute(name=name, edges=tuple(range(5)), origin="declared") for name in "xyz"]

@@ -265,7 +265,7 @@ def test_a_certificate_below_the_closed_form_is_not_called_the_bound(lives, monk
     lives.go("design")
     assert "The bound is a certificate: numbers that prove it by" in words(lives)
     closed = state.setting.bounds(case)["certificate"] * 1.1
-    monkeypatch.setattr(type(state), "closed_bounds", lambda self, case: {"centred_svd": closed})
+    monkeypatch.setattr(type(state.setting), "closed_bounds", lambda self, case: {"centred_svd": closed})
     lives.at.run()
     said = f"The bound above is the centred SVD bound. A certificate says {wording.at_least(closed / 1.1)}: numbers that prove that by"
     assert said.replace("\N{NO-BREAK SPACE}", " ") in words(lives.check())

@@ -194,10 +194,10 @@ def test_a_recommended_variant_is_taken_with_its_parameters(app):
 def test_delta_of_the_design_is_the_one_chosen(app):
     app.declare(bins=8).go("design").enter("selectbox", "mechanism", "gaussian")
     app.enter("text_input", "choice-delta", "1e-9")
-    assert app.session.setting.delta == pytest.approx(1e-9)
+    assert app.session.delta == pytest.approx(1e-9)
     assert "delta = 1 × 10⁻⁹" in app.words
     app.enter("selectbox", "mechanism", "matrix_l2").enter("text_input", "choice-delta", "1e-8")
-    assert app.session.setting.delta == 1e-8  # before it is fitted, too
+    assert app.session.delta == 1e-8  # before it is fitted, too
     app.press("optimise").finish()
     assert app.session.mechanism("matrix_l2").audit().delta == pytest.approx(1e-8)
 

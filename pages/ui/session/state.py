@@ -35,7 +35,7 @@ from ldp_core.designs import (
     questions_key,
 )
 from ldp_core.designs.design import QUICK_SECONDS
-from ldp_core.designs.realise import counts_column as counts_column
+from ldp_core.designs.standalone import counts_column as counts_column
 from ldp_core.mechanisms import Mechanism
 from pages.ui.session import browser
 from pages.ui.session.held import holder, tab_lives
@@ -222,7 +222,13 @@ class Session:
     def in_comparison(self) -> tuple[str, ...]:
         """The mechanisms compared as they are written."""
         design = self.design()
-        return design.in_comparison if isinstance(design, Setting) else self.configuration.compared
+        return self.configuration.compared if design is None else design.in_comparison
+
+    @property
+    def delta(self) -> float:
+        """Delta of one report of the chosen mechanism; 0 if pure."""
+        design = self.design()
+        return design.delta if isinstance(design, Setting) else choices.expected_delta(self.configuration)
 
     def crowded(self, names: list[str]) -> str:
         """What to say before these mechanisms are fitted where their fits cannot all be kept; else nothing."""
