@@ -27,33 +27,18 @@ COPIED = ("client.py", "client.js", "audit.py", "collect.py")
 _HERE = Path(__file__).parent
 
 
-def outcome(
-    configuration: Configuration,
-    mechanism: Mechanism,
-    limits: Mapping[str, Mapping[str, float]],
-    expected: Mapping[str, Any],
-    loaded: bool = False,
-) -> dict[str, Any]:
-    """What a design comes to, as its files record it: ``limits`` in users by case and name, ``expected`` errors and users needed, and
-    whether the strategy was ``loaded`` from a file. ValueError, one sentence, where nothing can be promised."""
-    name = configuration.mechanism.name
-    columns = [] if configuration.domain is None else [one.name for one in configuration.domain.attributes]
-    explanation = survey_frames.explained(mechanism, columns)
-    told = {"name": name, "parameters": mechanism.parameters, "explanation": explanation}
-    if library.spec(name).fitted:
-        told["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
-    return {
-        "mechanism": told,
-        "audit": asdict(mechanism.audit()),
-        "guarantee": guarantee(configuration, mechanism.audit()),
-        "users_no_mechanism_can_do_without": limits,
-        **expected,
-    }
-
-
 def outcome_of(found: Setting) -> dict[str, Any]:
-    """The same of the mechanism of a design, with everything that is computed in a moment."""
-    mechanism = found.chosen_mechanism
+    """What a design comes to, as its files record it, with everything that is computed in a moment.
+
+    ValueError, one sentence, where nothing can be promised; `NotFitted` while its mechanism has yet to be fitted.
+    """
+    c, mechanism = found.configuration, found.chosen_mechanism
+    columns = [] if c.domain is None else [one.name for one in c.domain.attributes]
+    explanation = survey_frames.explained(mechanism, columns)
+    told = {"name": c.mechanism.name, "parameters": mechanism.parameters, "explanation": explanation}
+    if library.spec(c.mechanism.name).fitted:
+        loaded = found.from_file(found.chosen)
+        told["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
     expected: dict[str, Any]
     try:
         expected = {
@@ -63,8 +48,13 @@ def outcome_of(found: Setting) -> dict[str, Any]:
         }
     except ValueError as error:  # a large design can be deployed all the same
         expected = {"expected_errors": None, "expected_errors_missing": str(error)}
-    limits = {case: found.bounds(case) for case in found.cases}
-    return outcome(found.configuration, mechanism, limits, expected, found.from_file(found.chosen))
+    return {
+        "mechanism": told,
+        "audit": asdict(mechanism.audit()),
+        "guarantee": guarantee(c, mechanism.audit()),
+        "users_no_mechanism_can_do_without": {case: found.bounds(case) for case in found.cases},
+        **expected,
+    }
 
 
 def design(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -185,30 +184,11 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
     return f"The questions {'are too many for this server' if design.expensive else 'do not fit the data'}. {design.misfit}"
 
 
-def _expected(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]:
-    """Exact errors and users needed, or why there are none: a large design can be deployed all the same."""
-    try:
-        return {
-            "expected_errors": asdict(state.setting.summary(mechanism)),
-            "expected_errors_refer_to": state.present.population,
-            "users_needed": {case: state.setting.users_needed(mechanism, case) for case in state.present.cases},
-        }
-    except ValueError as error:
-        return {"expected_errors": None, "expected_errors_missing": str(error)}
-
-
-def outcome(state: Session, mechanism: mechanisms.Mechanism) -> dict[str, Any]:
-    """What the design comes to, as its files record it. ValueError with a sentence where nothing can be promised."""
-    limits = {case: state.setting.bounds(case) for case in state.present.cases}
-    loaded = state.setting.from_file(state.configuration.mechanism.name)
-    return package.outcome(state.configuration, mechanism, limits, _expected(state, mechanism), loaded)
-
-
 def export(state: Session) -> bytes:
     """The current design as a zip, packed once as long as all that goes into it stays; ValueError with a sentence when something it needs
     is missing."""
     c, mechanism = state.configuration, state.mechanism(state.configuration.mechanism.name)
-    found = {} if mechanism is None else outcome(state, mechanism)
+    found = {} if mechanism is None else package.outcome_of(state.setting)
     proof = None if mechanism is None else certificate(state, mechanism)
     key = ("file", c.to_json(), mechanism and mechanism.digest, found, proof and proof.document)
     return state.results.cached(key, lambda: package.design(c, found, mechanism, certificate=proof), len)

@@ -21,7 +21,7 @@ QUICK_ENTRIES, QUICK_TYPES = 2**16, 512
 def kit(state: Session, mechanism: mechanisms.Mechanism) -> Task[bytes]:
     """The current design as a kit, see `ldp_core.kit.package`. ValueError with a sentence where nothing can be promised; the work
     itself says why a kit cannot be had."""
-    c, design, outcome = state.configuration, state.setting, exchange.outcome(state, mechanism)
+    c, design, outcome = state.configuration, state.setting, package.outcome_of(state.setting)
     key = "kit:" + digest((c.digest(), mechanism.digest, design.people_digest, outcome))
 
     def work(job: Job) -> bytes:

@@ -25,8 +25,8 @@ def _held(states, frame, server):
             left = (
                 known.source,
                 known.draft,
-                known.past,
-                known.future,
+                known.history.past,
+                known.history.future,
                 known.view,
                 known._design,
                 known.results._items,
