@@ -7,16 +7,14 @@ contribution of one user; N users of the worst type contribute N times the worst
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass, field
 from numbers import Real
 
 import numpy as np
 
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.people import Counted, Counts, People, Records, dense, users_of
-from ldp_core.workloads import Survey, Workload
+from ldp_core.people import Counts, People, checked_counts, dense, users_of
+from ldp_core.workloads import Workload
 
 DEFAULT_ALPHA = 0.01
 NOISE_MULTIPLE = 1.96  # two-sided 95 % of a normal distribution
@@ -61,22 +59,22 @@ CASES = {
 def cases_of(people: People, workload: Workload | None = None) -> dict[str, Case]:
     """Whose error can count, by name: past `people.MOST_CELLS` types, and for surveys of any size, only the worst case: nothing is known type
     by type there, and what is made for surveys has the same error for all."""
-    if not isinstance(people, Counted) or isinstance(workload, Survey):
-        return {WORST_CASE.name: WORST_CASE}
-    n, users = len(people.counts), people.users
-    return {WORST_CASE.name: WORST_CASE, "average": average_case(n), "people": Case("people", people.counts / users)}
+    counts, only = people.by_type, {WORST_CASE.name: WORST_CASE}
+    if counts is None or (workload is not None and workload.survey is not None):
+        return only
+    return {**only, "average": average_case(len(counts)), "people": Case("people", counts / people.users)}
 
 
 def only_case(people: People, workload: Workload) -> str:
     """Why there is one case only, in a sentence; empty where there are several."""
-    if isinstance(people, Counted) and not isinstance(workload, Survey):
+    if people.by_type is not None and workload.survey is None:
         return ""
-    if isinstance(workload, Survey) and workload.symmetric:
+    if workload.survey is not None and workload.survey.symmetric:
         return (
             "Whose error counts makes no difference here: the questions, and mechanisms for surveys, treat all values of a column alike, so "
             "that the worst case, the average and your people are one."
         )
-    if isinstance(workload, Survey):
+    if workload.survey is not None:
         return (
             "The worst case counts here: questions that follow an order or single out values have errors that differ from one combination of "
             "values to another, and for surveys they are not worked out one by one."
@@ -109,9 +107,7 @@ def average_variance(mechanism: Mechanism, workload: Workload) -> float:
     >>> round(ldp.analysis.average_variance(mechanism, ldp.workloads.prefix(4)), 3)
     6.297
     """
-    if isinstance(mechanism, SurveyMechanism):  # where there are too many types, the profile is that of the worst alone
-        return mechanism.average_of(workload)
-    return float(mechanism.variance_profile(workload).mean())
+    return mechanism.average_of(workload)
 
 
 def variance_on_data(mechanism: Mechanism, workload: Workload, counts: Counts) -> float:
@@ -121,26 +117,7 @@ def variance_on_data(mechanism: Mechanism, workload: Workload, counts: Counts) -
     >>> round(ldp.analysis.variance_on_data(mechanism, ldp.workloads.prefix(4), [100, 0, 0, 0]), 1)
     687.9
     """
-    counts = _checked(mechanism, counts)
-    if isinstance(mechanism, SurveyMechanism):
-        return mechanism.variance_on(workload, counts)
-    return _on_data(mechanism.variance_profile(workload), counts)
-
-
-def _checked(mechanism: Mechanism, counts: Counts) -> Counts:
-    """``counts`` where they are people, or a number from 0 up for each type, else a ValueError. Mechanisms for surveys see to it themselves."""
-    if isinstance(mechanism, SurveyMechanism) or isinstance(counts, Counted | Records):
-        return counts
-    found = None
-    with suppress(TypeError, ValueError):
-        found = np.asarray(counts, dtype=float)
-    if found is None or found.shape != (mechanism.n,) or not np.all(np.isfinite(found) & (found >= 0)):
-        raise ValueError(f"Counts must be numbers of users from 0 up, one for each of the {mechanism.n:,} types.")
-    return counts
-
-
-def _on_data(profile: np.ndarray, counts: Counts) -> float:
-    return float(dense(counts) @ profile)
+    return mechanism.variance_on(workload, counts)
 
 
 def objective(mechanism: Mechanism, workload: Workload) -> float:
@@ -196,7 +173,7 @@ def standard_errors(mechanism: Mechanism, workload: Workload, counts: Counts) ->
     """
     if reason := mechanism.supports(workload):
         raise ValueError(reason)
-    variances = mechanism.query_variances(workload, _checked(mechanism, counts))
+    variances = mechanism.query_variances(workload, counts)
     return np.sqrt(np.maximum(variances, 0))  # rounding can leave -1e-12 where a variance is 0
 
 
@@ -228,17 +205,13 @@ def summarise(
 ) -> Summary:
     """Everything the Compare page says about ``mechanism``, for the population ``counts``, (n,) or `People`. ``profile`` (n,) is its
     variance profile for the workload where that is known already."""
-    counts = _checked(mechanism, counts)
     profile = mechanism.variance_profile(workload) if profile is None else profile
-    users = float(users_of(counts))
     worst_case = float(profile.max())
-    if isinstance(mechanism, SurveyMechanism):  # where there are too many types, the profile is that of the worst alone
-        alike = isinstance(workload, Survey) and workload.symmetric and len(profile) == 1
-        average = worst_case if alike else mechanism.average_of(workload)
-        on_data = worst_case * users if alike else mechanism.variance_on(workload, counts)
-    else:
-        average, on_data = float(profile.mean()), _on_data(profile, counts)
-    p = workload.squared_weights
+    if len(profile) == workload.n:
+        average, on_data = float(profile.mean()), float(dense(checked_counts(counts, workload.n)) @ profile)
+    else:  # there are too many types, and the profile is that of the worst alone
+        average, on_data = mechanism.average_of(workload), mechanism.variance_on(workload, counts)
+    p, users = workload.squared_weights, float(users_of(counts))
 
     def share(variance_per_user: float) -> float:
         return math.sqrt(max(0.0, variance_per_user) / (p * users))

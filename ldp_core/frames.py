@@ -129,7 +129,7 @@ def users_bounds(
     """The users that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form. The worst case
     takes a search, which ``cancel`` (see `ldp_core.run`) ends early. Of a survey one number holds for
     the worst case and for even people."""
-    if isinstance(workload, workloads.Survey) and (case.prior is None or case.uniform):
+    if workload.survey is not None and (case.prior is None or case.uniform):
         return {"centred_svd": analysis.users_from_objective(bounds.centred_svd(workload, epsilon), workload, alpha)}
     if case.prior is None:  # a bound on the average bounds the worst type too, and so does one on any other average
         svd = _users_by_svd(workload, epsilon, alpha)

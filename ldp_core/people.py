@@ -10,6 +10,7 @@ import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
@@ -54,6 +55,11 @@ class People(ABC):
     def digest(self) -> str:
         """Equal where the people are."""
 
+    @property
+    def by_type(self) -> np.ndarray | None:
+        """(n,) users of each type; None where there are too many types to have a number each."""
+        return None
+
     @abstractmethod
     def chunks(self) -> Iterator[np.ndarray]:
         """Everybody once: arrays (at most `ROWS_AT_ONCE`, d) of value indices. ValueError where there are too many people."""
@@ -92,6 +98,10 @@ class Counted(People):
     @property
     def users(self) -> int:
         return int(self.counts.sum())
+
+    @property
+    def by_type(self) -> np.ndarray:
+        return self.counts
 
     @cached_property
     def digest(self) -> str:
@@ -229,10 +239,10 @@ Counts = np.ndarray | Counted | Records
 
 def dense(counts: np.ndarray | Tables) -> np.ndarray:
     """(n,) users of each type. ValueError where there are too many types to have a number each."""
-    if isinstance(counts, Counted):
-        return counts.counts
-    if isinstance(counts, np.ndarray) or not isinstance(counts, Tables):
+    if not isinstance(counts, Tables):
         return np.asarray(counts)
+    if isinstance(counts, People) and counts.by_type is not None:
+        return counts.by_type
     raise ValueError(
         f"{magnitude(math.prod(counts.sizes))} possible combinations of values are too many to have a number each: this works for at most "
         f"{MOST_CELLS:,}. Use fewer attributes, or coarser values."
@@ -241,7 +251,19 @@ def dense(counts: np.ndarray | Tables) -> np.ndarray:
 
 def users_of(counts: Counts) -> int:
     """How many people take part."""
-    return counts.users if isinstance(counts, Counted | Records) else int(np.sum(counts))
+    return counts.users if isinstance(counts, People) else int(np.sum(counts))
+
+
+def checked_counts(counts: Counts, n: int) -> Counts:
+    """``counts`` where they are people, or a number from 0 up for each of ``n`` types, else a ValueError."""
+    if isinstance(counts, People):
+        return counts
+    found = None
+    with suppress(TypeError, ValueError):
+        found = np.asarray(counts, dtype=float)
+    if found is None or found.shape != (n,) or not np.all(np.isfinite(found) & (found >= 0)):
+        raise ValueError(f"Counts must be numbers of users from 0 up, one for each of the {n:,} types.")
+    return counts
 
 
 def smallest_type(sizes: Sequence[int]) -> np.dtype:

@@ -8,7 +8,6 @@ import streamlit as st
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.designs.choices import PRICED_TYPES
-from ldp_core.workloads import Survey
 from pages.ui import beside, layout, lazy, listing, patterns
 from pages.ui.compared import compared_control, fit_button, use_control
 from pages.ui.comparing import league, listed, sweeps
@@ -214,7 +213,7 @@ def draw_query_errors() -> None:
 with results:
     titles, views = ["Users needed", "Patterns", "Error of each query", "Over epsilon"], [users_needed]
     views += [partial(patterns.side_by_side, state, ready), draw_query_errors, partial(sweeps.tab, state, "epsilon")]
-    if not isinstance(design.workload, Survey):  # those are about columns of their own sizes only
+    if design.workload.survey is None:  # those are about columns of their own sizes only
         titles.append("Over domain size")
         views.append(partial(sweeps.tab, state, "size"))
     lazy.panes(state, "compare-tabs", titles, views)

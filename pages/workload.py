@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ldp_core.designs import Setting, WorkloadRecipe
-from ldp_core.workloads import Survey, axes_of
+from ldp_core.workloads import axes_of
 from pages.ui import layout
 from pages.ui.formulas import WORKLOAD
 from pages.ui.tasks.later import Later
@@ -43,7 +43,7 @@ with results:
         )
         layout.end()
     later = Later(state)
-    if isinstance(design.workload, Survey):
+    if design.workload.survey is not None:
         tables.show(later, state, design, recipe.parts)
     else:
         figures.show(later, state, design, recipe.parts)

@@ -186,8 +186,8 @@ def proved_unasked(workload: workloads.Workload, case: analysis.Case) -> bool:
     even = case.prior is None or case.uniform
     if workload.working_types <= PROVED_UNASKED or (workload.symmetry == "hamming" and even):
         return True
-    if isinstance(workload, workloads.Survey):
-        return workload.symmetric
+    if workload.survey is not None:
+        return workload.survey.symmetric
     return workload.n <= PROVED_BY_BLOCKS and weighted.suffice(workload, case.prior)
 
 
@@ -200,7 +200,7 @@ def prove(
     cancel: Cancel | None = None,
 ) -> bounds.AnyCertificate:
     """What no mechanism can beat in this case, found within about ``seconds``. ``callback`` sees bounds on the scale of L."""
-    alike = case.prior is not None or isinstance(workload, workloads.Survey)  # a survey has one bound for all cases
+    alike = case.prior is not None or workload.survey is not None  # a survey has one bound for all cases
     prior = case.prior
 
     def follow(progress: Progress) -> None:

@@ -80,7 +80,7 @@ class Design:
     @property
     def counts(self) -> Counts:
         """Users of each type (n,), or the people themselves where there are too many types."""
-        return self.people.counts if isinstance(self.people, Counted) else self.people
+        return self.people if self.people.by_type is None else self.people.by_type
 
     @property
     def users(self) -> int:

@@ -18,7 +18,7 @@ from ldp_core.library.specification import Spec as Spec
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.privacy import check_epsilon
 from ldp_core.wording import check_parameters, meant, shortened
-from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads import Workload
 
 USUAL = ("randomized_response", "subset_selection", "hadamard", "hierarchical", "optimized")
 """Mechanisms to compare where nobody has chosen any."""
@@ -46,7 +46,7 @@ def compared(chosen: Sequence[str], epsilon: float, workload: Workload) -> tuple
     'sampled_sets'
     """
     entries = [entry for entry in map(spec, chosen) if not entry.fitted]
-    if isinstance(workload, Survey):
+    if workload.survey is not None:
         runs = any(entry.unsuitable(workload.n, epsilon, workload) is None for entry in entries) or not entries
         return tuple(chosen) if runs and tuple(chosen) != USUAL else USUAL_FOR_SURVEYS
     return USUAL if entries and all(entry.surveys_only for entry in entries) else tuple(chosen)

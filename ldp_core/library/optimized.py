@@ -144,7 +144,7 @@ def build_certified(
     variance then, whatever the ``target`` and the ``prior``. Other surveys get what `ldp_core.optimize.design` finds; those with more than
     2048 types get the best on average of what `ldp_core.optimize.surveys.split` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
     """
-    survey = workload if isinstance(workload, Survey) else surveyed_bits(workload)
+    survey = workload.survey or surveyed_bits(workload)
     anyway = survey is not None and (survey.symmetric or survey.n > sizes.MOST_TYPES)
     if target != "average" and prior is not None and not anyway:
         raise ValueError("The worst case is the same for every prior: leave the prior out, or choose the average.")
@@ -198,8 +198,8 @@ def _comparable(callback: Callback, workload: Workload, prior: np.ndarray) -> Ca
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
     """Why no mechanism is designed for ``n`` types, None when one is."""
-    if isinstance(workload, Survey):
-        return _unsuitable_survey(workload)
+    if workload is not None and workload.survey is not None:
+        return _unsuitable_survey(workload.survey)
     reason = too_large(n)
     if reason is not None and along_an_order(workload):
         return ring_too_large(n)

@@ -13,7 +13,7 @@ from ldp_core.mechanisms.surveys.sets import NO_SURVEY
 from ldp_core.people import MOST_CELLS
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER, magnitude, meant, significant
-from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads import Workload
 
 ACRONYMS = ("oue", "hrr")
 """Values that a title writes in capitals."""
@@ -228,9 +228,14 @@ class Spec:
         low, high = self.epsilon_range
         if not low <= epsilon <= high:
             return self.out_of_range.format(low=low, high=high, epsilon=epsilon)
-        if self.surveys_only and not (workload is None or isinstance(workload, Survey)):
+        if self.surveys_only and workload is not None and workload.survey is None:
             return NO_SURVEY
-        if isinstance(workload, Survey) and n > MOST_CELLS and not (self.any_size or self.surveys_only):
+        if (
+            workload is not None
+            and workload.survey is not None
+            and n > MOST_CELLS
+            and not (self.any_size or self.surveys_only)
+        ):
             return (
                 f"It needs numbers for each of the {magnitude(n)} possible combinations of values, and at most {MOST_CELLS:,} are held: use a "
                 "mechanism for surveys."

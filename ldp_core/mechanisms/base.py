@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ldp_core.people import Counts, dense
+from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload, in_chunks
@@ -161,6 +161,8 @@ class Mechanism(Protocol):
 
     def supports(self, workload: Workload) -> str | None: ...
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray: ...
+    def average_of(self, workload: Workload) -> float: ...
+    def variance_on(self, workload: Workload, counts: Counts) -> float: ...
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray: ...
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions: ...
     def worked_over(self, workload: Workload) -> int:
@@ -312,6 +314,14 @@ class FromCovariance(ABC):
             raise ValueError(reason)
         return self.profile_of(workload)
 
+    def average_of(self, workload: Workload) -> float:
+        """Total variance (squared users) that one user adds, on average over the types."""
+        return float(self.variance_profile(workload).mean())
+
+    def variance_on(self, workload: Workload, counts: Counts) -> float:
+        """Total variance (squared users) when the users are ``counts``."""
+        return float(dense(checked_counts(counts, self.n)) @ self.variance_profile(workload))
+
     @abstractmethod
     def profile_of(self, workload: Workload) -> np.ndarray:
         """`variance_profile` of a workload that is supported."""
@@ -319,7 +329,7 @@ class FromCovariance(ABC):
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
         """(p,) exact variance (squared users) of the answer to each query, or to those with the given indices, when the users
         are ``counts`` (n,). Given indices take no n x n matrix where the mechanism has none."""
-        counts = dense(counts)
+        counts = dense(checked_counts(counts, self.n))
         if queries is None:
             return workload.query_variances(self.covariance(counts))
         parts = in_chunks(np.asarray(queries, dtype=np.int64), workload.n)

@@ -17,7 +17,7 @@ from ldp_core import estimators as estimation
 from ldp_core.mechanisms.base import Estimate, Mechanism, check_counts
 from ldp_core.people import Counts, People, dense, people_of, users_of
 from ldp_core.run import Budget, Callback, Cancel, check_seed
-from ldp_core.workloads import Fact, Survey, Union, Workload
+from ldp_core.workloads import Fact, Union, Workload
 
 SHOWN_QUERIES = 400
 """The single answers to at most this many queries are kept and drawn; more queries are thinned evenly, but the small parts
@@ -144,8 +144,8 @@ def collect(
 
 def _checked(workload: Workload, counts: Counts) -> Counts:
     """People of a survey as such, however they are given, and counts (n,) of whole numbers otherwise."""
-    if isinstance(workload, Survey) and (isinstance(counts, People) or np.ndim(counts) == 2):
-        return people_of(counts, workload.shape)
+    if workload.survey is not None and (isinstance(counts, People) or np.ndim(counts) == 2):
+        return people_of(counts, workload.survey.shape)
     return check_counts(counts, workload.n)
 
 

@@ -16,7 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -26,6 +26,9 @@ from ldp_core import pictures
 from ldp_core.people import Tables, dense
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup
+
+if TYPE_CHECKING:
+    from ldp_core.workloads.surveys import Survey
 
 DENSE_TYPES = 4096
 """Largest number of types for which an n x n matrix is formed (128 MiB of float64)."""
@@ -95,6 +98,11 @@ class Workload(ABC):
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         """Readable name of one query: by the attributes the workload was built with, else in the domain's labels when
         given."""
+
+    @property
+    def survey(self) -> Survey | None:
+        """The questions as a `Survey`, where they are one: answered table by table, whatever the number of types."""
+        return None
 
     @property
     def working_types(self) -> int:

@@ -104,6 +104,10 @@ class Survey(Workload):
         return self._found[0]
 
     @property
+    def survey(self) -> Survey:
+        return self
+
+    @property
     def symmetric(self) -> bool:
         """Whether the queries treat the values of each attribute alike, so that `components` are all of G."""
         return self._found[1]

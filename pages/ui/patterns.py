@@ -82,7 +82,7 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
             st.caption(f"{title} has no patterns: it sends numbers, not one of a list of reports.")
         else:
             st.caption(f"{title} has too many possible reports to draw its patterns.")
-    if drawn and isinstance(state.setting.workload, Survey):
+    if drawn and state.setting.workload.survey is not None:
         return
     st.markdown(
         "Each band is a report, taller the more common it is; the types in colour send it more often than the others. What a "
@@ -100,8 +100,8 @@ def explained(state: Session, mechanism: Mechanism) -> str:
 
 def of_survey(state: Session, mechanism: ScrambledPatterns | SplitSurvey) -> None:
     """A survey mechanism: who is asked about which columns, what a report shows, and how well that suits the questions."""
-    survey = state.setting.workload
-    if not isinstance(survey, Survey):
+    survey = state.setting.workload.survey
+    if survey is None:
         return
     if isinstance(mechanism, ScrambledPatterns):
         _of_patterns(state, mechanism, survey)
@@ -208,8 +208,8 @@ def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
             partial(reports, state.setting, mechanism),
         )
         return True
-    survey = state.setting.workload
-    if isinstance(mechanism, ScrambledPatterns | SampledSets) and isinstance(survey, Survey):
+    survey = state.setting.workload.survey
+    if isinstance(mechanism, ScrambledPatterns | SampledSets) and survey is not None:
         st.markdown(f"**{library.spec(name).title}**")
         draw_energies(state, mechanism, survey, f"energies-{name}")
         st.caption(plain(explained(state, mechanism)))

@@ -53,8 +53,8 @@ def joint_facts(domain: Domain, tally: Tally) -> JointFacts:
 def people_facts(people: Counted | Records) -> JointFacts:
     """Size, sparsity and users per type of people; those that are expected in a domain too large to count are taken to differ."""
     size, users = math.prod(people.sizes), people.users
-    if isinstance(people, Counted):
-        occupied, largest = int(np.count_nonzero(people.counts)), int(people.counts.max())
+    if people.by_type is not None:
+        occupied, largest = int(np.count_nonzero(people.by_type)), int(people.by_type.max())
     elif isinstance(people, Drawn):
         occupied, largest = min(users, size), 1
     else:

@@ -101,8 +101,8 @@ def scales_of(workload: Workload, axes: Sequence[Axis]) -> tuple[Scale, ...]:
     totals are asked for, or follow from a table; values without a place in the order are left out of these. The value of a bin is its
     middle, that of any other type its number.
     """
-    if isinstance(workload, Survey):
-        return _orders_of_tables(workload, axes)
+    if workload.survey is not None:
+        return _orders_of_tables(workload.survey, axes)
     found = _order(workload, axes)
     return () if found is None else (found,)
 

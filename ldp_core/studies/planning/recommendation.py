@@ -19,7 +19,7 @@ from ldp_core.run import Cancel, asked
 from ldp_core.studies import sweep
 from ldp_core.studies.planning.solve import default_bound, given
 from ldp_core.studies.sweep import Cache, Outcome, Point
-from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads import Workload
 
 TOLERANCE = 0.05
 """Mechanisms that need at most this share more users than the best count as equally good; the simplest of them is taken."""
@@ -125,7 +125,7 @@ def _judged(
     mechanism: Mechanism, workload: Workload, users: float, counts: Counts | None, difference: float
 ) -> verdicts.Tally | None:
     """The verdicts on all answers, counted; None where single answers take too long."""
-    if counts is None and isinstance(workload, Survey):  # nobody has a number for each of its types
+    if counts is None and workload.survey is not None:  # nobody has a number for each of its types
         return None
     people = np.ones(workload.n) if counts is None else counts
     try:

@@ -17,7 +17,7 @@ from ldp_core.bounds.general import weighted
 from ldp_core.mechanisms import Mechanism
 from ldp_core.run import Cancel, asked
 from ldp_core.threads import blas_threads
-from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads import Workload
 
 BOUNDS = ("svd", "centred_svd", "certificate")
 """Lower bounds that can stand in place of a mechanism's name."""
@@ -107,7 +107,7 @@ class Point:
         if self.fitted and options.get("max_rounds") is None:
             allowed = library.spec(self.name).sweep_rounds
             limits = [rounds for types, rounds in allowed.items() if self.workload.n <= types]
-            if isinstance(self.workload, Survey):  # at any size more would gain less than a per cent
+            if self.workload.survey is not None:  # at any size more would gain less than a per cent
                 limits = [min(allowed.values())]
             options["max_rounds"] = max(limits, default=None)
         return options
@@ -171,8 +171,8 @@ def certified(workload: Workload) -> bool:
     """Whether a certificate for a workload without symmetry takes seconds at most."""
     if workload.n <= CERTIFIED_TYPES:
         return True
-    if isinstance(workload, Survey):
-        return workload.symmetric
+    if workload.survey is not None:
+        return workload.survey.symmetric
     return workload.n <= CERTIFIED_BY_BLOCKS and weighted.suffice(workload)
 
 

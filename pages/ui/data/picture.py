@@ -17,8 +17,8 @@ from ldp_core.data.domain import MAX_TYPES, Attribute
 from ldp_core.data.tables import AttributeRecipe
 from ldp_core.designs import Design
 from ldp_core.optimize import sizes
-from ldp_core.people import Counted, check_cells
-from ldp_core.workloads import Survey, tables_asked
+from ldp_core.people import check_cells
+from ldp_core.workloads import tables_asked
 from pages.ui import layout, listing
 from pages.ui.controls import control, guarded
 from pages.ui.data import ahead
@@ -81,10 +81,10 @@ def _warnings(state: Session, design: Design) -> list[str]:
     """What cannot be done, or not well."""
     if design.workload is None and design.misfit:
         return [f"The questions cannot be asked: {design.misfit}"]
-    if isinstance(design.workload, Survey):
-        largest = tables_asked(design.workload, design.domain.shape).largest
+    if design.workload is not None and (survey := design.workload.survey) is not None:
+        largest = tables_asked(survey, design.domain.shape).largest
         return tables.table_warnings(design.domain, design.users, largest)
-    if not isinstance(design.people, Counted):
+    if design.people.by_type is None:
         return []
     return tables.size_warnings(design.domain, tables.people_facts(design.people), *_within_reach(state, design))
 
@@ -177,7 +177,7 @@ def _nobody(design: Design, places: Sequence[int]) -> str:
     """How many types nobody has, or combinations of two attributes where nobody has nearly all types. ValueError for attributes
     whose table is too large."""
     check_cells(design.domain.shape, places, [attribute.name for attribute in design.domain.attributes])
-    if isinstance(design.people, Counted):
+    if design.people.by_type is not None:
         size, what = design.domain.size, "For all attributes together, "
         empty, none = size - tables.people_facts(design.people).occupied, "no type is empty."
     else:
@@ -209,14 +209,14 @@ def _in_words(design: Design, attribute: Attribute, marginal: np.ndarray) -> str
 
 def _types(design: Design) -> pd.DataFrame:
     """Every type with its number, its values and its users: records decoded, and the way to encode them."""
-    if not isinstance(design.people, Counted):  # nobody needs a number for each of so many
+    if (counts := design.people.by_type) is None:  # nobody needs a number for each of so many
         return frames.per_attribute(design.domain, design.people)
     used = np.arange(design.domain.size)
     if design.domain.size > LISTED:
-        used = np.flatnonzero(design.people.counts)[:LISTED]
+        used = np.flatnonzero(counts)[:LISTED]
     table = design.domain.decode(used)
     table.insert(0, "type", used)
-    return table.assign(users=design.people.counts[used])
+    return table.assign(users=counts[used])
 
 
 def editor(state: Session, design: Design) -> None:

@@ -26,7 +26,7 @@ def show(state: Session) -> None:
     except ValueError:
         return
     design = state.setting
-    if not isinstance(mechanism, ScrambledPatterns | SplitSurvey) or not isinstance(design.workload, Survey):
+    if not isinstance(mechanism, ScrambledPatterns | SplitSurvey) or (survey := design.workload.survey) is None:
         return
     layout.heading("A joint model, and synthetic people")
     st.markdown(
@@ -38,10 +38,10 @@ def show(state: Session) -> None:
             else ""
         )
     )
-    if reason := synthetic.unsuitable(mechanism, design.workload):
+    if reason := synthetic.unsuitable(mechanism, survey):
         st.info(plain(reason))
         return
-    task = joint_model(state, mechanism, design.workload)
+    task = joint_model(state, mechanism, survey)
     if (running := task.running) is not None:
         layout.live(running, _fitting)
         st.button(
@@ -58,7 +58,7 @@ def show(state: Session) -> None:
         st.button("Fit a joint model", on_click=task.start, key="fit-joint", icon=":material/hub:")
         st.caption("It takes the reports of one simulated collection, and about half a minute the first time.")
         return
-    _errors(design.workload, found)
+    _errors(survey, found)
     number = min(design.users, MOST_ROWS)
     layout.download(
         f"{people(number)}, synthetic (CSV)",

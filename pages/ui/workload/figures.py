@@ -17,7 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 from ldp_core import analysis, charts, frames, library, mechanisms, wording, workloads
 from ldp_core.designs import Setting
 from ldp_core.run import Cancel, asked
-from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart
+from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
 from pages.ui import layout, listing
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
@@ -65,7 +65,7 @@ def quick(design: Setting) -> bool:
 
 def alike(workload: Workload) -> bool:
     """Whether everything is known by sets of attributes, however many types there are."""
-    return isinstance(workload, Survey) and workload.symmetric
+    return workload.survey is not None and workload.survey.symmetric
 
 
 def named_groups(parts: Sequence[WorkloadPart], workload: Workload) -> list[tuple[str, int]]:
@@ -195,7 +195,7 @@ def bounds(later: Later, state: Session, design: Setting) -> dict[str, float] | 
     c, w = state.configuration, design.workload
     case = state.present.aim(c.mechanism.name)
     most = BOUNDED_TYPES if w.symmetry == "none" else ALIKE_TYPES
-    if w.n > most and not isinstance(w, Survey):
+    if w.n > most and w.survey is None:
         raise ValueError(
             f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
             f"{wording.magnitude(w.n)}."

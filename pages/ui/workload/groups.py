@@ -13,7 +13,7 @@ import streamlit as st
 from ldp_core import wording, workloads
 from ldp_core.designs import Design
 from ldp_core.designs.configuration import MAX_PARTS
-from ldp_core.workloads import Axis, Survey, Union, Workload, WorkloadPart
+from ldp_core.workloads import Axis, Union, Workload, WorkloadPart
 from ldp_core.workloads.matrix_files import MAX_BYTES
 from pages.ui import layout
 from pages.ui.controls import control, guarded
@@ -54,7 +54,7 @@ class Group:
 
 def built(parts: Sequence[WorkloadPart], workload: Workload) -> Sequence[Workload]:
     """The queries of each group."""
-    if len(parts) > 1 and isinstance(workload, Survey) and workload.axes is not None:
+    if len(parts) > 1 and workload.survey is not None and workload.axes is not None:
         return [part.build(workload.axes) for part in parts]
     return workload.parts if isinstance(workload, Union) and len(parts) > 1 else [workload]
 

@@ -19,8 +19,8 @@ from pages.ui.workload import figures
 
 def show(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """All results of the page."""
-    survey = design.workload
-    if not isinstance(survey, Survey):
+    survey = design.workload.survey
+    if survey is None:
         return
     _metrics(later, state, design)
     figures.hardness(later, state, design)
