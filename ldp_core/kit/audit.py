@@ -7,9 +7,11 @@ are whole numbers of 2^-53, and all else is drawn evenly, so the largest ratio o
 for every kind of sampler by a formula of its own (see the functions below; what the kinds do stands in client.py). It is compared with a
 fraction that is never above e^epsilon: the first terms of 1 + x + x^2/2 + ..., x being the decimal number in the file.
 
-Altered values of people (bins, categories) are found by their id, where the file has one.
+How many random bytes a report takes is no part of the ratio. In the format ldp-device/2 it depends on nothing but the part that the
+report names; in ldp-device/1 it can give the value away, and a line says so.
 
-What is not checked: that the device that people use is the one in this file, and that their random bytes are random.
+What is not checked: that the device that people use is the one in this file, and that their random bytes are random. The ids show that a
+file was damaged. Whoever alters bins, categories or chances on purpose can write the ids that belong to them: only a signature shows that.
 """
 
 from __future__ import annotations
@@ -22,13 +24,16 @@ import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-FORMAT = "ldp-device/1"
+FORMAT, OLDER = "ldp-device/2", "ldp-device/1"
 ONE = 2**53
 UNBOUNDED = math.inf
 MOST_EPSILON = 100
-NUMBER = re.compile(r"(?=.{1,60}$)\+?[\d.]+([eE][+-]?0*\d{1,3})?(/\d+)?", re.ASCII)
+MOST, LONGEST, MOST_TOGETHER, DEEPEST = 2**31, 2**24, 2**10, 20
+"""Most types, numbers in a report, reports sent as one (and attributes), and samplers within one another: nothing takes memory or time without end."""
+NUMBER = re.compile(r"(?=.{1,60}$)\+?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,3})?)", re.ASCII)
 """Numbers that are worked out in no time: 1.25, 5e-1, and 1/3 for people who report several times."""
 Ratio = Fraction | float
 """A fraction, or `UNBOUNDED` where a report is possible for one person and impossible for another."""
@@ -50,7 +55,8 @@ class Audited(NamedTuple):
 def audit(description: Mapping[str, Any]) -> Audited:
     """The largest ratio of likelihoods, and whether it keeps the promise. ValueError, one sentence, for a damaged description."""
     try:
-        if description["format"] != FORMAT:
+        older = description["format"] == OLDER
+        if not older and description["format"] != FORMAT:
             raise ValueError(f"The format is not {FORMAT}.")
         if not isinstance(description["epsilon"], str):
             raise ValueError("Epsilon must be a decimal number in quotation marks.")
@@ -58,27 +64,34 @@ def audit(description: Mapping[str, Any]) -> Audited:
             raise ValueError(
                 "The design id is not that of the sampler and epsilon: one of them was altered after the device was exported."
             )
-        if "domain_id" in description and description["domain_id"] != domain_id(description["domain"]):
+        known = domain_id(description["domain"])[: 16 if older else 64]
+        if known != (description.get("domain_id", known) if older else description["domain_id"]):
             raise ValueError(
                 "The id of the domain is not that of its values: they were altered after the device was exported."
             )
-        sampler = description["sampler"]
+        if not older:
+            _signature(description["signature"])
+        sampler = _completed(description["sampler"]) if older else description["sampler"]
         limit = least_exponential(description["epsilon"])
-        largest, where = _largest(sampler, [_whole(size, "A size", 1) for size in sampler["sizes"]])
+        sizes = [_whole(size, "A size", 1, MOST) for size in _list(sampler["sizes"])]
+        found = _largest(sampler, sizes)
+        _domain(description["domain"], sizes)
     except (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"This is no whole description of a device ({error!r}).") from None
-    return Audited(largest <= limit, largest, limit, where)
+    return Audited(found.ratio <= limit, found.ratio, limit, found.where)
 
 
 def design_id(description: Mapping[str, Any]) -> str:
-    """16 hexadecimal digits: the beginning of the SHA-256 of all that decides about reports."""
-    decisive = {key: description[key] for key in ("epsilon", "format", "sampler")}
-    return hashlib.sha256(json.dumps(decisive, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:16]
+    """Hexadecimal digits of the SHA-256 of all that decides about reports: 64, and 16 in the older format."""
+    older = description["format"] == OLDER
+    keys = ("epsilon", "format", "sampler") if older else ("domain_id", "epsilon", "format", "mechanism", "sampler")
+    decisive = json.dumps({key: description[key] for key in keys}, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(decisive.encode()).hexdigest()[: 16 if older else 64]
 
 
 def domain_id(domain: object) -> str:
-    """16 hexadecimal digits that tell apart all that decides which value a person's words stand for."""
-    return hashlib.sha256(_canonical(domain).encode()).hexdigest()[:16]
+    """64 hexadecimal digits that stand for everything that decides which value a person's words have."""
+    return hashlib.sha256(_canonical(domain).encode()).hexdigest()
 
 
 def _canonical(told: object) -> str:
@@ -109,32 +122,131 @@ def least_exponential(epsilon: str) -> Fraction:
     return total
 
 
+def _completed(told: Mapping[str, Any]) -> dict[str, Any]:
+    """A sampler of the older format, where "shares" and the "value" of a part may be absent."""
+    if told["kind"] not in ("one_of", "each"):
+        return dict(told)
+    parts = [{"value": None} | part for part in _list(told["parts"])]
+    return {"shares": None, **told} | {"draws": [_completed(draw) for draw in _list(told["draws"])], "parts": parts}
+
+
+def _signature(told: object) -> None:
+    if told is not None and not (isinstance(told, str) and re.fullmatch("[0-9a-f]{128}", told)):
+        raise ValueError("A signature must have 128 hexadecimal digits, or be null.")
+
+
+# --- the values of people ----------------------------------------------------------------------------------------------
+
+
+def _domain(domain: Mapping[str, Any] | None, sizes: Sequence[int]) -> None:
+    """The attributes have the values that the sampler takes, and whatever people say has a number among them."""
+    if domain is None:
+        return
+    attributes = _list(domain["attributes"])
+    _whole(len(attributes), "The number of attributes", 1, MOST_TOGETHER)
+    own = [_whole(one["size"], "The size of an attribute", 1, MOST) for one in attributes]
+    if own != list(sizes) and [math.prod(own)] != list(sizes):
+        raise ValueError("The attributes have other numbers of values than the sampler takes.")
+    for one, size in zip(attributes, own, strict=True):
+        if not isinstance(one["name"], str):
+            raise ValueError("The name of an attribute is no text.")
+        bins = _whole(one["ordinary"], "The number of bins", 1, size)
+        for place in one["words"].values():
+            _whole(place, "The number of a word", 0, size - 1)
+        for name in ("other", "missing"):
+            if one[name] is not None:
+                _whole(one[name], f"The number of {name} values", 0, size - 1)
+        _flags(one, "clamp")
+        if one["kind"] not in READ:
+            raise ValueError(f"An attribute has the unknown kind {one['kind']!r}.")
+        READ[one["kind"]](one, bins)
+
+
+def _flags(one: Mapping[str, Any], *names: str) -> None:
+    for name in names:
+        if not isinstance(one[name], bool):
+            raise ValueError(f"{name!r} of an attribute must be true or false; the file has {one[name]!r}.")
+
+
+def _finite(*numbers: Any) -> None:
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+            raise ValueError(f"An end of a bin must be a number; the file has {number!r}.")
+
+
+def _numbers(one: Mapping[str, Any], bins: int) -> None:
+    edges = _list(one["edges"])
+    _finite(*edges)
+    _flags(one, "unread")
+    if len(edges) != bins + 1 or any(low >= high for low, high in pairwise(edges)):
+        raise ValueError(f"{bins} bins need {bins + 1} edges, each above the one before.")
+
+
+def _range(one: Mapping[str, Any], bins: int) -> None:
+    _finite(one["low"], one["high"], one["bins"], one["high"] - one["low"])
+    _flags(one, "unread", "integer")
+    if one["low"] > one["high"] or one["bins"] != bins:
+        raise ValueError("A range of numbers must have its lower end first, and as many bins as it says.")
+
+
+def _dates(one: Mapping[str, Any], bins: int) -> None:
+    _finite(one["first"])
+    _flags({**one, "day_first": one["day_first"] is not None and one["day_first"]}, "unread", "day_first")
+    if one["unit"] not in ("day", "week", "month", "quarter", "year") or one["first"] % 1:
+        raise ValueError("Dates must be days, weeks, months, quarters or years, counted from a whole number.")
+
+
+READ: dict[str, Callable[[Mapping[str, Any], int], None]] = {
+    "categories": lambda one, bins: None,
+    "numbers": _numbers,
+    "range": _range,
+    "dates": _dates,
+}
+
+
 # --- the largest ratio of each kind of sampler -------------------------------------------------------------------------
 
 
-def _largest(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+class Found(NamedTuple):
+    """The largest ratio of a sampler and where it is, how many numbers a report has, and how many reports are sent as one."""
+
+    ratio: Ratio
+    where: str
+    length: int = 1
+    together: int = 1
+
+
+def _largest(told: Mapping[str, Any], sizes: Sequence[int], depth: int = 0) -> Found:
     """For values with so many possibilities in each of their numbers."""
-    if told["kind"] not in KINDS:
-        raise ValueError(f"A sampler has the unknown kind {told['kind']!r}.")
-    if told["kind"] in ("one_of", "each"):
-        return KINDS[told["kind"]](told, sizes)
-    n = len(told["columns"]) if told["kind"] == "table" else None
-    n = math.prod(told["sizes"]) if told["kind"] == "pattern" else n or _whole(told["n"], "The number of types", 2)
-    if len(sizes) != 1 or sizes[0] > n:
-        raise ValueError(f"A sampler for {n} values is given values of sizes {list(sizes)}.")
-    return KINDS[told["kind"]](told, sizes)
+    kind = told["kind"]
+    if not isinstance(kind, str) or kind not in KINDS | NESTED:
+        raise ValueError(f"A sampler has the unknown kind {kind!r}.")
+    if depth > DEEPEST:
+        raise ValueError(f"There are samplers within samplers, more than {DEEPEST} deep.")
+    if kind in NESTED:
+        found = NESTED[kind](told, _parts(told, sizes, depth))
+    else:
+        n = len(_list(told["columns"])) if kind == "table" else None
+        n = len(told["cells"]) if kind == "pattern" else n or _whole(told["n"], "The number of types", 2, MOST)
+        if len(sizes) != 1 or sizes[0] > n:
+            raise ValueError(f"A sampler for {n} values is given values of sizes {list(sizes)}.")
+        found = KINDS[kind](told)
+    _whole(found.length, "The length of a report", 1, LONGEST)
+    return found
 
 
-def _whole(number: object, what: str, least: int, most: int | None = None) -> int:
-    if (
-        isinstance(number, bool)
-        or not isinstance(number, int)
-        or number < least
-        or (most is not None and number > most)
-    ):
-        rest = f" and at most {most}" if most is not None else ""
-        raise ValueError(f"{what} must be a whole number of at least {least}{rest}; the file has {number!r}.")
+def _whole(number: object, what: str, least: int, most: int) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+        raise ValueError(
+            f"{what} must be a whole number of at least {least} and at most {most}; the file has {repr(number)[:40]}."
+        )
     return number
+
+
+def _list(told: object) -> Sequence[Any]:
+    if not isinstance(told, list | tuple) or not told:
+        raise ValueError("A list is empty, or there is something else where a list belongs.")
+    return told
 
 
 def _chance(number: object) -> int:
@@ -147,19 +259,19 @@ def _over(high: int, low: int) -> Ratio:
     return Fraction(high, low) if low else UNBOUNDED
 
 
-def _table(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+def _table(told: Mapping[str, Any]) -> Found:
     """The largest entry of a row over the smallest, the chances of one report for all types. Columns must sum to 2^53."""
     columns = told["columns"]
-    for u, column in enumerate(columns):
+    for u, column in enumerate(map(_list, columns)):
         if len(column) != len(columns[0]):
             raise ValueError(f"The column of type {u} has {len(column)} chances, that of type 0 has {len(columns[0])}.")
         if (total := sum(map(_chance, column))) != ONE:
             raise ValueError(f"The chances of type {u} do not sum to 2^53 but to {abs(total - ONE)} {_side(total)}.")
-    found: tuple[Ratio, str] = Fraction(1), "all reports are equally likely for all types"
+    found = Found(Fraction(1), "all reports are equally likely for all types")
     for y, row in enumerate(zip(*columns, strict=True)):
         high, low = max(row), min(row)
-        if high and (ratio := _over(high, low)) > found[0]:
-            found = ratio, f"report {y}, for types {row.index(high)} and {row.index(low)}"
+        if high and (ratio := _over(high, low)) > found.ratio:
+            found = Found(ratio, f"report {y}, for types {row.index(high)} and {row.index(low)}")
     return found
 
 
@@ -167,10 +279,10 @@ def _side(total: int) -> str:
     return "more" if total > ONE else "less"
 
 
-def _response(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+def _response(told: Mapping[str, Any]) -> Found:
     """A report is the type u with chance t + (1 - t)/n for people of type u and (1 - t)/n for others."""
     n, truth = told["n"], _chance(told["truth"])
-    return _over(n * truth + ONE - truth, ONE - truth), "any report, for its own type and another"
+    return Found(_over(n * truth + ONE - truth, ONE - truth), "any report, for its own type and another")
 
 
 def _two_cells(inside: int, size: int, n: int) -> Ratio:
@@ -180,34 +292,38 @@ def _two_cells(inside: int, size: int, n: int) -> Ratio:
     return _over(inside * (n - size), (ONE - inside) * size)
 
 
-def _subset(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+def _subset(told: Mapping[str, Any]) -> Found:
     """Of the C(n, k) sets, C(n - 1, k - 1) hold the person's type and C(n - 1, k) do not; they share the chance "inside", and the rest.
     The ratio of these two numbers is k to n - k."""
-    ratio = _two_cells(_chance(told["inside"]), _whole(told["size"], "The size of sets", 1), told["n"])
-    return ratio, "any set, for a type in it and one that is not"
+    size = _whole(told["size"], "The size of sets", 1, told["n"])
+    ratio = _two_cells(_chance(told["inside"]), size, told["n"])
+    return Found(ratio, "any set, for a type in it and one that is not", size)
 
 
-def _bits(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+def _bits(told: Mapping[str, Any]) -> Found:
     """The bits are independent, and two types differ in the chances of two of them: with p and q those of a 1 in the own bit and in
     others, the ratio of a report is largest where both speak for one type, p (1 - q) / (q (1 - p))."""
     own, other = _chance(told["own"]), _chance(told["other"])
-    return _over(own * (ONE - other), other * (ONE - own)), "any report with a 1 for one type and a 0 for another"
+    ratio = _over(own * (ONE - other), other * (ONE - own))
+    return Found(ratio, "any report with a 1 for one type and a 0 for another", told["n"])
 
 
-def _hash(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+def _hash(told: Mapping[str, Any]) -> Found:
     """The hash function is drawn whatever the type is. Given it, the own bucket has the chance "keep", all others share the rest."""
-    buckets = _whole(told["buckets"], "The number of buckets", 2)
-    if told["n"] > 2 ** _whole(told["digits"], "The number of binary digits", 1, 64):
-        raise ValueError(f"{told['n']} types do not have numbers of {told['digits']} binary digits.")
-    return _two_cells(_chance(told["keep"]), 1, buckets), "any report, for types in its bucket and in another"
+    buckets = _whole(told["buckets"], "The number of buckets", 2, MOST)
+    digits = _whole(told["digits"], "The number of binary digits", 1, 64)
+    if told["n"] > 2**digits:
+        raise ValueError(f"{told['n']} types do not have numbers of {digits} binary digits.")
+    ratio = _two_cells(_chance(told["keep"]), 1, buckets)
+    return Found(ratio, "any report, for types in its bucket and in another", digits + 3)
 
 
-def _sign(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+def _sign(told: Mapping[str, Any]) -> Found:
     """The coefficient is drawn whatever the type is. Given it, its sign is sent with the chance 1 - flip, else the opposite one."""
-    _whole(told["first"], "The first coefficient", 0)
-    _whole(told["count"], "The number of coefficients", 1)
+    first = _whole(told["first"], "The first coefficient", 0, MOST)
+    _whole(told["count"], "The number of coefficients", 1, MOST - first)
     flip = _chance(told["flip"])
-    return _over(ONE - flip, flip), "any sign, for types that have it and types that have the other"
+    return Found(_over(ONE - flip, flip), "any sign, for types that have it and types that have the other")
 
 
 def _cells(told: Mapping[str, Any], n: int) -> Ratio:
@@ -217,76 +333,82 @@ def _cells(told: Mapping[str, Any], n: int) -> Ratio:
     return _two_cells(_chance(told["inside"]), cells.count("1"), n)
 
 
-def _moved(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+def _moved(told: Mapping[str, Any]) -> Found:
     """A report is the type moved by the place drawn: each comes from one place, inside with the chance inside/k, or outside."""
     if told["n"] & (told["n"] - 1):
         raise ValueError(f"Types are moved by their binary digits, so {told['n']} of them must be a power of two.")
-    return _cells(told, told["n"]), "any report, for types that it holds and types that it does not"
+    return Found(_cells(told, told["n"]), "any report, for types that it holds and types that it does not")
 
 
-def _rotated(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+def _rotated(told: Mapping[str, Any]) -> Found:
     """A report says how far the type is before the place drawn, so that each comes from one place, as for "moved"."""
-    return _cells(told, told["n"]), "any report, for types that it holds and types that it does not"
+    return Found(_cells(told, told["n"]), "any report, for types that it holds and types that it does not")
 
 
-def _pattern(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+def _pattern(told: Mapping[str, Any]) -> Found:
     """Given the place, every tuple of permutations that takes it to the person's cell is equally likely, and there are as many of them
     for all places and cells; a tuple comes from one place only. So only the chance of the place counts, as for "moved"."""
-    axes = [_whole(size, "The size of an attribute", 1) for size in told["sizes"]]
-    return _cells(told, math.prod(axes)), "any scrambled set, for people inside and outside"
+    _whole(len(_list(told["sizes"])), "The number of attributes", 1, MOST_TOGETHER)
+    axes = [_whole(size, "The size of an attribute", 1, MOST) for size in told["sizes"]]
+    if math.prod(axes) != len(told["cells"]):
+        raise ValueError("A pattern must have as many cells as there are combinations of its attributes.")
+    return Found(_cells(told, len(told["cells"])), "any scrambled set, for people inside and outside", sum(axes))
 
 
-def _one_of(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+def _one_of(told: Mapping[str, Any], parts: Sequence[Found]) -> Found:
     """The part is drawn whatever the value is and stands in the report, so its share cancels: the largest ratio of any part."""
-    _whole(told["width"], "The width of reports", 1)
-    if told["fill"] not in (0, -1):
-        raise ValueError(f"Reports are filled up with 0 or -1; the file has {told['fill']!r}.")
-    parts = _parts(told, sizes)
-    if "shares" in told:
-        shares = [_whole(share, "A share", 1, ONE) for share in told["shares"]]
+    width = 1 + max(part.length for part in parts)
+    if _whole(told["width"], "The width of reports", 1, LONGEST) != width:
+        raise ValueError(f"Reports have the width {told['width']}, where the longest part needs {width}.")
+    _whole(told["fill"], "What fills reports up", -1, 0)
+    if told["shares"] is not None:
+        shares = [_whole(share, "A share", 1, ONE) for share in _list(told["shares"])]
         if len(shares) != len(parts) or sum(shares) != ONE:
             raise ValueError(f"The {len(parts)} parts of a sampler need as many shares, which sum to 2^53.")
-    ratio, where, k = max(((*part, k) for k, part in enumerate(parts)), key=lambda found: found[0])
-    return ratio, f"part {k}: {where}"
+    k = max(range(len(parts)), key=lambda k: parts[k].ratio)
+    return Found(parts[k].ratio, f"part {k}: {parts[k].where}", width, max(part.together for part in parts))
 
 
-def _each(told: Mapping[str, Any], sizes: Sequence[int]) -> tuple[Ratio, str]:
+def _each(told: Mapping[str, Any], parts: Sequence[Found]) -> Found:
     """The reports of the parts are independent given the value, so the ratio of all is the product of theirs: at most the product of the
     largest, which two people reach who differ in everything that the parts read."""
-    parts = _parts(told, sizes)
-    ratio: Ratio = Fraction(1)
-    for largest, _ in parts:
-        ratio = ratio * largest
-    return ratio, f"all {len(parts)} parts together, for people who differ in all of them"
+    together = _whole(sum(part.together for part in parts), "The number of reports sent as one", 1, MOST_TOGETHER)
+    bounded = all(part.ratio < UNBOUNDED for part in parts)
+    high, low = (
+        (math.prod(getattr(part.ratio, end) for part in parts) for end in ("numerator", "denominator"))
+        if bounded
+        else (0, 0)
+    )
+    where = f"all {len(parts)} parts together, for people who differ in all of them"
+    return Found(Fraction(high, low) if bounded else UNBOUNDED, where, sum(part.length for part in parts), together)
 
 
-def _parts(told: Mapping[str, Any], sizes: Sequence[int]) -> list[tuple[Ratio, str]]:
-    """What each part comes to, the values that it is given being among those that its sampler takes."""
-    known: dict[tuple[int, tuple[int, ...]], tuple[Ratio, str]] = {}
-    found = []
-    if not told["parts"]:
-        raise ValueError("A sampler has no parts.")
-    for part in told["parts"]:
-        given = tuple(sizes) if part.get("value") is None else (_values(part["value"], sizes),)
-        key = _whole(part["draw"], "The number of a sampler", 0), given
-        if key not in known:
-            known[key] = _largest(told["draws"][part["draw"]], given)
-        found.append(known[key])
-    return found
+def _parts(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> list[Found]:
+    """What each part comes to, the values that it is given being among those that its sampler takes. Each sampler is gone through once,
+    for the largest values that any part gives it: what it takes of those, it takes of smaller ones."""
+    draws, given = _list(told["draws"]), dict[int, list[int]]()
+    for part in _list(told["parts"]):
+        values = list(sizes) if part["value"] is None else [_values(part["value"], sizes)]
+        k = _whole(part["draw"], "The number of a sampler", 0, len(draws) - 1)
+        if len(given.setdefault(k, values)) != len(values):
+            raise ValueError("A sampler is given values of different lengths.")
+        given[k] = list(map(max, given[k], values))
+    found = {k: _largest(draws[k], values, depth + 1) for k, values in given.items()}
+    return [found[part["draw"]] for part in told["parts"]]
 
 
 def _values(terms: Sequence[Sequence[int]], sizes: Sequence[int]) -> int:
     """How many values the sum of terms can have: one more than its largest."""
     largest = 0
-    for i, modulo, divide, times in terms:
+    for i, modulo, divide, times in _list(terms):
         _whole(i, "The place of a number", 0, len(sizes) - 1)
         for number, least in ((modulo, 1), (divide, 1), (times, 0)):
-            _whole(number, "A number that values are read with", least)
+            _whole(number, "A number that values are read with", least, MOST)
         largest += times * ((min(sizes[i], modulo) - 1) // divide)
-    return largest + 1
+    return _whole(largest + 1, "The number of values", 1, MOST)
 
 
-KINDS: dict[str, Callable[[Mapping[str, Any], Sequence[int]], tuple[Ratio, str]]] = {
+KINDS: dict[str, Callable[[Mapping[str, Any]], Found]] = {
     "table": _table,
     "response": _response,
     "subset": _subset,
@@ -296,9 +418,8 @@ KINDS: dict[str, Callable[[Mapping[str, Any], Sequence[int]], tuple[Ratio, str]]
     "moved": _moved,
     "rotated": _rotated,
     "pattern": _pattern,
-    "one_of": _one_of,
-    "each": _each,
 }
+NESTED: dict[str, Callable[[Mapping[str, Any], Sequence[Found]], Found]] = {"one_of": _one_of, "each": _each}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -313,14 +434,28 @@ def main(arguments: Sequence[str]) -> int:
     except (OSError, ValueError, RecursionError) as error:
         print(f"The device is refused. {error}", file=sys.stderr)
         return 1
-    told = math.log(found.largest) if found.largest < UNBOUNDED else UNBOUNDED
+    told = UNBOUNDED
+    if isinstance(found.largest, Fraction):  # which may be too large for a float
+        told = math.log(found.largest.numerator) - math.log(found.largest.denominator)
     print(f"Design {description['design']}, {description.get('mechanism', 'a mechanism')}")
     print(
         f"Promised: no report is more than e^{description['epsilon']} = {float(found.limit):.9g} times as likely for one person as"
     )
     print(f"          for another (epsilon {description['epsilon']}).")
-    print(f"Found:    {float(found.largest):.9g} times (epsilon {told:.9g}), in {found.where}.")
+    print(
+        f"Found:    {f'e^{told:.9g}' if 700 < told < UNBOUNDED else f'{float(found.largest):.9g}'} times (epsilon {told:.9g}), in {found.where}."
+    )
     print("          The ratio is exact, from whole numbers over 2^53, and so is the comparison.")
+    if description["format"] == OLDER:
+        print(
+            "Beware:   this older device takes a number of random bytes that can give its value away. Export it again."
+        )
+        if "domain_id" not in description:
+            print(
+                "          It has no id of its domain either: whether bins or categories were altered is not checked."
+            )
+    elif description["signature"] is not None:
+        print("          It is signed. Whether by the right key is not checked here: client.py --key KEY does that.")
     print("The promise holds." if found.holds else "THE PROMISE DOES NOT HOLD.")
     return 0 if found.holds else 1
 

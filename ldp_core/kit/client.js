@@ -4,6 +4,8 @@
      import "./client.js";       or load it as a script, paste it into one, or require it in Node
      const device = new LDP.Device(await (await fetch("device.json")).json());
      device.report({ age: 42 });                // "2 0 1 1 0"
+     await LDP.Device.signed(description, KEY)  // only if it was signed with the private key to KEY
+
 
      node client.js device.json 17 3            the reports of two people, of types 17 and 3
      node client.js device.json '{"age": 42}'   of a person of 42 years (beside a package.json of "type": "module",
@@ -15,27 +17,53 @@
 (function () {
   "use strict";
 
-  const FORMAT = "ldp-device/1";
+  const [FORMAT, OLDER] = ["ldp-device/2", "ldp-device/1"];
   const ONE = 2 ** 53;
+  const MOST = 2 ** 31; // types, buckets, coefficients and such
+  const [LONGEST, MOST_TOGETHER, DEEPEST] = [2 ** 24, 2 ** 10, 20]; // numbers in a report, reports in one, samplers
+  const MOST_EPSILON = 100n;
   const common = typeof module === "object" && module ? module : {}; // what CommonJS gives, in Node and bundlers
 
-  /** What draws the reports of people. Error, one sentence, for a description that is damaged or was altered. */
+  /** What draws the reports of people. Error, one sentence, for a description that is damaged, was altered, or breaks
+      its promise. */
   class Device {
     constructor(description) {
-      const { format, design, domain } = fields(description, "format", "design", "domain", "epsilon", "sampler");
-      if (format !== FORMAT) throw new Error(`This is no device of the format ${FORMAT}: export the design again.`);
-      if (design !== designId(description)) {
+      try {
+        this.load(description);
+      } catch (error) {
+        if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+        throw new Error(`This is no whole description of a device (${error.message}): export the design again.`);
+      }
+    }
+
+    /** The device, if its signature was made with the private key to `publicKey`, 64 hexadecimal digits; else Error. */
+    static async signed(description, publicKey) {
+      const device = new Device(description);
+      await checkSignature(description, publicKey);
+      return device;
+    }
+
+    load(description) {
+      const { format, design, domain, epsilon } = fields(description, "format", "design", "domain", "epsilon", "sampler");
+      const older = format === OLDER;
+      if (!older && format !== FORMAT) {
+        throw new Error(`This is no device of the format ${FORMAT}: export the design again.`);
+      }
+      checkIds(description, older);
+      const told = older ? completed(description.sampler) : description.sampler;
+      const sizes = list(fields(told, "sizes").sizes).map((size) => whole(size, "A size", 1, MOST));
+      const made = sampler(told, sizes);
+      if (!within(made.ratio, epsilon)) {
         throw new Error(
-          "The sampler or epsilon of this device was altered: its design id does not match. Export it again.",
+          `This device breaks its promise: a report can be more than e^${epsilon} times as ` +
+            "likely for one person as for another. Do not use it.",
         );
       }
-      if (has(description, "domain_id") && description.domain_id !== domainId(domain)) {
-        throw new Error("The domain of this device was altered: its id does not match. Export it again.");
-      }
+      this.attributes = attributesOf(domain, sizes);
       this.design = design;
-      this.sizes = fields(description.sampler, "sizes").sizes;
-      this.attributes = domain ? fields(domain, "attributes").attributes : [];
-      this.draw = sampler(description.sampler);
+      this.sizes = sizes;
+      // A number that is not needed is drawn all the same, so that the number of bytes says nothing about the value.
+      this.draw = (value, draw) => made.draw(value, (n, needed = true) => (needed || !older ? draw(n) : 0));
     }
 
     /** One report of a person with `value`: their type, a number for each attribute, or {attribute: value} in people's
@@ -73,7 +101,7 @@
 
   /** A source of random bytes for one report: those of Web Crypto, which Node 18 keeps in a module. */
   function secure() {
-    const crypto = globalThis.crypto || (common.require && common.require("node:crypto").webcrypto);
+    const crypto = webCrypto();
     if (!crypto) throw new Error("There are no secure random numbers here: crypto.getRandomValues is needed.");
     let [pool, used] = [new Uint8Array(0), 0]; // asking for every few bytes takes long
     return (count) => {
@@ -81,6 +109,8 @@
       return pool.subarray(used, (used += count));
     };
   }
+
+  const webCrypto = () => globalThis.crypto || (common.require && common.require("node:crypto").webcrypto);
 
   const has = (object, name) => Object.prototype.hasOwnProperty.call(object, name);
 
@@ -133,28 +163,82 @@
     return low;
   }
 
-  // --- samplers: functions of what the description says, which give what draws a report: (value, draw) -> numbers ----
+  // --- samplers: functions of what the description says, and of the sizes of the values that they are given -----------
 
-  function sampler(told) {
+  /** What draws a report, (value, draw) -> numbers; how many they are; the largest ratio of the likelihoods of one report,
+      as two BigInts; and how many reports are sent as one. */
+  function sampler(told, sizes, depth = 0) {
     const { kind } = fields(told, "kind");
     if (typeof kind !== "string" || !has(KINDS, kind)) {
       throw new Error(`This client does not know samplers of the kind ${shown(kind)}: get the client of the same kit.`);
     }
+    if (depth > DEEPEST) {
+      throw new Error(`The device has samplers within samplers, more than ${DEEPEST} deep: export it again.`);
+    }
     const [make, ...names] = KINDS[kind];
-    return make(fields(told, ...names));
+    const made = { length: 1, together: 1, ...make(fields(told, ...names), sizes, depth) };
+    whole(made.length, "The length of a report", 1, LONGEST);
+    return made;
   }
 
-  function chance(number) {
-    if (!Number.isInteger(number) || number < 0 || number > ONE) {
-      throw new Error(`A chance must be a whole number from 0 to 2^53; the device has ${number}.`);
+  /** A sampler of the older format, with all its keys. */
+  function completed(told) {
+    if (!has(fields(told, "kind"), "draws")) return told;
+    return {
+      ...(told.kind === "one_of" ? { shares: null } : {}),
+      ...told,
+      draws: list(told.draws).map(completed),
+      parts: list(told.parts).map((part) => ({ value: null, ...part })),
+    };
+  }
+
+  function whole(number, what, least, most) {
+    if (!Number.isInteger(number) || number < least || number > most) {
+      const seen = (Number.isInteger(number) ? String(number) : shown(number)).slice(0, 40);
+      throw new Error(`${what} must be a whole number from ${least} to ${most}; the device has ${seen}.`);
     }
     return number;
+  }
+
+  function list(told) {
+    if (!Array.isArray(told) || !told.length) {
+      throw new Error("A list in the device is empty or no list: export the design again.");
+    }
+    return told;
+  }
+
+  const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
+  const chance = (number) => whole(number, "A chance", 0, ONE);
+
+  /** Two likelihoods, or numbers in proportion to them, as a ratio of at least 1: 1 to 0 where it has no bound. */
+  function over(one, other) {
+    if (!one || !other) return [1n, 0n];
+    return one > other ? [one, other] : [other, one];
+  }
+
+  /** The ratio where `size` of `n` equally likely places are inside, and drawn with the chance `inside`. */
+  function twoCells(inside, size, n) {
+    if (size < 1 || size >= n) {
+      throw new Error(`A sampler needs places inside and outside; it has ${size} of ${n} inside.`);
+    }
+    return over(BigInt(inside) * BigInt(n - size), BigInt(ONE - inside) * BigInt(size));
+  }
+
+  const larger = (one, other) => (other[0] * one[1] > one[0] * other[1] ? other : one);
+
+  /** The number of types of a sampler that is given values of `sizes`. */
+  function types(n, sizes, least = 2) {
+    whole(n, "The number of types", least, MOST);
+    if (sizes.length !== 1 || sizes[0] > n) {
+      throw new Error(`A sampler for ${n} values is given values of sizes [${sizes.join(", ")}].`);
+    }
+    return n;
   }
 
   /** Draws a place by a list of chances. */
   function choice(chances) {
     let left = ONE; // what is left is exact where a sum above 2^53 would not be
-    const sums = Float64Array.from(chances, (number) => ONE - (left -= chance(number)));
+    const sums = Float64Array.from(list(chances), (number) => ONE - (left -= chance(number)));
     if (left !== 0) {
       const off = (left < 0 ? "+" : "") + -left;
       throw new Error(`The chances in a column of the device sum to 2^53 ${off} and not to 2^53: export it again.`);
@@ -165,46 +249,72 @@
     };
   }
 
-  function table({ columns }) {
+  function table({ columns }, sizes) {
+    types(list(columns).length, sizes, 1);
     const choices = columns.map(choice);
-    return ([u], draw) => [choices[u](draw)];
+    if (columns.some((column) => column.length !== columns[0].length)) {
+      throw new Error("The columns of the device have different numbers of chances: export it again.");
+    }
+    let ratio = [1n, 1n];
+    for (let y = 0; y < columns[0].length; y++) {
+      let [most, least] = [0, ONE];
+      for (const column of columns) {
+        if (column[y] > most) most = column[y];
+        if (column[y] < least) least = column[y];
+      }
+      ratio = larger(ratio, [BigInt(most), BigInt(least)]);
+    }
+    return { ratio, draw: ([u], draw) => [choices[u](draw)] };
   }
 
-  function response({ n, truth }) {
-    chance(truth);
-    return ([u], draw) => [draw(ONE) < truth ? u : draw(n)];
+  function response({ n, truth }, sizes) {
+    const rest = BigInt(ONE - chance(truth));
+    const draws = ([u], draw) => {
+      const own = draw(ONE) < truth;
+      const other = draw(n, !own);
+      return [own ? u : other];
+    };
+    return { ratio: over(BigInt(types(n, sizes)) * BigInt(truth) + rest, rest), draw: draws };
   }
 
-  function bits({ n, own, other }) {
-    chance(own), chance(other);
-    return ([u], draw) => Array.from({ length: n }, (_, j) => (draw(ONE) < (j === u ? own : other) ? 1 : 0));
+  function bits({ n, own, other }, sizes) {
+    const [p, q, all] = [BigInt(chance(own)), BigInt(chance(other)), BigInt(ONE)];
+    const draws = ([u], draw) => Array.from({ length: n }, (_, j) => (draw(ONE) < (j === u ? own : other) ? 1 : 0));
+    return { ratio: over(p * (all - q), q * (all - p)), length: types(n, sizes), draw: draws };
   }
 
-  function subset({ n, size, inside }) {
-    chance(inside);
-    return ([u], draw) => {
-      const own = draw(ONE) < inside ? 1 : 0;
+  function subset({ n, size, inside }, sizes) {
+    whole(size, "The size of sets", 1, types(n, sizes));
+    const ratio = twoCells(chance(inside), size, n);
+    const draws = ([u], draw) => {
+      const own = draw(ONE) < inside;
       const others = new Set();
-      for (let j = n - 1 - (size - own); j < n - 1; j++) {
-        const t = draw(j + 1);
-        others.add(others.has(t) ? j : t);
+      for (let j = n - 1 - size; j < n - 1; j++) {
+        const needed = !own || j > n - 1 - size; // one less of the others where u is in the set
+        const t = draw(j + 1, needed);
+        if (needed) others.add(others.has(t) ? j : t);
       }
       const report = Array.from(others, (t) => (t >= u ? t + 1 : t));
       return (own ? [...report, u] : report).sort((a, b) => a - b);
     };
+    return { ratio, length: size, draw: draws };
   }
 
-  function hash({ buckets, digits, keep }) {
-    chance(keep);
-    return ([u], draw) => {
+  function hash({ n, buckets, digits, keep }, sizes) {
+    types(n, sizes), whole(digits, "The number of binary digits", 1, 64), chance(keep);
+    whole(buckets, "The number of buckets", 2, MOST);
+    if (n > 2 ** digits) throw new Error(`${n} types do not have numbers of ${digits} binary digits.`);
+    const draws = ([u], draw) => {
       const key = (BigInt(draw(2 ** 32)) << 32n) | BigInt(draw(2 ** 32)); // the bytes of below(2^64)
       const coefficients = Array.from({ length: digits }, () => draw(buckets));
       const offset = draw(buckets);
       let bucket = Number(mix(key + BigInt(u) * 0x9e3779b97f4a7c15n) % BigInt(buckets)) + offset;
       coefficients.forEach((a, i) => (bucket += Math.floor(u / 2 ** i) % 2 ? a : 0));
-      if (draw(ONE) >= keep) bucket += 1 + draw(buckets - 1);
-      return [key, ...coefficients, offset, bucket % buckets];
+      const kept = draw(ONE) < keep;
+      const further = 1 + draw(buckets - 1, !kept);
+      return [key, ...coefficients, offset, (kept ? bucket : bucket + further) % buckets];
     };
+    return { ratio: twoCells(keep, 1, buckets), length: digits + 3, draw: draws };
   }
 
   /** SplitMix64 (Steele et al. 2014). */
@@ -215,46 +325,60 @@
     return z ^ (z >> 31n);
   }
 
-  function sign({ first, count, flip }) {
-    chance(flip);
-    return ([u], draw) => {
+  function sign({ n, first, count, flip }, sizes) {
+    types(n, sizes), chance(flip);
+    whole(count, "The number of coefficients", 1, MOST - whole(first, "The first coefficient", 0, MOST));
+    const draws = ([u], draw) => {
       const i = draw(count);
       let minus = 0;
       for (let common = (first + i) & u; common; common &= common - 1) minus ^= 1;
       return [2 * i + (draw(ONE) < flip ? 1 - minus : minus)];
     };
+    return { ratio: over(BigInt(ONE - flip), BigInt(flip)), draw: draws };
   }
 
-  /** Draws a cell: one of those inside, with its chance, or one of those outside. */
-  function place({ cells, inside }) {
+  /** Draws a cell of `n`: one of those inside, with its chance, or one of those outside. And the ratio. */
+  function places({ cells, inside }, n) {
     chance(inside);
-    const [zeros, ones] = ["0", "1"].map((wanted) => [...cells].flatMap((digit, i) => (digit === wanted ? [i] : [])));
-    if (!ones.length || !zeros.length || ones.length + zeros.length !== cells.length) {
-      throw new Error("The cells of a sampler must be digits 1 and 0, and both be there: export the design again.");
+    if (typeof cells !== "string" || cells.length !== n || /[^01]/.test(cells)) {
+      throw new Error(`The cells of a sampler must be a text of ${n} digits 0 and 1.`);
     }
-    return (draw) => {
-      const chosen = draw(ONE) < inside ? ones : zeros;
-      return chosen[draw(chosen.length)];
+    const [zeros, ones] = [[], []];
+    for (let i = 0; i < n; i++) (cells[i] === "1" ? ones : zeros).push(i);
+    const cell = (draw) => {
+      const chosen = draw(ONE) < inside;
+      const [i, j] = [draw(ones.length, chosen), draw(zeros.length, !chosen)];
+      return chosen ? ones[i] : zeros[j];
     };
+    return { cell, ratio: twoCells(inside, ones.length, n) };
   }
 
-  function moved(told) {
-    const cell = place(told);
-    return ([u], draw) => [cell(draw) ^ u];
+  function moved(told, sizes) {
+    const n = types(told.n, sizes);
+    if (!Number.isInteger(Math.log2(n))) {
+      throw new Error(`Types are moved by their binary digits, so ${n} of them must be a power of two.`);
+    }
+    const { cell, ratio } = places(told, n);
+    return { ratio, draw: ([u], draw) => [cell(draw) ^ u] };
   }
 
-  function rotated(told) {
-    const cell = place(told);
-    const n = told.cells.length;
-    return ([u], draw) => [(cell(draw) - u + n) % n];
+  function rotated(told, sizes) {
+    const n = types(told.n, sizes);
+    const { cell, ratio } = places(told, n);
+    return { ratio, draw: ([u], draw) => [(cell(draw) - u + n) % n] };
   }
 
-  function pattern(told) {
-    const cell = place(told);
-    return ([u], draw) => {
-      const from = apart(cell(draw), told.sizes);
-      const to = apart(u, told.sizes);
-      return told.sizes.flatMap((size, axis) => {
+  function pattern(told, sizes) {
+    whole(list(told.sizes).length, "The number of attributes", 1, MOST_TOGETHER);
+    const axes = told.sizes.map((size) => whole(size, "The size of an attribute", 1, MOST));
+    const { cell, ratio } = places(told, types(told.cells.length, sizes));
+    if (axes.reduce((product, size) => product * size, 1) !== told.cells.length) {
+      throw new Error("A pattern must have as many cells as there are combinations of its attributes.");
+    }
+    const draws = ([u], draw) => {
+      const from = apart(cell(draw), axes);
+      const to = apart(u, axes);
+      return axes.flatMap((size, axis) => {
         const permutation = Array.from({ length: size }, (_, k) => k).filter((k) => k !== to[axis]);
         for (let i = size - 2; i > 0; i--) {
           const j = draw(i + 1);
@@ -264,33 +388,74 @@
         return permutation;
       });
     };
+    return { ratio, length: sum(axes), draw: draws };
   }
 
-  /** What draws the report of each part, its own value read from the person's. */
-  function parts(told) {
-    const draws = told.draws.map(sampler);
-    return told.parts.map(({ draw: which, value: terms }) => {
-      if (!terms) return draws[which];
-      const read = (value) =>
-        terms.reduce((sum, [i, modulo, divide, times]) => sum + times * Math.floor((value[i] % modulo) / divide), 0);
-      return (value, draw) => draws[which]([read(value)], draw);
+  /** The sampler of each part, which reads its own value from the person's. Each of "draws" is made once, for the largest
+      values that a part gives it. */
+  function parts(told, sizes, depth) {
+    const [draws, given] = [list(told.draws), new Map()];
+    list(told.parts).forEach((part) => {
+      const { draw: k, value: terms } = fields(part, "draw", "value");
+      whole(k, "The number of a sampler", 0, draws.length - 1);
+      const values = terms === null ? sizes : [reach(terms, sizes)];
+      const before = given.get(k) || values;
+      if (before.length !== values.length) {
+        throw new Error("A sampler is given values of different lengths: export the design again.");
+      }
+      given.set(k, before.map((size, i) => Math.max(size, values[i])));
+    });
+    const made = new Map([...given].map(([k, values]) => [k, sampler(draws[k], values, depth + 1)]));
+    return told.parts.map(({ draw: k, value: terms }) => {
+      if (terms === null) return made.get(k);
+      const read = (value) => sum(terms.map(([i, modulo, divide, times]) => times * Math.floor((value[i] % modulo) / divide)));
+      return { ...made.get(k), draw: (value, draw) => made.get(k).draw([read(value)], draw) };
     });
   }
 
-  function oneOf(told) {
-    const among = parts(told);
-    const chosen = has(told, "shares") ? choice(told.shares) : (draw) => draw(among.length);
-    return (value, draw) => {
-      const number = chosen(draw);
-      const report = [number, ...among[number](value, draw)];
-      while (report.length < told.width) report.push(told.fill);
-      return report;
-    };
+  /** How many values the sum of terms can have: one more than its largest. */
+  function reach(terms, sizes) {
+    let largest = 0n;
+    for (const [i, modulo, divide, times, ...more] of list(terms)) {
+      if (more.length) throw new TypeError("too many numbers");
+      whole(i, "The place of a number", 0, sizes.length - 1);
+      for (const [number, least] of [[modulo, 1], [divide, 1], [times, 0]]) {
+        whole(number, "A number that values are read with", least, MOST);
+      }
+      largest += BigInt(times) * BigInt(Math.floor((Math.min(sizes[i], modulo) - 1) / divide));
+    }
+    return whole(Number(largest + 1n), "The number of values", 1, MOST);
   }
 
-  function each(told) {
-    const all = parts(told);
-    return (value, draw) => all.flatMap((part) => part(value, draw));
+  function oneOf(told, sizes, depth) {
+    const among = parts(told, sizes, depth);
+    const fill = whole(told.fill, "What fills reports up", -1, 0);
+    const width = whole(told.width, "The width of reports", 1, LONGEST);
+    const chosen = told.shares === null ? (draw) => draw(among.length) : choice(told.shares);
+    const longest = (name) => among.reduce((most, part) => Math.max(most, part[name]), 0);
+    if (width !== 1 + longest("length")) {
+      throw new Error("The width of reports is not that of the longest part: export the design again.");
+    }
+    if (told.shares !== null && (told.shares.length !== among.length || told.shares.includes(0))) {
+      throw new Error(`The ${among.length} parts of a sampler need as many shares, none of them 0.`);
+    }
+    const draws = (value, draw) => {
+      const number = chosen(draw);
+      const report = [number, ...among[number].draw(value, draw)];
+      while (report.length < width) report.push(fill);
+      return report;
+    };
+    const ratio = among.map((part) => part.ratio).reduce(larger);
+    return { ratio, length: width, together: longest("together"), draw: draws };
+  }
+
+  function each(told, sizes, depth) {
+    const all = parts(told, sizes, depth);
+    const together = sum(all.map((part) => part.together));
+    whole(together, "The number of reports sent as one", 1, MOST_TOGETHER); // before numbers of so many digits are made
+    const ratio = [0, 1].map((end) => all.reduce((product, part) => product * part.ratio[end], 1n));
+    const draws = (value, draw) => all.flatMap((part) => part.draw(value, draw));
+    return { ratio, length: sum(all.map((part) => part.length)), together, draw: draws };
   }
 
   const KINDS = {
@@ -298,12 +463,12 @@
     response: [response, "n", "truth"],
     subset: [subset, "n", "size", "inside"],
     bits: [bits, "n", "own", "other"],
-    hash: [hash, "buckets", "digits", "keep"],
-    sign: [sign, "first", "count", "flip"],
-    moved: [moved, "cells", "inside"],
-    rotated: [rotated, "cells", "inside"],
+    hash: [hash, "n", "buckets", "digits", "keep"],
+    sign: [sign, "n", "first", "count", "flip"],
+    moved: [moved, "n", "cells", "inside"],
+    rotated: [rotated, "n", "cells", "inside"],
     pattern: [pattern, "sizes", "cells", "inside"],
-    one_of: [oneOf, "draws", "parts", "width", "fill"],
+    one_of: [oneOf, "draws", "parts", "shares", "width", "fill"],
     each: [each, "draws", "parts"],
   };
 
@@ -447,20 +612,122 @@
     return { year, month, ordinal: date.getTime() / 86400000 + 719163 };
   }
 
-  // --- the id of a design ------------------------------------------------------------------------------------------
+  // --- what is refused: altered, damaged and broken descriptions ------------------------------------------------------
 
-  /** 16 hexadecimal digits that tell apart all that decides about reports. */
-  function designId({ epsilon, format, sampler }) {
+  /** Against accidents: whoever alters a description on purpose can write another id, and only a signature stops that. */
+  function checkIds(description, older) {
+    const known = domainId(description.domain).slice(0, older ? 16 : 64);
+    if (!older) fields(description, "domain_id", "mechanism", "signature");
+    if (has(description, "domain_id") && description.domain_id !== known) {
+      throw new Error("The domain of this device was altered: its id does not match. Export it again.");
+    }
+    if (description.design !== designId(description)) {
+      throw new Error(
+        "The sampler or epsilon of this device was altered: its design id does not match. Export it again.",
+      );
+    }
+    const signature = older ? null : description.signature;
+    if (signature !== null && !(typeof signature === "string" && /^[0-9a-f]{128}$/.test(signature))) {
+      throw new Error("A signature must have 128 hexadecimal digits, or be null: export the design again.");
+    }
+  }
+
+  /** The hexadecimal digits that stand for everything in a description: 64, and 16 in the older format. */
+  function designId({ epsilon, format, sampler, domain_id, mechanism }) {
     const ordered = (_, value) =>
       typeof value === "object" && value !== null && !Array.isArray(value)
         ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
         : value;
-    return sha256(JSON.stringify({ epsilon, format, sampler }, ordered)).slice(0, 16);
+    const decisive = format === OLDER ? { epsilon, format, sampler } : { domain_id, epsilon, format, mechanism, sampler };
+    return sha256(ascii(JSON.stringify(decisive, ordered))).slice(0, format === OLDER ? 16 : 64);
   }
 
-  /** 16 hexadecimal digits that tell apart all that decides which value a person's words stand for. */
-  function domainId(domain) {
-    return sha256(canonical(domain)).slice(0, 16);
+  /** 64 hexadecimal digits that stand for everything that decides which value a person's words have. */
+  const domainId = (domain) => sha256(canonical(domain));
+
+  /** Error, one sentence, unless the signature of the description fits `publicKey`. */
+  async function checkSignature({ format, design, signature }, publicKey) {
+    if (typeof publicKey !== "string" || !/^[0-9a-f]{64}$/i.test(publicKey)) {
+      throw new Error("A public key has 64 hexadecimal digits.");
+    }
+    if (typeof signature !== "string") throw new Error("This device is not signed, and a key was given: do not use it.");
+    const { subtle } = webCrypto() || {};
+    const bytes = (hex) => Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
+    let fits = false;
+    try {
+      const key = await subtle.importKey("raw", bytes(publicKey), { name: "Ed25519" }, false, ["verify"]);
+      fits = await subtle.verify({ name: "Ed25519" }, key, bytes(signature), new TextEncoder().encode(`${format} ${design}`));
+    } catch {
+      throw new Error("Ed25519 signatures cannot be checked here, or the key is none: use https and a newer browser.");
+    }
+    if (!fits) throw new Error("The signature of this device does not fit the key: do not use it.");
+  }
+
+  /** Whether a ratio is at most the sum of the first terms of 1 + x + x^2/2 + ..., x being epsilon: less than e^epsilon by
+      less than 2^-80 of it. All terms are positive, and the next ones more than halve. */
+  function within([high, low], epsilon) {
+    const number = /^(?=.{1,60}$)\+?(?:(\d+)\/(0*[1-9]\d*)|(?:(\d+)\.?(\d*)|\.(\d+))(?:e([+-]?)0*(\d{1,3}))?)$/i;
+    const match = typeof epsilon === "string" && number.exec(epsilon);
+    const [, top = "0", below = "1", before = "", after = "", alone = "", minus = "", power = "0"] = match || [];
+    let [p, q] = [BigInt(top), BigInt(below)];
+    if (match && match[1] === undefined) {
+      p = BigInt(before + after + alone) * 10n ** (minus === "-" ? 0n : BigInt(power));
+      q = 10n ** (BigInt((after + alone).length) + (minus === "-" ? BigInt(power) : 0n));
+    }
+    if (p <= 0n || p > MOST_EPSILON * q) {
+      throw new Error(`Epsilon must be a number in quotation marks, above 0 and at most ${MOST_EPSILON}.`);
+    }
+    let [total, term, over, k] = [1n, 1n, 1n, 0n]; // the sum, and its last term, are total and term divided by over
+    while (k * q < 2n * p || term << 80n > total) {
+      k += 1n;
+      term *= p;
+      over *= q * k;
+      total = total * q * k + term;
+    }
+    return low > 0n && high * over <= low * total;
+  }
+
+  /** The attributes of people, whose values must be those that the sampler takes. */
+  function attributesOf(domain, sizes) {
+    const attributes = domain === null ? [] : list(fields(domain, "attributes").attributes);
+    whole(attributes.length, "The number of attributes", 0, MOST_TOGETHER);
+    const own = attributes.map((one) => whole(fields(one, "size").size, "The size of an attribute", 1, MOST));
+    const same = own.length === sizes.length && own.every((size, i) => size === sizes[i]);
+    if (own.length && !same && !(sizes.length === 1 && own.reduce((product, size) => product * size, 1) === sizes[0])) {
+      throw new Error("The attributes of the device have other values than its sampler takes: export it again.");
+    }
+    for (const one of attributes) {
+      if (!readable(one)) throw new Error("The values of an attribute of the device cannot be read: export it again.");
+    }
+    return attributes;
+  }
+
+  /** Whether `encode` finds a number below "size" for what people may say. */
+  function readable(one) {
+    const { name, kind, size, ordinary, words } = fields(one, "name", "kind", "ordinary", "words", "other", "missing", "clamp");
+    whole(ordinary, "The number of bins", 1, size);
+    const special = [one.other, one.missing].filter((place) => place !== null);
+    if (typeof words !== "object" || words === null || Array.isArray(words)) return false;
+    for (const place of [...Object.values(words), ...special]) whole(place, "The number of a value", 0, size - 1);
+    let [numbers, flags, sound] = [[], [one.clamp], typeof name === "string"];
+    if (kind === "numbers") {
+      numbers = list(fields(one, "edges", "unread").edges);
+      sound &&= numbers.length === ordinary + 1 && numbers.every((edge, i) => i === 0 || edge > numbers[i - 1]);
+    } else if (kind === "range") {
+      const { low, high, bins, integer } = fields(one, "low", "high", "bins", "integer", "unread");
+      numbers = [low, high, high - low];
+      flags.push(integer);
+      sound &&= high - low >= 0 && bins === ordinary;
+    } else if (kind === "dates") {
+      const { unit, first, day_first } = fields(one, "unit", "first", "day_first", "unread");
+      numbers = [first];
+      flags.push(day_first === null ? false : day_first);
+      sound &&= (unit === "day" || has(LABELS, unit)) && Number.isInteger(first);
+    } else {
+      sound &&= kind === "categories";
+    }
+    if (kind !== "categories") flags.push(one.unread);
+    return sound && numbers.every(Number.isFinite) && flags.every((flag) => typeof flag === "boolean");
   }
 
   /** JSON that comes out the same in every language: ASCII, pairs in order, each number as the 64 bits of its double. */
@@ -475,8 +742,12 @@
       const pairs = Object.entries(told).map(([key, value]) => `${canonical(key)}:${canonical(value)}`);
       return `{${pairs.sort().join(",")}}`;
     }
-    const escaped = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
-    return JSON.stringify(told).replace(/[\u007f-\uffff]/g, escaped);
+    return ascii(JSON.stringify(told));
+  }
+
+  /** JSON without letters that other languages write otherwise. */
+  function ascii(text) {
+    return text.replace(/[\u007f-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
   }
 
   /** SHA-256 (FIPS 180-4) in hexadecimal digits: that of Web Crypto is missing in pages without https. */
@@ -515,13 +786,16 @@
   // --- where it runs -----------------------------------------------------------------------------------------------
 
   /** Prints a report for each value: a type's number, or JSON. */
-  function main([path, ...values]) {
+  async function main(given) {
+    const key = given[0] === "--key" ? given[1] : null;
+    const [path, ...values] = key === null ? given : given.slice(2);
     if (!values.length) {
-      console.error("Usage: node client.js device.json VALUE...   (a type's number, or JSON)");
+      console.error("Usage: node client.js [--key KEY] device.json VALUE...   (a type's number, or JSON)");
       return 2;
     }
     try {
-      const device = new Device(JSON.parse(common.require("node:fs").readFileSync(path, "utf8")));
+      const description = JSON.parse(common.require("node:fs").readFileSync(path, "utf8"));
+      const device = key === null ? new Device(description) : await Device.signed(description, key);
       for (const value of values) console.log(device.report(readValue(value)));
     } catch (error) {
       console.error(error.message);
@@ -538,7 +812,9 @@
     }
   }
 
-  globalThis.LDP = { Device, encode, designId };
+  globalThis.LDP = { Device, encode, designId, domainId };
   if (typeof module === "object" && module) module.exports = globalThis.LDP;
-  if (typeof process === "object" && process.mainModule === common) process.exitCode = main(process.argv.slice(2));
+  if (typeof process === "object" && process.mainModule === common) {
+    main(process.argv.slice(2)).then((code) => (process.exitCode = code));
+  }
 })();

@@ -1,26 +1,35 @@
 """Draws one person's report from the description of a device, `device.json`. Needs nothing but Python (3.10 or
-newer) and its standard library.
+newer) and its standard library; checking a signature needs the package `cryptography` as well.
 
     python client.py device.json 17 3              the reports of two people, of types 17 and 3
     python client.py device.json '{"age": 42}'     of a person of 42 years
+    python client.py --key KEY device.json 17      only if the device was signed with the private key to KEY
 
     device = Device(json.load(open("device.json")))
     device.report({"age": 42})                     "2 0 1 1 0"
+    Device.signed(json.load(open("device.json")), KEY)
 
 Every call draws a new report, and every report spends privacy: send one, and keep it. A report is a line of whole numbers.
 
 
 The description
 ---------------
-    {"format": "ldp-device/1", "design": id, "epsilon": "1.0", "mechanism": title, "domain": {...} or null, "domain_id": id, "sampler": {...}}
+    {"format": "ldp-device/2", "design": id, "epsilon": "1.0", "mechanism": title, "domain": {...} or null, "domain_id": id,
+     "signature": digits or null, "sampler": {...}}
 
-"design" is the first 16 hexadecimal digits of the SHA-256 of {"epsilon", "format", "sampler"} as JSON: keys in alphabetical order, no
-blanks. "domain_id" is the same of "domain", each number written as the 16 digits of its double (IEEE 754, highest byte first), and all pairs
-"key":value in alphabetical order; older descriptions have none. Descriptions with another id are refused.
+No key may be absent, in samplers neither. "design" is the SHA-256, in 64 hexadecimal digits, of {"domain_id", "epsilon", "format",
+"mechanism", "sampler"} as JSON: ASCII, keys in alphabetical order, no blanks. "domain_id" is that of "domain", with each number written
+as the 16 digits of its double (IEEE 754, highest byte first) and all pairs "key":value in alphabetical order. "signature" is the Ed25519
+signature (RFC 8032) of the ASCII text "ldp-device/2 " and "design", in 128 hexadecimal digits. A client refuses a description with
+another id, one whose largest ratio of the likelihoods of a report is above e^epsilon, and one whose numbers are outside their ranges.
 
 All random choices are made by below(n), a whole number from 0 to n - 1, evenly: with b the number of binary digits of n - 1, take
 ceil(b / 8) random bytes, the first one highest; keep the lowest b bits; take new bytes until the number is below n. Nothing is drawn
 for n = 1. Equal bytes give equal reports. Probabilities are whole numbers of 2^-53: "with chance P" is below(2^53) < P.
+
+How many bytes are taken says nothing about the value. Given the parts that "one_of" drew, which the report names, every report
+takes the same sequence of numbers n, whatever the value and all results are: a number that is not needed is drawn and thrown away
+("spare" below). And how often below(n) takes new bytes is independent of its result.
 
 A sampler is an object with a "kind"; the outermost one has "sizes" as well. It is given a value and draws a report, a list of numbers:
 
@@ -29,35 +38,42 @@ attribute of a survey. All kinds but "one_of" and "each" use its first number on
 
     table     columns           columns[u] are the chances of the reports 0, 1, ..., which sum to 2^53: with r = below(2^53), the
                                 first number y for which columns[u][0] + ... + columns[u][y] is larger than r.
-    response  n, truth          with chance "truth" u, else below(n).
+    response  n, truth          own = with chance "truth"; t = below(n), spare if own. The report is u if own, else t.
     subset    n, size, inside   "size" of the numbers below n, increasing. With chance "inside" u is one of them. The k others, of the n - 1
                                 numbers other than u, by Floyd's method: for j = n - 1 - k, ..., n - 2 draw t = below(j + 1) and take t, or j
-                                if t is taken already; then those from u on are raised by 1, which leaves u out.
+                                if t is taken already; then those from u on are raised by 1, which leaves u out. If u is one of them,
+                                a spare below(n - size) comes first.
     bits      n, own, other     for j = 0, ..., n - 1: 1 with chance "own" (j = u) or "other" (any other j), else 0.
     hash      n, buckets, digits, keep
                                 draws key = below(2^64), then "digits" coefficients and an offset, each below(buckets). The own bucket is
                                 mix(key + u * 0x9E3779B97F4A7C15) + the sum of the coefficients of the binary digits of u that are 1 (the
                                 lowest first) + offset, modulo "buckets". With chance "keep" that is sent, else the bucket 1 + below(buckets
-                                - 1) further on, modulo "buckets". The report: key, coefficients, offset, bucket. With all numbers modulo
-                                2^64, mix(z) is: z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9; z = (z ^ z >> 27) * 0x94D049BB133111EB; z ^ z >> 31.
+                                - 1) further on, modulo "buckets"; it is drawn in any case. The report: key, coefficients, offset, bucket.
+                                With all numbers modulo 2^64, mix(z) is: z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+                                z = (z ^ z >> 27) * 0x94D049BB133111EB; z ^ z >> 31.
     sign      n, first, count, flip
                                 i = below(count); the sign is 1 if (first + i) & u has an odd number of binary digits 1, else 0. With
                                 chance "flip" the other sign. The report is 2 i + sign.
-    moved     n, cells, inside  "cells" is a text of n digits 0 and 1. A place is drawn: with chance "inside" evenly among those of 1 (the
-                                k-th of them in order, k drawn by below), else among those of 0. The report is the place XOR u.
+    moved     n, cells, inside  "cells" is a text of n digits 0 and 1. A place is drawn: with chance "inside" the k-th of those of 1, k =
+                                below(how many they are), else the k-th of those of 0. Both k are drawn, that of 1 first, and one of
+                                them is spare. The report is the place XOR u.
     rotated   n, cells, inside  A place is drawn as in "moved", with n at least the number of types. The report is (place - u) modulo n.
     pattern   sizes, cells, inside
                                 A place is drawn as in "moved". u and the place number the cells of a table with these sizes, the
                                 last axis fastest. For every axis of size s, in order, a permutation of 0, ..., s - 1 that takes the
                                 place's coordinate a to u's b: the other numbers in increasing order, shuffled (for i = s - 2, ..., 1 swap
                                 those at i and below(i + 1)), then b put in at position a. The report: all permutations.
-    one_of    draws, parts, shares (may be absent), width, fill
-                                draws a part whatever the value is: below(number of parts), or by "shares" as from the column of a table. The
-                                report: the number of the part, its report, and "fill" until there are "width" numbers.
+    one_of    draws, parts, shares, width, fill
+                                draws a part whatever the value is: below(number of parts) if "shares" is null, or by them as from the
+                                column of a table. The report: the number of the part, its report, and "fill" until there are "width"
+                                numbers, those of the longest part.
     each      draws, parts      the reports of all parts, in order.
 
 A part is {"draw": k, "value": terms}: the sampler draws[k], given the one number that is the sum of times * ((v[i] % modulo) // divide)
-over the terms [i, modulo, divide, times], v being the value; or given the value as it is, where there are no terms.
+over the terms [i, modulo, divide, times], v being the value; or given the value as it is, where the terms are null.
+
+"ldp-device/1" is the same with ids of 16 digits, without spare numbers, and with keys that may be absent: "domain_id", "shares", "value".
+Its "design" leaves "domain_id" and "mechanism" out. Whoever learns how many random bytes such a device took can learn the value.
 
 
 Values as people say them
@@ -66,8 +82,9 @@ Values as people say them
 sampler takes one number only, it is that of the combination, the last attribute fastest. For every attribute:
 
     kind      "categories", "numbers" (with "edges": bin i holds edges[i] <= x < edges[i + 1], the last bin its upper end as well),
-              "range" (bins of one width, see `_edge`: "low", "high", "bins", "integer") or "dates" (see `_period`: "unit", "first", "periods",
+              "range" (bins of one width, see `_edge`: "low", "high", "bins", "integer") or "dates" (see `_period`: "unit", "first",
               "day_first")
+    ordinary  the number of categories, bins or periods
     words     texts that stand for a number: categories, labels of bins, "(other)" and "(missing)"
     other     the number of values outside, null where there is none; "clamp": true takes the nearest bin or period instead
     missing   the number of missing values, null where such people send no report
@@ -78,6 +95,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import secrets
 import struct
@@ -85,59 +103,80 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from itertools import accumulate
-from typing import Any
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple, Protocol
 
-FORMAT = "ldp-device/1"
+FORMAT, OLDER = "ldp-device/2", "ldp-device/1"
 ONE = 2**53
+MOST = 2**31
+"""Most types, buckets, coefficients and such: JavaScript combines their binary digits."""
+LONGEST, MOST_TOGETHER, DEEPEST = 2**24, 2**10, 20
+"""Most numbers in a report, reports sent as one (and attributes), and samplers within one another."""
+MOST_EPSILON = 100
+BLOCK = 256
+"""Random bytes that are taken from the system at once: asking for every few takes long. What is left of a block is thrown away."""
+EPSILON = re.compile(r"(?=.{1,60}$)\+?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,3})?)", re.ASCII)
 Value = int | Sequence[int] | Mapping[str, object]
 Source = Callable[[int], bytes]
 """Gives so many random bytes."""
-Below = Callable[[int], int]
+
+
+class Below(Protocol):
+    """A whole number from 0 to n - 1, evenly; one that is not ``needed`` is drawn all the same, and thrown away."""
+
+    def __call__(self, n: int, needed: bool = True, /) -> int: ...
+
+
 Draw = Callable[[Sequence[int], Below], "list[int]"]
 """One report for a value."""
 
 
 class Device:
-    """What draws the reports of people. ValueError, one sentence, for a description that is damaged or was altered."""
+    """What draws the reports of people. ValueError, one sentence, for a description that is damaged, was altered, or breaks its promise."""
 
     def __init__(self, description: Mapping[str, Any]):
         try:
-            if description["format"] != FORMAT:
+            older = description["format"] == OLDER
+            if not older and description["format"] != FORMAT:
                 raise ValueError(f"This is no device of the format {FORMAT}: export the design again.")
-            if description["design"] != design_id(description):
-                raise ValueError(
-                    "The sampler or epsilon of this device was altered: its design id does not match. Export it again."
-                )
-            if "domain_id" in description and description["domain_id"] != domain_id(description["domain"]):
-                raise ValueError("The domain of this device was altered: its id does not match. Export it again.")
+            self._always = not older
             self.design: str = description["design"]
-            self.sizes: list[int] = description["sampler"]["sizes"]
-            self.attributes: list[dict[str, Any]] = (description["domain"] or {"attributes": []})["attributes"]
-            self._draw = _sampler(description["sampler"])
+            _check_ids(description, older)
+            told = _completed(description["sampler"]) if older else description["sampler"]
+            self.sizes: list[int] = [_whole(size, "A size", 1, MOST) for size in _list(told["sizes"])]
+            made = _sampler(told, self.sizes)
+            if not within(made.high, made.low, description["epsilon"]):
+                raise ValueError(
+                    f"This device breaks its promise: a report can be more than e^{description['epsilon']} times as "
+                    "likely for one person as for another. Do not use it."
+                )
+            self.attributes = _attributes(description["domain"], self.sizes)
+            self._draw = made.draw
         except (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(
                 f"This is no whole description of a device ({error!r}): export the design again."
             ) from None
 
-    def report(self, value: Value, source: Source = secrets.token_bytes) -> str:
+    @classmethod
+    def signed(cls, description: Mapping[str, Any], public_key: str) -> Device:
+        """The device, if its signature was made with the private key to ``public_key``, 64 hexadecimal digits; else ValueError."""
+        device = cls(description)
+        _check_signature(description, public_key)
+        return device
+
+    def report(self, value: Value, source: Source | None = None) -> str:
         """One report of a person with ``value``: their type, a number for each attribute, or {attribute: value} in people's words.
 
         ValueError where it is outside the domain. ``source`` gives random bytes: others than those of `secrets` are for tests.
         """
+        below = _below(self._always, source or secrets.token_bytes, BLOCK if source is None else 1)
+        return " ".join(map(str, self._draw(self._numbers(value), below)))
 
-        def below(n: int) -> int:
-            bits = (n - 1).bit_length()
-            while True:
-                drawn = int.from_bytes(source((bits + 7) // 8), "big") & ((1 << bits) - 1)
-                if drawn < n:
-                    return drawn
-
-        return " ".join(map(str, self.draw(value, below)))
-
-    def draw(self, value: Value, below: Below) -> list[int]:
+    def draw(self, value: Value, below: Callable[[int], int]) -> list[int]:
         """The numbers of a report, all random choices being made by ``below``."""
-        return self._draw(self._numbers(value), below)
+        always = self._always
+        return self._draw(self._numbers(value), lambda n, needed=True, /: below(n) if needed or always else 0)
 
     def _numbers(self, value: Value) -> list[int]:
         """The value that the sampler takes."""
@@ -150,26 +189,25 @@ class Device:
         return _checked(numbers, self.sizes)
 
 
-def design_id(description: Mapping[str, Any]) -> str:
-    """16 hexadecimal digits that tell apart all that decides about reports."""
-    decisive = {key: description[key] for key in ("epsilon", "format", "sampler")}
-    return hashlib.sha256(json.dumps(decisive, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:16]
+def _below(always: bool, source: Source, at_least: int) -> Below:
+    """What draws from the bytes of ``source``, asked for ``at_least`` so many at once."""
+    block, used = b"", 0
 
+    def below(n: int, needed: bool = True, /) -> int:
+        nonlocal block, used
+        if n == 1 or not (needed or always):
+            return 0
+        bits = (n - 1).bit_length()
+        count = (bits + 7) >> 3
+        while True:
+            start, used = used, used + count
+            if used > len(block):
+                block, start, used = source(max(count, at_least)), 0, count
+            drawn = int.from_bytes(block[start:used], "big") & ((1 << bits) - 1)
+            if drawn < n:
+                return drawn
 
-def domain_id(domain: object) -> str:
-    """16 hexadecimal digits that tell apart all that decides which value a person's words stand for."""
-    return hashlib.sha256(_canonical(domain).encode()).hexdigest()[:16]
-
-
-def _canonical(told: object) -> str:
-    """JSON that comes out the same in every language: ASCII, pairs in order, each number as the 64 bits of its double."""
-    if isinstance(told, Mapping):
-        return "{" + ",".join(sorted(f"{json.dumps(key)}:{_canonical(one)}" for key, one in told.items())) + "}"
-    if isinstance(told, list | tuple):
-        return "[" + ",".join(map(_canonical, told)) + "]"
-    if isinstance(told, int | float) and not isinstance(told, bool):
-        return struct.pack(">d", told).hex()
-    return json.dumps(told)
+    return below
 
 
 def _checked(numbers: Sequence[object], sizes: Sequence[int]) -> list[int]:
@@ -194,25 +232,197 @@ def _joined(numbers: Sequence[int], sizes: Sequence[int]) -> int:
     return found
 
 
-# --- samplers: each function takes what the description says and gives what draws a report ----------------------------
+# --- what is refused: altered, damaged and broken descriptions ----------------------------------------------------------
 
 
-def _sampler(told: Mapping[str, Any]) -> Draw:
-    if told["kind"] not in KINDS:
+def _check_ids(description: Mapping[str, Any], older: bool) -> None:
+    """Against accidents: whoever alters a description on purpose can write another id, and only a signature stops that."""
+    known = domain_id(description["domain"])[: 16 if older else 64]
+    if known != (description.get("domain_id", known) if older else description["domain_id"]):
+        raise ValueError("The domain of this device was altered: its id does not match. Export it again.")
+    if description["design"] != design_id(description):
         raise ValueError(
-            f"This client does not know samplers of the kind {told['kind']!r}: get the client of the same kit."
+            "The sampler or epsilon of this device was altered: its design id does not match. Export it again."
         )
-    return KINDS[told["kind"]](told)
+    signature = None if older else description["signature"]
+    if signature is not None and not (isinstance(signature, str) and re.fullmatch("[0-9a-f]{128}", signature)):
+        raise ValueError("A signature must have 128 hexadecimal digits, or be null: export the design again.")
 
 
-def _chance(number: int) -> int:
-    if not isinstance(number, int) or not 0 <= number <= ONE:
-        raise ValueError(f"A chance must be a whole number from 0 to 2^53; the device has {number!r}.")
+def design_id(description: Mapping[str, Any]) -> str:
+    """The hexadecimal digits that stand for everything in a description: 64, and 16 in the older format."""
+    older = description["format"] == OLDER
+    keys = ("epsilon", "format", "sampler", *(() if older else ("domain_id", "mechanism")))
+    decisive = json.dumps({key: description[key] for key in keys}, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(decisive.encode()).hexdigest()[: 16 if older else 64]
+
+
+def domain_id(domain: object) -> str:
+    """64 hexadecimal digits that stand for everything that decides which value a person's words have."""
+    return hashlib.sha256(_canonical(domain).encode()).hexdigest()
+
+
+def _canonical(told: object) -> str:
+    """JSON that comes out the same in every language: ASCII, pairs in order, each number as the 64 bits of its double."""
+    if isinstance(told, Mapping):
+        return "{" + ",".join(sorted(f"{json.dumps(key)}:{_canonical(one)}" for key, one in told.items())) + "}"
+    if isinstance(told, list | tuple):
+        return "[" + ",".join(map(_canonical, told)) + "]"
+    if isinstance(told, int | float) and not isinstance(told, bool):
+        return struct.pack(">d", told).hex()
+    return json.dumps(told)
+
+
+def signed_text(description: Mapping[str, Any]) -> bytes:
+    """What a signature is made of."""
+    return f"{description['format']} {description['design']}".encode()
+
+
+def _check_signature(description: Mapping[str, Any], public_key: str) -> None:
+    """ValueError, one sentence, unless the signature of the description fits ``public_key``."""
+    if not isinstance(public_key, str) or not re.fullmatch("[0-9a-fA-F]{64}", public_key):
+        raise ValueError("A public key has 64 hexadecimal digits.")
+    if description.get("signature") is None:
+        raise ValueError("This device is not signed, and a key was given: do not use it.")
+    try:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    except ImportError:
+        raise ValueError("Signatures need the package cryptography: pip install cryptography") from None
+    try:
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key))
+        key.verify(bytes.fromhex(description["signature"]), signed_text(description))
+    except (InvalidSignature, ValueError):
+        raise ValueError("The signature of this device does not fit the key: do not use it.") from None
+
+
+def within(high: int, low: int, epsilon: object) -> bool:
+    """Whether high / low is at most the sum of the first terms of 1 + x + x^2/2 + ..., x being epsilon: less than e^epsilon by less
+    than 2^-80 of it. All terms are positive, and the next ones more than halve."""
+    x = Fraction(epsilon if isinstance(epsilon, str) and EPSILON.fullmatch(epsilon) else 0)
+    if not 0 < x <= MOST_EPSILON:
+        raise ValueError(f"Epsilon must be a number in quotation marks, above 0 and at most {MOST_EPSILON}.")
+    total, term, over, k = 1, 1, 1, 0  # the sum, and its last term, are total and term divided by over
+    while k * x.denominator < 2 * x.numerator or term << 80 > total:
+        k += 1
+        term *= x.numerator
+        over *= x.denominator * k
+        total = total * x.denominator * k + term
+    return low > 0 and high * over <= low * total
+
+
+def _whole(number: object, what: str, least: int, most: int) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+        raise ValueError(f"{what} must be a whole number from {least} to {most}; the device has {repr(number)[:40]}.")
     return number
 
 
+def _list(told: object) -> Sequence[Any]:
+    if not isinstance(told, list | tuple) or not told:
+        raise ValueError("A list in the device is empty or no list: export the design again.")
+    return told
+
+
+def _attributes(domain: Mapping[str, Any] | None, sizes: Sequence[int]) -> Sequence[Mapping[str, Any]]:
+    """The attributes of people, whose values must be those that the sampler takes."""
+    attributes = [] if domain is None else _list(domain["attributes"])
+    _whole(len(attributes), "The number of attributes", 0, MOST_TOGETHER)
+    own = [_whole(one["size"], "The size of an attribute", 1, MOST) for one in attributes]
+    if own and own != list(sizes) and [math.prod(own)] != list(sizes):
+        raise ValueError("The attributes of the device have other values than its sampler takes: export it again.")
+    for one, size in zip(attributes, own, strict=True):
+        if not _readable(one, size):
+            raise ValueError("The values of an attribute of the device cannot be read: export it again.")
+    return attributes
+
+
+def _readable(one: Mapping[str, Any], size: int) -> bool:
+    """Whether `encode` finds a number below ``size`` for what people may say."""
+    bins = _whole(one["ordinary"], "The number of bins", 1, size)
+    special = [place for place in (one["other"], one["missing"]) if place is not None]
+    for place in (*one["words"].values(), *special):
+        _whole(place, "The number of a value", 0, size - 1)
+    kind, numbers = one["kind"], list[Any]()
+    flags, ordered = [one["clamp"]], True
+    if kind == "numbers":
+        numbers = list(_list(one["edges"]))
+        ordered = len(numbers) == bins + 1 and all(a < b for a, b in pairwise(numbers))
+    elif kind == "range":
+        numbers = [one["low"], one["high"], one["high"] - one["low"], one["bins"]]
+        flags, ordered = [*flags, one["integer"]], numbers[2] >= 0 and one["bins"] == bins
+    elif kind == "dates":
+        numbers = [one["first"]]
+        flags, ordered = (
+            [*flags, one["day_first"] is not None and one["day_first"]],
+            one["unit"] in UNITS and one["first"] % 1 == 0,
+        )
+    elif kind != "categories":
+        return False
+    flags.append(kind == "categories" or one["unread"])
+    finite = all(type(number) in (int, float) and math.isfinite(number) for number in numbers)
+    return ordered and finite and isinstance(one["name"], str) and all(isinstance(flag, bool) for flag in flags)
+
+
+# --- samplers: each function takes what the description says and the sizes of the values given -------------------------
+
+
+class Sampler(NamedTuple):
+    """What draws a report of ``length`` numbers, and the largest ratio of the likelihoods of one report, ``high`` to ``low``; up to
+    ``together`` reports are sent as one."""
+
+    draw: Draw
+    length: int
+    high: int
+    low: int
+    together: int = 1
+
+
+def _sampler(told: Mapping[str, Any], sizes: Sequence[int], depth: int = 0) -> Sampler:
+    kind = told["kind"]
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(f"This client does not know samplers of the kind {kind!r}: get the client of the same kit.")
+    if depth > DEEPEST:
+        raise ValueError(f"The device has samplers within samplers, more than {DEEPEST} deep: export it again.")
+    made = KINDS[kind](told, sizes, depth) if kind in ("one_of", "each") else KINDS[kind](told, sizes)
+    _whole(made.length, "The length of a report", 1, LONGEST)
+    return made
+
+
+def _completed(told: Mapping[str, Any]) -> dict[str, Any]:
+    """A sampler of the older format, with all its keys."""
+    found = {"shares": None} | dict(told) if told["kind"] == "one_of" else dict(told)
+    if "draws" in found:
+        found["draws"] = [_completed(draw) for draw in _list(found["draws"])]
+        found["parts"] = [{"value": None} | part for part in _list(found["parts"])]
+    return found
+
+
+def _over(one: int, other: int) -> tuple[int, int]:
+    """Two likelihoods, or numbers in proportion to them, as a ratio of at least 1: 1 to 0 where it has no bound."""
+    return (max(one, other), min(one, other)) if one and other else (1, 0)
+
+
+def _two_cells(inside: int, size: int, n: int) -> tuple[int, int]:
+    """The ratio where ``size`` of ``n`` equally likely places are inside, and drawn with the chance ``inside``."""
+    if not 0 < size < n:
+        raise ValueError(f"A sampler needs places inside and outside; it has {size} of {n} inside.")
+    return _over(inside * (n - size), (ONE - inside) * size)
+
+
+def _types(n: object, sizes: Sequence[int], least: int = 2) -> int:
+    """The number of types of a sampler that is given values of ``sizes``."""
+    found = _whole(n, "The number of types", least, MOST)
+    if len(sizes) != 1 or sizes[0] > found:
+        raise ValueError(f"A sampler for {found} values is given values of sizes {list(sizes)}.")
+    return found
+
+
+def _chance(number: object) -> int:
+    return _whole(number, "A chance", 0, ONE)
+
+
 def _cumulative(chances: Sequence[int]) -> list[int]:
-    sums = list(accumulate(map(_chance, chances)))
+    sums = list(accumulate(map(_chance, _list(chances))))
     if sums[-1] != ONE:
         raise ValueError(
             f"The chances in a column of the device sum to 2^53 {sums[-1] - ONE:+d} and not to 2^53: export it again."
@@ -220,49 +430,76 @@ def _cumulative(chances: Sequence[int]) -> list[int]:
     return sums
 
 
-def _table(told: Mapping[str, Any]) -> Draw:
-    sums = [_cumulative(column) for column in told["columns"]]
-    return lambda value, below: [bisect_right(sums[value[0]], below(ONE))]
+def _table(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    columns = _list(told["columns"])
+    _types(len(columns), sizes, 1)
+    sums = [_cumulative(column) for column in columns]
+    if any(len(column) != len(columns[0]) for column in columns):
+        raise ValueError("The columns of the device have different numbers of chances: export it again.")
+    high, low = 1, 1
+    for row in zip(*columns, strict=True):
+        most, least = max(row), min(row)
+        if most * low > high * least:
+            high, low = most, least
+    return Sampler(lambda value, below: [bisect_right(sums[value[0]], below(ONE))], 1, high, low)
 
 
-def _response(told: Mapping[str, Any]) -> Draw:
-    n, truth = told["n"], _chance(told["truth"])
-    return lambda value, below: [value[0] if below(ONE) < truth else below(n)]
+def _response(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    n, truth = _types(told["n"], sizes), _chance(told["truth"])
+
+    def draw(value: Sequence[int], below: Below) -> list[int]:
+        own = below(ONE) < truth
+        other = below(n, not own)
+        return [value[0] if own else other]
+
+    return Sampler(draw, 1, *_over(n * truth + ONE - truth, ONE - truth))
 
 
-def _bits(told: Mapping[str, Any]) -> Draw:
-    n, own, other = told["n"], _chance(told["own"]), _chance(told["other"])
-    return lambda value, below: [int(below(ONE) < (own if j == value[0] else other)) for j in range(n)]
+def _bits(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    n, own, other = _types(told["n"], sizes), _chance(told["own"]), _chance(told["other"])
+
+    def draw(value: Sequence[int], below: Below) -> list[int]:
+        u = value[0]
+        return [int(below(ONE) < (own if j == u else other)) for j in range(n)]
+
+    return Sampler(draw, n, *_over(own * (ONE - other), other * (ONE - own)))
 
 
-def _subset(told: Mapping[str, Any]) -> Draw:
-    n, size, inside = told["n"], told["size"], _chance(told["inside"])
+def _subset(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    n, inside = _types(told["n"], sizes), _chance(told["inside"])
+    size = _whole(told["size"], "The size of sets", 1, n)
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         u = value[0]
         own = below(ONE) < inside
         others: set[int] = set()
-        for j in range(n - 1 - (size - own), n - 1):
-            t = below(j + 1)
-            others.add(j if t in others else t)
+        for j in range(n - 1 - size, n - 1):
+            needed = not own or j > n - 1 - size  # one less of the others where u is in the set
+            t = below(j + 1, needed)
+            if needed:
+                others.add(j if t in others else t)
         return sorted([t + (t >= u) for t in others] + [u] * own)
 
-    return draw
+    return Sampler(draw, size, *_two_cells(inside, size, n))
 
 
-def _hash(told: Mapping[str, Any]) -> Draw:
-    buckets, digits, keep = told["buckets"], told["digits"], _chance(told["keep"])
+def _hash(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    n, keep = _types(told["n"], sizes), _chance(told["keep"])
+    digits = _whole(told["digits"], "The number of binary digits", 1, 64)
+    buckets = _whole(told["buckets"], "The number of buckets", 2, MOST)
+    if n > 2**digits:
+        raise ValueError(f"{n} types do not have numbers of {digits} binary digits.")
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         u, key = value[0], below(2**64)
         coefficients = [below(buckets) for _ in range(digits)]
         offset = below(buckets)
         bucket = _mix(key + u * 0x9E3779B97F4A7C15) + sum(a for i, a in enumerate(coefficients) if u >> i & 1) + offset
-        if below(ONE) >= keep:
-            bucket += 1 + below(buckets - 1)
-        return [key, *coefficients, offset, bucket % buckets]
+        kept = below(ONE) < keep
+        further = 1 + below(buckets - 1, not kept)
+        return [key, *coefficients, offset, (bucket if kept else bucket + further) % buckets]
 
-    return draw
+    return Sampler(draw, digits + 3, *_two_cells(keep, 1, buckets))
 
 
 def _mix(z: int) -> int:
@@ -273,47 +510,58 @@ def _mix(z: int) -> int:
     return z ^ z >> 31
 
 
-def _sign(told: Mapping[str, Any]) -> Draw:
-    first, count, flip = told["first"], told["count"], _chance(told["flip"])
+def _sign(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    _types(told["n"], sizes)
+    first, flip = _whole(told["first"], "The first coefficient", 0, MOST), _chance(told["flip"])
+    count = _whole(told["count"], "The number of coefficients", 1, MOST - first)
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         i = below(count)
         minus = bin((first + i) & value[0]).count("1") & 1
         return [2 * i + (minus ^ (below(ONE) < flip))]
 
-    return draw
+    return Sampler(draw, 1, *_over(ONE - flip, flip))
 
 
-def _places(told: Mapping[str, Any]) -> Callable[[Below], int]:
-    """Draws a cell: one of those inside, with its chance, or one of those outside."""
+def _places(told: Mapping[str, Any], n: int) -> tuple[Callable[[Below], int], int, int]:
+    """Draws a cell of ``n``: one of those inside, with its chance, or one of those outside. And the ratio."""
     cells, inside = told["cells"], _chance(told["inside"])
+    if not isinstance(cells, str) or len(cells) != n or cells.strip("01"):
+        raise ValueError(f"The cells of a sampler must be a text of {n} digits 0 and 1.")
     ones, zeros = ([i for i, digit in enumerate(cells) if digit == wanted] for wanted in "10")
-    if not ones or not zeros or len(ones) + len(zeros) != len(cells):
-        raise ValueError("The cells of a sampler must be digits 1 and 0, and both be there: export the design again.")
 
     def draw(below: Below) -> int:
-        chosen = ones if below(ONE) < inside else zeros
-        return chosen[below(len(chosen))]
+        chosen = below(ONE) < inside
+        i, j = below(len(ones), chosen), below(len(zeros), not chosen)
+        return ones[i] if chosen else zeros[j]
 
-    return draw
-
-
-def _moved(told: Mapping[str, Any]) -> Draw:
-    place = _places(told)
-    return lambda value, below: [place(below) ^ value[0]]
+    return draw, *_two_cells(inside, len(ones), n)
 
 
-def _rotated(told: Mapping[str, Any]) -> Draw:
-    place, n = _places(told), len(told["cells"])
-    return lambda value, below: [(place(below) - value[0]) % n]
+def _moved(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    n = _types(told["n"], sizes)
+    if n & (n - 1):
+        raise ValueError(f"Types are moved by their binary digits, so {n} of them must be a power of two.")
+    place, high, low = _places(told, n)
+    return Sampler(lambda value, below: [place(below) ^ value[0]], 1, high, low)
 
 
-def _pattern(told: Mapping[str, Any]) -> Draw:
-    sizes, place = told["sizes"], _places(told)
+def _rotated(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    n = _types(told["n"], sizes)
+    place, high, low = _places(told, n)
+    return Sampler(lambda value, below: [(place(below) - value[0]) % n], 1, high, low)
+
+
+def _pattern(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    _whole(len(_list(told["sizes"])), "The number of attributes", 1, MOST_TOGETHER)
+    axes = [_whole(size, "The size of an attribute", 1, MOST) for size in told["sizes"]]
+    place, high, low = _places(told, _types(len(told["cells"]), sizes))
+    if math.prod(axes) != len(told["cells"]):
+        raise ValueError("A pattern must have as many cells as there are combinations of its attributes.")
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         report = []
-        for size, a, b in zip(sizes, _apart(place(below), sizes), _apart(value[0], sizes), strict=True):
+        for size, a, b in zip(axes, _apart(place(below), axes), _apart(value[0], axes), strict=True):
             moved = [k for k in range(size) if k != b]
             for i in range(size - 2, 0, -1):
                 j = below(i + 1)
@@ -322,7 +570,7 @@ def _pattern(told: Mapping[str, Any]) -> Draw:
             report += moved
         return report
 
-    return draw
+    return Sampler(draw, sum(axes), high, low)
 
 
 def _apart(number: int, sizes: Sequence[int]) -> list[int]:
@@ -334,37 +582,76 @@ def _apart(number: int, sizes: Sequence[int]) -> list[int]:
     return found[::-1]
 
 
-def _parts(told: Mapping[str, Any]) -> list[Draw]:
-    draws = [_sampler(draw) for draw in told["draws"]]
-    return [_read(part.get("value"), draws[part["draw"]]) for part in told["parts"]]
+def _parts(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> list[Sampler]:
+    """The sampler of each part. Each of "draws" is made once, for the largest values that a part gives it."""
+    draws, given = _list(told["draws"]), dict[int, list[int]]()
+    read = [
+        (_whole(part["draw"], "The number of a sampler", 0, len(draws) - 1), part["value"])
+        for part in _list(told["parts"])
+    ]
+    for k, terms in read:
+        values = list(sizes) if terms is None else [_reach(terms, sizes)]
+        before = given.setdefault(k, values)
+        if len(before) != len(values):
+            raise ValueError("A sampler is given values of different lengths: export the design again.")
+        given[k] = list(map(max, before, values))
+    made = {k: _sampler(draws[k], values, depth + 1) for k, values in given.items()}
+    return [made[k] if terms is None else made[k]._replace(draw=_read(terms, made[k].draw)) for k, terms in read]
 
 
-def _read(terms: Sequence[Sequence[int]] | None, draw: Draw) -> Draw:
-    if terms is None:
-        return draw
+def _reach(terms: Sequence[Sequence[int]], sizes: Sequence[int]) -> int:
+    """How many values the sum of terms can have: one more than its largest."""
+    largest = 0
+    for i, modulo, divide, times in _list(terms):
+        _whole(i, "The place of a number", 0, len(sizes) - 1)
+        for number, least in ((modulo, 1), (divide, 1), (times, 0)):
+            _whole(number, "A number that values are read with", least, MOST)
+        largest += times * ((min(sizes[i], modulo) - 1) // divide)
+    return _whole(largest + 1, "The number of values", 1, MOST)
+
+
+def _read(terms: Sequence[Sequence[int]], draw: Draw) -> Draw:
     return lambda value, below: draw(
         [sum(times * (value[i] % modulo // divide) for i, modulo, divide, times in terms)], below
     )
 
 
-def _one_of(told: Mapping[str, Any]) -> Draw:
-    parts, width, fill = _parts(told), told["width"], told["fill"]
-    sums = _cumulative(told["shares"]) if "shares" in told else None
+def _one_of(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
+    parts, fill = _parts(told, sizes, depth), _whole(told["fill"], "What fills reports up", -1, 0)
+    width = _whole(told["width"], "The width of reports", 1, LONGEST)
+    sums = None if told["shares"] is None else _cumulative(told["shares"])
+    if width != 1 + max(part.length for part in parts):
+        raise ValueError("The width of reports is not that of the longest part: export the design again.")
+    if sums is not None and (len(sums) != len(parts) or 0 in told["shares"]):
+        raise ValueError(f"The {len(parts)} parts of a sampler need as many shares, none of them 0.")
+    high, low = 1, 1
+    for part in parts:
+        if part.high * low > high * part.low:
+            high, low = part.high, part.low
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         number = below(len(parts)) if sums is None else bisect_right(sums, below(ONE))
-        report = [number, *parts[number](value, below)]
+        report = [number, *parts[number].draw(value, below)]
         return report + [fill] * (width - len(report))
 
-    return draw
+    return Sampler(draw, width, high, low, max(part.together for part in parts))
 
 
-def _each(told: Mapping[str, Any]) -> Draw:
-    parts = _parts(told)
-    return lambda value, below: [number for part in parts for number in part(value, below)]
+def _each(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
+    parts = _parts(told, sizes, depth)
+    length, together = sum(part.length for part in parts), sum(part.together for part in parts)
+    _whole(together, "The number of reports sent as one", 1, MOST_TOGETHER)  # before numbers of so many digits are made
+    high, low = math.prod(part.high for part in parts), math.prod(part.low for part in parts)
+    return Sampler(
+        lambda value, below: [number for part in parts for number in part.draw(value, below)],
+        length,
+        high,
+        low,
+        together,
+    )
 
 
-KINDS: dict[str, Callable[[Mapping[str, Any]], Draw]] = {
+KINDS: dict[str, Callable[..., Sampler]] = {
     "table": _table,
     "response": _response,
     "subset": _subset,
@@ -394,6 +681,7 @@ DATES = [
     )
 ] + [re.compile(r"(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)", re.ASCII)]
 LABELS = {"week": r"(\d{4})-W(\d\d)", "month": r"(\d{4})-(\d\d)", "quarter": r"(\d{4})-Q([1-4])", "year": r"(\d{4})()"}
+UNITS = ("day", *LABELS)
 MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]  # fmt: skip
 
 
@@ -519,13 +807,16 @@ def _date(match: re.Match[str] | None, day_first: bool | None) -> date | None:
 
 def main(arguments: Sequence[str]) -> int:
     """Prints a report for each value: a type's number, or JSON."""
-    if len(arguments) < 2:
-        print("Usage: python client.py device.json VALUE...   (a type's number, or JSON)", file=sys.stderr)
+    key = arguments[1] if len(arguments) > 1 and arguments[0] == "--key" else None
+    path, *values = (arguments if key is None else arguments[2:]) or [""]
+    if not values:
+        print("Usage: python client.py [--key KEY] device.json VALUE...   (a type's number, or JSON)", file=sys.stderr)
         return 2
     try:
-        with open(arguments[0], encoding="utf-8") as file:
-            device = Device(json.load(file))
-        for value in arguments[1:]:
+        with open(path, encoding="utf-8") as file:
+            description = json.load(file)
+        device = Device(description) if key is None else Device.signed(description, key)
+        for value in values:
             print(device.report(_read_value(value)))
     except (OSError, ValueError, RecursionError) as error:
         print(error, file=sys.stderr)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
 
@@ -19,7 +19,7 @@ from ldp_core import library
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
 from ldp_core.data.domain.dates import first_day, period_of
 from ldp_core.data.domain.product import Attribute
-from ldp_core.kit.client import FORMAT, ONE, design_id, domain_id
+from ldp_core.kit.client import FORMAT, OLDER, ONE, design_id, domain_id
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
@@ -81,9 +81,26 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
         "mechanism": mechanism.name if entry is None else entry.title,
         "domain": values,
         "domain_id": domain_id(values),
+        "signature": None,
         "sampler": {"sizes": sizes, **sampler(mechanism)},
     }
     return {"design": design_id(description), **description}
+
+
+def in_older_format(description: Mapping[str, object]) -> dict[str, object]:
+    """What `describe` gave before devices drew spare random numbers, so that kits from then still open."""
+
+    def older(told: object) -> object:
+        if isinstance(told, list):
+            return told if not told or isinstance(told[0], int) else [older(one) for one in told]
+        if not isinstance(told, dict):
+            return told
+        return {key: older(one) for key, one in told.items() if one is not None or key not in ("shares", "value")}
+
+    found = {key: one for key, one in description.items() if key != "signature"}
+    found |= {"format": OLDER, "domain_id": domain_id(description["domain"])[:16]}
+    found["sampler"] = older(description["sampler"])
+    return found | {"design": design_id(found)}
 
 
 # --- the domain --------------------------------------------------------------------------------------------------------
@@ -317,8 +334,8 @@ def _one_of(
     parts: Sequence[tuple[Terms | None, Sampler]], *, width: int, shares: np.ndarray | None = None, fill: int = 0
 ) -> Sampler:
     """One of some samplers, evenly or with ``shares``."""
-    told: Sampler = {"kind": "one_of", **_parts(parts), "width": width, "fill": fill}
-    return told if shares is None else {**told, "shares": [_steps(share) for share in shares.tolist()]}
+    told = None if shares is None else [_steps(share) for share in shares.tolist()]
+    return {"kind": "one_of", **_parts(parts), "shares": told, "width": width, "fill": fill}
 
 
 def _parts(parts: Sequence[tuple[Terms | None, Sampler]]) -> Sampler:
@@ -332,5 +349,5 @@ def _parts(parts: Sequence[tuple[Terms | None, Sampler]]) -> Sampler:
         if text not in draws:
             draws[text] = len(different)
             different.append(draw)
-        told.append({"draw": draws[text]} | ({} if terms is None else {"value": terms}))
+        told.append({"draw": draws[text], "value": terms})
     return {"draws": different, "parts": told}

@@ -15,7 +15,6 @@ from ldp_core.designs import Configuration, bundle
 from ldp_core.designs.standalone import realise
 from ldp_core.kit import devices
 from ldp_core.kit.client import Device
-from ldp_core.kit.package import device_file
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Workload
 
@@ -45,17 +44,19 @@ def open_kit(place: str | Path | bytes) -> Kit:
         raise ValueError(f"The file holds no {bundle.DEVICE}, so it is a design but no kit: export the kit.")
     made = realise(found.configuration, found, fit=False)
     c = made.configuration
-    device = devices.describe(made.chosen_mechanism, c.epsilon, made.domain)
-    if found.device != device_file(device) and _parsed(found.device) not in (device, _older(device)):
+    written, device = _parsed(found.device), devices.describe(made.chosen_mechanism, c.epsilon, made.domain)
+    if written != device and written not in _others(device, written):
         raise ValueError(
             f"{bundle.DEVICE} does not draw reports as the design beside it does; one of them was changed: export the kit again."
         )
-    return Kit(c, made.domain, made.workload, made.chosen_mechanism, device, Device(device).design)
+    return Kit(c, made.domain, made.workload, made.chosen_mechanism, written, Device(written).design)
 
 
-def _older(device: Mapping[str, object]) -> dict[str, object]:
-    """The description as it was while domains had no id."""
-    return {name: part for name, part in device.items() if name != "domain_id"}
+def _others(device: Mapping[str, object], written: Any) -> list[dict[str, object]]:
+    """The same device with the signature that it was given, and as it was in the older format: at first without the id of its domain."""
+    older = devices.in_older_format(device)
+    signed = {**device, "signature": written.get("signature")} if isinstance(written, dict) else {}
+    return [signed, older, {name: part for name, part in older.items() if name != "domain_id"}]
 
 
 def _parsed(content: bytes) -> Any:

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from ldp_core.data.domain.dates import label_of_period
-from ldp_core.kit.client import Device, Value, design_id
+from ldp_core.kit.client import ONE, Device, Value, design_id
 
 REPORTS = 12
 Change = Callable[[dict[str, Any]], None]
@@ -100,36 +100,45 @@ def _refused_values(description: Mapping[str, Any]) -> list[dict[str, object]]:
 
 
 def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
-    """The first chance altered, with the old id; where chances must sum to 2^53, short of one unit with an id that matches; and the number of
-    values of the first attribute."""
+    """The first chance altered, with the old id; with an id that matches, chances that sum to less than 2^53, and one that breaks the promise,
+    where there are such; and the number of values of the first attribute."""
     path = _first_chance(description["sampler"], ["sampler"])
     found = [{"path": path, "add": 1, "design": None, "why": "a chance altered by one unit, with the old design id"}]
     if "columns" in path or "shares" in path:
-        altered = copy.deepcopy(dict(description))
-        place: Any = altered
-        for step in path[:-1]:
-            place = place[step]
-        place[path[-1]] -= 1
-        short = {
-            "path": path,
-            "add": -1,
-            "design": design_id(altered),
-            "why": "chances that sum to one unit less than 2^53",
-        }
-        found.append(short)
+        found.append(_altered(description, path, -1, "chances that sum to one unit less than 2^53"))
+    alone = _first_chance(description["sampler"], ["sampler"], shares=False)
+    if "columns" not in alone:
+        now = _at(description, alone)[alone[-1]]
+        never = -now if alone[-1] == "flip" else ONE - now
+        found.append(_altered(description, alone, never, "a report that some people send and others never do"))
     if description["domain"] is not None:
         where = ["domain", "attributes", 0, "ordinary"]
         found.append({"path": where, "add": 1, "design": None, "why": "another domain, with the old id of the domain"})
     return found
 
 
-def _first_chance(told: Mapping[str, Any], path: list[object]) -> list[object]:
+def _altered(description: Mapping[str, Any], path: list[Any], add: int, why: str) -> dict[str, object]:
+    """The number at ``path`` raised, with the id that belongs to it."""
+    altered = copy.deepcopy(dict(description))
+    _at(altered, path)[path[-1]] += add
+    return {"path": path, "add": add, "design": design_id(altered), "why": why}
+
+
+def _at(description: Mapping[str, Any], path: list[Any]) -> Any:
+    """What holds the number at ``path``."""
+    place: Any = description
+    for step in path[:-1]:
+        place = place[step]
+    return place
+
+
+def _first_chance(told: Mapping[str, Any], path: list[Any], shares: bool = True) -> list[Any]:
     if told["kind"] == "table":
         return [*path, "columns", 0, 0]
-    if "shares" in told:
+    if shares and told.get("shares"):
         return [*path, "shares", 0]
     if "draws" in told:
-        return _first_chance(told["draws"][0], [*path, "draws", 0])
+        return _first_chance(told["draws"][0], [*path, "draws", 0], shares)
     chance = next(key for key in ("truth", "inside", "own", "keep", "flip") if key in told)
     return [*path, chance]
 

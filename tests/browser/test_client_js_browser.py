@@ -39,5 +39,5 @@ def test_a_page_gives_the_reports_of_the_client_in_python(browser, tmp_path, kin
         page.close()
     assert found["devices"] == ["made"] * len(descriptions)
     assert found["reports"] == expected
-    assert found["secure"] == [{"answer": ["0", "1"]}]  # of types that send one report only
+    assert found["secure"] == [{"answer": ["0", "1"]}]  # of types that send another report once in 10^15 times
     assert not problems

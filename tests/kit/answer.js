@@ -21,6 +21,7 @@ function answer({ devices = [], reports = [], domains = [], encodings = [], secu
       const { source, left } = given(hex);
       return tried(() => [made[device].answer.report(value, source), left()]);
     }),
+    ids: domains.map(LDP.domainId),
     encodings: encodings.map(([domain, values]) => tried(() => LDP.encode(domains[domain], values))),
     secure: secure.map(([device, values]) => tried(() => values.map((value) => made[device].answer.report(value)))),
   };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from fractions import Fraction
 
@@ -15,7 +16,7 @@ class Path:
     """One sequence of outcomes, which begins as ``script`` says and goes on with the first outcome of every choice."""
 
     def __init__(self, script):
-        self.script, self.taken, self.weight, self.others = script, [], Fraction(1), []
+        self.script, self.taken, self.weight, self.others, self.drawn = script, [], Fraction(1), [], []
 
     def choose(self, chances):
         place = len(self.taken)
@@ -29,11 +30,29 @@ class Path:
         return chosen
 
     def below(self, n):
+        found = self._below(n)
+        self.drawn.append((n, found))
+        return found
+
+    def _below(self, n):
         if n == ONE:
             return Uniform(self)
         if n == 2**64:
             return KEYS[self.choose([Fraction(1, len(KEYS))] * len(KEYS))]
         return self.choose([Fraction(1, n)] * n) if n > 1 else 0
+
+    @property
+    def numbers(self):
+        """The n of all calls below(n). How many bytes each takes is independent of its result, so that these decide about bytes."""
+        return tuple(n for n, _ in self.drawn if n > 1)
+
+    def bytes(self, last=False):
+        """Random bytes with these results, none of them drawn again; the ``last`` of the numbers that would do, or the first."""
+        found = b""
+        for n, result in self.drawn:
+            number = (result.high - 1 if last else result.low) if isinstance(result, Uniform) else result
+            found += number.to_bytes(((n - 1).bit_length() + 7) // 8, "big")
+        return found
 
 
 class Uniform:
@@ -55,19 +74,30 @@ class Uniform:
         return not self < limit
 
 
-def law(device, value):
-    """{report: its exact probability} for a person with ``value``."""
-    found, waiting = defaultdict(Fraction), [()]
+def paths(device, value):
+    """(report, path) for every sequence of outcomes, for a person with ``value``."""
+    waiting = [()]
     while waiting:
         path = Path(waiting.pop())
         report = device.draw(value, path.below)
-        found[tuple(report)] += path.weight
+        yield tuple(report), path
         waiting += path.others
+
+
+def law(device, value, with_bytes=False):
+    """{report: its exact probability} for a person with ``value``; or {(report, numbers): probability} with the n of all below(n)."""
+    found = defaultdict(Fraction)
+    for report, path in paths(device, value):
+        found[(report, path.numbers) if with_bytes else report] += path.weight
     assert sum(found.values()) == 1
     return dict(found)
 
 
 def largest_ratio(laws):
-    """The largest ratio of the probabilities of one report under two laws; every report must be possible under all."""
+    """The largest ratio of the probabilities of one report under two laws: infinite where one of them never sends it."""
+    laws = list(laws)
     reports = {report for one in laws for report in one}
-    return max(max(one[report] for one in laws) / min(one[report] for one in laws) for report in reports)
+    most_and_least = [
+        (max(chances), min(chances)) for chances in ([one.get(report, 0) for one in laws] for report in reports)
+    ]
+    return max(most / least if least else math.inf for most, least in most_and_least)

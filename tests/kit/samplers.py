@@ -6,16 +6,16 @@ ONE = 2**53
 
 # One sampler of every kind, or more where a kind has several ways, of 5 to 8 types (surveys: 3 x 2 x 4).
 FIVE = [
-    [ONE // 2 + 1, ONE // 4, ONE - ONE // 2 - ONE // 4 - 1],
-    [0, 1, ONE - 1],
-    [ONE, 0, 0],
-    [0, ONE, 0],
-    [3, 4, ONE - 7],
+    [ONE // 2 + 1, ONE // 4, ONE - ONE // 2 - ONE // 4 - 1, 0],
+    [1, 1, ONE - 2, 0],
+    [ONE - 2, 1, 1, 0],
+    [1, ONE - 2, 1, 0],
+    [3, 4, ONE - 7, 0],
 ]
 SAMPLERS = {
     "table": {"kind": "table", "sizes": [5], "columns": FIVE},
     "response": {"kind": "response", "sizes": [5], "n": 5, "truth": ONE // 3},
-    "response of one": {"kind": "response", "sizes": [1], "n": 1, "truth": 0},
+    "response of two": {"kind": "response", "sizes": [2], "n": 2, "truth": 0},
     "subset": {"kind": "subset", "sizes": [7], "n": 7, "size": 3, "inside": ONE // 2},
     "bits": {"kind": "bits", "sizes": [6], "n": 6, "own": ONE // 2, "other": ONE // 5},
     "hash": {"kind": "hash", "sizes": [8], "n": 8, "buckets": 5, "digits": 3, "keep": ONE // 2},
@@ -28,7 +28,7 @@ SAMPLERS = {
 SAMPLERS["pattern"] = {
     "kind": "one_of",
     "sizes": [3, 2, 4],
-    "width": 12,
+    "width": 8,
     "fill": -1,
     "shares": [ONE // 3, ONE - ONE // 3],
 } | {
@@ -38,23 +38,25 @@ SAMPLERS["pattern"] = {
     ],
     "parts": [{"draw": 0, "value": [[0, 3, 1, 4], [2, 4, 1, 1]]}, {"draw": 1, "value": [[1, 2, 1, 1]]}],
 }
-SAMPLERS["levels"] = {"kind": "one_of", "sizes": [16], "width": 4, "fill": 0} | {
+SAMPLERS["levels"] = {"kind": "one_of", "sizes": [16], "shares": None, "width": 4, "fill": 0} | {
     "draws": [SAMPLERS["bits"] | {"n": 2}, SAMPLERS["subset"] | {"n": 4}],
     "parts": [{"draw": 0, "value": [[0, 16, 8, 1]]}, {"draw": 1, "value": [[0, 16, 4, 1]]}],
 }
 SAMPLERS["each"] = {"kind": "each", "sizes": [5, 5]} | {
     "draws": [SAMPLERS["response"], SAMPLERS["table"]],
-    "parts": [{"draw": 0, "value": [[0, 5, 1, 1]]}, {"draw": 1, "value": [[1, 5, 1, 1]]}, {"draw": 0}],
+    "parts": [{"draw": k, "value": [[i, 5, 1, 1]]} for k, i in ((0, 0), (1, 1), (0, 1))],
 }
 
 
-def sealed(sampler, domain=None, epsilon="1.0"):
-    """The description of a device with its design id."""
-    description = {
-        "format": client.FORMAT,
-        "epsilon": epsilon,
-        "mechanism": "test",
-        "domain": domain,
-        "sampler": sampler,
-    }
-    return description | {"design": client.design_id(description)}
+def sealed(sampler, domain=None, epsilon="99"):
+    """The description of a device with its ids, whose epsilon keeps whatever has a bound."""
+    return again({"epsilon": epsilon, "mechanism": "test", "domain": domain, "signature": None, "sampler": sampler})
+
+
+def again(description):
+    """The description with the format and the ids that belong to it, as somebody writes them who alters a device on purpose."""
+    found = {"format": client.FORMAT} | description
+    older = found["format"] == client.OLDER
+    if not older or "domain_id" in found:
+        found["domain_id"] = client.domain_id(found["domain"])[: 16 if older else 64]
+    return found | {"design": client.design_id(found)}

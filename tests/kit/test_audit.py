@@ -80,7 +80,7 @@ CHANGES = {
     "a chance altered": ("table", lambda one: one["sampler"]["columns"][0].__setitem__(0, 1), False, "was altered"),
     "epsilon altered": ("oue", lambda one: one.update(epsilon="5"), False, "was altered"),
     "epsilon a number": ("oue", lambda one: one.update(epsilon=1.25), True, "quotation marks"),
-    "another format": ("oue", lambda one: one.update(format="ldp-device/2"), True, "format is not"),
+    "another format": ("oue", lambda one: one.update(format="ldp-device/3"), True, "format is not"),
     "no sampler": ("oue", lambda one: one.pop("sampler"), False, "no whole description"),
     "no chances": ("oue", lambda one: one["sampler"].pop("own"), True, "no whole description"),
     "an unknown kind": ("oue", lambda one: one["sampler"].update(kind="noise"), True, "unknown kind 'noise'"),
@@ -126,7 +126,12 @@ CHANGES = {
         True,
         "at least 1",
     ),
-    "a missing draw": ("tree of oue", lambda one: one["sampler"]["parts"][0].update(draw=9), True, "no whole"),
+    "a missing draw": (
+        "tree of oue",
+        lambda one: one["sampler"]["parts"][0].update(draw=9),
+        True,
+        "number of a sampler",
+    ),
     "all cells inside": (
         "orbits",
         lambda one: one["sampler"]["draws"][0].update(cells="1" * 8),

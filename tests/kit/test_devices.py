@@ -149,7 +149,9 @@ def test_digits_of_random_bytes_decide_about_reports():
     truth = device_of(MECHANISMS["randomized_response"]())[0]["sampler"]["truth"]
     taken = iter([truth.to_bytes(7, "big"), b"\xff", b"\x05", b"\xfc"])
     assert device.report(1, lambda many: next(taken)) == "4"  # 7 and 5 are not below 5, and 0xfc ends in 100
-    assert device.report(1, lambda many: (truth - 1 + 7 * 2**53).to_bytes(7, "big")) == "1"
+    taken = iter([(truth - 1 + 7 * 2**53).to_bytes(7, "big"), b"\xff", b"\x05", b"\xfc"])
+    assert device.report(1, lambda many: next(taken)) == "1"
+    assert next(taken, None) is None  # and what is not needed is drawn in the same way
 
 
 def test_a_table_of_64_types_and_1024_reports_takes_one_look_at_random_bytes():
@@ -227,10 +229,11 @@ def test_the_design_id_is_that_of_the_canonical_text():
     description, _ = device_of(MECHANISMS["oue"]())
     told = description["sampler"]
     text = (
-        f'{{"epsilon":"1.25","format":"ldp-device/1","sampler":{{"kind":"bits","n":4,"other":{told["other"]},"own":{ONE // 2},'
+        f'{{"domain_id":"{hashlib.sha256(b"null").hexdigest()}","epsilon":"1.25","format":"ldp-device/2",'
+        f'"mechanism":"{description["mechanism"]}","sampler":{{"kind":"bits","n":4,"other":{told["other"]},"own":{ONE // 2},'
         f'"sizes":[4]}}}}'
     )
-    assert description["design"] == design_id(description) == hashlib.sha256(text.encode()).hexdigest()[:16]
+    assert description["design"] == design_id(description) == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_tables_that_are_not_in_steps_are_refused():
