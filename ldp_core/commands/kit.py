@@ -6,9 +6,10 @@ import argparse
 import threading
 
 from ldp_core.commands import design, files, terminal
-from ldp_core.kit import package
+from ldp_core.kit import package, signing
 
 HELP = "Write the kit of a design: clients, audit, test vectors and a report for a privacy review, in one zip"
+MOST_KEY_BYTES = 10**4
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,17 +17,30 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="ZIP", required=True, help="where to write the kit")
     design.search_arguments(parser)
     files.data_argument(parser)
+    parser.add_argument(
+        "--sign",
+        metavar="PEM",
+        help=f"sign the device with this private key, and print the public key for clients; {signing.MAKE_A_KEY} makes one",
+    )
     files.json_argument(parser)
 
 
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
+    key = None if given.sign is None else files.content(given.sign, MOST_KEY_BYTES)
+    public_key = None if key is None else signing.public_key(key)  # before a long search
     found = design.fitted(given, stop)
     outcome, proof = package.outcome_of(found), package.certificate_of(found)
-    content = package.kit(found.configuration, outcome, found.chosen_mechanism, found.workload, found.counts, proof)
+    content = package.kit(
+        found.configuration, outcome, found.chosen_mechanism, found.workload, found.counts, proof, key
+    )
     files.write(given.output, content)
     if given.json:
-        terminal.write_json({"file": given.output, "bytes": len(content), "stopped": stop.is_set()})
+        terminal.write_json(
+            {"file": given.output, "bytes": len(content), "stopped": stop.is_set(), "public_key": public_key}
+        )
     else:
         print(
             f"Written to {terminal.plain(given.output)}: {len(content) / 1000:,.0f} kB. Its README.md says how to run it."
         )
+        if public_key is not None:
+            print(f"Signed. Clients check that with --key {public_key}: give them the key by another way than the kit.")

@@ -15,7 +15,7 @@ from ldp_core import library, survey_frames
 from ldp_core.designs import Configuration, bundle, guarantee, patterns_file, strict_json
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.setting import Setting
-from ldp_core.kit import devices, readme, vectors
+from ldp_core.kit import devices, readme, signing, vectors
 from ldp_core.kit.client import Device
 from ldp_core.kit.report import report
 from ldp_core.mechanisms import ExplicitMechanism, Mechanism, ScrambledPatterns, SplitSurvey, Translated
@@ -84,8 +84,9 @@ def kit(
     workload: Workload,
     counts: Counts,
     certificate: Written | None = None,
+    private_key: bytes | None = None,
 ) -> bytes:
-    """The kit of a design; the same design gives the same bytes.
+    """The kit of a design; the same design gives the same bytes. With a ``private_key``, a PEM file, its device is signed.
 
     ``outcome`` holds results as `designs.export` takes them, ``counts`` (n,) the people expected or counted, ``certificate`` is a proof
     of what no mechanism can beat. Raises `devices.NoDevice`
@@ -93,13 +94,17 @@ def kit(
     could not be loaded again.
     """
     description = devices.describe(mechanism, configuration.epsilon, configuration.domain)
+    if private_key is not None:
+        description = signing.sign(description, private_key)
     device, audit = Device(description), mechanism.audit()
     files = {
         bundle.DEVICE: device_file(description),
         **{name: (_HERE / name).read_bytes() for name in COPIED},
         "count.sql": readme.count_sql(device.design).encode(),
         "vectors.json": vectors.text(vectors.vectors(description)).encode(),
-        "README.md": readme.readme(configuration, audit, device.design, device.sizes, certificate is not None).encode(),
+        "README.md": readme.readme(
+            configuration, audit, device.design, device.sizes, certificate is not None, private_key is not None
+        ).encode(),
     }
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     told = report(configuration, outcome, mechanism, workload, counts, device.design, digests, bundle.software())

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from designs_of_commands import HIERARCHICAL, OPTIMIZED, session
 
 from ldp_core import collector, designs, frames, mechanisms
@@ -222,6 +224,19 @@ def test_a_kit_is_that_of_the_design(shell):
     assert shell.run("kit", shell.file(OPTIMIZED), "-o", output) == 0
     kit, state = open_kit(output), session(OPTIMIZED, "optimized")
     np.testing.assert_array_equal(kit.mechanism.strategy, state.mechanism("optimized").strategy)
+
+
+def test_a_kit_is_signed_with_a_key_from_a_file(shell):
+    key, output = shell.folder / "private.pem", shell.folder / "kit.zip"
+    made = Ed25519PrivateKey.generate()
+    key.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    told = shell.result("kit", shell.file(HIERARCHICAL), "-o", output, "--sign", key)
+    assert told["public_key"] == made.public_key().public_bytes_raw().hex()
+    assert Device.signed(open_kit(output).device, told["public_key"]).design == open_kit(output).design
+    output.unlink()
+    key.write_bytes(b"no key")
+    assert shell.run("kit", shell.file(HIERARCHICAL), "-o", output, "--sign", key) == 2
+    assert not output.exists()
 
 
 @pytest.fixture
