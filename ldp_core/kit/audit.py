@@ -7,11 +7,13 @@ are whole numbers of 2^-53, and all else is drawn evenly, so the largest ratio o
 for every kind of sampler by a formula of its own (see the functions below; what the kinds do stands in client.py). It is compared with a
 fraction that is never above e^epsilon: the first terms of 1 + x + x^2/2 + ..., x being the decimal number in the file.
 
-How many random bytes a report takes is no part of the ratio. In the format ldp-device/2 it depends on nothing but the part that the
-report names; in ldp-device/1 it can give the value away, and a line says so.
+The ratio is that of reports alone. In the format ldp-device/2 the number of random bytes adds nothing
+to a report: it depends on the part that the report names, and on chance. In ldp-device/1 that number
+can give the value away, and the output says so.
 
-What is not checked: that the device that people use is the one in this file, and that their random bytes are random. The ids show that a
-file was damaged. Whoever alters bins, categories or chances on purpose can write the ids that belong to them: only a signature shows that.
+The audit does not check that the device that people use is the one in this file, or that their random
+bytes are random. The ids show that a file was damaged by accident. An attacker who alters bins,
+categories or chances can write matching ids: only a signature shows that.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ ONE = 2**53
 UNBOUNDED = math.inf
 MOST_EPSILON = 100
 MOST, LONGEST, MOST_TOGETHER, DEEPEST = 2**31, 2**24, 2**10, 20
-"""Most types, numbers in a report, reports sent as one (and attributes), and samplers within one another: nothing takes memory or time without end."""
+"""The largest number of types, of numbers in a report, of reports sent as one (and of attributes), and of
+samplers within one another. A larger file is refused before it can take memory or time."""
 NUMBER = re.compile(r"(?=.{1,60}$)\+?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,3})?)", re.ASCII)
 """Numbers that are worked out in no time: 1.25, 5e-1, and 1/3 for people who report several times."""
 Ratio = Fraction | float
@@ -208,7 +211,8 @@ READ: dict[str, Callable[[Mapping[str, Any], int], None]] = {
 
 
 class Found(NamedTuple):
-    """The largest ratio of a sampler and where it is, how many numbers a report has, and how many reports are sent as one."""
+    """The largest ratio of a sampler and where it is; the number of numbers in a report, and of reports
+    that are sent as one."""
 
     ratio: Ratio
     where: str
@@ -384,8 +388,8 @@ def _each(told: Mapping[str, Any], parts: Sequence[Found]) -> Found:
 
 
 def _parts(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> list[Found]:
-    """What each part comes to, the values that it is given being among those that its sampler takes. Each sampler is gone through once,
-    for the largest values that any part gives it: what it takes of those, it takes of smaller ones."""
+    """The audit of each part, whose values must be among those that its sampler takes. A sampler is
+    audited once, for the largest values that any part gives it, so that the time is linear in the file."""
     draws, given = _list(told["draws"]), dict[int, list[int]]()
     for part in _list(told["parts"]):
         values = list(sizes) if part["value"] is None else [_values(part["value"], sizes)]
@@ -455,7 +459,7 @@ def main(arguments: Sequence[str]) -> int:
                 "          It has no id of its domain either: whether bins or categories were altered is not checked."
             )
     elif description["signature"] is not None:
-        print("          It is signed. Whether by the right key is not checked here: client.py --key KEY does that.")
+        print("          It is signed. This script does not check the signature: client.py --key KEY does.")
     print("The promise holds." if found.holds else "THE PROMISE DOES NOT HOLD.")
     return 0 if found.holds else 1
 

@@ -408,7 +408,8 @@
     const made = new Map([...given].map(([k, values]) => [k, sampler(draws[k], values, depth + 1)]));
     return told.parts.map(({ draw: k, value: terms }) => {
       if (terms === null) return made.get(k);
-      const read = (value) => sum(terms.map(([i, modulo, divide, times]) => times * Math.floor((value[i] % modulo) / divide)));
+      const read = (value) =>
+        sum(terms.map(([i, modulo, divide, times]) => times * Math.floor((value[i] % modulo) / divide)));
       return { ...made.get(k), draw: (value, draw) => made.get(k).draw([read(value)], draw) };
     });
   }
@@ -452,7 +453,7 @@
   function each(told, sizes, depth) {
     const all = parts(told, sizes, depth);
     const together = sum(all.map((part) => part.together));
-    whole(together, "The number of reports sent as one", 1, MOST_TOGETHER); // before numbers of so many digits are made
+    whole(together, "The number of reports sent as one", 1, MOST_TOGETHER); // before very long numbers
     const ratio = [0, 1].map((end) => all.reduce((product, part) => product * part.ratio[end], 1n));
     const draws = (value, draw) => all.flatMap((part) => part.draw(value, draw));
     return { ratio, length: sum(all.map((part) => part.length)), together, draw: draws };
@@ -614,7 +615,7 @@
 
   // --- what is refused: altered, damaged and broken descriptions ------------------------------------------------------
 
-  /** Against accidents: whoever alters a description on purpose can write another id, and only a signature stops that. */
+  /** Accidents are refused here. An attacker can write matching ids, which only a signature stops. */
   function checkIds(description, older) {
     const known = domainId(description.domain).slice(0, older ? 16 : 64);
     if (!older) fields(description, "domain_id", "mechanism", "signature");
@@ -638,7 +639,8 @@
       typeof value === "object" && value !== null && !Array.isArray(value)
         ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
         : value;
-    const decisive = format === OLDER ? { epsilon, format, sampler } : { domain_id, epsilon, format, mechanism, sampler };
+    const more = format === OLDER ? {} : { domain_id, mechanism };
+    const decisive = { epsilon, format, sampler, ...more };
     return sha256(ascii(JSON.stringify(decisive, ordered))).slice(0, format === OLDER ? 16 : 64);
   }
 
@@ -656,7 +658,8 @@
     let fits = false;
     try {
       const key = await subtle.importKey("raw", bytes(publicKey), { name: "Ed25519" }, false, ["verify"]);
-      fits = await subtle.verify({ name: "Ed25519" }, key, bytes(signature), new TextEncoder().encode(`${format} ${design}`));
+      const text = new TextEncoder().encode(`${format} ${design}`);
+      fits = await subtle.verify({ name: "Ed25519" }, key, bytes(signature), text);
     } catch {
       throw new Error("Ed25519 signatures cannot be checked here, or the key is none: use https and a newer browser.");
     }
@@ -704,7 +707,8 @@
 
   /** Whether `encode` finds a number below "size" for what people may say. */
   function readable(one) {
-    const { name, kind, size, ordinary, words } = fields(one, "name", "kind", "ordinary", "words", "other", "missing", "clamp");
+    fields(one, "other", "missing", "clamp");
+    const { name, kind, size, ordinary, words } = fields(one, "name", "kind", "ordinary", "words");
     whole(ordinary, "The number of bins", 1, size);
     const special = [one.other, one.missing].filter((place) => place !== null);
     if (typeof words !== "object" || words === null || Array.isArray(words)) return false;

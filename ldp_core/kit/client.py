@@ -112,10 +112,11 @@ ONE = 2**53
 MOST = 2**31
 """Most types, buckets, coefficients and such: JavaScript combines their binary digits."""
 LONGEST, MOST_TOGETHER, DEEPEST = 2**24, 2**10, 20
-"""Most numbers in a report, reports sent as one (and attributes), and samplers within one another."""
+"""The largest number of numbers in a report, of reports sent as one (and of attributes), and of samplers
+within one another."""
 MOST_EPSILON = 100
 BLOCK = 256
-"""Random bytes that are taken from the system at once: asking for every few takes long. What is left of a block is thrown away."""
+"""Random bytes that the system gives at once: a call for every few bytes takes long."""
 EPSILON = re.compile(r"(?=.{1,60}$)\+?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,3})?)", re.ASCII)
 Value = int | Sequence[int] | Mapping[str, object]
 Source = Callable[[int], bytes]
@@ -236,7 +237,7 @@ def _joined(numbers: Sequence[int], sizes: Sequence[int]) -> int:
 
 
 def _check_ids(description: Mapping[str, Any], older: bool) -> None:
-    """Against accidents: whoever alters a description on purpose can write another id, and only a signature stops that."""
+    """Accidents are refused here. An attacker can write matching ids, which only a signature stops."""
     known = domain_id(description["domain"])[: 16 if older else 64]
     if known != (description.get("domain_id", known) if older else description["domain_id"]):
         raise ValueError("The domain of this device was altered: its id does not match. Export it again.")
@@ -274,7 +275,7 @@ def _canonical(told: object) -> str:
 
 
 def signed_text(description: Mapping[str, Any]) -> bytes:
-    """What a signature is made of."""
+    """The text that is signed."""
     return f"{description['format']} {description['design']}".encode()
 
 
@@ -367,8 +368,8 @@ def _readable(one: Mapping[str, Any], size: int) -> bool:
 
 
 class Sampler(NamedTuple):
-    """What draws a report of ``length`` numbers, and the largest ratio of the likelihoods of one report, ``high`` to ``low``; up to
-    ``together`` reports are sent as one."""
+    """``draw`` gives a report of ``length`` numbers. ``high`` to ``low`` is the largest ratio of the
+    likelihoods of one report; up to ``together`` reports are sent as one."""
 
     draw: Draw
     length: int
@@ -640,7 +641,7 @@ def _one_of(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sample
 def _each(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
     parts = _parts(told, sizes, depth)
     length, together = sum(part.length for part in parts), sum(part.together for part in parts)
-    _whole(together, "The number of reports sent as one", 1, MOST_TOGETHER)  # before numbers of so many digits are made
+    _whole(together, "The number of reports sent as one", 1, MOST_TOGETHER)  # before very long numbers are computed
     high, low = math.prod(part.high for part in parts), math.prod(part.low for part in parts)
     return Sampler(
         lambda value, below: [number for part in parts for number in part.draw(value, below)],

@@ -53,7 +53,7 @@ def open_kit(place: str | Path | bytes) -> Kit:
 
 
 def _others(device: Mapping[str, object], written: Any) -> list[dict[str, object]]:
-    """The same device with the signature that it was given, and as it was in the older format: at first without the id of its domain."""
+    """The same device with its signature, and in the older format, which had no id of the domain at first."""
     older = devices.in_older_format(device)
     signed = {**device, "signature": written.get("signature")} if isinstance(written, dict) else {}
     return [signed, older, {name: part for name, part in older.items() if name != "domain_id"}]

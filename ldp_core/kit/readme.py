@@ -31,8 +31,8 @@ PROOF = """| `certificate.json`, `certificate.npz` | a proof of what no mechanis
 SIGNED = """This device is signed with Ed25519. Get the public key from somebody you trust, not from this zip, and load the device with it:
   `python3 client.py --key KEY device.json ...`, `Device.signed(description, key)` in Python (with the package `cryptography`) and
   `await LDP.Device.signed(description, key)` in JavaScript (Web Crypto, in pages over https). Then every altered device is refused,
-  also one that was altered on purpose."""
-UNSIGNED = """This device is not signed. A signature would stop that: `python3 -m ldp_core kit design.zip -o kit.zip --sign private.pem`."""
+  including those that an attacker altered."""
+UNSIGNED = """This device is not signed. A signature stops such an attacker: `python3 -m ldp_core kit design.zip -o kit.zip --sign private.pem`."""
 
 
 def readme(
@@ -100,16 +100,17 @@ python3 collect.py reports.csv
 
 ## What is noticed, and what is not
 
-* Damage and accidents: both clients and `audit.py` refuse a `device.json` in which anything was altered and its two ids were not. The ids
-  are SHA-256 digests of everything in it. No key may be missing.
-* A broken promise, whoever wrote the file: before the first report, both clients check in whole numbers what `audit.py` checks. All
-  numbers are in their ranges, chances sum to 1, bins are in order, and no report is more than e^epsilon times as likely for one person
-  as for another.
-* Not noticed without a signature: somebody who alters bins, categories, or chances within epsilon on purpose, and writes the ids that
-  belong to them. Anybody can compute a digest. The reports of such a device name another design, which the collector refuses where they
-  come with `design`. The same goes for a device in the older format ldp-device/1, where the number of random bytes can give a value away.
+* Accidents are noticed. The two ids in `device.json` are SHA-256 digests of everything in it. Both clients and `audit.py`
+  refuse a file that does not match its ids, or that lacks a key.
+* A broken promise is noticed, even where the ids match. Before the first report, both clients check in whole numbers what
+  `audit.py` checks: all numbers are in their ranges, chances sum to 1, bins are in order, and no report is more than
+  e^epsilon times as likely for one person as for another.
+* An attacker who alters bins or categories, or chances within epsilon, and writes matching ids is not noticed on the device
+  without a signature: anybody can compute a digest. The reports of such a device name another design, and the collector
+  refuses those that come with `design`. The same holds for a device in the older format ldp-device/1, in which the number of
+  random bytes can give a value away.
 * {SIGNED if signed else UNSIGNED}
-* Never noticed: a client that was itself altered, and random numbers that can be predicted.
+* A client that was itself altered, and random numbers that an attacker can predict, are never noticed.
 
 ## On people's devices
 
@@ -117,7 +118,7 @@ python3 collect.py reports.csv
   with a number for each attribute, or an object with a value for each attribute by name, in people's own words.
 * Draw one report for each person, keep it, and send the same one again if it was lost. Every new report spends epsilon anew.
 * Send the report with `design` (`{design}`) and with an `id` of 32 random hexadecimal digits made for this report alone. Send nothing else.
-* How many random bytes a report takes is independent of the value. Time and power are not: nobody must be able to measure them.
+* How many random bytes a report takes is independent of the value. Time and power are not: keep them from anybody who could measure them.
 * Do not store or log the value, and do not take random numbers from anywhere but the client.
 
 ## At the collector

@@ -152,13 +152,13 @@ def hazards(c: Configuration) -> tuple[str, ...]:
         "Floating point: none is used when a report is drawn, so no report is impossible or too likely by rounding.",
         "Random numbers: client.py draws them from Python's secrets, client.js from the Web Crypto of the browser. "
         f"The seed {c.simulation.seed:d} in configuration.json is for simulations; a device that used it would give no privacy.",
-        "Side channels: the number of random bytes that a report takes is independent of the value. Time and power are not: nobody must be "
-        "able to watch a device while it draws; send the report at a time that does not depend on that.",
+        "Side channels: the number of random bytes that a report takes is independent of the value. Time and power are not: "
+        "keep the device from anybody who could measure them, and send the report at a time that does not depend on them.",
         "Repeated reports: a device that draws a new report whenever it is asked gives its value away in the long run. Draw once, keep "
         "the report, and send the same one again.",
-        "Altered designs: the clients and audit.py refuse a device.json that does not belong to its ids, which stops accidents, and one that "
-        "breaks the promise. Somebody who alters bins or categories on purpose can write new ids: only a signature stops that. Reports that "
-        "name another design are not counted.",
+        "Altered designs: the clients and audit.py refuse a device.json that does not match its ids, which stops accidents, "
+        "and one that breaks the promise. An attacker who alters bins or categories can write matching ids: only a signature "
+        "stops that. Reports that name another design are not counted.",
         "Forged reports: anybody can send reports of their choice. Ids that come twice are counted once; let each person send one.",
         "The simulation of the program that made this design draws from generators that can be predicted. It must not make reports of "
         "real people; the clients in this kit do.",

@@ -1,7 +1,7 @@
 """Signatures of devices: Ed25519 (RFC 8032), by the package cryptography.
 
-Whoever has the private key vouches for a description; clients that were given the public key refuse every other one. The ids of a device
-stop accidents only, since anybody can write the ids that belong to an altered one.
+A signature says that the owner of the private key made the device. Clients that have the public key
+refuse every other device. Ids stop accidents only: anybody can compute those of an altered device.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ MAKE_A_KEY = "openssl genpkey -algorithm ed25519 -out private.pem"
 
 
 def sign(description: Mapping[str, object], private_key: bytes) -> dict[str, object]:
-    """The description of a device with its signature. ``private_key`` is a PEM file, ValueError as of `public_key`."""
+    """The description of a device with its signature. ``private_key`` holds a PEM file; ValueError as for
+    `public_key`."""
     return {**description, "signature": _read(private_key).sign(signed_text(description)).hex()}
 
 
 def public_key(private_key: bytes) -> str:
-    """What clients check signatures with: 64 hexadecimal digits. ValueError, one sentence, where the PEM file holds no such key."""
+    """The public key that clients check signatures with, 64 hexadecimal digits. ValueError, one sentence,
+    where the PEM file holds no such key."""
     return _read(private_key).public_key().public_bytes_raw().hex()
 
 

@@ -125,7 +125,7 @@ def _altered(description: Mapping[str, Any], path: list[Any], add: int, why: str
 
 
 def _at(description: Mapping[str, Any], path: list[Any]) -> Any:
-    """What holds the number at ``path``."""
+    """The list or object that holds the number at ``path``."""
     place: Any = description
     for step in path[:-1]:
         place = place[step]

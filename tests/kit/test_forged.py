@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import re
 import subprocess
 import sys
@@ -37,7 +38,7 @@ def people():
 
 
 def refused(description):
-    """Whether the audit refuses a description, or finds that its promise does not hold."""
+    """True where the audit refuses a description, or finds that its promise does not hold."""
     try:
         return not audit.audit(description).holds
     except ValueError:
@@ -171,6 +172,15 @@ def test_epsilons_are_read_alike(epsilon):
     good = isinstance(epsilon, str) and epsilon in ("1e2", "+.5", "5.", "1E-1", "007/070", "1e-999", "99.9", "1e002")
     assert refused(description) is not good
     assert by_python(client.Device, description).keys() == {"answer" if good else "error"}
+
+
+def test_a_ratio_that_no_float_holds_is_printed(tmp_path, capsys):
+    part = {"kind": "response", "n": 2, "truth": ONE - 1}
+    parts = {"draws": [part], "parts": [{"draw": 0, "value": None}] * 30}
+    file = tmp_path / "device.json"
+    file.write_text(json.dumps(sealed({"kind": "each", "sizes": [2], **parts})))
+    assert audit.main([str(file)]) == 1
+    assert f"Found:    e^{30 * math.log(2**54 - 1):.5g}" in capsys.readouterr().out
 
 
 @needs_node

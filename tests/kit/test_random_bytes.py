@@ -11,6 +11,7 @@ from examples import EPSILON, MECHANISMS, values_of
 from laws import largest_ratio, law, paths
 
 from ldp_core.kit.audit import audit
+from ldp_core.kit.audit import main as audit_main
 from ldp_core.kit.client import ONE, Device
 from ldp_core.kit.devices import describe, in_older_format
 from tests.kit.javascript import by_node, needs_node
@@ -20,7 +21,7 @@ STORED = json.loads((Path(__file__).parent / "version_1.json").read_text())
 """Devices of the first format, with reports for known bytes, as that version of the program wrote them."""
 GIVE_AWAY = ("randomized_response", "subset_selection", "olh", "orbits", "ring", "sampled_sets", "covering_sets",
              "split_budget", "patterns", "split_survey")  # fmt: skip
-"""What gave values away in the older format, by the number of bytes."""
+"""Mechanisms whose number of bytes gave values away in the older format."""
 
 
 def described(name):
@@ -70,7 +71,7 @@ SMALL = {
 @needs_node
 @pytest.mark.parametrize("examples", [MECHANISMS, SMALL], ids=["mechanisms", "by hand"])
 def test_both_clients_take_these_bytes_on_every_path(examples):
-    """Every way in which a report of any kind can come about, with the first and the last number of each interval."""
+    """All outcomes of the random choices, each with the first and the last number of its interval."""
     descriptions, cases, expected = [], [], []
     for k, (name, example) in enumerate(examples.items()):
         description = described(name) if callable(example) else sealed(example)
@@ -102,6 +103,15 @@ def test_an_oue_report_of_1024_bits_asks_the_system_a_few_times(monkeypatch):
     assert len(asked) < 20 * 40
     share = sum(map(sum, reports)) / (20 * 1024)
     assert abs(share - 0.25) < 7 * math.sqrt(0.25 * 0.75 / (20 * 1024))
+
+
+def test_the_audit_says_which_devices_give_values_away(tmp_path, capsys):
+    file = tmp_path / "device.json"
+    for description, lines in ((described("olh"), 0), (STORED[0]["device"], 1), (STORED[-1]["device"], 2)):
+        file.write_text(json.dumps(description))
+        assert audit_main([str(file)]) == 0
+        said = capsys.readouterr().out
+        assert ("can give its value away" in said) + ("no id of its domain" in said) == lines
 
 
 @pytest.mark.parametrize("stored", STORED, ids=lambda one: one["device"]["mechanism"])

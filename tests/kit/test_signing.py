@@ -1,4 +1,4 @@
-"""Signed devices: whoever was given a public key takes the devices signed with its private key, and no other."""
+"""Signed devices: a client with a public key takes the devices signed with its private key, and no other."""
 
 import copy
 import json
@@ -28,7 +28,7 @@ SOUND = signing.sign(sealed(SAMPLERS["table"]), KEY)
 
 
 def altered_on_purpose():
-    """With the ids that belong to it, and the old signature."""
+    """A device with another chance, matching ids, and the old signature."""
     found = copy.deepcopy(SOUND)
     found["sampler"]["columns"][0][0] -= 1
     found["sampler"]["columns"][0][1] += 1
