@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import designs, frames, library, mechanisms, verdicts, wording
+from ldp_core.designs import disclosure
 from ldp_core.designs.choices import PRICED_TYPES
 from pages.ui import forging, layout
 from pages.ui.judging import explain, in_words, judged, show_answers
@@ -43,8 +44,8 @@ spec = library.spec(c.mechanism.name)
 
 def answers(mechanism: mechanisms.Mechanism, queries: np.ndarray | None) -> pd.DataFrame:
     """The queries with their errors and verdicts; some of them for None."""
-    found = frames.query_errors([mechanism], design.workload, design.counts, design.labels, queries)
-    return found.assign(verdict=verdicts.judge(found["standard_error"], state.setting.difference))
+    found = frames.query_errors([mechanism], design.workload, released.counts, design.labels, queries)
+    return found.assign(verdict=verdicts.judge(found["standard_error"], released.difference))
 
 
 def _kilobytes(content: bytes) -> str:
@@ -55,6 +56,13 @@ controls, results = layout.frame()
 with controls:
     st.markdown(f"**{spec.title}**, epsilon {c.epsilon}, for {plain(design.questions)}")
     st.caption("Choose another mechanism on the Design page.")
+    figures = disclosure.withheld(design) and st.checkbox(
+        "Include the errors on your data",
+        key="export-figures",
+        help="Without them, files have the errors of people spread evenly. With them and the number of users, whoever gets a file may work "
+        "out all counts.",
+    )
+    released = disclosure.released(design, figures)
     later, ready, packed, refused = Later(state, "kit"), True, None, ""
     try:
         mechanism = state.mechanism(c.mechanism.name)
@@ -64,7 +72,7 @@ with controls:
                 ready = kit.proof_written(state, mechanism, later)
             except ValueError as error:  # the design alone can be had
                 refused = str(error)
-        content = exchange.export(state)
+        content = exchange.export(state, figures)
     except ValueError as error:
         st.error(plain(str(error)))
         layout.end()
@@ -72,7 +80,7 @@ with controls:
     proof = None if mechanism is None else exchange.certificate(state, mechanism)
     if mechanism is not None and not refused:
         try:
-            packed = later.wait(kit.kit(state, mechanism), kit.quick(state, mechanism)) if ready else None
+            packed = later.wait(kit.kit(state, mechanism, figures), kit.quick(state, mechanism)) if ready else None
         except ValueError as error:
             refused = str(error)
     later.finish()
@@ -123,8 +131,8 @@ with controls:
             layout.download(label, lambda: frames.as_csv(listed()), "queries.csv", "text/csv", "download-queries")
         st.caption(
             f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
-            f"standard error to expect in its answer on {design.population}, as a share of all users and without its weight, and whether "
-            f"that is usable, rough or noise for a difference of {verdicts.in_words(state.setting.difference)}."
+            f"standard error to expect in its answer on {released.population}, as a share of all users and without its weight, and whether "
+            f"that is usable, rough or noise for a difference of {verdicts.in_words(released.difference)}."
         )
 
 with results:
@@ -170,7 +178,7 @@ with results:
         layout.heading("What forged reports can do")
         forging.show(state, mechanism, design.workload, design.labels, design.users)
     layout.heading("What the file reveals about the data")
-    observed = designs.observed_parts(c)
+    observed = disclosure.told(design, figures)
     declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
     for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:
         st.markdown(f"- {plain(sentence)}")

@@ -19,6 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="ZIP", help="where to write the design, as Export in the app does")
     search_arguments(parser)
     files.data_argument(parser)
+    files.figures_argument(parser)
     files.json_argument(parser)
 
 
@@ -32,7 +33,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     found = fitted(given, stop)
     costs = _costs(found)
     if given.output:
-        outcome, proof = package.outcome_of(found), package.certificate_of(found)
+        outcome, proof = package.outcome_of(found, given.errors_on_data), package.certificate_of(found)
         content = package.design(found.configuration, outcome, found.chosen_mechanism, certificate=proof)
         files.write(given.output, content)
     if given.json:

@@ -32,6 +32,15 @@ def data_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def figures_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--errors-on-data",
+        action="store_true",
+        help="write the errors on counted people into the file, exactly: with the number of users, anybody who gets it may work out all "
+        "counts; without this, the file has the errors of people spread evenly",
+    )
+
+
 def content(name: str, most: int = MAX_BYTES) -> bytes:
     """The bytes of a file. ValueError, one sentence, where it is no file or larger than ``most``."""
     path = Path(name)

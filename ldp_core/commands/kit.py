@@ -22,6 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PEM",
         help=f"sign the device with this private key, and print the public key for clients; {signing.MAKE_A_KEY} makes one",
     )
+    files.figures_argument(parser)
     files.json_argument(parser)
 
 
@@ -29,10 +30,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     key = None if given.sign is None else files.content(given.sign, MOST_KEY_BYTES)
     public_key = None if key is None else signing.public_key(key)  # before a long search
     found = design.fitted(given, stop)
-    outcome, proof = package.outcome_of(found), package.certificate_of(found)
-    content = package.kit(
-        found.configuration, outcome, found.chosen_mechanism, found.workload, found.counts, proof, key
-    )
+    content = package.kit(found, package.certificate_of(found), given.errors_on_data, key)
     files.write(given.output, content)
     if given.json:
         terminal.write_json(

@@ -1,6 +1,7 @@
 """From a design to the world: the configuration and its file, and what it promises in words."""
 
 from ldp_core.designs import choices as choices
+from ldp_core.designs import disclosure as disclosure
 from ldp_core.designs.bundle import Bundle as Bundle
 from ldp_core.designs.bundle import BundleError as BundleError
 from ldp_core.designs.bundle import export as export

@@ -105,7 +105,7 @@ def export(
     """The zip file of a design; the same design gives the same bytes.
 
     `outcome` holds results (expected errors, audit): numbers, texts, lists, dicts, dataclasses and numpy values; NaN
-    and infinities become null. Software versions, digest and warnings are added to it. `strategy` is (m, n), n the
+    and infinities become null. What may be in it where people were counted, `disclosure` decides. Software versions, digest and warnings are added to it. `strategy` is (m, n), n the
     size of the domain; `prior` (n,) is that of its mechanism, without which a reader would compute other estimates. `kit` are
     files named in `KIT` to go with the design, `certificate` those of a proof.
 
@@ -116,7 +116,7 @@ def export(
     record: dict[str, Any] = {
         **_plain(outcome, "outcome"),
         "configuration_digest": configuration.digest(),
-        "read_off_the_data": observed_parts(configuration),
+        "read_off_the_data": outcome.get("read_off_the_data", observed_parts(configuration)),
         "simulation_seed_warning": SEED_WARNING,
         "software": software(),
         "strategy": None,

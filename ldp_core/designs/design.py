@@ -94,7 +94,11 @@ class Design:
     @property
     def population(self) -> str:
         """What errors "on this data" refer to, in words."""
-        return "this data" if self.on_data else "the expected population"
+        if self.on_data:
+            return "this data"
+        return (
+            "an even spread of people" if self.configuration.population.shape == "data" else "the expected population"
+        )
 
     @property
     def working_types(self) -> int:

@@ -98,8 +98,9 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
     )
 
 
-def observed_parts(configuration: Configuration) -> list[str]:
-    """What the configuration reveals because it was read off the data, one sentence each, then how to avoid it.
+def observed_parts(configuration: Configuration, figures: bool = False) -> list[str]:
+    """What the configuration reveals because it was read off the data, one sentence each, then how to avoid it. ``figures`` says whether
+    errors on the data go with it (see `disclosure`).
 
     Empty if everything was declared.
     """
@@ -118,8 +119,13 @@ def observed_parts(configuration: Configuration) -> list[str]:
                 "The strategy was optimised for this data and comes with the exact share of every type: with the number of "
                 "users, anybody who gets the file knows all counts. Optimise for the worst case or a histogram of your own instead."
             )
+        elif figures:
+            parts.append(
+                "Errors and users needed are computed from the counts of this data, and are in the files exactly: with the number of users, "
+                "anybody who gets them may work out all counts."
+            )
         else:
-            parts.append("Errors expected on this data are computed from its counts; the counts are not exported.")
+            parts.append("The counts are not exported: errors and users needed are those of people spread evenly.")
     if counted := [fact.text for fact in configuration.simulation.facts if fact.origin == "data"]:
         what = "total of a public fact was" if len(counted) == 1 else "totals of public facts were"
         parts.append(

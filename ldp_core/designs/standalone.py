@@ -84,7 +84,7 @@ def ready(configuration: Configuration, table: Table | None = None, cancel: Canc
             "The configuration has no domain: give the table that it is to be read off, or declare the values in the app."
         )
     tally = None if table is None else tables.tally(table, domain, counts)
-    if tally is not None and configuration.population.shape != "data":
+    if tally is not None:
         configuration = configuration.with_(population=Population(users=tally.users, origin="data", shape="data"))
     if configuration.workload is None:
         raise ValueError(

@@ -12,27 +12,27 @@ from pathlib import Path
 from typing import Any
 
 from ldp_core import library, survey_frames
-from ldp_core.designs import Configuration, bundle, guarantee, patterns_file, strict_json
+from ldp_core.designs import Configuration, bundle, disclosure, guarantee, patterns_file, strict_json
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.setting import Setting
 from ldp_core.kit import devices, readme, signing, vectors
 from ldp_core.kit.client import Device
 from ldp_core.kit.report import report
 from ldp_core.mechanisms import ExplicitMechanism, Mechanism, ScrambledPatterns, SplitSurvey, Translated
-from ldp_core.people import Counts
-from ldp_core.workloads import Workload
 
 COPIED = ("client.py", "client.js", "audit.py", "collect.py")
 """Files that are the same in every kit."""
 _HERE = Path(__file__).parent
 
 
-def outcome_of(found: Setting) -> dict[str, Any]:
-    """What a design comes to, as its files record it, with everything that is computed in a moment.
+def outcome_of(found: Setting, figures: bool = False) -> dict[str, Any]:
+    """What a design comes to, as its files record it, with everything that is computed in a moment; where people were counted, errors are
+    those on the data only if these ``figures`` are asked for (see `disclosure`).
 
     ValueError, one sentence, where nothing can be promised; `NotFitted` while its mechanism has yet to be fitted.
     """
-    c, mechanism = found.configuration, found.chosen_mechanism
+    c, mechanism, shown = found.configuration, found.chosen_mechanism, disclosure.released(found, figures)
+    cases = disclosure.cases(shown)
     columns = [] if c.domain is None else [one.name for one in c.domain.attributes]
     explanation = survey_frames.explained(mechanism, columns)
     told = {"name": c.mechanism.name, "parameters": mechanism.parameters, "explanation": explanation}
@@ -42,9 +42,9 @@ def outcome_of(found: Setting) -> dict[str, Any]:
     expected: dict[str, Any]
     try:
         expected = {
-            "expected_errors": asdict(found.summary(mechanism)),
-            "expected_errors_refer_to": found.population,
-            "users_needed": {case: found.users_needed(mechanism, case) for case in found.cases},
+            "expected_errors": asdict(shown.summary(mechanism)),
+            "expected_errors_refer_to": shown.population,
+            "users_needed": {case: shown.users_needed(mechanism, case) for case in cases},
         }
     except ValueError as error:  # a large design can be deployed all the same
         expected = {"expected_errors": None, "expected_errors_missing": str(error)}
@@ -52,7 +52,8 @@ def outcome_of(found: Setting) -> dict[str, Any]:
         "mechanism": told,
         "audit": asdict(mechanism.audit()),
         "guarantee": guarantee(c, mechanism.audit()),
-        "users_no_mechanism_can_do_without": {case: found.bounds(case) for case in found.cases},
+        "users_no_mechanism_can_do_without": {case: shown.bounds(case) for case in cases},
+        "read_off_the_data": disclosure.told(found, figures),
         **expected,
     }
 
@@ -78,21 +79,16 @@ def design(
 
 
 def kit(
-    configuration: Configuration,
-    outcome: Mapping[str, Any],
-    mechanism: Mechanism,
-    workload: Workload,
-    counts: Counts,
-    certificate: Written | None = None,
-    private_key: bytes | None = None,
+    found: Setting, certificate: Written | None = None, figures: bool = False, private_key: bytes | None = None
 ) -> bytes:
     """The kit of a design; the same design gives the same bytes. With a ``private_key``, a PEM file, its device is signed.
 
-    ``outcome`` holds results as `designs.export` takes them, ``counts`` (n,) the people expected or counted, ``certificate`` is a proof
-    of what no mechanism can beat. Raises `devices.NoDevice`
-    with the reason where reports of this mechanism cannot be drawn from whole numbers, or BundleError, one sentence, where the file
-    could not be loaded again.
+    ``certificate`` is a proof of what no mechanism can beat; ``figures`` as for `outcome_of`. Raises `devices.NoDevice` with the reason
+    where reports of this mechanism cannot be drawn from whole numbers, or BundleError, one sentence, where the file could not be
+    loaded again.
     """
+    configuration, mechanism, outcome = found.configuration, found.chosen_mechanism, outcome_of(found, figures)
+    shown = disclosure.released(found, figures)
     description = devices.describe(mechanism, configuration.epsilon, configuration.domain)
     if private_key is not None:
         description = signing.sign(description, private_key)
@@ -107,7 +103,9 @@ def kit(
         ).encode(),
     }
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    told = report(configuration, outcome, mechanism, workload, counts, device.design, digests, bundle.software())
+    told = report(
+        configuration, outcome, mechanism, shown.workload, shown.counts, device.design, digests, bundle.software()
+    )
     files["report.html"] = told.encode("utf-8", "replace")
     return design(configuration, outcome, mechanism, files, certificate)
 

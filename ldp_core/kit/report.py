@@ -2,7 +2,7 @@
 
 Its headings follow NIST Special Publication 800-226, "Guidelines for Evaluating Differential Privacy Guarantees" (2025). Numbers
 are those of the outcome and of the mechanism, each with its unit. What is said of single queries is for people spread evenly, so
-that the report says nothing of data beyond what `designs.observed_parts` names.
+that the report says nothing of data beyond what its outcome names.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def report(
         *_section("8. Hazards of an implementation", review.hazards(c)),
         *_section("9. Security and access control", review.ACCESS),
         *_section("10. Exposure when data is collected", review.EXPOSURE),
-        *_section("11. What the files reveal about data", review.revealed(c)),
+        *_section("11. What the files reveal about data", review.revealed(c, outcome)),
         *_section("12. What is not covered", review.NOT_COVERED),
         *_section("13. Files and software", *_files(files, software)),
     )

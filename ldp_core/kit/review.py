@@ -165,9 +165,10 @@ def hazards(c: Configuration) -> tuple[str, ...]:
     )
 
 
-def revealed(c: Configuration) -> ET.Element:
+def revealed(c: Configuration, outcome: Mapping[str, Any]) -> ET.Element:
     """What the kit tells about data that the design was made with."""
-    parts = observed_parts(c) or ["Everything was declared: the files reveal nothing about any data."]
+    parts = list(outcome.get("read_off_the_data", observed_parts(c)))
+    parts = parts or ["Everything was declared: the files reveal nothing about any data."]
     declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
     if declared:
         parts.append(f"Public facts were declared, not counted, and are in the files as typed: {'; '.join(declared)}.")

@@ -47,9 +47,7 @@ def _of(domain, asked, name, epsilon, **parameters) -> Setting:
 
 
 def kit_of(found: Setting) -> bytes:
-    return package.kit(
-        found.configuration, package.outcome_of(found), found.chosen_mechanism, found.workload, found.counts
-    )
+    return package.kit(found)
 
 
 def members(content: bytes) -> dict[str, bytes]:

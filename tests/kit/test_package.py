@@ -205,9 +205,7 @@ def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
     assert package.certificate_of(found) is None  # nobody asked for one
     proof = found.prove(found.aim("randomized_response"))
     files = package.certificate_of(found)
-    content = package.kit(
-        found.configuration, package.outcome_of(found), found.chosen_mechanism, found.workload, found.counts, files
-    )
+    content = package.kit(found, files)
     parts = members(content)
     assert set(parts) == {"configuration.json", "outcome.json", *bundle.KIT, *bundle.PROOF}
     said = parts["README.md"].decode()

@@ -182,15 +182,11 @@ def test_a_survey_has_a_report_too():
 
 
 def test_the_report_in_the_kit_is_about_the_files_beside_it():
-    parts = members(package.kit(*_inputs(SUBSET)))
+    parts = members(package.kit(SUBSET))
     read = Read(parts["report.html"].decode())
     recorded = json.loads(parts["outcome.json"])["kit"]
     for name, digest in recorded.items():
         assert name == "report.html" or read.named[name] == [digest]
-
-
-def _inputs(found):
-    return found.configuration, package.outcome_of(found), found.chosen_mechanism, found.workload, found.counts
 
 
 def test_markup_escapes_texts_and_attributes():

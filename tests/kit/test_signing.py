@@ -102,9 +102,7 @@ def test_the_client_in_javascript_says_the_same():
 )
 def test_a_signed_kit_runs_with_its_key_on_the_command_line_and_opens_again(program, tmp_path):
     found = ages()
-    content = package.kit(
-        found.configuration, package.outcome_of(found), found.chosen_mechanism, found.workload, found.counts, None, KEY
-    )
+    content = package.kit(found, private_key=KEY)
     for name, written in members(content).items():
         (tmp_path / name).write_bytes(written)
     told = (tmp_path / "README.md").read_text()

@@ -184,11 +184,11 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
     return f"The questions {'are too many for this server' if design.expensive else 'do not fit the data'}. {design.misfit}"
 
 
-def export(state: Session) -> bytes:
-    """The current design as a zip, packed once as long as all that goes into it stays; ValueError with a sentence when something it needs
-    is missing."""
+def export(state: Session, figures: bool = False) -> bytes:
+    """The current design as a zip, packed once as long as all that goes into it stays; ``figures`` as for `package.outcome_of`. ValueError with
+    a sentence when something it needs is missing."""
     c, mechanism = state.configuration, state.mechanism(state.configuration.mechanism.name)
-    found = {} if mechanism is None else package.outcome_of(state.setting)
+    found = {} if mechanism is None else package.outcome_of(state.setting, figures)
     proof = None if mechanism is None else certificate(state, mechanism)
     key = ("file", c.to_json(), mechanism and mechanism.digest, found, proof and proof.document)
     return state.results.cached(key, lambda: package.design(c, found, mechanism, certificate=proof), len)

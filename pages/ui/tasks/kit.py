@@ -18,15 +18,16 @@ QUICK_ENTRIES, QUICK_TYPES = 2**16, 512
 """Tables of so many probabilities, and errors for so many types, are packed while a page is drawn."""
 
 
-def kit(state: Session, mechanism: mechanisms.Mechanism) -> Task[bytes]:
-    """The current design as a kit, see `ldp_core.kit.package`. ValueError with a sentence where nothing can be promised; the work
-    itself says why a kit cannot be had."""
-    c, design, outcome = state.configuration, state.setting, package.outcome_of(state.setting)
+def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False) -> Task[bytes]:
+    """The current design as a kit, see `ldp_core.kit.package`, with ``figures`` as there. ValueError with a sentence where nothing can be
+    promised; the work itself says why a kit cannot be had."""
+    c, design = state.configuration, state.setting
+    outcome = package.outcome_of(design, figures)
     key = "kit:" + digest((c.digest(), mechanism.digest, design.people_digest, outcome))
 
     def work(job: Job) -> bytes:
         proof = exchange.certificate(state, mechanism, at_once=False)
-        return package.kit(c, outcome, mechanism, design.workload, design.counts, proof)
+        return package.kit(design, proof, figures)
 
     return Task(state, key, "packing the kit", work, len)
 

@@ -1,0 +1,208 @@
+"""Files say nothing of counts that nobody agreed to: what leaves by default is the same for every table with as many people."""
+
+import io
+import itertools
+import json
+import zipfile
+from dataclasses import asdict, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ldp_core import designs, frames
+from ldp_core.commands import main
+from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
+from ldp_core.designs import Configuration, MechanismRecipe, Optimizer, Population, WorkloadRecipe, disclosure, ready
+from ldp_core.kit import package
+from ldp_core.people import Counted
+from ldp_core.workloads import HistogramPart, MarginalsPart, PrefixPart
+
+AGES = NumericAttribute(name="age", edges=(0, 20, 40, 60, 80), origin="declared")
+COUNTED = Configuration(
+    domain=Domain(attributes=(AGES,)),
+    population=Population(users=1, origin="data", shape="data"),
+    workload=WorkloadRecipe(parts=(PrefixPart(attribute="age"), HistogramPart(attribute="age"))),
+    mechanism=MechanismRecipe(name="hierarchical"),
+    difference="typical",
+    optimizer=Optimizer(max_rounds=3),
+)
+COLUMNS = [
+    CategoricalAttribute(name=name, values=tuple(map(str, range(size))), ordered=True, origin="declared")
+    for name, size in {"x": 12, "y": 16, "z": 17}.items()
+]
+PAIRS = COUNTED.with_(
+    domain=Domain(attributes=COLUMNS),
+    workload=WorkloadRecipe(parts=(MarginalsPart(groups=[("x", "y"), ("y", "z")]), PrefixPart(attribute="x"))),
+    mechanism=MechanismRecipe(name="sampled_sets"),
+)
+ONE, OTHER = (317, 402, 93, 188), (1, 2, 990, 7)
+MECHANISMS = ("hierarchical", "randomized_response", "optimized_gradient", "optimized", "gaussian")
+
+
+def table(counts):
+    return pd.DataFrame({"age": np.repeat([10, 30, 50, 70], counts)})
+
+
+def records(seed):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({one.name: rng.choice(one.values[seed : seed + 4], 300) for one in COLUMNS})
+
+
+def made(configuration, rows=None, proved=True):
+    """The setting of these rows, with its mechanism and what can be ``proved`` in the case it is judged in."""
+    found = ready(configuration, rows)
+    found.build(found.chosen)
+    if proved:
+        found.prove(found.aim(found.chosen))
+    return found
+
+
+def members(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def files(found, figures=False):
+    """All that can be taken along, by what it is called."""
+    c, mechanism, proof = found.configuration, found.chosen_mechanism, package.certificate_of(found)
+    shown = disclosure.released(found, figures)
+    errors = frames.query_errors([mechanism], shown.workload, shown.counts, shown.labels)
+    outcome = package.outcome_of(found, figures)
+    leaving = {
+        "design": package.design(c, outcome, mechanism, certificate=proof),
+        "queries": frames.as_csv(errors).encode(),
+        "link": designs.to_link(c).encode(),
+        "shareable link": designs.to_link(designs.shareable(c)).encode(),
+    }
+    if c.mechanism.name != "gaussian":  # for which there is no kit
+        leaving["kit"] = package.kit(found, proof, figures)
+    return leaving
+
+
+def outcome(content):
+    return json.loads(members(content)["outcome.json"])
+
+
+# --- two tables, one file -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("difference", [None, "typical", "smallest"])
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_what_leaves_is_the_same_for_every_table_with_as_many_people(name, difference):
+    chosen = COUNTED.with_(mechanism=MechanismRecipe(name=name), difference=difference)
+    one, other = (made(chosen, table(counts)) for counts in (ONE, OTHER))
+    assert files(one) == files(other)
+    exact, others = (files(found, figures=True) for found in (one, other))
+    differ = {kind for kind in exact if exact[kind] != others[kind]}
+    assert differ >= {"design", "queries"} or name == "gaussian"  # whose errors are those of everybody
+
+
+@pytest.mark.parametrize("name", ["sampled_sets", "split_budget", "optimized"])
+def test_so_are_the_files_of_a_survey(name):
+    chosen = PAIRS.with_(mechanism=MechanismRecipe(name=name), optimizer=Optimizer(max_rounds=3, aim="people"))
+    one, other = (made(chosen, records(seed), proved=False) for seed in (0, 1))
+    assert files(one) == files(other)
+    assert files(one, figures=True)["design"] != files(other, figures=True)["design"]
+
+
+def test_the_number_of_people_is_that_of_the_table_and_said():
+    found = made(COUNTED, table(ONE))  # the file said another one
+    content = files(found)["kit"]
+    assert "The number of users, 1,000, was counted in the data." in outcome(content)["read_off_the_data"]
+    assert "<td>1,000</td>" in members(content)["report.html"].decode()
+
+
+# --- every table that fits ----------------------------------------------------------------------------------------------
+
+
+def tables(users):
+    """Every table of four counts of so many people."""
+    for bars in itertools.combinations(range(users + 3), 3):
+        yield np.diff([-1, *bars, users + 3]) - 1
+
+
+def test_thousands_of_tables_fit_what_leaves_and_one_fits_what_was_asked_for():
+    truth, users = np.array([7, 9, 2, 4]), 22
+    found = made(COUNTED.with_(difference=None), table(truth))
+
+    def having(counts):
+        return replace(found, people=Counted(counts, (4,)))
+
+    def written(counts, figures):  # all in a file that could depend on the counts
+        return json.dumps(package.outcome_of(having(counts), figures))
+
+    left, asked_for = (written(truth, figures) for figures in (False, True))
+    every = list(tables(users))
+    assert len(every) == 2300
+    assert sum(written(counts, False) == left for counts in every) == len(every)
+    fits = [counts for counts in every if written(counts, True) == asked_for]
+    assert len(fits) < 10, "the figures that are left out tell nothing, so this test could not fail"
+    assert any(np.array_equal(counts, truth) for counts in fits)
+    assert len({package.kit(having(counts)) for counts in tables(4)}) == 1
+
+
+# --- what is asked for --------------------------------------------------------------------------------------------------
+
+
+def test_errors_on_the_data_are_exact_where_they_are_asked_for_and_said_to_be_there():
+    found = made(COUNTED, table(ONE))
+    for kind in ("design", "kit"):
+        without, recorded = (outcome(files(found, figures)[kind]) for figures in (False, True))
+        assert recorded["expected_errors"] == asdict(found.summary(found.chosen_mechanism))
+        assert recorded["users_needed"]["people"] == found.users_needed(found.chosen_mechanism, "people")
+        assert recorded["expected_errors_refer_to"] == "this data"
+        assert any("may work out all counts" in sentence for sentence in recorded["read_off_the_data"])
+        assert without["expected_errors_refer_to"] == "an even spread of people"
+        assert "people" not in without["users_needed"]
+        assert any("The counts are not exported" in sentence for sentence in without["read_off_the_data"])
+    report = members(files(found, figures=True)["kit"])["report.html"].decode()
+    assert "may work out all counts" in report
+    assert "on this data" in report
+
+
+def test_a_strategy_fitted_to_the_data_says_so_and_keeps_nothing_back():
+    aimed = COUNTED.with_(mechanism=MechanismRecipe(name="optimized"), optimizer=Optimizer(max_rounds=3, aim="people"))
+    found = made(aimed, table(ONE))
+    assert not disclosure.withheld(found)
+    content = files(found)["kit"]
+    assert any("exact share of every type" in sentence for sentence in outcome(content)["read_off_the_data"])
+    loaded = designs.load(content)
+    np.testing.assert_allclose(loaded.prior * 1000, ONE)
+    assert outcome(content)["expected_errors_refer_to"] == "this data"
+
+
+def test_people_who_were_declared_are_no_secret():
+    declared = COUNTED.with_(population=Population(users=1000, origin="declared", shape="zipf"))
+    found = made(declared)
+    assert not disclosure.withheld(found)
+    recorded = package.outcome_of(found)
+    assert recorded["expected_errors"] == asdict(found.summary(found.chosen_mechanism))
+    assert recorded["read_off_the_data"] == []
+
+
+def test_a_design_opened_without_its_data_is_written_again_as_it_was():
+    found = made(COUNTED, table(ONE))
+    content = files(found)["design"]
+    assert files(made(designs.load(content).configuration))["design"] == content
+
+
+# --- the command line ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["design", "kit"])
+def test_commands_write_errors_on_data_only_where_they_are_told_to(command, tmp_path, capsys):
+    (tmp_path / "design.json").write_bytes(COUNTED.to_json())
+
+    def written(counts, *told):
+        table(counts).to_csv(tmp_path / "people.csv", index=False)
+        output = tmp_path / "out.zip"
+        given = [command, "design.json", "--data", "people.csv", "-o", "out.zip"]
+        given = [str(tmp_path / one) if "." in one else one for one in given]
+        assert main([*given, *told]) == 0, capsys.readouterr().err
+        return output.read_bytes()
+
+    assert written(ONE) == written(OTHER)
+    exact = written(ONE, "--errors-on-data")
+    assert exact != written(OTHER, "--errors-on-data")
+    assert any("may work out all counts" in sentence for sentence in outcome(exact)["read_off_the_data"])
