@@ -78,7 +78,7 @@ with controls:
 @st.cache_data(max_entries=64, show_spinner=False)  # synthetic people, so every visitor may share them
 def demonstration(
     file: str, column: str, epsilon: float
-) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray, beliefs.Told]:
+) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray, beliefs.Exposure]:
     """True and private cumulative shares on the sample, the error seen in them, how people are spread, and what a report tells."""
     table = sample_table(file)
     domain = build_domain(NumericRecipe(column=column, bins=24), table)
@@ -88,7 +88,7 @@ def demonstration(
     answers = frames.simulated_answers({mechanism.name: run}, workload, domain.labels())
     errors = frames.simulated_errors({mechanism.name: run}, {mechanism.name: mechanism}, workload)
     shares = dense(run.counts) / users_of(run.counts)
-    return answers, errors, shares, beliefs.told(mechanism, shares)
+    return answers, errors, shares, beliefs.exposure(mechanism, shares)
 
 
 with results:

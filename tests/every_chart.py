@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from ldp_core import beliefs, charts, frames, library, mechanisms, papers, survey_frames, workloads
+from ldp_core import beliefs, charts, frames, library, mechanisms, papers, workloads
 from ldp_core.bounds.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.mechanisms.surveys.groups import Own
@@ -73,15 +73,13 @@ def _inputs():
         "singular values": lambda look: charts.singular_values(prefix, look),
         "query shares": lambda look: charts.query_shares(worst, look),
         "asked together": lambda look: charts.asked_together(survey, look),
-        "attribute sets": lambda look: charts.attribute_sets(survey_frames.attribute_sets(survey), look),
-        "column sets": lambda look: charts.column_sets(
-            survey_frames.column_sets(sent, survey_frames.names_of(survey)), look
-        ),
+        "attribute sets": lambda look: charts.attribute_sets(frames.attribute_sets(survey), look),
+        "column sets": lambda look: charts.column_sets(frames.column_sets(sent, frames.names_of(survey)), look),
         "people by design": lambda look: charts.people_by_design(
-            survey_frames.people_by_design(split, survey_frames.names_of(survey)), look
+            frames.people_by_design(split, frames.names_of(survey)), look
         ),
-        "energies": lambda look: charts.energies(survey_frames.energies(sent, survey), look),
-        "scrambled": lambda look: charts.scrambled(sent, survey_frames.names_of(survey), look),
+        "energies": lambda look: charts.energies(frames.energies(sent, survey), look),
+        "scrambled": lambda look: charts.scrambled(sent, frames.names_of(survey), look),
         "patterns": lambda look: charts.patterns(strategy, AGES, look, charts.colour("hierarchical")),
         "patterns, compact": lambda look: charts.patterns(strategy, AGES, look, None, None, True),
     }

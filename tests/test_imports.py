@@ -30,9 +30,8 @@ LAYERS = [
     {"optimize"},
     {"library"},
     {"analysis", "beliefs", "estimators"},
-    {"survey_beliefs"},
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems", "studies.synthetic"},
-    {"frames", "survey_frames"},
+    {"frames"},
     {"verdicts"},
     {"studies.planning", "studies.sides"},
     {"studies.outcomes"},
@@ -55,8 +54,6 @@ MATHEMATICS = {
     "estimators",
     "studies",
     "frames",
-    "survey_beliefs",
-    "survey_frames",
     "verdicts",
 }
 

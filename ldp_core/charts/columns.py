@@ -60,7 +60,7 @@ def _about(first: str, second: str, queries: float) -> str:
 
 def attribute_sets(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """The sets of attributes on which reports best spend most of their information as bars, largest on top, `MOST_SETS` at most. ``frame``: see
-    `survey_frames.attribute_sets`."""
+    `frames.attribute_sets`."""
     top = frame.head(MOST_SETS)
     hover = [
         f"{short(row.attributes, 200)}<br>{wording.share(row.share)} of the information<br>"

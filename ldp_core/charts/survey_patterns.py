@@ -21,7 +21,7 @@ MOST_SIDE = 128
 
 
 def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
-    """Which share of people takes part in each design. ``frame``: see `survey_frames.people_by_design`."""
+    """Which share of people takes part in each design. ``frame``: see `frames.people_by_design`."""
     hover = [
         f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.reports:,} "
         f"{'patterns' if pd.isna(row.cells) else f'reports, for {row.cells:,} types'}"
@@ -32,7 +32,7 @@ def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None
 
 def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
     """Which share of people report about each set of columns, the most common on top, `MOST_SETS` at most. ``frame``: see
-    `survey_frames.column_sets`."""
+    `frames.column_sets`."""
     top = frame.head(MOST_SETS)
     hover = [
         f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.patterns:,} "
@@ -44,7 +44,7 @@ def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = No
 
 def energies(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
     """The information of reports by set of columns as bars, and the ideal split that the lower bound allows as marks beside it, largest
-    on top, `MOST_SETS` at most. ``frame``: see `survey_frames.energies`."""
+    on top, `MOST_SETS` at most. ``frame``: see `frames.energies`."""
     top = frame.head(MOST_SETS)
     fig = figure(look, "share of the information (%)", "", height=150 + 26 * len(top))
     rows = np.arange(len(top))

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ldp_core import library, survey_frames
+from ldp_core import frames, library
 from ldp_core.designs import Configuration, bundle, disclosure, guarantee, patterns_file, strict_json
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.setting import Setting
@@ -34,7 +34,7 @@ def outcome_of(found: Setting, figures: bool = False) -> dict[str, Any]:
     c, mechanism, shown = found.configuration, found.chosen_mechanism, disclosure.released(found, figures)
     cases = disclosure.cases(shown)
     columns = [] if c.domain is None else [one.name for one in c.domain.attributes]
-    explanation = survey_frames.explained(mechanism, columns)
+    explanation = frames.explained(mechanism, columns)
     told = {"name": c.mechanism.name, "parameters": mechanism.parameters, "explanation": explanation}
     if library.spec(c.mechanism.name).fitted:
         loaded = found.from_file(found.chosen)

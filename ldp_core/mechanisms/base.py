@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -17,6 +17,9 @@ from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload, in_chunks
+
+if TYPE_CHECKING:
+    from ldp_core.mechanisms.surveys.random_set import RandomSet
 
 FLOATING_POINT = (
     "The guarantee is a mathematical one, for noise drawn in real numbers, and not one of a floating-point sampler such as the "
@@ -161,6 +164,7 @@ class Mechanism(Protocol):
 
     def supports(self, workload: Workload) -> str | None: ...
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray: ...
+    def random_sets(self) -> list[RandomSet] | None: ...
     def average_of(self, workload: Workload) -> float: ...
     def variance_on(self, workload: Workload, counts: Counts) -> float: ...
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray: ...
@@ -313,6 +317,10 @@ class FromCovariance(ABC):
         if reason := self.supports(workload):
             raise ValueError(reason)
         return self.profile_of(workload)
+
+    def random_sets(self) -> list[RandomSet] | None:
+        """What reports are about where they are random sets of cells of tables; None where they are something else."""
+        return None
 
     def average_of(self, workload: Workload) -> float:
         """Total variance (squared users) that one user adds, on average over the types."""

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, frames, library, survey_frames, wording
+from ldp_core import charts, frames, library, wording
 from ldp_core.data.domain import Domain
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import ExplicitMechanism, Mechanism, ScrambledPatterns, SplitSurvey
@@ -95,7 +95,7 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
 
 def explained(state: Session, mechanism: Mechanism) -> str:
     """How a report is made, in words."""
-    return survey_frames.explained(mechanism, [one.name for one in state.setting.domain.attributes])
+    return frames.explained(mechanism, [one.name for one in state.setting.domain.attributes])
 
 
 def of_survey(state: Session, mechanism: ScrambledPatterns | SplitSurvey) -> None:
@@ -114,8 +114,8 @@ def of_survey(state: Session, mechanism: ScrambledPatterns | SplitSurvey) -> Non
 
 def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
     """Which designs people are split among, and the strategies of their own."""
-    names, colour, domain = survey_frames.names_of(survey), charts.colour(mechanism.name), state.setting.domain
-    split = survey_frames.people_by_design(mechanism, names)
+    names, colour, domain = frames.names_of(survey), charts.colour(mechanism.name), state.setting.domain
+    split = frames.people_by_design(mechanism, names)
     layout.chart(
         _kept(state, "designs", mechanism, lambda look: charts.people_by_design(split, look, colour)),
         f"Chance alone decides in which of {len(split):,} designs a person takes part, whatever their values are. Questions that follow an order or "
@@ -152,8 +152,8 @@ def _strategy(strategy: np.ndarray, labels: Sequence[str], look: charts.Theme, c
 
 def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, part: float = 1.0) -> None:
     """Which columns reports with patterns are about, and the commonest patterns; ``part`` of all people send one."""
-    names, colour = survey_frames.names_of(survey), charts.colour(mechanism.name)
-    sets = survey_frames.column_sets(mechanism, names, part)
+    names, colour = frames.names_of(survey), charts.colour(mechanism.name)
+    sets = frames.column_sets(mechanism, names, part)
     layout.chart(
         _kept(state, "column sets", mechanism, lambda look: charts.column_sets(sets, look, colour)),
         f"{'Who is asked about what' if part == 1 else 'Everything else'}: chance alone decides which of {len(sets):,} sets of columns a "
@@ -173,7 +173,7 @@ def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, p
 
 def draw_energies(state: Session, mechanism: ScrambledPatterns | SampledSets, survey: Survey, key: str) -> None:
     """Which columns the information of reports is about, beside what would be ideal."""
-    spent, colour = survey_frames.energies(mechanism, survey), charts.colour(mechanism.name)
+    spent, colour = frames.energies(mechanism, survey), charts.colour(mechanism.name)
     off = float((spent["energy"] - spent["ideal"]).abs().sum()) / 2
     layout.chart(
         _kept(state, "energies", mechanism, lambda look: charts.energies(spent, look, colour)),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import beliefs, charts, library, survey_beliefs, wording
+from ldp_core import beliefs, charts, library, wording
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
@@ -37,7 +37,7 @@ ABOUT_COLUMNS = (
     "Nothing is worked out about a whole person, all answers together: nobody holds numbers for every combination of them. What is shown "
     "about one column, or two, counts what reports about the others tell of it, as they go together among these people."
 )
-DRAWN = f" The best guess with a report is that over {survey_beliefs.REPORTS:,} reports drawn at random."
+DRAWN = f" The best guess with a report is that over {beliefs.REPORTS:,} reports drawn at random."
 
 
 def suspicion(state: Session) -> float:
@@ -112,7 +112,7 @@ def _said() -> Iterator[None]:
 def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later: Later) -> None:
     c, found, what = state.configuration, None, "value"
     about = (c.epsilon_value, state.delta, c.reports_per_user)
-    if survey_beliefs.for_columns(mechanism, design.people):
+    if beliefs.about_columns(mechanism, design.people):
         places, what = _columns_control(state, design)
         prior = design.people.table(places) / design.users
         if mechanism is not None:
@@ -121,12 +121,12 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later
                     ("told", mechanism.digest, design.people_digest, places),
                     "drawing reports, to see what they tell",
                     False,
-                    lambda cancel: survey_beliefs.told(mechanism, design.people, places, cancel),
+                    lambda cancel: beliefs.exposure_of_columns(mechanism, design.people, places, cancel),
                 )
         draw_beliefs(suspicion(state), prior, found, state.chosen, *about, what=what)
         st.caption(
             ABOUT_COLUMNS
-            + (DRAWN if found is not None and found.guess is not None and survey_beliefs.draws(mechanism) else "")
+            + (DRAWN if found is not None and found.guess is not None and beliefs.drawn_at_random(mechanism) else "")
         )
         return
     prior = dense(design.counts) / design.users
@@ -135,7 +135,7 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later
         quick = design.domain.size <= QUICK_TYPES
         with _said():
             found = later.value(
-                key, "reading what reports can tell", quick, lambda cancel: beliefs.told(mechanism, prior)
+                key, "reading what reports can tell", quick, lambda cancel: beliefs.exposure(mechanism, prior)
             )
     draw_beliefs(suspicion(state), prior, found, state.chosen, *about)
 
@@ -159,7 +159,7 @@ def _columns_control(state: Session, design: Setting) -> tuple[tuple[int, ...], 
 def draw_beliefs(
     before: float,
     prior: np.ndarray,
-    found: beliefs.Told | None,
+    found: beliefs.Exposure | None,
     name: str,
     epsilon: float,
     delta: float = 0.0,
@@ -171,7 +171,7 @@ def draw_beliefs(
     curves = beliefs.over_epsilon(before, prior, n, np.union1d(sides.epsilons(epsilon), epsilon), delta, reports)
     words = [beliefs.belief_in_words(before, epsilon, delta, reports)]
     if found is not None:
-        words.append(beliefs.told_in_words(found, charts.title(name), before, epsilon, reports))
+        words.append(beliefs.exposure_in_words(found, charts.title(name), before, epsilon, reports))
     if found is not None and reports == 1:
         single = None if found.single is None else beliefs.strongest(before, found.single)
         guess = found.guess

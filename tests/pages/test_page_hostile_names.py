@@ -94,7 +94,7 @@ def test_no_cell_of_a_download_is_a_formula(visited):
 def test_only_one_place_writes_csv():
     sources = {file: file.read_text() for folder in ("pages", "ldp_core") for file in (ROOT / folder).rglob("*.py")}
     writers = {file.name: source.count(".to_csv(") for file, source in sources.items() if ".to_csv(" in source}
-    assert writers == {"frames.py": 1}
+    assert writers == {"csv.py": 1}
     assert not [file for file, source in sources.items() if "csv.writer" in source or "DictWriter" in source]
 
 

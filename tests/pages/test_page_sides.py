@@ -45,7 +45,7 @@ def test_both_sides_follow_epsilon_and_the_suspicion(subset):
         subset.enter("slider", "suspicion", suspicion)
         mechanism = library.create("subset_selection", n=25, epsilon=epsilon)
         counts = subset.session.design().counts
-        told = beliefs.told(mechanism, counts / counts.sum())
+        told = beliefs.exposure(mechanism, counts / counts.sum())
         risk = titled(subset, "of 100")
         assert trace(risk, "strongest belief %{y:.3g} of 100<extra>any")["y"] == pytest.approx(
             [100 * beliefs.strongest(suspicion / 100, epsilon)]
@@ -104,7 +104,7 @@ def test_more_types_are_worked_out_in_the_background(app):
     open_sides(app.go("design"))
     app.finish()
     assert "by Hadamard" in app.words
-    found = beliefs.told(library.create("hadamard", n=100, epsilon=1.0))
+    found = beliefs.exposure(library.create("hadamard", n=100, epsilon=1.0))
     assert beliefs.out_of(found.guess, beliefs.base_of(1 / 100)) in app.words
 
 

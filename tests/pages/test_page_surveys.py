@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from ldp_core import analysis, beliefs, bounds, designs, library, survey_beliefs, wording
+from ldp_core import analysis, beliefs, bounds, designs, library, wording
 from ldp_core.data import tables
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
@@ -194,7 +194,7 @@ def test_beliefs_are_about_one_column_or_two(lives):
         lives.session.view["believed"] = (places[0], *places[1:], None)[:2]
         lives.at.run()
         lives.finish()
-        told = survey_beliefs.told(mechanism, people, places)
+        told = beliefs.exposure_of_columns(mechanism, people, places)
         prior = people.table(places) / people.users
         limit = beliefs.best_guess(prior, len(prior), 1.0)
         sentence = beliefs.guess_in_words(told, float(prior.max()), limit, 1, what)

@@ -7,8 +7,8 @@ import pytest
 
 import ldp_core as ldp
 from ldp_core import analysis, anova, frames
+from ldp_core.frames import attribute_sets
 from ldp_core.people import Counted, Records
-from ldp_core.survey_frames import attribute_sets
 from ldp_core.workloads import (
     AllMarginalsPart,
     Axis,

@@ -26,10 +26,12 @@ from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Reports, check_counts, check_reports
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.combining import OwnEstimate, components
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.oracles import ORACLES, Oracle, kept_numbers, numbers_sent
+from ldp_core.mechanisms.surveys.random_set import RandomSet
 from ldp_core.mechanisms.surveys.sets import Holding, maximal_sets, only_survey
 from ldp_core.mechanisms.surveys.shares import given_shares, shares_of_all, shares_of_own, varying_trace
 from ldp_core.people import Counted, Counts, People, people_of, records_of
@@ -99,6 +101,15 @@ class SampledSets(SurveyMechanism):
     def oracle(self, k: int) -> Oracle:
         """The mechanism that reports on set ``k``."""
         return self.oracles[int(self._cells[k])]
+
+    def random_sets(self) -> list[RandomSet] | None:
+        found = []
+        for k, (members, share) in enumerate(zip(self.sets, self.shares.tolist(), strict=True)):
+            oracle = self.oracle(k)
+            if not isinstance(oracle, RandomizedResponse | SubsetSelection):
+                return None
+            found.append(RandomSet(share, members, oracle.size if isinstance(oracle, SubsetSelection) else 1))
+        return found
 
     @cached_property
     def _place(self) -> dict[Set, int]:

@@ -32,6 +32,7 @@ from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.moments import Moments
 from ldp_core.mechanisms.surveys.pattern import Pattern
+from ldp_core.mechanisms.surveys.random_set import RandomSet
 from ldp_core.people import Counts, People, people_of, records_of, smallest_type
 from ldp_core.privacy import in_steps, log_ratio, odds, probability_within
 
@@ -87,6 +88,12 @@ class ScrambledPatterns(SurveyMechanism):
     def bytes_held(self) -> int:
         """The patterns, and what estimates need of them."""
         return 16 * sum(one.cells.size for one in self.patterns)
+
+    def random_sets(self) -> list[RandomSet]:
+        return [
+            RandomSet(share, one.attributes, int(np.count_nonzero(one.cells)), one.cells)
+            for one, share in zip(self.patterns, self.shares.tolist(), strict=True)
+        ]
 
     def _content(self) -> bytes:
         written = [repr(one.attributes).encode() + np.packbits(one.cells).tobytes() for one in self.patterns]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, survey_frames, wording
+from ldp_core import charts, frames, wording
 from ldp_core.designs import Setting
 from ldp_core.workloads import Survey, WorkloadPart, example_queries, tables_asked
 from pages.ui import layout
@@ -65,7 +65,7 @@ def _asked(state: Session, design: Setting, survey: Survey, parts: Sequence[Work
 def _shares(state: Session, survey: Survey) -> None:
     """Which sets of attributes make the questions hard."""
     try:
-        found = state.results.cached(("attribute sets", survey.digest), lambda: survey_frames.attribute_sets(survey))
+        found = state.results.cached(("attribute sets", survey.digest), lambda: frames.attribute_sets(survey))
     except ValueError as error:
         st.caption(plain(str(error)))
         return

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from ldp_core import beliefs, survey_beliefs
+from ldp_core import beliefs
 from ldp_core.mechanisms import ExplicitMechanism, ScrambledPatterns, SplitSurvey
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.groups import Own
@@ -98,11 +98,11 @@ def test_a_column_against_all_reports_written_out(name, places):
     mechanism = MECHANISMS[name]()
     joint = by_cell(every_report(mechanism), places)
     assert joint.sum() == pytest.approx(1)
-    found = survey_beliefs.told(mechanism, PEOPLE, places)
+    found = beliefs.exposure_of_columns(mechanism, PEOPLE, places)
     best, mean = joint.max(axis=1), joint.sum(axis=1)
     gained = (best - joint[:, joint.sum(axis=0).argmax()]) / mean
     spread = math.sqrt(float(mean @ (gained - float(mean @ gained)) ** 2))
-    assert abs(found.guess - best.sum()) <= 4 * spread / math.sqrt(survey_beliefs.REPORTS) + 1e-12
+    assert abs(found.guess - best.sum()) <= 4 * spread / math.sqrt(beliefs.REPORTS) + 1e-12
     given = joint / joint.sum(axis=0)
     largest = math.log((given.max(axis=1) / given.min(axis=1)).max())
     rest = (joint.sum(axis=1, keepdims=True) - joint) / (1 - joint.sum(axis=0))
@@ -117,8 +117,8 @@ def test_a_column_against_all_reports_written_out(name, places):
 def test_of_strategies_alone_everything_is_exact(places):
     mechanism = split(None)
     joint = by_cell(every_report(mechanism), places)
-    found = survey_beliefs.told(mechanism, PEOPLE, places)
-    assert not survey_beliefs.draws(mechanism)
+    found = beliefs.exposure_of_columns(mechanism, PEOPLE, places)
+    assert not beliefs.drawn_at_random(mechanism)
     assert found.guess == pytest.approx(joint.max(axis=1).sum())
     given = joint / joint.sum(axis=0)
     assert found.between == pytest.approx(math.log((given.max(axis=1) / given.min(axis=1)).max()))
@@ -128,16 +128,16 @@ def test_of_strategies_alone_everything_is_exact(places):
 
 def test_one_set_of_all_columns_tells_what_subset_selection_tells():
     mechanism = SampledSets(survey(SIZES, ways=3), EPSILON)
-    exact = beliefs.told(SubsetSelection(len(COUNTS), EPSILON), COUNTS / COUNTS.sum())
-    found = survey_beliefs.told(mechanism, PEOPLE, (0, 1, 2))
+    exact = beliefs.exposure(SubsetSelection(len(COUNTS), EPSILON), COUNTS / COUNTS.sum())
+    found = beliefs.exposure_of_columns(mechanism, PEOPLE, (0, 1, 2))
     assert found.single == pytest.approx(exact.single)
     assert found.between == pytest.approx(exact.between)
     assert found.guess == pytest.approx(exact.guess, rel=0.05)
 
 
 def test_what_is_not_worked_out_is_left_out():
-    found = survey_beliefs.told(SplitBudget(survey(SIZES), EPSILON), PEOPLE, (0,))
+    found = beliefs.exposure_of_columns(SplitBudget(survey(SIZES), EPSILON), PEOPLE, (0,))
     assert (found.single, found.guess) == (None, None)
     assert found.between == pytest.approx(EPSILON)
-    said = beliefs.told_in_words(found, "Budget split", 0.5, EPSILON)
+    said = beliefs.exposure_in_words(found, "Budget split", 0.5, EPSILON)
     assert said == "Budget split goes no further; how far it goes is not worked out."

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core import anova, charts, mechanisms, survey_frames
+from ldp_core import anova, charts, frames, mechanisms
 from ldp_core.mechanisms import ExplicitMechanism, Pattern, ScrambledPatterns, SplitSurvey
 from ldp_core.mechanisms.surveys.groups import Own
 from ldp_core.workloads import survey
@@ -23,7 +23,7 @@ def test_shares_of_people_by_set_of_columns():
         [Pattern((0, 1), first), Pattern((2,), third), Pattern((0, 1), second)],
         np.array([0.3, 0.5, 0.2]),
     )
-    found = survey_frames.column_sets(mechanism, ["age", "work", "sex"])
+    found = frames.column_sets(mechanism, ["age", "work", "sex"])
     assert found["columns"].tolist() == ["age x work", "sex"]
     assert found["share"].tolist() == pytest.approx([0.5, 0.5])
     assert found["patterns"].tolist() == [2, 1]
@@ -35,7 +35,7 @@ def test_shares_of_people_by_set_of_columns():
 def test_information_is_split_nearly_as_the_bound_would_have_it():
     asked = survey((9, 8, 7), 2)
     mechanism = mechanisms.create("optimized", workload=asked, epsilon=1.0, max_rounds=3, time_limit=None)
-    found = survey_frames.energies(mechanism, asked)
+    found = frames.energies(mechanism, asked)
     assert found["columns"].tolist()[0] == "x1 x x2"
     assert found[["energy", "ideal"]].sum().tolist() == pytest.approx([1, 1])
     m = mechanism.information
@@ -51,10 +51,10 @@ def test_shares_of_people_by_design():
     sent = ScrambledPatterns("optimized", SIZES, 1.0, [Pattern((2,), np.array([True, False]))], np.ones(1))
     own = Own((0, 1), ExplicitMechanism("optimized", np.full((5, 12), 0.2), 1.0))
     mechanism = SplitSurvey("optimized", SIZES, 1.0, [own], sent, [1.0, 3.0])
-    found = survey_frames.people_by_design(mechanism, ["age", "work", "sex"])
+    found = frames.people_by_design(mechanism, ["age", "work", "sex"])
     assert found["columns"].tolist() == ["age x work", "everything else"]
     assert found["share"].tolist() == [0.25, 0.75]
     assert found["reports"].tolist() == [5, 1]
     assert found["cells"].isna().tolist() == [False, True]
-    assert survey_frames.column_sets(sent, ["age", "work", "sex"], 0.75)["share"].tolist() == [0.75]
+    assert frames.column_sets(sent, ["age", "work", "sex"], 0.75)["share"].tolist() == [0.75]
     assert list(charts.people_by_design(found).data[0].x) == [25, 75]

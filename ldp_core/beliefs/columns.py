@@ -13,18 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from ldp_core.beliefs import Told
-from ldp_core.mechanisms import Mechanism, ScrambledPatterns, SplitSurvey
-from ldp_core.mechanisms.randomized_response import RandomizedResponse
-from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.beliefs.reports import Exposure
+from ldp_core.mechanisms import Mechanism, SplitSurvey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.groups import Own
-from ldp_core.mechanisms.surveys.sampled import SampledSets
-from ldp_core.people import Counted, People
+from ldp_core.mechanisms.surveys.random_set import RandomSet
+from ldp_core.people import People
 from ldp_core.privacy import odds
 from ldp_core.run import Cancel, asked
 
@@ -35,35 +32,9 @@ MOST_SETS = 2_000
 _PRODUCTS = 2**24  # at a time, between two looks at whether to go on
 
 
-@dataclass(frozen=True, eq=False)
-class _Look:
-    """Reports about the table of ``attributes``: with probability ``share``, a random set of ``inside`` of its cells, any such set
-    being equally likely, or an image of ``cells`` under permutations along every axis where these are given."""
-
-    share: float
-    attributes: tuple[int, ...]
-    inside: int
-    cells: np.ndarray | None = None
-
-    def draw(self, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        """One of the sets, as booleans of the table's shape."""
-        if self.cells is None:
-            found = np.zeros(math.prod(sizes), dtype=bool)
-            found[rng.choice(found.size, self.inside, replace=False)] = True
-            return found.reshape(sizes)
-        return self.cells[np.ix_(*[rng.permutation(size) for size in sizes])]
-
-    def most_in_slice(self, kept: Sequence[int], sizes: tuple[int, ...]) -> tuple[int, int]:
-        """The least and the most cells of a set among those with the same values of the attributes at the places ``kept``."""
-        if self.cells is None:
-            slice_size = math.prod(size for place, size in enumerate(sizes) if place not in kept)
-            return max(0, self.inside - (math.prod(sizes) - slice_size)), min(self.inside, slice_size)
-        others = tuple(place for place in range(len(sizes)) if place not in kept)
-        counts = np.count_nonzero(self.cells, axis=others) if others else self.cells.astype(int)
-        return int(np.min(counts)), int(np.max(counts))
-
-
-def told(mechanism: Mechanism, people: People, attributes: Sequence[int], cancel: Cancel | None = None) -> Told:
+def exposure_of_columns(
+    mechanism: Mechanism, people: People, attributes: Sequence[int], cancel: Cancel | None = None
+) -> Exposure:
     """What one report can tell about the ``attributes`` of its sender, a person drawn from ``people``; other attributes are spread among
     people as they are there.
 
@@ -74,9 +45,9 @@ def told(mechanism: Mechanism, people: People, attributes: Sequence[int], cancel
     if isinstance(mechanism, SplitSurvey):
         return _of_designs(mechanism, people, tuple(attributes), cancel)
     most = math.inf if mechanism.delta > 0 else mechanism.audit().epsilon
-    looks = _looks(mechanism)
+    looks = mechanism.random_sets()
     if looks is None:
-        return Told(most, None, None, attained=False)
+        return Exposure(most, None, None, attained=False)
     places, cancelled = tuple(attributes), asked(cancel)
     tables = _tables(people, places)
     D = odds(mechanism.epsilon) - 1
@@ -95,19 +66,19 @@ def told(mechanism: Mechanism, people: People, attributes: Sequence[int], cancel
         if number and not cancelled():
             gained += _gained(look, tables(look.attributes), people.sizes, places, D, number, rng)
     commonest = float(tables(looks[0].attributes).sum(axis=1).max())
-    return Told(between, single, min(1.0, commonest + gained / REPORTS), attained=False)
+    return Exposure(between, single, min(1.0, commonest + gained / REPORTS), attained=False)
 
 
-def _of_designs(mechanism: SplitSurvey, people: People, places: tuple[int, ...], cancel: Cancel | None) -> Told:
+def _of_designs(mechanism: SplitSurvey, people: People, places: tuple[int, ...], cancel: Cancel | None) -> Exposure:
     """The most that a report of any of the designs tells, and the guess on average over them: which one a person takes part in says
     nothing about them."""
     cancelled, tables = asked(cancel), _tables(people, places)
     parts = [_of_own(one, tables(one.attributes), people.sizes, places, cancelled) for one in mechanism.own]
     if mechanism.rest is not None:
-        parts.append(told(mechanism.rest, people, places, cancel))
+        parts.append(exposure_of_columns(mechanism.rest, people, places, cancel))
     guesses = [part.guess for part in parts if part.guess is not None]
     singles = [part.single for part in parts if part.single is not None]
-    return Told(
+    return Exposure(
         max(part.between for part in parts),
         max(singles) if len(singles) == len(parts) else None,
         float(mechanism.shares @ guesses) if len(guesses) == len(parts) else None,
@@ -117,7 +88,7 @@ def _of_designs(mechanism: SplitSurvey, people: People, places: tuple[int, ...],
 
 def _of_own(
     own: Own, table: np.ndarray, sizes: Sequence[int], places: tuple[int, ...], cancelled: Callable[[], bool]
-) -> Told:
+) -> Exposure:
     """What the reports of a strategy of its own tell, all of them looked at; ``table`` as `_tables` gives it for its attributes."""
     others = [i for i in own.attributes if i not in places]
     shape = tuple(sizes[i] for i in (*places, *others))
@@ -141,26 +112,7 @@ def _of_own(
         if len(joint) > 1:
             rest = (joint.sum(axis=0) - joint) / left
             single = max(single, float((given / rest).max()))
-    return Told(math.log(max(between, 1.0)), math.log(max(single, 1.0)), min(1.0, right), attained=False)
-
-
-def _looks(mechanism: Mechanism) -> list[_Look] | None:
-    """What the reports of a mechanism are about; None where they are no random sets of cells."""
-    if isinstance(mechanism, ScrambledPatterns):
-        shares = mechanism.shares.tolist()
-        return [
-            _Look(share, one.attributes, int(np.count_nonzero(one.cells)), one.cells)
-            for one, share in zip(mechanism.patterns, shares, strict=True)
-        ]
-    if not isinstance(mechanism, SampledSets):
-        return None
-    found = []
-    for k, (members, share) in enumerate(zip(mechanism.sets, mechanism.shares.tolist(), strict=True)):
-        oracle = mechanism.oracle(k)
-        if not isinstance(oracle, RandomizedResponse | SubsetSelection):
-            return None
-        found.append(_Look(share, members, oracle.size if isinstance(oracle, SubsetSelection) else 1))
-    return found
+    return Exposure(math.log(max(between, 1.0)), math.log(max(single, 1.0)), min(1.0, right), attained=False)
 
 
 def _tables(people: People, places: tuple[int, ...]) -> Callable[[tuple[int, ...]], np.ndarray]:
@@ -180,13 +132,13 @@ def _tables(people: People, places: tuple[int, ...]) -> Callable[[tuple[int, ...
     return table
 
 
-def _shared(look: _Look, sizes: Sequence[int], places: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:
+def _shared(look: RandomSet, sizes: Sequence[int], places: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:
     """Sizes of the table that a report is about, and which of its axes are attributes asked about."""
     return tuple(sizes[i] for i in look.attributes), [k for k, i in enumerate(look.attributes) if i in places]
 
 
 def _strongest(
-    look: _Look, table: np.ndarray, sizes: Sequence[int], places: tuple[int, ...], D: float
+    look: RandomSet, table: np.ndarray, sizes: Sequence[int], places: tuple[int, ...], D: float
 ) -> tuple[float, float]:
     """Bounds on the logarithm of the largest change of odds of one cell against another, and of one against all others."""
     shape, kept = _shared(look, sizes, places)
@@ -205,7 +157,7 @@ def _strongest(
 
 
 def _others_inside(
-    table: np.ndarray, look: _Look, sizes: Sequence[int], places: tuple[int, ...], number: int
+    table: np.ndarray, look: RandomSet, sizes: Sequence[int], places: tuple[int, ...], number: int
 ) -> np.ndarray:
     """(cells,) at least this share of the people of all other cells is in a set that holds ``number`` cells besides those of the same
     values of the attributes asked about (the rarest ones)."""
@@ -224,7 +176,7 @@ def _others_inside(
     return np.clip(found, 0.0, 1.0)
 
 
-def _index(look: _Look, sizes: Sequence[int], places: tuple[int, ...]) -> np.ndarray:
+def _index(look: RandomSet, sizes: Sequence[int], places: tuple[int, ...]) -> np.ndarray:
     """(cells,) for each cell of the table asked about, which combination of values it has of the attributes that reports are
     about as well."""
     asked_sizes = tuple(sizes[i] for i in places)
@@ -236,7 +188,7 @@ def _index(look: _Look, sizes: Sequence[int], places: tuple[int, ...]) -> np.nda
 
 
 def _gained(
-    look: _Look,
+    look: RandomSet,
     table: np.ndarray,
     sizes: Sequence[int],
     places: tuple[int, ...],
@@ -258,12 +210,12 @@ def _gained(
     return total
 
 
-def draws(mechanism: Mechanism | None) -> bool:
-    """Whether the guess of `told` is a mean over reports drawn at random; else it is exact, or there is none."""
+def drawn_at_random(mechanism: Mechanism | None) -> bool:
+    """Whether the guess of `exposure_of_columns` is a mean over reports drawn at random; else it is exact, or there is none."""
     return not isinstance(mechanism, SplitSurvey) or mechanism.rest is not None
 
 
-def for_columns(mechanism: Mechanism | None, people: People) -> bool:
-    """Whether beliefs are worked out about a few attributes of a person, not about their type: where nobody has numbers for all
+def about_columns(mechanism: Mechanism | None, people: People) -> bool:
+    """Whether beliefs are computed about a few attributes of a person rather than about their type: where there are too many
     types, or reports are made for surveys."""
-    return isinstance(mechanism, SurveyMechanism) or not isinstance(people, Counted)
+    return people.by_type is None or isinstance(mechanism, SurveyMechanism)

@@ -52,7 +52,7 @@ def written_out(name, n, epsilon):
 )
 def test_what_a_mechanism_tells_is_what_bayes_rule_gives(name, epsilon, prior):
     mechanism, table = written_out(name, 6, epsilon)
-    found = beliefs.told(mechanism, prior)
+    found = beliefs.exposure(mechanism, prior)
     for suspicion in (0.02, 0.5, 0.9):
         strongest, guess = by_enumeration(table, prior, suspicion)
         assert beliefs.strongest(suspicion, found.single) == pytest.approx(strongest, rel=1e-6)
@@ -69,7 +69,7 @@ def test_what_a_mechanism_tells_is_what_bayes_rule_gives(name, epsilon, prior):
 def test_sets_of_every_size_are_exact(size):
     mechanism = SubsetSelection(6, 1.3, size)
     for prior in PRIORS.values():
-        found = beliefs.told(mechanism, prior)
+        found = beliefs.exposure(mechanism, prior)
         strongest, guess = by_enumeration(mechanism.written_out(), prior, 0.3)
         assert beliefs.strongest(0.3, found.single) == pytest.approx(strongest, rel=1e-6)
         assert found.guess == pytest.approx(guess, rel=1e-9)
@@ -78,9 +78,9 @@ def test_sets_of_every_size_are_exact(size):
 def test_a_fitted_table_is_read_in_parts_of_any_size(monkeypatch):
     table = np.random.default_rng(0).dirichlet(np.ones(40), size=6).T
     mechanism = mechanisms.ExplicitMechanism("custom", table, 1.0)
-    whole = beliefs.told(mechanism, PRIORS["mixed"])
-    monkeypatch.setattr(beliefs, "_ENTRIES_AT_ONCE", 18)
-    assert astuple(beliefs.told(mechanism, PRIORS["mixed"])) == pytest.approx(astuple(whole))
+    whole = beliefs.exposure(mechanism, PRIORS["mixed"])
+    monkeypatch.setattr("ldp_core.beliefs.reports._ENTRIES_AT_ONCE", 18)
+    assert astuple(beliefs.exposure(mechanism, PRIORS["mixed"])) == pytest.approx(astuple(whole))
     strongest, guess = by_enumeration(table, PRIORS["mixed"], 0.5)
     assert beliefs.strongest(0.5, whole.single) == pytest.approx(strongest, rel=1e-9)
     assert whole.guess == pytest.approx(guess, rel=1e-12)
@@ -88,10 +88,10 @@ def test_a_fitted_table_is_read_in_parts_of_any_size(monkeypatch):
 
 def test_reports_that_settle_it_are_said_to():
     table = np.array([[0.5, 0.0, 0.0], [0.5, 0.5, 0.5], [0.0, 0.5, 0.5]])
-    found = beliefs.told(mechanisms.ExplicitMechanism("custom", table, 1.0))
+    found = beliefs.exposure(mechanisms.ExplicitMechanism("custom", table, 1.0))
     assert found.between == found.single == math.inf
     assert beliefs.strongest(0.5, found.between) == 1.0
-    assert "practical certainty" in beliefs.told_in_words(found, "Custom", 0.5, 1.0)
+    assert "practical certainty" in beliefs.exposure_in_words(found, "Custom", 0.5, 1.0)
 
 
 @pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS)
@@ -124,16 +124,16 @@ def test_delta_gives_the_value_away_that_often_and_no_more():
 
 def test_gaussian_noise_has_no_largest_belief_of_its_own():
     mechanism = library.create("gaussian", n=8, epsilon=1.0, workload=workloads.prefix(8))
-    found = beliefs.told(mechanism)
+    found = beliefs.exposure(mechanism)
     assert (found.between, found.single, found.guess) == (math.inf, None, None)
-    assert "practical certainty" in beliefs.told_in_words(found, "Gaussian", 0.5, 1.0)
+    assert "practical certainty" in beliefs.exposure_in_words(found, "Gaussian", 0.5, 1.0)
 
 
 def test_what_is_not_worked_out_is_said_so():
-    found = beliefs.told(library.create("olh", n=8, epsilon=1.0))
+    found = beliefs.exposure(library.create("olh", n=8, epsilon=1.0))
     assert found.single is None
     assert found.guess is None
-    assert "not worked out" in beliefs.told_in_words(found, "OLH", 0.5, 1.0)
+    assert "not worked out" in beliefs.exposure_in_words(found, "OLH", 0.5, 1.0)
     assert "with it" not in beliefs.guess_in_words(found, 0.125, 0.3)
 
 
@@ -157,7 +157,7 @@ def test_several_reports_are_odds_multiplied():
     belief = 0.2
     for _ in range(3):
         belief = belief * table[0, 0] / (belief * table[0, 0] + (1 - belief) * table[0, 1])
-    assert beliefs.strongest(0.2, beliefs.told(mechanism).between, 3) == pytest.approx(belief)
+    assert beliefs.strongest(0.2, beliefs.exposure(mechanism).between, 3) == pytest.approx(belief)
     assert beliefs.strongest(0.2, 1.0, 3) == pytest.approx(belief)
 
 
@@ -198,17 +198,17 @@ def test_sentences_hold_the_numbers():
     assert "to practical certainty: more than a million times the odds" in beliefs.belief_in_words(0.5, 20.0)
     assert "at most" not in beliefs.belief_in_words(0.5, 20.0)
     assert "to about 99.8 of 100 at most" in beliefs.belief_in_words(0.5, 6.0)
-    found = beliefs.told(SubsetSelection(6, 1.0, 3))
-    words = beliefs.told_in_words(found, "Subset selection", 0.5, 1.0)
+    found = beliefs.exposure(SubsetSelection(6, 1.0, 3))
+    words = beliefs.exposure_in_words(found, "Subset selection", 0.5, 1.0)
     assert beliefs.out_of(beliefs.strongest(0.5, found.single)) in words
     assert "reaches this for some pairs of values" in words
-    assert "and the same for one value" in beliefs.told_in_words(
-        beliefs.told(RandomizedResponse(6, 1.0)), "Randomized response", 0.5, 1.0
+    assert "and the same for one value" in beliefs.exposure_in_words(
+        beliefs.exposure(RandomizedResponse(6, 1.0)), "Randomized response", 0.5, 1.0
     )
-    weaker = beliefs.told(RandomizedResponse(6, 0.5))
-    assert "62 of 100 at most" in beliefs.told_in_words(weaker, "Randomized response", 0.5, 1.0)
-    stronger = beliefs.told(RandomizedResponse(6, 2.0))
-    assert "further than this epsilon allows: to 88 of 100" in beliefs.told_in_words(stronger, "It", 0.5, 1.0)
+    weaker = beliefs.exposure(RandomizedResponse(6, 0.5))
+    assert "62 of 100 at most" in beliefs.exposure_in_words(weaker, "Randomized response", 0.5, 1.0)
+    stronger = beliefs.exposure(RandomizedResponse(6, 2.0))
+    assert "further than this epsilon allows: to 88 of 100" in beliefs.exposure_in_words(stronger, "It", 0.5, 1.0)
     guess = beliefs.guess_in_words(found, 1 / 6, beliefs.best_guess(None, 6, 1.0))
     assert guess.startswith(
         "The best guess at a person's value is right for 167 of 1,000 people without a report, for "

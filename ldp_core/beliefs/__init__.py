@@ -1,0 +1,18 @@
+"""What reports let somebody believe about one person: with any mechanism (`limits`), and with a given one about a type
+(`reports`) or about a few columns of a survey (`columns`)."""
+
+from ldp_core.beliefs.columns import REPORTS as REPORTS
+from ldp_core.beliefs.columns import about_columns as about_columns
+from ldp_core.beliefs.columns import drawn_at_random as drawn_at_random
+from ldp_core.beliefs.columns import exposure_of_columns as exposure_of_columns
+from ldp_core.beliefs.limits import best_guess as best_guess
+from ldp_core.beliefs.limits import blind_guess as blind_guess
+from ldp_core.beliefs.limits import over_epsilon as over_epsilon
+from ldp_core.beliefs.limits import strongest as strongest
+from ldp_core.beliefs.reports import Exposure as Exposure
+from ldp_core.beliefs.reports import exposure as exposure
+from ldp_core.beliefs.sentences import base_of as base_of
+from ldp_core.beliefs.sentences import belief_in_words as belief_in_words
+from ldp_core.beliefs.sentences import exposure_in_words as exposure_in_words
+from ldp_core.beliefs.sentences import guess_in_words as guess_in_words
+from ldp_core.beliefs.sentences import out_of as out_of

@@ -1,0 +1,123 @@
+"""What one report of a given mechanism lets somebody believe about its sender, from its table of probabilities."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.mechanisms import ExplicitMechanism, Mechanism
+from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.unary import UnaryEncoding
+from ldp_core.priors import check_prior
+
+TABLE_ENTRIES = 2**22
+"""Tables of probabilities that are not at hand are written out up to this size."""
+_ENTRIES_AT_ONCE = 2**20
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What one report of a mechanism can tell about its sender, at most.
+
+    Attributes:
+        between: logarithm of the largest factor by which it can change the odds of one value against another; infinite where some
+            reports settle it, as the rare ones of (epsilon, delta) mechanisms can.
+        single: the same for one value against all others, people being spread over these as in the prior. None where no table
+            of probabilities is at hand.
+        guess: chance that the best guess at the value of a person drawn from the prior is right. None likewise.
+        attained: whether some report does what ``between`` says; where not, that is an upper bound, and ``single`` another.
+    """
+
+    between: float
+    single: float | None
+    guess: float | None
+    attained: bool = True
+
+
+def exposure(mechanism: Mechanism, prior: np.ndarray | None = None) -> Exposure:
+    """What one report of ``mechanism`` can tell: exact, from its probabilities, or with None for what they do not say.
+
+    For sets of types and unary encodings by formulas, as they have too many reports to write out; for others from the table of
+    P(report | type) where it is at hand or has at most `TABLE_ENTRIES`.
+    """
+    p, audit = check_prior(prior, mechanism.n), mechanism.audit()
+    between = math.inf if audit.delta > 0 else audit.epsilon
+    if isinstance(mechanism, RandomizedResponse | SubsetSelection):
+        single, guess = _of_sets(mechanism, p)
+    elif isinstance(mechanism, UnaryEncoding):
+        # The report with no other bit set is the least likely under every other type at once.
+        single, guess = between, _guess_of_bits(mechanism, p)
+    elif (table := _table(mechanism)) is not None:
+        single, guess = _of_table(table, p)
+    else:
+        return Exposure(between, None, None)
+    return Exposure(between, min(single, between), min(guess, 1.0))  # rounding must not overstep what is certain
+
+
+def _table(mechanism: Mechanism) -> np.ndarray | None:
+    """(m, n) P(report | type), None where it is too large or there are infinitely many reports."""
+    if isinstance(mechanism, ExplicitMechanism):
+        return mechanism.strategy
+    channel = mechanism.channel
+    if channel is None or math.prod(channel.shape) > TABLE_ENTRIES:
+        return None
+    return np.asarray(channel @ np.eye(mechanism.n))
+
+
+def _of_table(table: np.ndarray, p: np.ndarray) -> tuple[float, float]:
+    """Largest log of P(y | u) / P(y | not u) over reports y and types u, and sum_y max_u p_u P(y | u)."""
+    left, heavy = 1 - p, int(p.argmax())
+    others = _others(p, heavy)
+    rows, largest, guess = max(1, _ENTRIES_AT_ONCE // p.size), 0.0, 0.0
+    for start in range(0, len(table), rows):
+        Q = table[start : start + rows]
+        joint = Q * p
+        guess += float(joint.max(axis=1).sum())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rest = (joint.sum(axis=1, keepdims=True) - joint) / left
+            rest[:, heavy] = Q @ others  # hardly anything may be left when most people have this type
+            ratios = Q / np.maximum(rest, 0)
+        largest = max(largest, float(np.nanmax(ratios)))
+    return (math.log(largest) if largest > 0 else 0.0), guess
+
+
+def _others(p: np.ndarray, u: int) -> np.ndarray:
+    """(n,) how people who are not of type ``u`` are spread; evenly where there are none."""
+    rest = np.where(np.arange(p.size) == u, 0.0, p)
+    return rest / rest.sum() if rest.any() else (np.arange(p.size) != u) / (p.size - 1)
+
+
+def _of_sets(mechanism: RandomizedResponse | SubsetSelection, p: np.ndarray) -> tuple[float, float]:
+    """`_of_table` of reports that are sets of k types, without the C(n, k) of them.
+
+    About type u the strongest set holds the k - 1 rarest of the others. Among all sets a share t_i has the i-th commonest type
+    as its commonest (t_0 = k/n, and so on); then the best guess is that type, or the commonest of all from outside the set.
+    """
+    n, k = mechanism.n, mechanism.size if isinstance(mechanism, SubsetSelection) else 1
+    inside, outside = mechanism.p * n / k, (1 - mechanism.p) * n / (n - k)  # times the number of sets
+    rising = np.argsort(p, kind="stable")
+    rarest = np.concatenate([[0.0], np.cumsum(p[rising])])
+    among = rarest[k - 1] + np.where(np.arange(n) < k - 1, p[rising[k - 1]] - p[rising], 0.0)
+    left = rarest[-1] - p[rising]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        among = np.where(left > 0, among / left, (k - 1) / (n - 1))
+    lightest = float(np.clip(among, 0.0, 1.0).min())
+    single = math.log(inside / (outside + (inside - outside) * lightest))
+    falling = p[rising[::-1]]
+    ranks = np.arange(n - k + 1)
+    shares = k / n * np.cumprod(np.concatenate([[1.0], (n - k - ranks[:-1]) / (n - 1 - ranks[:-1])]))
+    guesses = np.maximum(falling[: n - k + 1] * inside, falling[0] * outside)
+    return single, float(shares @ guesses)
+
+
+def _guess_of_bits(mechanism: UnaryEncoding, p: np.ndarray) -> float:
+    """sum_y max_u p_u P(y | u) over all 2^n vectors of bits, from the rank of the commonest type whose bit is set: i with
+    probability (1 - q)^i q if all bits were those of other types."""
+    on, off, q = mechanism.p / mechanism.q, (1 - mechanism.p) / (1 - mechanism.q), mechanism.q
+    falling = -np.sort(-p)
+    none = np.exp(np.arange(p.size + 1) * math.log1p(-q))  # that the first bits are not set
+    guesses = np.maximum(falling * on, falling[0] * off)
+    return float(q * none[:-1] @ guesses + none[-1] * falling[0] * off)

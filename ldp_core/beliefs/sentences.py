@@ -1,0 +1,88 @@
+"""Beliefs in words."""
+
+from __future__ import annotations
+
+import math
+
+from ldp_core.beliefs.limits import strongest
+from ldp_core.beliefs.reports import Exposure
+from ldp_core.wording import rounded_up, significant
+
+NO_LIMIT = math.log(1e6)
+"""Beyond this total epsilon "at most" limits nothing."""
+CERTAIN = 0.9999
+"""Beliefs above this are called certainty."""
+
+
+def out_of(chance: float, base: int = 100) -> str:
+    """A probability as people picture it: "73 of 100", "2.4 of 1,000". Never certain unless it is."""
+    value = chance * base
+    if chance >= 1:
+        text = f"{base:,}"
+    elif value > base - 0.005:
+        return f"more than {base - 0.01:,.2f} of {base:,}"
+    elif value > base - 1:
+        text = f"{value:,.1f}" if value < base - 0.1 else f"{value:,.2f}"
+    else:
+        text = significant(value, 2) if value < 10 else f"{value:,.0f}"
+    return f"{text} of {base:,}"
+
+
+def base_of(least: float) -> int:
+    """The power of ten, from 1,000 up, out of which the smallest of a few probabilities is at least 10."""
+    return int(10 ** max(3, math.ceil(1 - math.log10(least) - 1e-9)))
+
+
+def belief_in_words(suspicion: float, epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
+    """What any mechanism with this guarantee allows, as one sentence."""
+    seen, belief = (
+        "their report" if reports == 1 else f"all their {reports:,} reports",
+        strongest(suspicion, epsilon, reports),
+    )
+    words = f"Whoever gives it {out_of(suspicion)} that a person has a certain value, or one of a certain group, can be led by {seen} "
+    words += f"to about {out_of(belief)} at most" if belief <= CERTAIN else "to practical certainty"
+    if reports * epsilon > NO_LIMIT:
+        words += ": more than a million times the odds, and so no limit worth the name"
+    if delta > 0:
+        words += f"; but for delta: with probability {rounded_up(min(1.0, reports * delta), 2)} the value itself may be given away"
+    return f"{words}."
+
+
+def exposure_in_words(found: Exposure, title: str, suspicion: float, epsilon: float, reports: int = 1) -> str:
+    """What the mechanism with this ``title`` allows, to follow `belief_in_words`."""
+    most, of = (
+        out_of(strongest(suspicion, found.between, reports)),
+        "" if reports == 1 else f" after {reports:,} reports",
+    )
+    if math.isinf(found.between):
+        words = f"{title} goes further in rare reports, up to practical certainty"
+    elif found.between > epsilon + 1e-9:
+        words = f"{title} goes further than this epsilon allows: to {most} for some pairs of values{of}"
+    elif found.between < (1 - 1e-3) * epsilon:
+        words = f"{title} stays below this: {most} at most for any pair of values{of}"
+    elif not found.attained:
+        words = f"{title} goes no further{of}"
+    else:
+        words = f"{title} reaches this for some pairs of values{of}"
+    if reports > 1 or math.isinf(found.between):
+        return f"{words}."
+    if found.single is None and not found.attained:
+        return f"{words}; how far it goes is not worked out."
+    if found.single is None:
+        return f"{words}. For one value against all others it goes no further; how far is not worked out."
+    if found.single > found.between - 1e-3:
+        return f"{words}, and the same for one value against all others."
+    alone = strongest(suspicion, found.single)
+    return f"{words}; for one value against all others, {out_of(alone) if alone <= CERTAIN else 'certainty'} at most."
+
+
+def guess_in_words(found: Exposure | None, blind: float, limit: float, reports: int = 1, what: str = "value") -> str:
+    """How often the best guess at a person's value, or another ``what`` of theirs, is right: blindly, with a report of the mechanism,
+    and with any."""
+    guess = None if found is None or reports > 1 else found.guess
+    base = base_of(blind)
+    reading = "a report" if reports == 1 else f"{reports:,} reports"
+    words = f"The best guess at a person's {what} is right for {out_of(blind, base)} people without {reading}"
+    if guess is not None:
+        words += f", for {out_of(guess, base)} with it"
+    return f"{words}, and for {out_of(limit, base)} at most with any mechanism that has this guarantee."

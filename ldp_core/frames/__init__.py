@@ -1,0 +1,32 @@
+"""Tidy frames of results, the form that charts draw and downloads hold. Columns are documented on each function."""
+
+from ldp_core.frames.csv import as_csv as as_csv
+from ldp_core.frames.figures import BOUND_TITLES as BOUND_TITLES
+from ldp_core.frames.figures import catalogue as catalogue
+from ldp_core.frames.figures import convergence as convergence
+from ldp_core.frames.figures import costs as costs
+from ldp_core.frames.figures import gap as gap
+from ldp_core.frames.figures import strongest as strongest
+from ldp_core.frames.figures import summaries as summaries
+from ldp_core.frames.figures import users_bounds as users_bounds
+from ldp_core.frames.figures import users_certified as users_certified
+from ldp_core.frames.queries import DENSE_QUERIES as DENSE_QUERIES
+from ldp_core.frames.queries import group_shares as group_shares
+from ldp_core.frames.queries import query_errors as query_errors
+from ldp_core.frames.queries import query_shares as query_shares
+from ldp_core.frames.queries import variances_of as variances_of
+from ldp_core.frames.surveys import attribute_sets as attribute_sets
+from ldp_core.frames.surveys import column_sets as column_sets
+from ldp_core.frames.surveys import energies as energies
+from ldp_core.frames.surveys import explained as explained
+from ldp_core.frames.surveys import names_of as names_of
+from ldp_core.frames.surveys import people_by_design as people_by_design
+from ldp_core.frames.trials import ROUNDING as ROUNDING
+from ldp_core.frames.trials import mean_error as mean_error
+from ldp_core.frames.trials import predictable as predictable
+from ldp_core.frames.trials import root_mean as root_mean
+from ldp_core.frames.trials import simulated_answers as simulated_answers
+from ldp_core.frames.trials import simulated_errors as simulated_errors
+from ldp_core.frames.types import group_name as group_name
+from ldp_core.frames.types import per_attribute as per_attribute
+from ldp_core.frames.types import reports as reports

@@ -1,0 +1,120 @@
+"""What mechanisms cost, and the bounds that they are held against."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import analysis, bounds, library
+from ldp_core.run import Cancel
+from ldp_core.workloads import Workload
+
+BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certificate": "certificate"}
+"""What bounds on users are called in sentences."""
+
+
+def summaries(rows: Sequence[analysis.Summary]) -> pd.DataFrame:
+    """One row per mechanism with the fields of `analysis.Summary`, fewest users needed first."""
+    return pd.DataFrame([asdict(row) for row in rows]).sort_values("users_needed", ignore_index=True)
+
+
+def catalogue(n: int, epsilon: float, workload: Workload, own: Iterable[str] = ()) -> pd.DataFrame:
+    """A row for every mechanism of the library, and for matrices brought along by the names of ``own``: what it was made for, its privacy
+    and costs, and a note where it cannot run on ``n`` types with this workload and epsilon (empty where it can)."""
+    return pd.DataFrame(
+        [
+            {
+                "mechanism": spec.title,
+                "made_for": spec.made_for,
+                "note": spec.unsuitable(n, epsilon, workload) or "",
+                "privacy": spec.privacy,
+                "bits_a_report": spec.bits,
+                "user_computes": spec.user_cost,
+                "collector_computes": spec.collector_cost,
+                "source": spec.paper,
+            }
+            for spec in (*library.REGISTRY.values(), *map(library.spec, own))
+        ]
+    )
+
+
+def users_bounds(
+    workload: Workload,
+    epsilon: float,
+    alpha: float,
+    case: analysis.Case = analysis.WORST_CASE,
+    cancel: Cancel | None = None,
+) -> dict[str, float]:
+    """The users that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form. The worst case
+    takes a search, which ``cancel`` (see `ldp_core.run`) ends early. Of a survey one number holds for
+    the worst case and for even people."""
+    if workload.survey is not None and (case.prior is None or case.uniform):
+        return {"centred_svd": analysis.users_from_objective(bounds.centred_svd(workload, epsilon), workload, alpha)}
+    if case.prior is None:  # a bound on the average bounds the worst type too, and so does one on any other average
+        svd = _users_by_svd(workload, epsilon, alpha)
+        variance = bounds.worst_case_variance(workload, epsilon, cancel=cancel)
+    else:
+        svd = _users_by_svd(workload, epsilon, alpha) if case.uniform else None
+        prior = None if case.uniform else case.prior
+        variance = bounds.average_variance(bounds.centred_svd(workload, epsilon, prior), workload, case.prior)
+    centred = analysis.users_for(max(0.0, variance), workload.squared_weights, alpha)
+    return {"centred_svd": centred} if svd is None else {"svd": svd, "centred_svd": centred}
+
+
+def _users_by_svd(workload: Workload, epsilon: float, alpha: float) -> float | None:
+    """None where the singular values would take matrices that are too large."""
+    try:
+        return analysis.users_from_objective(bounds.svd(workload, epsilon), workload, alpha)
+    except ValueError:
+        return None
+
+
+def users_certified(certificate: bounds.AnyCertificate, alpha: float) -> float:
+    """The users that every unbiased epsilon-LDP mechanism needs, by a certificate for the case in question."""
+    return analysis.users_for(certificate.variance, certificate.workload.squared_weights, alpha)
+
+
+def strongest(limits: Mapping[str, float]) -> str:
+    """Name of the bound to speak of: the largest, or the certificate where that is within 0.1 % of it."""
+    best = max(limits, key=limits.__getitem__)
+    return "certificate" if limits.get("certificate", -1.0) >= 0.999 * limits[best] else best
+
+
+def gap(users_needed: float, users_bound: float) -> float:
+    """How many more users a mechanism needs than the bound allows, as a share; inf where the bound says nothing."""
+    return users_needed / users_bound - 1 if users_bound > 0 else float("inf")
+
+
+def convergence(history: Sequence[tuple[float, float]], workload: Workload, alpha: float) -> pd.DataFrame:
+    """seconds, objective, users_needed of an optimiser's best strategy or of a bound, from (seconds, objective) pairs; the
+    objective is on the scale of L, ``n variance + tr G``, of whatever case it was for."""
+    frame = pd.DataFrame(history, columns=["seconds", "objective"], dtype=float)
+    frame["users_needed"] = [analysis.users_from_objective(value, workload, alpha) for value in frame["objective"]]
+    return frame
+
+
+def costs(
+    profile: np.ndarray,
+    cases: Mapping[str, analysis.Case],
+    limits: Mapping[str, Mapping[str, float]],
+    num_queries: float,
+    alpha: float,
+    optima: Mapping[str, float] | None = None,
+) -> pd.DataFrame:
+    """case, users_needed, users_bound, gap of a mechanism with the variance profile ``profile`` (n,), one row per case,
+    each against the best of its own bounds: ``limits[case]`` in users. With ``optima``, the users needed by the exact optimum of
+    some cases, also users_optimum and gap_to_optimum (NaN in the others)."""
+    rows = []
+    for name, case in cases.items():
+        needed = analysis.users_for(case.variance(profile), num_queries, alpha)
+        bound = max(limits[name].values(), default=0.0)
+        row = {"case": name, "users_needed": needed, "users_bound": bound, "gap": gap(needed, bound)}
+        if optima:
+            optimum = optima.get(name, math.nan)
+            row |= {"users_optimum": optimum, "gap_to_optimum": needed / optimum - 1 if optimum else math.nan}
+        rows.append(row)
+    return pd.DataFrame(rows)

@@ -1,0 +1,84 @@
+"""What single queries and groups of queries err by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import workloads
+from ldp_core.mechanisms.base import Mechanism
+from ldp_core.people import Counts, users_of
+from ldp_core.run import Cancel, asked
+from ldp_core.studies.simulate import shown_queries
+from ldp_core.workloads import Workload
+
+DENSE_QUERIES = 2**22
+"""With more queries than these, variances are computed only for those asked for."""
+
+
+def query_shares(
+    workload: Workload, variances: np.ndarray, labels: Sequence[str] | None = None, most: int = 12
+) -> pd.DataFrame:
+    """query, name, share, standard_error, group of the (at most ``most``) queries that err most, the worst first.
+
+    ``variances`` (p,) of the weighted answers in squared users, as `Mechanism.query_variances` gives them; ``share`` of
+    their sum; ``standard_error`` of the answer without its weight, in users; ``group`` the part of a union, from 0.
+    """
+    worst = workloads.dominating(workload, variances, most, labels)
+    queries = np.array([one.query for one in worst], dtype=np.int64)
+    deviations = np.sqrt([one.variance for one in worst])
+    ends = workload.offsets[1:] if isinstance(workload, workloads.Union) else [workload.num_queries]
+    return pd.DataFrame(
+        {
+            "query": queries,
+            "name": [one.name for one in worst],
+            "share": [one.share for one in worst],
+            "standard_error": deviations / workload.query_weights(queries),
+            "group": np.searchsorted(ends, queries, side="right"),
+        }
+    )
+
+
+def group_shares(workload: Workload, variances: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
+    """group, queries, share: each part of a union by its name, with its share of the total squared error; one row for any
+    other workload. ``variances`` (p,) as in `query_shares`. ValueError unless there is one name per part."""
+    shares = workloads.group_shares(workload, variances)
+    if len(names) != len(shares):
+        raise ValueError(f"There are {len(shares):,} groups of queries and {len(names):,} names; give each one a name.")
+    parts = workload.parts if isinstance(workload, workloads.Union) else [workload]
+    return pd.DataFrame({"group": list(names), "queries": [part.num_queries for part in parts], "share": shares})
+
+
+def query_errors(
+    compared: Sequence[Mechanism] | Mapping[str, Mechanism],
+    workload: Workload,
+    counts: Counts,
+    labels: Sequence[str],
+    queries: np.ndarray | None = None,
+    cancel: Cancel | None = None,
+) -> pd.DataFrame:
+    """name, query, label, standard_error (share of all users) of the unbiased answers to ``queries`` (None: some, evenly
+    spread), without their weights, on the data ``counts``. Once cancelled (see `ldp_core.run`) it returns the mechanisms it
+    has, at least the first. Variants of one mechanism come with their names."""
+    queries, cancelled = shown_queries(workload) if queries is None else queries, asked(cancel)
+    names = [workload.query_name(int(query), labels) for query in queries]
+    users, parts = float(users_of(counts)), list[pd.DataFrame]()
+    named = compared.items() if isinstance(compared, Mapping) else [(one.name, one) for one in compared]
+    for name, mechanism in named:
+        if parts and cancelled():
+            break
+        errors = np.sqrt(variances_of(mechanism, workload, counts, queries)) / users
+        parts.append(pd.DataFrame({"name": name, "query": queries, "label": names, "standard_error": errors}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def variances_of(mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
+    """(q,) exact variances, in squared users, of the unbiased answers to ``queries`` without their weights."""
+    if workload.n <= workloads.DENSE_TYPES and workload.num_queries <= min(DENSE_QUERIES, 50 * len(queries)):
+        variances = mechanism.query_variances(workload, counts)[queries]
+    else:
+        variances = mechanism.query_variances(workload, counts, queries)
+    variances = variances / workload.query_weights(queries) ** 2
+    return np.where(variances > 1e-9, variances, 0.0)  # rounding can leave a little, of either sign, where it is 0
