@@ -5,16 +5,16 @@ import random
 
 import pytest
 
-from ldp_core.kit import client
+from ldp_core.kit import client, signing
 from tests.kit.javascript import ANSWER, CLIENT, drawn
-from tests.kit.samplers import SAMPLERS, sealed
+from tests.kit.samplers import KEY, OTHER, SAMPLERS, sealed
 
 CODE, ASKED = CLIENT.read_text(encoding="utf-8"), ANSWER.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", ["", 'type="module"'], ids=["script", "module"])
 def test_a_page_gives_the_reports_of_the_client_in_python(browser, tmp_path, kind):
-    descriptions = [sealed(sampler) for sampler in SAMPLERS.values()]
+    descriptions = [signing.sign(sealed(sampler), KEY) for sampler in SAMPLERS.values()]
     cases, expected = [], []
     for number, description in enumerate(descriptions):
         value = [random.Random(number).randrange(size) for size in description["sampler"]["sizes"]]
@@ -35,9 +35,13 @@ def test_a_page_gives_the_reports_of_the_client_in_python(browser, tmp_path, kin
         page.goto(page_file.as_uri())
         asked = "([reports, secure]) => answer({ devices: descriptions, reports, secure })"
         found = page.evaluate(asked, [cases, [[0, [2, 3]]]])
+        said = "(error) => error.message"
+        signed = f"(keys) => Promise.all(keys.map((key) => LDP.Device.signed(descriptions[0], key).then(() => 'made', {said})))"
+        keys = page.evaluate(signed, [signing.public_key(KEY), signing.public_key(OTHER)])
     finally:
         page.close()
     assert found["devices"] == ["made"] * len(descriptions)
     assert found["reports"] == expected
     assert found["secure"] == [{"answer": ["0", "1"]}]  # of types that send another report once in 10^15 times
+    assert keys == ["made", "The signature of this device does not fit the key: do not use it."]
     assert not problems

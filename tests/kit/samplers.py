@@ -1,5 +1,8 @@
 """A sampler of every kind by hand, as devices describe them: small numbers of types, and every way a kind has."""
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
 from ldp_core.kit import client
 
 ONE = 2**53
@@ -60,3 +63,11 @@ def again(description):
     if not older or "domain_id" in found:
         found["domain_id"] = client.domain_id(found["domain"])[: 16 if older else 64]
     return found | {"design": client.design_id(found)}
+
+
+def pem(key, encryption=None):
+    """A private key as a file."""
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption or NoEncryption())
+
+
+KEY, OTHER = (pem(Ed25519PrivateKey.from_private_bytes(bytes(seed))) for seed in (range(32), range(1, 33)))

@@ -7,22 +7,15 @@ import sys
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
-from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from kits import ages, device_of, kit_of, members, packed
 
 from ldp_core.kit import client, package, signing
 from ldp_core.kit.devices import in_older_format
 from ldp_core.kit.opening import open_kit
 from tests.kit.javascript import CLIENT, needs_node
-from tests.kit.samplers import SAMPLERS, again, sealed
+from tests.kit.samplers import KEY, OTHER, SAMPLERS, again, pem, sealed
 
-
-def pem(key, encryption=None):
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption or NoEncryption())
-
-
-KEY = pem(ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
-OTHER = pem(ed25519.Ed25519PrivateKey.from_private_bytes(bytes(32)))
 PUBLIC = signing.public_key(KEY)
 SOUND = signing.sign(sealed(SAMPLERS["table"]), KEY)
 
