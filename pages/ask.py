@@ -81,7 +81,7 @@ with results:
         )
         listing.show_table(ask.table(session), "What was asked, and what was answered.", key="ask-table")
         st.caption(
-            "The download is what may be told: questions, answers and intervals. The truth on screen comes from the people "
+            "A collector may tell what the download holds: questions, answers and intervals. The truth on screen comes from the people "
             "simulated here; no collector sees it."
         )
     else:

@@ -77,7 +77,7 @@ with shown:
             layout.download(
                 "Download the collection",
                 found.to_bytes,
-                "collection.npz",
+                f"{layout.file_name('collection', bool(results.simulated(found)))}.npz",
                 "application/octet-stream",
                 "download-collection",
             )

@@ -128,7 +128,9 @@ with controls:
         listed = partial(answers, mechanism, every)
         label = "Download the queries by name (CSV)"
         with buttons:
-            layout.download(label, lambda: frames.as_csv(listed()), "queries.csv", "text/csv", "download-queries")
+            layout.download_table(
+                listed, "queries", of_design=released.on_data, label=label, key="download-queries", type="secondary"
+            )
         st.caption(
             f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
             f"standard error to expect in its answer on {released.population}, as a share of all users and without its weight, and whether "

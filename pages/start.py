@@ -102,6 +102,7 @@ with results:
             f"deviation of a single collection). At epsilon {epsilon:g} a typical answer is off by {typical}.",
             "demonstration",
             answers,
+            of_design=False,
         )
     with risk:
         sides.draw_beliefs(sides.suspicion(state), shares, told, "subset_selection", epsilon)

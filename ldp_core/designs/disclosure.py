@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
+
 from ldp_core.data import tables
 from ldp_core.designs.privacy_note import observed_parts
 from ldp_core.designs.setting import Setting
@@ -44,6 +46,11 @@ def cases(found: Setting) -> list[str]:
 def told(found: Setting, figures: bool = False) -> list[str]:
     """What the files of a setting reveal about data, as of `observed_parts`."""
     return observed_parts(found.configuration, figures and withheld(found))
+
+
+def marked(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the mark in every row, so that none is passed on without it."""
+    return table.assign(about_this_file=MARK)
 
 
 def _even(found: Setting) -> Counted | Records:

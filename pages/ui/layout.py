@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import StopException
 
 from ldp_core import charts, designs, frames, mechanisms, wording
-from ldp_core.designs import Design, Setting
+from ldp_core.designs import Design, Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
 from pages.ui import loaded
 from pages.ui.session.state import Session, session
@@ -294,20 +294,36 @@ def chart(
     sentence: str,
     name: str,
     data: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
+    of_design: bool = True,
 ) -> None:
-    """A figure, one sentence of interpretation, and its downloads. ``draw`` takes a theme and returns the figure, which is made readable in
-    place: one that is kept stays so. ``data`` may be a function where making the table takes long."""
-    picture(draw(look()), f"chart-{name}", spoken(sentence))
+    """A figure, one sentence of interpretation, and its downloads, which say so where the design they are of has counted people. ``draw`` takes
+    a theme and returns the figure, which is made readable in place: one that is kept stays so. ``data`` may be a function where making the
+    table takes long."""
+    mark, file = disclosure.MARK if of_design and _counted() else "", file_name(name, of_design)
+    picture(draw(look()), f"chart-{name}", spoken(sentence), file)
     st.markdown(sentence)
     with st.container(horizontal=True, key=f"downloads-{name}"):
         if data is not None:
-            download_table(data, name)
-        download("Chart (HTML)", lambda: standalone(draw), f"{name}.html", "text/html", f"html-{name}", type="tertiary")
+            download_table(data, name, of_design)
+        made = lambda: standalone(draw, mark)  # noqa: E731
+        download("Chart (HTML)", made, f"{file}.html", "text/html", f"html-{name}", type="tertiary")
 
 
-def picture(figure: go.Figure, key: str, name: str) -> None:
-    """A figure alone, with the ``name`` that screen readers say."""
-    st.plotly_chart(charts.readable(figure, look()), theme=None, config=_CHART_OPTIONS, key=key, alt=name)
+def picture(figure: go.Figure, key: str, name: str, file: str = "") -> None:
+    """A figure alone, with the ``name`` that screen readers say; its picture is downloaded as ``file``."""
+    config = {**_CHART_OPTIONS, "toImageButtonOptions": {"filename": file or file_name("chart")}}
+    st.plotly_chart(charts.readable(figure, look()), theme=None, config=config, key=key, alt=name)
+
+
+def _counted() -> bool:
+    """Whether there are people who were counted in the design on screen."""
+    design = session().design()
+    return design is not None and design.on_data
+
+
+def file_name(name: str, of_design: bool = True) -> str:
+    """What a file is called without its ending: files ``of_design`` say so where that has counted people."""
+    return f"{name}-with-data" if of_design and _counted() else name
 
 
 def heading(text: str) -> None:
@@ -315,17 +331,27 @@ def heading(text: str) -> None:
     st.header(text, anchor=False)
 
 
-def standalone(draw: Callable[[charts.Theme], go.Figure]) -> str:
-    """The figure as one HTML file that needs no network."""
+def standalone(draw: Callable[[charts.Theme], go.Figure], mark: str = "") -> str:
+    """The figure as one HTML file that needs no network, below a ``mark`` in plain words."""
     figure = charts.readable(go.Figure(draw(charts.LIGHT)), charts.LIGHT)  # the one on screen may be kept
     figure.update_layout(paper_bgcolor="white", plot_bgcolor="white")
-    return figure.to_html(config=_CHART_OPTIONS, include_plotlyjs=True, full_html=True)
+    page = figure.to_html(config=_CHART_OPTIONS, include_plotlyjs=True, full_html=True)
+    return page.replace("<body>", f"<body><p>{mark}</p>", 1) if mark else page
 
 
-def download_table(data: pd.DataFrame | Callable[[], pd.DataFrame], name: str) -> None:
-    """A button that downloads ``data`` as CSV in full precision, without formulas."""
-    made = lambda: frames.as_csv(data() if callable(data) else data)  # noqa: E731
-    download("Data (CSV)", made, f"{name}.csv", "text/csv", f"csv-{name}", type="tertiary")
+def download_table(
+    data: pd.DataFrame | Callable[[], pd.DataFrame], name: str, of_design: bool = True, **style: Any
+) -> None:
+    """A button that downloads ``data`` as CSV in full precision, without formulas; every row says so where it is ``of_design`` and that has
+    counted people."""
+    counted = of_design and _counted()
+
+    def made() -> str:
+        table = data() if callable(data) else data
+        return frames.as_csv(disclosure.marked(table) if counted else table)
+
+    style = {"label": "Data (CSV)", "key": f"csv-{name}", "type": "tertiary", **style}
+    download(data=made, file=f"{file_name(name, of_design)}.csv", mime="text/csv", **style)
 
 
 def download(label: str, data: bytes | Callable[[], str | bytes], file: str, mime: str, key: str, **style: Any) -> None:

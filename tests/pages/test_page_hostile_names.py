@@ -33,12 +33,12 @@ def seen():
 
     def offered(label, data, file_name, **options):
         if file_name.endswith((".csv", ".zip")):
-            files[file_name] = data() if callable(data) else data
+            files[file_name.replace("-with-data", "")] = data() if callable(data) else data
         return offer(label, data, file_name, **options)
 
-    def drawn(draw_figure, sentence, name, data=None):
+    def drawn(draw_figure, sentence, name, data=None, **options):
         figures[name] = draw_figure(layout.look()).to_plotly_json()
-        return draw(draw_figure, sentence, name, data)
+        return draw(draw_figure, sentence, name, data, **options)
 
     return files, figures, offered, drawn
 

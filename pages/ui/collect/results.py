@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, collector, estimators, verdicts, wording
-from ldp_core.collector import Collection
+from ldp_core.collector import Collection, Read
 from ldp_core.collector.reasons import ANOTHER_DESIGN
 from ldp_core.collector.trying import SIMULATED
 from ldp_core.designs import choices
@@ -39,6 +39,11 @@ PLANNED_FOR = 0.05
 """Share by which the number of reports may differ from that planned for before it is said."""
 
 
+def simulated(found: Collection) -> list[Read]:
+    """The files counted whose reports were drawn here, from the people of a design."""
+    return [one for one in found.read if one.name.startswith(Path(SIMULATED).stem)]
+
+
 def counted(found: Collection) -> None:
     """How many reports were accepted, repeated and refused, in all and file by file."""
     row = layout.metrics("collected")
@@ -46,9 +51,8 @@ def counted(found: Collection) -> None:
     row.metric("Repeated", wording.count(found.repeated), help="Left out because their id had come before.")
     row.metric("Refused", wording.count(sum(found.refused.values())))
     row.metric("Files read", wording.count(len(found.read)))
-    simulated = [one for one in found.read if one.name.startswith(Path(SIMULATED).stem)]
-    if simulated:
-        number = sum(one.accepted for one in simulated)
+    if drawn_here := simulated(found):
+        number = sum(one.accepted for one in drawn_here)
         st.warning(
             f"{wording.count(number)} of the reports counted are simulated. Begin again before you count those of people."
         )

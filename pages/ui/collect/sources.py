@@ -176,7 +176,7 @@ def _simulated(state: Session, subject: Subject) -> None:
         layout.download(
             "Download them (CSV)",
             lambda: collecting.simulated(subject, state.setting.counts, seed),
-            SIMULATED,
+            f"{layout.file_name(Path(SIMULATED).stem)}.csv",
             "text/csv",
             "download-simulated",
         )

@@ -50,7 +50,7 @@ def show(state: Session) -> None:
             league.table(frame),
             f"Users needed on {league.TYPES:d} types, as multiples of the proved minimum; the number after each workload is epsilon.",
         )
-    layout.download_table(frame, "league")
+    layout.download_table(frame, "league", of_design=False)
     origin = "These are stored results of the same calculation." if found is None else "Worked out just now."
     st.caption(
         f"{league.MEANING} Every mechanism has its usual parameters; of the trees, two more oracles are shown. Empty where a mechanism cannot "

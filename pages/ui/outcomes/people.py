@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ldp_core import frames, wording
+from ldp_core import wording
 from ldp_core.mechanisms import ScrambledPatterns, SplitSurvey
 from ldp_core.run import Progress
 from ldp_core.studies import synthetic
@@ -31,7 +31,7 @@ def show(state: Session) -> None:
     layout.heading("A joint model, and synthetic people")
     st.markdown(
         "The estimated tables can be put together to a model of all columns at once. Its answers are never negative and agree with each "
-        "other, and people can be drawn from it. It is made from the reports alone, so it is covered by the same epsilon."
+        "other, and people can be drawn from it. It is made from reports alone: where people sent them, the same epsilon covers it."
         + (
             " Where strategies of their own make the errors of a table differ from one direction to another, it goes by their mean."
             if isinstance(mechanism, SplitSurvey)
@@ -60,14 +60,12 @@ def show(state: Session) -> None:
         return
     _errors(survey, found)
     number = min(design.users, MOST_ROWS)
-    layout.download(
-        f"{people(number)}, synthetic (CSV)",
-        lambda: frames.as_csv(
-            synthetic.rows(found.model, axes_of(design.domain), number, state.configuration.simulation.seed)
-        ),
-        "synthetic_people.csv",
-        "text/csv",
-        "synthetic",
+    layout.download_table(
+        lambda: synthetic.rows(found.model, axes_of(design.domain), number, state.configuration.simulation.seed),
+        "synthetic_people",
+        label=f"{people(number)}, synthetic (CSV)",
+        key="synthetic",
+        type="secondary",
     )
     st.caption(
         "Nobody has these values: every row is drawn from the model, and marked as synthetic. What the tables do not tell, the model makes "

@@ -101,6 +101,7 @@ def show(state: Session, panel: Panel) -> None:
         plain(sentence),
         panel.key,
         frame,
+        of_design=False,
     )
     _table(frame, panel)
 
