@@ -340,7 +340,12 @@ def standalone(draw: Callable[[charts.Theme], go.Figure], mark: str = "") -> str
 
 
 def download_table(
-    data: pd.DataFrame | Callable[[], pd.DataFrame], name: str, of_design: bool = True, **style: Any
+    data: pd.DataFrame | Callable[[], pd.DataFrame],
+    name: str,
+    of_design: bool = True,
+    label: str = "Data (CSV)",
+    key: str = "",
+    **style: Any,
 ) -> None:
     """A button that downloads ``data`` as CSV in full precision, without formulas; every row says so where it is ``of_design`` and that has
     counted people."""
@@ -350,8 +355,8 @@ def download_table(
         table = data() if callable(data) else data
         return frames.as_csv(disclosure.marked(table) if counted else table)
 
-    style = {"label": "Data (CSV)", "key": f"csv-{name}", "type": "tertiary", **style}
-    download(data=made, file=f"{file_name(name, of_design)}.csv", mime="text/csv", **style)
+    style = {"type": "tertiary", **style}
+    download(label, made, f"{file_name(name, of_design)}.csv", "text/csv", key or f"csv-{name}", **style)
 
 
 def download(label: str, data: bytes | Callable[[], str | bytes], file: str, mime: str, key: str, **style: Any) -> None:
