@@ -17,7 +17,7 @@ ROOT = Path(ldp_core.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
 # A module imports from earlier lines only (and from its own part). In these rooms each part has a line of its own.
-ROOMS = {"data", "studies"}
+ROOMS = {"data", "studies", "deploy"}
 LAYERS = [
     {"version", "privacy", "wording"},
     {"anova", "people"},
@@ -36,9 +36,9 @@ LAYERS = [
     {"studies.planning", "studies.sides"},
     {"studies.outcomes"},
     {"designs", "charts"},
-    {"kit"},
-    {"collector"},
-    {"commands"},
+    {"deploy.kit"},
+    {"deploy.collector"},
+    {"deploy.commands"},
     {"__main__"},
     {"papers"},
 ]
@@ -126,7 +126,7 @@ def test_no_file_imports_the_app_and_imports_run_one_way():
 
 def test_only_tables_and_the_collector_read_files():
     readers = {unit(file) for file in FILES if core_units(file) & {"data.reading"}} - INITS
-    assert readers == {"collector", "data.tables"}
+    assert readers == {"deploy.collector", "data.tables"}
 
 
 @pytest.mark.parametrize("page", sorted((ROOT.parent / "pages").glob("*.py")), ids=lambda page: page.name)

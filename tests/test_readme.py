@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import ldp_core
-from ldp_core.commands import main
 from ldp_core.data.domain import Domain, NumericAttribute
+from ldp_core.deploy.commands import main
+from ldp_core.deploy.kit.client import Device
 from ldp_core.designs import Configuration, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.kit.client import Device
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

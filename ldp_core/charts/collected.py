@@ -15,7 +15,7 @@ PROMISED = 1.96
 
 
 def collection(frame: pd.DataFrame, users: int, mechanism: str, look: Theme = LIGHT) -> go.Figure:
-    """The answers of ``frame`` (see `ldp_core.collector.answers`) of so many ``users`` as shares of them, with their intervals, on
+    """The answers of ``frame`` (see `ldp_core.deploy.collector.answers`) of so many ``users`` as shares of them, with their intervals, on
     bars as long as 1.96 promised standard errors to each side."""
     fig = figure(look, "query", "share of those who reported (%)", height=420)
     few, scale, shade = len(frame) <= FEW, 100 / users, colour(mechanism)

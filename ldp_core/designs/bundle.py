@@ -1,7 +1,7 @@
 """A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, strategy.npz (or patterns.json for
 surveys, see `patterns_file`, with strategies.npz where some of their tables have strategies of their own; rows.json for base rows that
 are moved, see `rows_file`). A kit
-(`ldp_core.kit.package`) has more files in it, which draw and count reports; a proof of what no mechanism can beat may be in either
+(`ldp_core.deploy.kit.package`) has more files in it, which draw and count reports; a proof of what no mechanism can beat may be in either
 (`certificate_file`).
 
 An imported file is untrusted: sizes are bounded before anything is unpacked, nothing is unpickled, and a strategy

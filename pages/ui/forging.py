@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ldp_core import verdicts, wording
-from ldp_core.collector import Tampering
+from ldp_core.deploy.collector import Tampering
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Workload
 from pages.ui.session.state import Session

@@ -15,7 +15,7 @@ from functools import cache
 
 import streamlit as st
 
-from ldp_core import collector
+from ldp_core.deploy import collector
 
 EVERY = 10.0
 """Seconds between looks for sessions that have departed."""

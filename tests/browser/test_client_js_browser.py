@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from ldp_core.kit import client, signing
-from tests.kit.javascript import ANSWER, CLIENT, drawn
-from tests.kit.samplers import KEY, OTHER, SAMPLERS, sealed
+from ldp_core.deploy.kit import client, signing
+from tests.deploy.kit.javascript import ANSWER, CLIENT, drawn
+from tests.deploy.kit.samplers import KEY, OTHER, SAMPLERS, sealed
 
 CODE, ASKED = CLIENT.read_text(encoding="utf-8"), ANSWER.read_text(encoding="utf-8")
 

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from ldp_core import designs, frames
-from ldp_core.commands import main
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
+from ldp_core.deploy.commands import main
+from ldp_core.deploy.kit import package
 from ldp_core.designs import Configuration, MechanismRecipe, Optimizer, Population, WorkloadRecipe, disclosure, ready
-from ldp_core.kit import package
 from ldp_core.people import Counted
 from ldp_core.workloads import HistogramPart, MarginalsPart, PrefixPart
 

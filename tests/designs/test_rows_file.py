@@ -8,8 +8,8 @@ import pytest
 from ldp_core import designs
 from ldp_core.data.domain import Domain
 from ldp_core.data.population import declare_range
+from ldp_core.deploy.kit import package
 from ldp_core.designs import Configuration, bundle, rows_file
-from ldp_core.kit import package
 from ldp_core.mechanisms import OrbitMechanism, RingMechanism
 
 TYPES, PLACES = 6, 9

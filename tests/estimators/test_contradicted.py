@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ldp_core import collector, estimators, mechanisms, workloads
+from ldp_core import estimators, mechanisms, workloads
+from ldp_core.deploy import collector
 from ldp_core.mechanisms import ExplicitMechanism
 
 N, USERS = 8, 40_000

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from ldp_core import collector, estimators, mechanisms, workloads
+from ldp_core import estimators, mechanisms, workloads
+from ldp_core.deploy import collector
 from ldp_core.studies import simulate
 from ldp_core.workloads import Group, OnAttributes, Survey, tells_everybody
 

@@ -7,7 +7,7 @@ import pytest
 
 from ldp_core import analysis, bounds, workloads
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
-from ldp_core.kit.devices import MOST_CELLS
+from ldp_core.deploy.kit.devices import MOST_CELLS
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.optimize import design, design_orbits
 from ldp_core.optimize.symmetric.juntas import junta_energies, junta_row, moved, tables

@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ldp_core import analysis, collector, wording
+from ldp_core import analysis, wording
 from ldp_core.data import tables
+from ldp_core.deploy import collector
+from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
-from ldp_core.kit.opening import open_kit
 from ldp_core.verdicts import judged_queries
 from ldp_core.workloads import KWayMarginalsPart
 from pages.ui import forging, promises

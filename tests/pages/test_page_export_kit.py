@@ -3,8 +3,8 @@
 import pytest
 
 from ldp_core import designs, wording
+from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.kit.opening import open_kit
 from pages.ui.session import exchange
 from pages.ui.tasks import kit
 

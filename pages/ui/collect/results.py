@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, collector, estimators, verdicts, wording
-from ldp_core.collector import Collection, Read
-from ldp_core.collector.reasons import ANOTHER_DESIGN
-from ldp_core.collector.trying import SIMULATED
+from ldp_core import charts, estimators, verdicts, wording
+from ldp_core.deploy import collector
+from ldp_core.deploy.collector import Collection, Read
+from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN
+from ldp_core.deploy.collector.trying import SIMULATED
 from ldp_core.designs import choices
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.studies.simulate import shown_queries

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from ldp_core import collector, wording
-from ldp_core.collector.trying import SIMULATED
+from ldp_core import wording
+from ldp_core.deploy import collector
+from ldp_core.deploy.collector.trying import SIMULATED
 from pages.ui import layout, promises
 from pages.ui.controls import control
 from pages.ui.session.state import Session

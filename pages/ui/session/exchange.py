@@ -6,11 +6,11 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from ldp_core import designs, estimators, library, mechanisms, wording
+from ldp_core.deploy.kit import package
 from ldp_core.designs import Configuration, Setting
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.setting import AT_ONCE_TYPES
 from ldp_core.designs.standalone import mechanism_of
-from ldp_core.kit import package
 from pages.ui import sources
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source

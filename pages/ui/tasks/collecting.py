@@ -8,15 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
-from ldp_core import collector, mechanisms, verdicts, workloads
-from ldp_core.collector import Collection
-from ldp_core.collector.reading import File
-from ldp_core.collector.trying import SIMULATED
+from ldp_core import mechanisms, verdicts, workloads
 from ldp_core.data.domain import Domain
+from ldp_core.deploy import collector
+from ldp_core.deploy.collector import Collection
+from ldp_core.deploy.collector.reading import File
+from ldp_core.deploy.collector.trying import SIMULATED
+from ldp_core.deploy.kit import devices
+from ldp_core.deploy.kit.client import Device
+from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration
-from ldp_core.kit import devices
-from ldp_core.kit.client import Device
-from ldp_core.kit.opening import open_kit
 from ldp_core.people import Counts
 from ldp_core.run import Cancel, Interrupted
 from pages.ui.session.state import Session

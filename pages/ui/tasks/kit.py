@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ldp_core import mechanisms
+from ldp_core.deploy.kit import package
 from ldp_core.designs.results import digest
-from ldp_core.kit import package
 from ldp_core.run import Cancel
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
@@ -19,7 +19,7 @@ QUICK_ENTRIES, QUICK_TYPES = 2**16, 512
 
 
 def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False) -> Task[bytes]:
-    """The current design as a kit, see `ldp_core.kit.package`, with ``figures`` as there. ValueError with a sentence where nothing can be
+    """The current design as a kit, see `ldp_core.deploy.kit.package`, with ``figures`` as there. ValueError with a sentence where nothing can be
     promised; the work itself says why a kit cannot be had."""
     c, design = state.configuration, state.setting
     outcome = package.outcome_of(design, figures)

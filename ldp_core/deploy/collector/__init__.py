@@ -1,0 +1,20 @@
+"""What came back, counted: files of reports in, answers with intervals out.
+
+collection = collector.collect(["monday.parquet"], mechanism, design)      # validated, repeated ids dropped, in flat memory
+collection + other                                                          # by day or shard, exact; one file twice is refused
+collector.answers(collection, mechanism, workload)                          # with intervals, beside what the design promised
+collector.tampering(mechanism, workload).share(users=10_000)                # forged reports that move the worst answer
+"""
+
+from ldp_core.deploy.collector.answering import KINDS as KINDS
+from ldp_core.deploy.collector.answering import answers as answers
+from ldp_core.deploy.collector.collection import Collection as Collection
+from ldp_core.deploy.collector.collection import Read as Read
+from ldp_core.deploy.collector.forging import Tampering as Tampering
+from ldp_core.deploy.collector.forging import tampering as tampering
+from ldp_core.deploy.collector.reading import collect as collect
+from ldp_core.deploy.collector.reading import uploads_stay_in_memory as uploads_stay_in_memory
+from ldp_core.deploy.collector.reasons import REASONS as REASONS
+from ldp_core.deploy.collector.reasons import UnreadableReports as UnreadableReports
+from ldp_core.deploy.collector.trying import MOST_SIMULATED as MOST_SIMULATED
+from ldp_core.deploy.collector.trying import simulated as simulated

@@ -1,0 +1,89 @@
+"""The answers that a collection gives, with intervals, beside what the design promised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ldp_core.deploy.collector.collection import Collection
+from ldp_core.estimators import Intervals, apply, intervals, people_told
+from ldp_core.estimators.sequences import any_time
+from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.noise.additive import AdditiveMechanism
+from ldp_core.wording import meant
+from ldp_core.workloads import Workload, in_chunks
+
+KINDS: dict[str, Callable[..., Intervals]] = {"fixed": intervals, "any_time": any_time}
+"""Intervals for one look at the answers, and for as many as one likes."""
+
+
+def answers(
+    collection: Collection,
+    mechanism: Mechanism,
+    workload: Workload,
+    estimator: str = "unbiased",
+    level: float = 0.95,
+    kind: str = "fixed",
+    queries: np.ndarray | None = None,
+    labels: Sequence[str] | None = None,
+    **options: Any,
+) -> pd.DataFrame:
+    """Answers of a ``collection`` to a ``workload``, in people, without the weights of its queries.
+
+    Columns: query, name, answer, low, high (an interval that holds the true answer of those who reported with a probability of at
+    least ``level``), method (how it was found), promised (the standard error of the unbiased answer that the design
+    promises for so many people, whoever they are), adds_up_to (the people that all answers together add up to, see `people_told`),
+    unbiased (the unbiased answer from the same reports).
+
+    Biased estimators have the interval of the unbiased estimate from the same reports, widened where the answer lies beyond.
+
+    Args:
+        kind: one of `KINDS`.
+        queries: those to answer; all by default. labels: of the types, for the names. options: of the estimator, see `estimators.apply`.
+
+    ValueError for a collection without reports or of another mechanism, and an estimator or workload that does not suit it.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"Unknown kind of intervals {kind!r}; {meant(kind, KINDS)}")
+    if not collection.users:
+        raise ValueError("This collection holds no reports yet: collect at least one file of this design.")
+    if reason := mechanism.supports(workload):
+        raise ValueError(reason)
+    chosen = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
+    unbiased = mechanism.estimate(collection.reports)
+    estimate = apply(estimator, collection.reports, mechanism, workload, unbiased, **options)
+    based_on = estimate if estimate.unbiased else unbiased
+    found = KINDS[kind](mechanism, workload, based_on, level, chosen, collection.users)
+    weights, answered = workload.query_weights(chosen), estimate.answers(workload, chosen)
+    low, high = np.minimum(found.ends[:, 0], answered), np.maximum(found.ends[:, 1], answered)
+    if estimate.unbiased:
+        low, high = found.ends.T
+    built = mechanism.consistent if based_on.adds_up else mechanism
+    return pd.DataFrame(
+        {
+            "query": chosen,
+            "name": [workload.query_name(int(query), labels) for query in chosen],
+            "answer": answered / weights,
+            "low": low / weights,
+            "high": high / weights,
+            "method": found.methods.astype(str),
+            "promised": np.sqrt(collection.users * largest_variances(built, workload, chosen)) / weights,
+            "adds_up_to": people_told(estimate, workload),
+            "unbiased": based_on.answers(workload, chosen) / weights,
+        }
+    )
+
+
+def largest_variances(mechanism: Mechanism, workload: Workload, queries: np.ndarray) -> np.ndarray:
+    """(q,) the most that one person can add to the variance of the answer to each of ``queries``."""
+    if isinstance(mechanism, AdditiveMechanism):  # noise whose law does not depend on the types
+        one = np.eye(1, workload.n)[0]
+        return np.maximum(mechanism.query_variances(workload, one, queries), 0.0)
+    parts = [
+        mechanism.query_contributions(workload, some).variances.max(axis=1)
+        for some in in_chunks(queries, mechanism.worked_over(workload))
+    ]
+    return np.concatenate(parts or [np.zeros(0)])

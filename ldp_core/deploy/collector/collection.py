@@ -1,0 +1,219 @@
+"""A collection: the reports counted so far, and the files that they came from."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ldp_core.deploy.collector.alphabet import alphabet
+from ldp_core.mechanisms.base import Mechanism, Reports
+from ldp_core.wording import quoted
+
+FORMAT = "ldp-collection/1"
+MAX_BYTES = 2**29
+"""Largest collection that is read, unpacked: twice the tables of the largest survey."""
+# Of NumPy, zipfile (NotImplementedError for methods of compression, RuntimeError for passwords), zlib and JSON.
+_ERRORS = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+_DAMAGED = "This file is no collection, or it is damaged: collect its files again."
+
+
+@dataclass(frozen=True)
+class Read:
+    """A file that was read to its end: ``accepted`` + the ``refused`` + ``repeated`` are the reports that it holds.
+
+    Attributes:
+        name: of the file, without its folder. size: bytes. digest: SHA-256 (hex) of its bytes.
+        accepted: reports counted. refused: how many were not, by reason (one of `REASONS`).
+        repeated: reports with an id that an earlier row had.
+        ids: "text" or "uuid" where every report had an id to be known by, else "".
+    """
+
+    name: str
+    size: int
+    digest: str
+    accepted: int
+    refused: Mapping[str, int] = field(default_factory=dict)
+    repeated: int = 0
+    ids: str = ""
+
+    @property
+    def reports(self) -> int:
+        """All that the file holds."""
+        return self.accepted + sum(self.refused.values()) + self.repeated
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The ``reports`` of one ``design``, counted, and the files ``read`` that they come from."""
+
+    design: str
+    reports: Reports
+    read: tuple[Read, ...] = ()
+
+    @classmethod
+    def empty(cls, mechanism: Mechanism, design: str) -> Collection:
+        """Nothing collected yet. ValueError for a mechanism whose reports are not whole numbers."""
+        return cls(design, mechanism.aggregate(alphabet(mechanism).nothing))
+
+    @property
+    def users(self) -> int:
+        """Reports accepted."""
+        return self.reports.users
+
+    @property
+    def repeated(self) -> int:
+        """Reports dropped because of their id."""
+        return sum(one.repeated for one in self.read)
+
+    @property
+    def refused(self) -> dict[str, int]:
+        """Reports refused, by reason."""
+        found: Counter[str] = Counter()
+        for one in self.read:
+            found.update(one.refused)
+        return dict(found)
+
+    def __add__(self, other: Collection) -> Collection:
+        """Both together, exactly. ValueError for another design, or a file that is part of both.
+
+        Ids are not kept here: the same id in files of different collections is not noticed.
+        """
+        if self.design != other.design:
+            raise ValueError(
+                f"These collections are of different designs ({quoted(self.design)} and {quoted(other.design)}): only reports of one "
+                "design can be added up."
+            )
+        mine = {one.digest for one in self.read}
+        twice = next((one.name for one in other.read if one.digest in mine), None)
+        if twice is not None:
+            raise ValueError(f"The file {quoted(twice)} is in both collections: its reports would be counted twice.")
+        return Collection(self.design, self.reports + other.reports, self.read + other.read)
+
+    def __repr__(self) -> str:
+        refused = sum(self.refused.values())
+        return (
+            f"<Collection: {self.users:,} reports of design {self.design} from {len(self.read):,} files, {refused:,} refused, "
+            f"{self.repeated:,} repeated>"
+        )
+
+    @property
+    def digest(self) -> str:
+        """Equal for equal collections: SHA-256 (hex) of all that they hold."""
+        return _digest(self._about, self._arrays)
+
+    @property
+    def _about(self) -> dict[str, object]:
+        return {
+            "format": FORMAT,
+            "design": self.design,
+            "mechanism": self.reports.mechanism_digest,
+            "users": self.reports.users,
+            "several": isinstance(self.reports.data, tuple),
+            "read": [asdict(one) for one in self.read],
+        }
+
+    @property
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {f"data{i}": array for i, array in enumerate(self.reports.arrays)}
+
+    def to_bytes(self) -> bytes:
+        """What `load` reads."""
+        about = {**self._about, "digest": self.digest}
+        written = io.BytesIO()
+        # Text as an array of bytes: nothing has to be pickled.
+        np.savez_compressed(
+            written, allow_pickle=False, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), **self._arrays
+        )
+        return written.getvalue()
+
+    def save(self, path: str | Path) -> None:
+        """Write to ``path`` so that it holds the whole collection or what it held before, whatever happens meanwhile."""
+        replace(Path(path), self.to_bytes())
+
+    @classmethod
+    def load(cls, place: str | Path | bytes, mechanism: Mechanism) -> Collection:
+        """What `save` wrote, by its path, or what `to_bytes` gave. ValueError for a damaged file, and for reports of another
+        mechanism."""
+        source = io.BytesIO(place) if isinstance(place, bytes) else place
+        try:
+            with zipfile.ZipFile(source) as archive:
+                if sum(entry.file_size for entry in archive.infolist()) > MAX_BYTES:
+                    raise ValueError(_DAMAGED)
+            with np.load(source, allow_pickle=False) as members:
+                about = json.loads(members["about"].tobytes())
+                data = tuple(members[f"data{i}"] for i in range(len(members.files) - 1))
+            digest = about.pop("digest")
+            known = about["format"] == FORMAT and digest == _digest(about, {f"data{i}": a for i, a in enumerate(data)})
+            read = tuple(Read(**one) for one in about["read"])
+        except FileNotFoundError:
+            raise
+        except _ERRORS as error:
+            raise ValueError(_DAMAGED) from error
+        if not known:
+            raise ValueError(_DAMAGED)
+        if about["mechanism"] != mechanism.digest:
+            raise ValueError("This collection is of another mechanism, or of the same one with other parameters.")
+        found = cls(
+            about["design"], Reports(about["mechanism"], about["users"], data if about["several"] else data[0]), read
+        )
+        if not found._fits(cls.empty(mechanism, found.design)):
+            raise ValueError(_DAMAGED)
+        return found
+
+    def _fits(self, empty: Collection) -> bool:
+        """Whether it can be a collection of the same design as an ``empty`` one: whoever changes a file can change its digest."""
+        kinds = [[(array.shape, array.dtype.kind) for array in one.reports.arrays] for one in (self, empty)]
+        numbers = [self.users, *(n for one in self.read for n in (one.size, one.accepted, one.repeated))]
+        numbers += [number for one in self.read for number in one.refused.values()]
+        texts = [self.design, *(text for one in self.read for text in (one.name, one.digest, one.ids, *one.refused))]
+        return (
+            kinds[0] == kinds[1]
+            and isinstance(self.reports.data, tuple) == isinstance(empty.reports.data, tuple)
+            and all(type(number) is int and number >= 0 for number in numbers)
+            and all(isinstance(text, str) for text in texts)
+            and self.users == sum(one.accepted for one in self.read)
+        )
+
+
+def _digest(about: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> str:
+    found = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for name, array in arrays.items():
+        found.update(f"{name} {array.dtype.str} {array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Put ``content`` in the place of the file ``path`` at one stroke."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise

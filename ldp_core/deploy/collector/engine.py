@@ -1,0 +1,176 @@
+"""DuckDB, locked up: it reads the files that it is given, and writes to one private folder, which is removed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+from ldp_core.data.reading.common import first_line
+from ldp_core.data.reading.duck import ERRORS, LOCKS, SETTINGS
+from ldp_core.deploy.collector.files import Source, literal
+from ldp_core.deploy.collector.reasons import UnreadableReports
+from ldp_core.run import Interrupted
+from ldp_core.wording import quoted
+
+MEMORY = 900
+"""MiB that the database may take; what exceeds it goes to the private folder."""
+HASHES = 40_000_000
+"""Hashes of ids compared at once: 320 MB."""
+_BATCH = 2**18
+_POLL = 0.1  # seconds between looks at whether somebody has cancelled
+
+Progress = Callable[[float], None]
+
+
+class Engine:
+    """A database in memory for one file of reports, those of ids ``kept`` of earlier ones, and a ``folder`` of its own."""
+
+    def __init__(
+        self, source: Source, kept: Sequence[Path], folder: Path, cancelled: Callable[[], bool], progress: Progress
+    ):
+        self.source, self.kept, self.folder = source, tuple(kept), folder
+        self.cancelled, self.progress, self.phase = cancelled, progress, (0.0, 1.0)
+
+    @contextmanager
+    def connected(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection that is interrupted when somebody cancels; its errors are told in a sentence."""
+        spill = self.folder / "spill"
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            **SETTINGS,
+            "memory_limit": f"{MEMORY}MiB",
+            "temp_directory": str(spill),
+            "max_temp_directory_size": "1000GiB",
+            # Rows of text files are numbered by their order.
+            "preserve_insertion_order": str(self.source.in_order).lower(),
+        }
+        allowed = ", ".join(literal(path) for path in (self.source.path, *self.kept, self.written))
+        try:
+            with duckdb.connect(config=settings) as connection:
+                connection.execute(f"SET allowed_paths = [{allowed}]")
+                connection.execute("SET enable_progress_bar = true")
+                connection.execute("SET enable_progress_bar_print = false")
+                for name, value in LOCKS.items():
+                    connection.execute(f"SET {name} = {value}")
+                with self._followed(connection):
+                    yield connection
+        except ERRORS as error:
+            self.check()
+            raise UnreadableReports(
+                f"The file {quoted(self.source.path.name)} cannot be read to its end, and nothing of it was counted: {first_line(error)}."
+            ) from error
+
+    def check(self) -> None:
+        """Raises Interrupted once somebody has cancelled."""
+        if self.cancelled():
+            raise Interrupted("Collecting was cancelled; the files read before are in the state, where there is one.")
+
+    @contextmanager
+    def _followed(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        ended = threading.Event()
+
+        def follow() -> None:
+            while not ended.wait(_POLL):
+                if self.cancelled():
+                    connection.interrupt()  # again and again: one that comes before the query starts is lost
+                else:
+                    begun, ended_at = self.phase
+                    share = max(0.0, connection.query_progress()) / 100
+                    self.progress(begun + share * (ended_at - begun))
+
+        thread = threading.Thread(target=follow, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()  # before the connection closes
+
+    # --- repeated ids -------------------------------------------------------------------------------------------
+
+    @property
+    def written(self) -> Path:
+        """Where `keep_ids` writes."""
+        return self.folder / "ids.parquet"
+
+    def keep_ids(self, connection: duckdb.DuckDBPyConnection, usable: str) -> None:
+        """Write the ids of the ``usable`` rows to `written`."""
+        connection.execute(
+            f"COPY (SELECT id FROM {self.source.query()} WHERE {usable}) TO {literal(self.written)} (FORMAT parquet)"
+        )
+
+    def find_repeated(self, connection: duckdb.DuckDBPyConnection, usable: str) -> bool:
+        """Make the table ``twice`` of the ids (id, number) that several of the ``usable`` rows have, or a row and an earlier file: all
+        but the row of this number are repeats. False, and no table, where there are none.
+
+        Hashes of ids that occur once are sorted out first, portion by portion, so that memory stays flat; the ids that are left
+        are compared themselves.
+        """
+        earlier = [f"read_parquet({literal(path)})" for path in self.kept]
+        columns = [f"SELECT hash(id) AS h FROM {self.source.query()} WHERE {usable}"]
+        columns += [f"SELECT hash(id) AS h FROM {table}" for table in earlier]
+        hashes = " UNION ALL ".join(columns)
+        rows = self.source.rows + sum(pa.parquet.read_metadata(path).num_rows for path in self.kept)
+        portions = rows // HASHES + 1
+        connection.execute("CREATE TABLE several (h UBIGINT)")
+        found = 0
+        for portion in range(portions):
+            some = f"SELECT h FROM ({hashes}) WHERE h % {portions} = {portion}" if portions > 1 else hashes
+            reader = connection.sql(some).to_arrow_reader(_BATCH)
+            batches = (batch.column(0).to_numpy() for batch in self._checked(reader))
+            for repeated in several(batches, min(rows, HASHES * 5 // 4)):
+                found += len(repeated)
+                connection.register("found", pa.table({"h": repeated}))
+                connection.execute("INSERT INTO several SELECT h FROM found")
+                connection.unregister("found")
+        if not found:
+            return False
+        # The rows are numbered before any are left out.
+        numbered = f"SELECT id, number FROM {self.source.query(numbered=True)} WHERE {usable}"
+        candidates = [numbered, *(f"SELECT id, -1 AS number FROM {table}" for table in earlier)]
+        connection.execute(
+            f"CREATE TABLE twice AS SELECT id, min(number) AS number FROM ({' UNION ALL '.join(candidates)}) "
+            "WHERE hash(id) IN (SELECT h FROM several) GROUP BY id HAVING count(*) > 1"
+        )
+        connection.execute("DROP TABLE several")
+        return True
+
+    def _checked(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        for batch in reader:
+            self.check()
+            yield batch
+
+
+def several(batches: Iterator[np.ndarray], room: int) -> Iterator[np.ndarray]:
+    """The values that occur more than once in ``batches`` of uint64, some of them several times, with memory for ``room``
+    different values, and more only where there are more."""
+    held, used = np.empty(max(1, room), dtype=np.uint64), 0
+
+    def pack() -> np.ndarray:
+        """Values of `held` that are there twice; each is left there once."""
+        nonlocal used
+        sorted_ = held[:used]
+        sorted_.sort()
+        same = sorted_[1:] == sorted_[:-1]
+        repeated = np.unique(sorted_[1:][same])
+        if len(repeated):
+            kept = sorted_[np.concatenate([[True], ~same])]
+            held[: len(kept)] = kept
+            used = len(kept)
+        return repeated
+
+    for batch in batches:
+        if used + len(batch) > len(held):
+            yield pack()
+            if used + len(batch) > len(held):
+                held = np.concatenate([held, np.empty(max(len(batch), len(held) // 2), dtype=np.uint64)])
+        held[used : used + len(batch)] = batch
+        used += len(batch)
+    if used:
+        yield pack()

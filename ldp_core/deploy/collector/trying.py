@@ -1,0 +1,55 @@
+"""Simulated reports, to walk the whole way before anybody is asked. They are marked, and never those of real people."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ldp_core.deploy.collector.alphabet import alphabet
+from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
+from ldp_core.people import Counted, Counts, dense, people_of, users_of
+
+MOST_SIMULATED = 100_000
+"""Most people whose reports are simulated."""
+SIMULATED = "simulated-reports.csv"
+"""The name of their file: the column simulated in it says so too."""
+_NUMBERS = 2**24
+
+
+def simulated(mechanism: Mechanism, design: str, counts: Counts, seed: int = 0) -> bytes:
+    """A CSV file of reports of the people ``counts`` (n,), or of some of them drawn at random where there are more than
+    `MOST_SIMULATED` (or their reports are long); the same seed gives the same file.
+
+    ValueError for a mechanism whose reports hold continuous noise.
+    """
+    letters, rng = alphabet(mechanism), np.random.default_rng(seed)
+    values = _people(mechanism, counts, rng, min(MOST_SIMULATED, _NUMBERS // letters.width))
+    sent = mechanism.privatize(values, rng)
+    rows = sent.astype(letters.dtype).reshape(len(values), letters.width)
+    written = ["report,design,id,simulated"]
+    for row, own in zip(rows.tolist(), _ids(len(rows), rng), strict=True):
+        written.append(f"{' '.join(map(str, row))},{design},{own},yes")
+    return ("\n".join(written) + "\n").encode()
+
+
+def _people(mechanism: Mechanism, counts: Counts, rng: np.random.Generator, most: int) -> np.ndarray:
+    """(N,) types of at most ``most`` people, or (N, d) records for surveys, in random order."""
+    users = users_of(counts)
+    chosen = rng.choice(users, min(most, users), replace=False)
+    if not isinstance(mechanism, SurveyMechanism):
+        return _owners(dense(counts), chosen)
+    found = people_of(counts, mechanism.sizes)
+    if isinstance(found, Counted):
+        return np.stack(np.unravel_index(_owners(found.counts, chosen), found.sizes), axis=1)
+    return found.codes[chosen if found.weights is None else _owners(found.weights, chosen)].astype(np.int64)
+
+
+def _owners(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Whose place each of ``places`` (N,) is where everybody has as many as ``numbers`` says, one after the other."""
+    return np.searchsorted(np.cumsum(numbers.astype(np.int64)), places, side="right")
+
+
+def _ids(number: int, rng: np.random.Generator) -> list[str]:
+    """Random ids, of 32 hexadecimal digits."""
+    drawn = rng.bytes(16 * number).hex()
+    return [drawn[32 * i : 32 * (i + 1)] for i in range(number)]

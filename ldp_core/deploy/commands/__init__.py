@@ -1,0 +1,79 @@
+"""The command line: ``python -m ldp_core design|compare|simulate|audit|kit|collect`` does from a file what the app does.
+
+Results go to standard output, progress and sentences about what went wrong to standard error. Exit codes: 0 done, 2 bad input,
+130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ldp_core.deploy.commands import audit, collect, compare, design, kit, simulate
+from ldp_core.deploy.commands.terminal import Stopping, stopping
+from ldp_core.run import Interrupted
+
+DONE, BAD_INPUT, STOPPED = 0, 2, 130
+COMMANDS = {
+    "design": design,
+    "compare": compare,
+    "simulate": simulate,
+    "audit": audit,
+    "kit": kit,
+    "collect": collect,
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{message[:1].upper()}{message[1:]}: see {self.prog} --help.\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """What can be typed."""
+    top = _Parser(
+        prog="python -m ldp_core",
+        description="Local differential privacy from the command line, with the numbers of the app.",
+        epilog="CONFIG is a file that the app has saved or exported: configuration.json, or a zip with it.",
+    )
+    below = top.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
+    for name, module in COMMANDS.items():
+        one = below.add_parser(name, help=module.HELP, description=module.HELP + ".")
+        module.arguments(one)
+        one.set_defaults(run=module.run)
+    return top
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command. Returns its exit code."""
+    try:
+        given = parser().parse_args(arguments)
+    except SystemExit as left:  # after --help, or a sentence
+        return int(left.code or 0)
+    try:
+        with stopping() as stop:
+            given.run(given, stop)
+            sys.stdout.flush()
+            return STOPPED if stop.is_set() else DONE
+    except (KeyboardInterrupt, Interrupted, Stopping):
+        print("Stopped.", file=sys.stderr)
+        return STOPPED
+    except BrokenPipeError:  # whoever read along has seen enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except (ValueError, OSError, MemoryError) as error:
+        print(_sentence(error), file=sys.stderr)
+        return BAD_INPUT
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this: ask fewer questions at once, or use coarser bins."
+    return " ".join(str(error).split())

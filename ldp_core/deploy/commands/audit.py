@@ -1,0 +1,142 @@
+"""``audit``: what a design, or somebody's own strategy matrix, promises in exact arithmetic, and what it is worth."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from ldp_core import analysis, frames, wording
+from ldp_core.deploy.commands import files, terminal, working
+from ldp_core.designs import Setting, choices, ready
+from ldp_core.mechanisms import ExplicitMechanism, strategy_files
+from ldp_core.mechanisms.base import Audit, Mechanism
+from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
+
+HELP = "Audit a design or a strategy matrix: exact epsilon, whether it answers the questions, and how far it is from the best"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a design (zip or configuration.json), or a strategy matrix (CSV, NPY or NPZ): a row for each report, a column for each type",
+    )
+    parser.add_argument(
+        "--questions", metavar="CONFIG", help="the design whose questions a strategy matrix is to answer"
+    )
+    files.data_argument(parser)
+    files.json_argument(parser)
+
+
+def run(given: argparse.Namespace, stop: threading.Event) -> None:
+    content = files.content(given.file)
+    if not strategy_files.is_matrix(content):
+        if given.questions:
+            raise ValueError("A design has questions of its own: give --questions with a strategy matrix only.")
+        found = _of_design(given, stop)
+    elif given.questions:
+        found = _of_matrix(given, content, stop)
+    else:
+        mechanism = _own(strategy_files.read_strategy(content), MAX_EPSILON)
+        found = _audited(mechanism, mechanism.audit())
+    if given.json:
+        terminal.write_json({**found, "stopped": stop.is_set()})
+    else:
+        _tell(found)
+
+
+def _of_design(given: argparse.Namespace, stop: threading.Event) -> dict[str, Any]:
+    bundle = files.opened(given.file)
+    setting = ready(bundle.configuration, files.table(given.data, bundle.configuration), stop)
+    working.told(setting)
+    mechanism = working.built(setting, setting.chosen, stop, bundle)
+    found = _audited(mechanism, mechanism.audit(), setting.labels) | {"claimed_epsilon": setting.epsilon}
+    if reason := choices.too_expensive(mechanism.name, setting.workload, setting.epsilon):
+        return found | {"missing": reason}
+    return found | _judged(setting, mechanism, setting.aim(mechanism.name), stop)
+
+
+def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event) -> dict[str, Any]:
+    """Judged at the epsilon of the questions' design where the matrix keeps that, else at its own."""
+    c = files.opened(given.questions).configuration
+    setting = ready(c, files.table(given.data, c), stop)
+    working.told(setting)
+    mechanism = _own(strategy_files.read_strategy(content, setting.workload.n, setting.labels), setting.epsilon)
+    audit = mechanism.audit()
+    found = _audited(mechanism, audit, setting.labels) | {"claimed_epsilon": setting.epsilon}
+    if not audit.epsilon <= setting.epsilon:
+        if not MIN_EPSILON <= audit.epsilon <= MAX_EPSILON:
+            return found | {"missing": f"Costs are worked out for epsilon from {MIN_EPSILON:g} to {MAX_EPSILON:g}."}
+        own = setting.configuration.with_(epsilon=wording.rounded_up(audit.epsilon, 12))
+        setting = ready(own, files.table(given.data, c), stop)
+    if setting.workload.working_types > choices.PRICED_TYPES:
+        return found | {"missing": f"Exact errors are worked out for at most {choices.PRICED_TYPES:,} types."}
+    return found | _judged(setting, mechanism, analysis.WORST_CASE.name, stop)
+
+
+def _own(strategy: Any, epsilon: float) -> Mechanism:
+    return ExplicitMechanism("own", strategy, epsilon)
+
+
+def _audited(mechanism: Mechanism, audit: Audit, labels: Sequence[str] | None = None) -> dict[str, Any]:
+    """With the names of the types that are told apart best, where these have ``labels``."""
+    named = {} if labels is None else {"worst_pair_named": [labels[one] for one in audit.worst_pair]}
+    return named | {
+        "mechanism": mechanism.name,
+        "types": mechanism.n,
+        "audited_epsilon": audit.epsilon,
+        "audited_delta": audit.delta,
+        "method": audit.method,
+        "worst_pair": list(audit.worst_pair),
+    }
+
+
+def _judged(setting: Setting, mechanism: Mechanism, case: str, stop: threading.Event) -> dict[str, Any]:
+    """Whether the questions can be answered, and if so what that takes, in every case."""
+    if reason := mechanism.supports(setting.workload):
+        return {"answers_the_questions": False, "reason": reason}
+    working.prove(setting, stop, [case])
+    limits = {name: setting.bounds(name) if mechanism.delta == 0 else {} for name in setting.cases}
+    workload, alpha = setting.workload, setting.alpha
+    costs = frames.costs(mechanism.variance_profile(workload), setting.cases, limits, workload.squared_weights, alpha)
+    chosen = costs[costs["case"] == case].iloc[0]
+    return {
+        "answers_the_questions": True,
+        "judged_at_epsilon": setting.epsilon,
+        "case": case,
+        "alpha": alpha,
+        "users_needed": chosen["users_needed"],
+        "users_bound": chosen["users_bound"],
+        "gap": chosen["gap"],
+        "cases": costs,
+    }
+
+
+def _tell(found: dict[str, Any]) -> None:
+    epsilon, claimed = found["audited_epsilon"], found.get("claimed_epsilon")
+    facts = {
+        "Epsilon": wording.rounded_up(epsilon, 12)
+        if math.isfinite(epsilon)
+        else "none: a report can tell two types apart for certain",
+        "How": found["method"],
+        "Told apart best": " and ".join(found["worst_pair_named"])
+        if "worst_pair_named" in found
+        else "types {} and {}, counted from 0".format(*found["worst_pair"]),
+    }
+    if found["audited_delta"]:
+        facts["Delta"] = wording.significant(found["audited_delta"])
+    if claimed is not None:
+        kept = epsilon <= claimed
+        facts["Promised"] = f"{claimed:g}: {'kept' if kept else 'NOT KEPT'}"
+    if (answered := found.get("answers_the_questions")) is not None:
+        facts["Answers the questions"] = "yes" if answered else f"no. {found['reason']}"
+    if answered:
+        facts["Users needed"] = f"{wording.whole(found['users_needed'])}, {working.WHOSE[found['case']]}"
+        facts["Proved minimum"] = f"{wording.at_least(found['users_bound'])} at epsilon {found['judged_at_epsilon']:g}"
+        facts["From the best, at most"] = working.gap(found["gap"])
+    terminal.write_facts(facts)
+    if "missing" in found:
+        terminal.say(found["missing"])

@@ -1,0 +1,95 @@
+"""``collect``: reports that came back, counted and turned into answers."""
+
+from __future__ import annotations
+
+import argparse
+import threading
+from typing import Any
+
+import pandas as pd
+
+from ldp_core import estimators, frames, wording
+from ldp_core.deploy import collector
+from ldp_core.deploy.collector import Read
+from ldp_core.deploy.commands import files, terminal
+from ldp_core.deploy.kit.opening import open_kit
+from ldp_core.designs import choices
+
+HELP = "Count the reports of a kit's devices, and answer the questions from them"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kit", metavar="KIT", help="the kit's zip, or the folder that it was unpacked to")
+    parser.add_argument(
+        "reports", nargs="+", metavar="REPORTS", help="files of reports, or of their counts (CSV or Parquet)"
+    )
+    parser.add_argument("-o", "--output", metavar="CSV", help="where to write the answers; without it they are shown")
+    parser.add_argument(
+        "--state",
+        metavar="FILE",
+        help="what is counted is kept here, and found again by the next call: files are added day by day (the same id in files of "
+        "different calls is not noticed)",
+    )
+    parser.add_argument(
+        "--any-time", action="store_true", help="intervals that stay valid however often somebody looks"
+    )
+    parser.add_argument("--level", type=float, default=0.95, metavar="P", help="confidence of the intervals (0.95)")
+    known = ", ".join(estimators.names())
+    parser.add_argument(
+        "--estimator", default="unbiased", metavar="NAME", help=f"how answers are made of reports: {known}"
+    )
+    files.json_argument(parser)
+
+
+def run(given: argparse.Namespace, stop: threading.Event) -> None:
+    kit, spec = open_kit(given.kit), estimators.spec(given.estimator)
+    with terminal.Bar("counting reports") as bar:
+        found = collector.collect(
+            given.reports, kit.mechanism, kit.design, progress=bar.share, cancel=stop, state=given.state
+        )
+    for one in found.read:
+        if not found.users:  # then why is all there is to say
+            terminal.say(_said(one))
+        elif not given.json:
+            print(terminal.plain(_said(one)))
+    options: dict[str, Any] = {"labels": kit.domain.type_labels}
+    if spec.needs_facts:
+        options["facts"] = choices.facts(kit.configuration, kit.workload, found.users)
+    kind = "any_time" if given.any_time else "fixed"
+    answers = collector.answers(found, kit.mechanism, kit.workload, given.estimator, given.level, kind, **options)
+    if given.output:
+        files.write(given.output, frames.as_csv(answers).encode())
+    if given.json:
+        read = [_read(one) for one in found.read]
+        terminal.write_json({"design": kit.design, "files": read, "answers": answers, "file": given.output})
+    elif given.output:
+        print(f"Answers written to {terminal.plain(given.output)}.")
+    else:
+        _tell(answers)
+        if missed := estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), found.users, given.estimator):
+            print(terminal.plain(missed))
+        if contradicted := estimators.contradicted_in_words(answers, given.estimator):
+            print(terminal.plain(contradicted))
+
+
+def _read(one: Read) -> dict[str, Any]:
+    return {"name": one.name, "accepted": one.accepted, "refused": dict(one.refused), "repeated": one.repeated}
+
+
+def _said(one: Read) -> str:
+    """A file in a sentence."""
+    parts = [f"{one.name}: {wording.count(one.accepted)} reports counted"]
+    if one.repeated:
+        parts.append(f"{wording.count(one.repeated)} left out whose id had come before")
+    parts += [f"{wording.count(number)} refused ({reason})" for reason, number in one.refused.items()]
+    return ", ".join(parts) + "."
+
+
+def _tell(answers: pd.DataFrame) -> None:
+    number = wording.significant
+    columns = {"name": ("Question", str)} | {
+        name: (heading, lambda value: number(value, 5))
+        for name, heading in {"answer": "Answer", "low": "Low", "high": "High", "promised": "± promised"}.items()
+    }
+    print()
+    terminal.write_table(answers, columns)

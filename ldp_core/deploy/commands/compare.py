@@ -1,0 +1,83 @@
+"""``compare``: mechanisms side by side, as the page Compare shows them."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import threading
+
+import pandas as pd
+
+from ldp_core import analysis, frames, library, wording
+from ldp_core.deploy.commands import files, terminal, working
+from ldp_core.designs import Setting, ready
+
+HELP = "Compare mechanisms: users needed, the gap to what is proved possible, and standard errors"
+CASES = (analysis.WORST_CASE.name, "average", "people", "histogram")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    files.configuration_argument(parser)
+    parser.add_argument(
+        "--mechanisms",
+        nargs="+",
+        metavar="NAME",
+        help="mechanisms, or variants such as 'hierarchical(branching=16)'; without it those that the configuration compares",
+    )
+    parser.add_argument(
+        "--case", choices=CASES, help="whose error counts; without it the case that the design is made for"
+    )
+    files.data_argument(parser)
+    files.json_argument(parser)
+
+
+def run(given: argparse.Namespace, stop: threading.Event) -> None:
+    bundle = files.opened(given.config)
+    setting = ready(bundle.configuration, files.table(given.data, bundle.configuration), stop)
+    working.told(setting)
+    names = working.asked_for(setting, given.mechanisms) if given.mechanisms else setting.side_by_side
+    case = given.case or setting.aim(setting.chosen)
+    if case not in setting.cases:
+        raise ValueError(f"There is no case {case} here; choose one of {', '.join(setting.cases)}.")
+    aimed = [name for name in names if library.spec(name).aimed]
+    working.prove(setting, stop, map(setting.aim, aimed))
+    mechanisms, left_out = working.several(setting, names, stop, bundle)
+    for name in list(mechanisms):
+        try:
+            setting.profile(mechanisms[name])
+        except ValueError as error:
+            left_out[name] = str(error)
+            terminal.say(f"{library.spec(name).title}: {error}")
+            del mechanisms[name]
+    table, limits = setting.compared(mechanisms, case), setting.bounds(case)
+    if given.json:
+        found = {"case": case, "alpha": setting.alpha, "users": setting.users}
+        found |= {"users_no_mechanism_can_do_without": limits, "mechanisms": table, "left_out": left_out}
+        terminal.write_json({**found, "stopped": stop.is_set()})
+    elif len(table):
+        _tell(setting, table, case, limits)
+
+
+def _tell(setting: Setting, table: pd.DataFrame, case: str, limits: dict[str, float]) -> None:
+    shown = table.assign(name=[library.spec(name).title for name in table["name"]])
+    columns: terminal.Columns = {
+        "name": ("Mechanism", str),
+        "users_needed": ("Users needed", wording.whole),
+        "gap": ("Gap, at most", lambda value: "none" if math.isinf(value) else working.gap(value)),
+        "standard_error_worst_case": ("± worst case", _points),
+        "standard_error_average": ("± average", _points),
+        "standard_error_on_data": ("± this data" if setting.on_data else "± expected", _points),
+    }
+    if analysis.only_case(setting.people, setting.workload):  # the other cases are no others
+        columns = {name: one for name, one in columns.items() if not name.endswith(("_average", "_on_data"))}
+    terminal.write_table(shown, columns)
+    least, name = wording.at_least(max(limits.values())), frames.BOUND_TITLES[frames.strongest(limits)]
+    print(f"\nNo unbiased mechanism with pure epsilon can need fewer than {least}, {working.WHOSE[case]} ({name}).")
+    print(
+        f"Users needed are for a standard error of {wording.error(setting.alpha**0.5)} in a typical answer, {working.WHOSE[case]}; "
+        f"± is that of a typical answer from {wording.count(setting.users)} people."
+    )
+
+
+def _points(value: float) -> str:
+    return f"{100 * value:.2f} pp"

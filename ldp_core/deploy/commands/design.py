@@ -1,0 +1,116 @@
+"""``design``: the mechanism of a configuration, what it costs, and the zip that the app exports."""
+
+from __future__ import annotations
+
+import argparse
+import threading
+from typing import Any
+
+from ldp_core import frames, library, wording
+from ldp_core.deploy.commands import files, terminal, working
+from ldp_core.deploy.kit import package
+from ldp_core.designs import Bundle, Configuration, Setting, audited_in_words, ready
+
+HELP = "Build or fit the mechanism of a configuration, say what it costs, and write the design as a zip"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    files.configuration_argument(parser)
+    parser.add_argument("-o", "--output", metavar="ZIP", help="where to write the design, as Export in the app does")
+    search_arguments(parser)
+    files.data_argument(parser)
+    files.figures_argument(parser)
+    files.json_argument(parser)
+
+
+def search_arguments(parser: argparse.ArgumentParser) -> None:
+    """How a mechanism is fitted, where that is not left to the configuration."""
+    parser.add_argument("--time-limit", type=float, metavar="S", help="seconds for the search, and again for the proof")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of the search")
+
+
+def run(given: argparse.Namespace, stop: threading.Event) -> None:
+    found = fitted(given, stop)
+    costs = _costs(found)
+    if given.output:
+        outcome, proof = package.outcome_of(found, given.errors_on_data), package.certificate_of(found)
+        content = package.design(found.configuration, outcome, found.chosen_mechanism, certificate=proof)
+        files.write(given.output, content)
+    if given.json:
+        terminal.write_json({**costs, "file": given.output, "stopped": stop.is_set()})
+        return
+    _tell(found, costs)
+    if given.output:
+        print(f"\nWritten to {terminal.plain(given.output)}.")
+
+
+def fitted(given: argparse.Namespace, stop: threading.Event) -> Setting:
+    """The design of a file, its mechanism from there or fitted, and what none can beat proved. A strategy in the file is used as
+    it is, unless a time limit or a seed asks for another."""
+    bundle = files.opened(given.config)
+    changed = _searched(bundle.configuration, given)
+    again = changed != bundle.configuration
+    setting = ready(changed, files.table(given.data, changed), stop)
+    working.told(setting)
+    name = setting.chosen
+    loaded: Bundle | None = None if again else bundle
+    working.prove(setting, stop, [setting.aim(name)] if library.spec(name).aimed else [])
+    working.built(setting, name, stop, loaded)
+    return setting
+
+
+def _searched(configuration: Configuration, given: argparse.Namespace) -> Configuration:
+    asked = {"time_limit": given.time_limit, "seed": given.seed}
+    told = {name: value for name, value in asked.items() if value is not None}
+    return configuration.with_(optimizer={**dict(configuration.optimizer), **told}) if told else configuration
+
+
+def _costs(found: Setting) -> dict[str, Any]:
+    mechanism, case = found.chosen_mechanism, found.aim(found.chosen_mechanism.name)
+    audit, limits = mechanism.audit(), {name: found.bounds(name) for name in found.cases}
+    result: dict[str, Any] = {
+        "mechanism": found.chosen,
+        "epsilon": found.epsilon,
+        "audited_epsilon": audit.epsilon,
+        "audited_delta": audit.delta,
+        "users": found.users,
+        "case": case,
+        "alpha": found.alpha,
+        "users_needed": None,
+        "users_no_mechanism_can_do_without": limits,
+        "gap": None,
+        "expected_errors": None,
+    }
+    try:
+        profile = found.profile(mechanism)
+    except ValueError as error:
+        return result | {"missing": str(error)}
+    pure = limits if mechanism.delta == 0 else {key: dict[str, float]() for key in limits}
+    table = frames.costs(profile, found.cases, pure, found.workload.squared_weights, found.alpha)
+    return result | {
+        "users_needed": found.users_needed(mechanism, case),
+        "gap": found.gap(mechanism, case),
+        "expected_errors": found.summary(mechanism),
+        "cases": table,
+    }
+
+
+def _tell(found: Setting, costs: dict[str, Any]) -> None:
+    c, case = found.configuration, costs["case"]
+    limits = costs["users_no_mechanism_can_do_without"][case]
+    asked = "" if c.workload is None else c.workload.summary
+    print(terminal.plain(f"{library.spec(found.chosen).title}, epsilon {c.epsilon}, for {asked}"), end="\n\n")
+    facts = {
+        "Users needed": "not worked out" if costs["users_needed"] is None else wording.whole(costs["users_needed"]),
+        "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.BOUND_TITLES[frames.strongest(limits)]})",
+        "Gap, at most": "unknown" if costs["gap"] is None else working.gap(costs["gap"]),
+        "Counted for": working.WHOSE[case],
+        "Target": f"{wording.error(found.alpha**0.5)} standard error of a typical answer",
+        "Audited epsilon": audited_in_words(found.chosen_mechanism.audit().epsilon, found.chosen_mechanism.audit()),
+        "People": f"{wording.count(found.users)}, {'counted' if found.on_data else 'expected'}",
+    }
+    if (errors := costs["expected_errors"]) is not None:
+        facts["Error to expect"] = f"{wording.error(errors.standard_error_on_data)} for these people"
+    terminal.write_facts(facts)
+    if "missing" in costs:
+        terminal.say(costs["missing"])

@@ -1,0 +1,44 @@
+"""``kit``: what draws reports on people's devices, in one zip."""
+
+from __future__ import annotations
+
+import argparse
+import threading
+
+from ldp_core.deploy.commands import design, files, terminal
+from ldp_core.deploy.kit import package, signing
+
+HELP = "Write the kit of a design: clients, audit, test vectors and a report for a privacy review, in one zip"
+MOST_KEY_BYTES = 10**4
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    files.configuration_argument(parser)
+    parser.add_argument("-o", "--output", metavar="ZIP", required=True, help="where to write the kit")
+    design.search_arguments(parser)
+    files.data_argument(parser)
+    parser.add_argument(
+        "--sign",
+        metavar="PEM",
+        help=f"sign the device with this private key, and print the public key for clients; {signing.MAKE_A_KEY} makes one",
+    )
+    files.figures_argument(parser)
+    files.json_argument(parser)
+
+
+def run(given: argparse.Namespace, stop: threading.Event) -> None:
+    key = None if given.sign is None else files.content(given.sign, MOST_KEY_BYTES)
+    public_key = None if key is None else signing.public_key(key)  # before a long search
+    found = design.fitted(given, stop)
+    content = package.kit(found, package.certificate_of(found), given.errors_on_data, key)
+    files.write(given.output, content)
+    if given.json:
+        terminal.write_json(
+            {"file": given.output, "bytes": len(content), "stopped": stop.is_set(), "public_key": public_key}
+        )
+    else:
+        print(
+            f"Written to {terminal.plain(given.output)}: {len(content) / 1000:,.0f} kB. Its README.md says how to run it."
+        )
+        if public_key is not None:
+            print(f"Signed. Clients check that with --key {public_key}: give them the key by another way than the kit.")

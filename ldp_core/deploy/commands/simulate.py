@@ -1,0 +1,107 @@
+"""``simulate``: whole collections drawn at random, as the page Simulate draws them."""
+
+from __future__ import annotations
+
+import argparse
+import threading
+
+from ldp_core import estimators, library, studies, wording
+from ldp_core.deploy.commands import files, terminal, working
+from ldp_core.designs import Configuration, Setting, choices, ready
+from ldp_core.mechanisms.base import Mechanism
+from ldp_core.workloads import Fact
+from ldp_core.workloads.axes import axes_of
+
+HELP = "Simulate whole collections, and hold the errors that were observed against those predicted"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    files.configuration_argument(parser)
+    parser.add_argument(
+        "--trials", type=int, metavar="N", help="collections to draw; without it as many as the configuration says"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of the simulation, which no client may ever use")
+    known = ", ".join(estimators.names())
+    parser.add_argument("--estimators", nargs="+", metavar="NAME", help=f"how answers are made of reports: {known}")
+    parser.add_argument(
+        "--mechanisms", nargs="+", metavar="NAME", help="mechanisms to simulate; without it that of the configuration"
+    )
+    files.data_argument(parser)
+    files.json_argument(parser)
+
+
+def run(given: argparse.Namespace, stop: threading.Event) -> None:
+    bundle = files.opened(given.config)
+    asked = {"trials": given.trials, "seed": given.seed, "estimators": given.estimators}
+    configuration = _told(bundle.configuration, {name: value for name, value in asked.items() if value is not None})
+    setting = ready(configuration, files.table(given.data, configuration), stop)
+    working.told(setting)
+    names = working.asked_for(setting, given.mechanisms or [setting.chosen])
+    mechanisms, _ = working.several(setting, names, stop, bundle)
+    found = _simulated(setting, mechanisms, stop)
+    for mechanism, estimator, reason in found.skipped:
+        title = estimators.spec(estimator).title
+        terminal.say(f"{title} is left out for {library.spec(mechanism).title}. {reason}")
+    if given.json:
+        views = {"errors": found.errors, "groups": found.groups, "queries": found.queries, "intervals": found.intervals}
+        settings = {"seed": configuration.simulation.seed, "users": setting.users, "trials": found.trials}
+        terminal.write_json({**settings, **views, "stopped": stop.is_set()})
+        return
+    errors = found.errors.assign(
+        mechanism=[library.spec(name).title for name in found.errors["mechanism"]],
+        estimator=[estimators.spec(name).title for name in found.errors["estimator"]],
+    )
+    columns: terminal.Columns = {
+        "mechanism": ("Mechanism", str),
+        "estimator": ("Estimate", str),
+        "observed": ("Error observed", _points),
+        "standard_error": ("give or take", _points),
+        "predicted": ("predicted", _points),
+    }
+    terminal.write_table(errors, columns)
+    print(
+        f"\n{found.trials:,} collection{'s' if found.trials > 1 else ''} from {wording.count(setting.users)} people; the error of a "
+        "typical answer in percentage points (pp) of all people. Exact predictions exist for unbiased estimates only."
+    )
+
+
+def _told(configuration: Configuration, asked: dict[str, object]) -> Configuration:
+    told = configuration.with_(simulation={**dict(configuration.simulation), **asked})
+    for name in told.simulation.estimators:
+        estimators.spec(name)
+    return told
+
+
+def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threading.Event) -> studies.outcomes.Outcomes:
+    c = setting.configuration
+    known, hold = tuple[Fact, ...](), True
+    try:
+        known = setting.facts()
+    except ValueError as error:  # estimates that need them are left out, as in the app
+        hold = False
+        terminal.say(str(error))
+    chosen = choices.estimates(c, hold)
+    facts = known if any(estimators.spec(name).needs_facts for name in chosen) else ()
+    titles = (
+        [part.summary for part in c.workload.parts] if c.workload is not None and len(c.workload.parts) > 1 else None
+    )
+    scales = studies.outcomes.scales_of(setting.workload, axes_of(setting.domain))
+    with terminal.Bar("simulating") as bar:
+        return studies.outcomes.compare(
+            mechanisms,
+            setting.workload,
+            setting.counts,
+            setting.labels,
+            c.simulation.trials,
+            c.simulation.seed,
+            chosen,
+            scales,
+            bar,
+            stop,
+            titles,
+            facts,
+        )
+
+
+def _points(value: float) -> str:
+    return "none" if value != value else f"{100 * value:.3f} pp"

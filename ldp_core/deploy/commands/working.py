@@ -1,0 +1,78 @@
+"""Long work of several commands: mechanisms built and proofs found, with a bar each."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+
+from ldp_core import library, wording
+from ldp_core.deploy.commands import terminal
+from ldp_core.deploy.commands.terminal import Bar
+from ldp_core.designs import Bundle, Setting, choices
+from ldp_core.designs.standalone import adopt
+from ldp_core.mechanisms.base import Mechanism
+
+WHOSE = {
+    "worst_case": "whatever values people have",
+    "average": "with all types equally common",
+    "people": "for people spread over the types like yours",
+    "histogram": "for people spread like your histogram",
+}
+"""Whose error counts, to follow users needed."""
+
+
+def told(setting: Setting) -> None:
+    """Say what was taken for granted."""
+    for note in setting.notes:
+        terminal.say(note)
+
+
+def prove(setting: Setting, stop: threading.Event, cases: Iterable[str] = ()) -> None:
+    """Prove what no mechanism can beat: in the ``cases`` named, and in those where that is a matter of seconds."""
+    asked = set(cases)
+    for name, case in setting.cases.items():
+        if stop.is_set() or not (name in asked or choices.proved_unasked(setting.workload, case)):
+            continue
+        with Bar(f"proving what no mechanism can beat, {WHOSE[name]}", setting.search_seconds) as bar:
+            setting.prove(name, bar, stop)
+
+
+def built(setting: Setting, name: str, stop: threading.Event, bundle: Bundle | None = None) -> Mechanism:
+    """The named mechanism: that of the ``bundle`` where it is the chosen one, else built or fitted."""
+    if name == setting.chosen and (found := adopt(setting, bundle)) is not None:
+        return found
+    spec = library.spec(name)
+    if not spec.fitted:
+        return setting.build(name)
+    with Bar(f"fitting {spec.title}", setting.search_seconds if spec.aimed else None) as bar:
+        return setting.build(name, bar, stop)
+
+
+def several(
+    setting: Setting, names: Iterable[str], stop: threading.Event, bundle: Bundle | None = None
+) -> tuple[dict[str, Mechanism], dict[str, str]]:
+    """Those of the named mechanisms that can be had, and why the others cannot. ValueError for a name that there is none of."""
+    ready, left_out = dict[str, Mechanism](), dict[str, str]()
+    for name in names:
+        spec = library.spec(name)
+        try:
+            if stop.is_set() and spec.fitted:
+                raise ValueError("It was not fitted, since you stopped.")
+            ready[name] = built(setting, name, stop, bundle)
+        except ValueError as error:
+            left_out[name] = str(error)
+    for name, reason in left_out.items():
+        terminal.say(f"{library.spec(name).title}: {reason}")
+    if not ready:
+        raise ValueError("None of the mechanisms can be had for this configuration.")
+    return ready, left_out
+
+
+def asked_for(setting: Setting, names: Iterable[str]) -> tuple[str, ...]:
+    """Mechanisms as they were typed, each with the parameters that it has in this design, and once."""
+    return tuple(dict.fromkeys(choices.named(setting.configuration, name) for name in names))
+
+
+def gap(value: float) -> str:
+    """A gap, whatever there is of it."""
+    return wording.gap(value).replace("\N{NO-BREAK SPACE}", " ")

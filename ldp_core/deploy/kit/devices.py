@@ -1,0 +1,353 @@
+"""What a mechanism becomes outside the app: the description of a device, which `client.py` and `client.js` draw reports from and
+`audit.py` recomputes.
+
+A description holds whole numbers only. The grammar of its samplers stands in `ldp_core.deploy.kit.client`; a report is exactly the row that the
+mechanism's `privatize` gives and its `aggregate` takes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import singledispatch
+
+import numpy as np
+
+from ldp_core import library
+from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
+from ldp_core.data.domain.dates import first_day, period_of
+from ldp_core.data.domain.product import Attribute
+from ldp_core.deploy.kit.client import FORMAT, OLDER, ONE, design_id, domain_id
+from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
+from ldp_core.mechanisms.local_hashing import LocalHashing
+from ldp_core.mechanisms.noise.additive import VectorMechanism
+from ldp_core.mechanisms.orbits import OrbitMechanism
+from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.rings import RingMechanism
+from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
+from ldp_core.mechanisms.surveys.groups import SplitSurvey
+from ldp_core.mechanisms.surveys.pattern import Pattern
+from ldp_core.mechanisms.surveys.sampled import SampledSets
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.mechanisms.surveys.split import SplitBudget
+from ldp_core.mechanisms.translated import Translated
+from ldp_core.mechanisms.trees.haar import Haar
+from ldp_core.mechanisms.trees.levels import Tree
+from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
+from ldp_core.mechanisms.trees.tables import Grid
+from ldp_core.mechanisms.unary import UnaryEncoding
+
+TABLE_ENTRIES = 2**22
+"""Largest table of a device: 70 MB of text."""
+MOST_CELLS = 2**24
+"""Most cells of all patterns and base rows of a device, a digit each."""
+MOST_LABELS = 2**12
+"""Labels of bins that a device knows: numbers do without them."""
+
+Sampler = dict[str, object]
+Terms = list[list[int]]
+
+
+class NoDevice(ValueError):
+    """A mechanism whose reports no device can draw exactly."""
+
+
+def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -> dict[str, object]:
+    """The description of the device of ``mechanism``, a JSON object; ``epsilon`` is that of one report, as the decimal number entered.
+
+    ``domain`` says how people's own values become types (or, for surveys, value indices). NoDevice for continuous noise and tables that
+    are too large, ValueError for an epsilon or domain that is not the mechanism's.
+    """
+    told = epsilon.strip()
+    if not math.isclose(float(Fraction(told)), mechanism.epsilon, rel_tol=1e-9):
+        raise ValueError(f"The mechanism has epsilon {mechanism.epsilon:g}, not {told}: describe it with its own.")
+    sizes = list(mechanism.sizes) if isinstance(mechanism, SurveyMechanism) else [mechanism.n]
+    if domain is not None and sizes != (
+        list(domain.shape) if isinstance(mechanism, SurveyMechanism) else [domain.size]
+    ):
+        raise ValueError(
+            "The domain has other types than the mechanism: describe it with the domain that it was built for."
+        )
+    entry = library.known(mechanism.name)
+    values = None if domain is None else {"attributes": [_attribute(one) for one in domain.attributes]}
+    description: dict[str, object] = {
+        "format": FORMAT,
+        "epsilon": told,
+        "mechanism": mechanism.name if entry is None else entry.title,
+        "domain": values,
+        "domain_id": domain_id(values),
+        "signature": None,
+        "sampler": {"sizes": sizes, **sampler(mechanism)},
+    }
+    return {"design": design_id(description), **description}
+
+
+def in_older_format(description: Mapping[str, object]) -> dict[str, object]:
+    """What `describe` gave before devices drew spare random numbers, so that kits from then still open."""
+
+    def older(told: object) -> object:
+        if isinstance(told, list):
+            return told if not told or isinstance(told[0], int) else [older(one) for one in told]
+        if not isinstance(told, dict):
+            return told
+        return {key: older(one) for key, one in told.items() if one is not None or key not in ("shares", "value")}
+
+    found = {key: one for key, one in description.items() if key != "signature"}
+    found |= {"format": OLDER, "domain_id": domain_id(description["domain"])[:16]}
+    found["sampler"] = older(description["sampler"])
+    return found | {"design": design_id(found)}
+
+
+# --- the domain --------------------------------------------------------------------------------------------------------
+
+
+def _attribute(attribute: Attribute) -> dict[str, object]:
+    """What `ldp_core.deploy.kit.client.encode` asks of an attribute."""
+    other, missing = attribute.outside == "other", attribute.missing == "category"
+    ordinary = attribute.size - other - missing
+    special = [ordinary] * other + [attribute.size - 1] * missing
+    words = dict(zip(attribute.decode(np.array(special, dtype=np.int64)), special, strict=True))
+    told: dict[str, object]
+    if isinstance(attribute, CategoricalAttribute):
+        places = {value: i for i, value in enumerate(attribute.values)}
+        words |= places | {text: places[category] for text, category in attribute.merged}
+        told = {"kind": "categories"}
+    elif isinstance(attribute, DateAttribute):
+        told = {
+            "kind": "dates",
+            "unit": attribute.unit,
+            "first": period_of(first_day(attribute.first, attribute.unit), attribute.unit),
+            "day_first": attribute.day_first,
+            "unread": attribute.non_dates == "missing",
+        }
+    else:
+        if ordinary <= MOST_LABELS:
+            words |= {label: i for i, label in enumerate(attribute.decode(np.arange(ordinary)))}
+        told = {"kind": "numbers", "unread": attribute.non_numbers == "missing"}
+        if isinstance(attribute, RangeAttribute):
+            ends = {"low": attribute.low, "high": attribute.high, "bins": attribute.bins, "integer": attribute.integer}
+            told |= {"kind": "range", **ends}
+        else:
+            told["edges"] = list(attribute.edges)
+    return {
+        "name": attribute.name,
+        "size": attribute.size,
+        "ordinary": ordinary,
+        "words": words,
+        "clamp": attribute.outside == "clamp",
+        "other": ordinary if other else None,
+        "missing": attribute.size - 1 if missing else None,
+        **told,
+    }
+
+
+# --- samplers ----------------------------------------------------------------------------------------------------------
+
+
+@singledispatch
+def sampler(mechanism: object) -> Sampler:
+    """What draws the reports of ``mechanism``. NoDevice where nothing does."""
+    raise NoDevice(f"Nothing is known of how a device could draw the reports of {type(mechanism).__name__}.")
+
+
+@sampler.register
+def _continuous(mechanism: VectorMechanism) -> Sampler:
+    entry = library.known(mechanism.name)
+    raise NoDevice(
+        f"{mechanism.name if entry is None else entry.title} adds continuous noise, which no device can draw exactly, and rounded noise "
+        "can give people away. Choose a mechanism with a finite number of reports, such as the optimized one."
+    )
+
+
+@sampler.register
+def _explicit(mechanism: ExplicitMechanism) -> Sampler:
+    Q = mechanism.strategy
+    if Q.size > TABLE_ENTRIES:
+        raise NoDevice(
+            f"The table of this mechanism has {Q.shape[0]:,} x {Q.shape[1]:,} chances, more than the {TABLE_ENTRIES:,} that fit into a device: "
+            "use coarser bins, or a mechanism that needs no table, such as subset selection."
+        )
+    steps = Q.T * float(ONE)
+    whole = steps.astype(np.int64)
+    if (whole != steps).any() or (whole.sum(axis=1) != ONE).any():
+        raise ValueError(
+            "The strategy is not a table of whole numbers of 2^-53 whose columns sum to 1: quantise it first."
+        )
+    return {"kind": "table", "columns": whole.tolist()}
+
+
+@sampler.register
+def _randomized_response(mechanism: RandomizedResponse) -> Sampler:
+    return {"kind": "response", "n": mechanism.n, "truth": _steps(mechanism.truthful)}
+
+
+@sampler.register
+def _subset_selection(mechanism: SubsetSelection) -> Sampler:
+    return {"kind": "subset", "n": mechanism.n, "size": mechanism.size, "inside": _steps(mechanism.p)}
+
+
+@sampler.register
+def _unary_encoding(mechanism: UnaryEncoding) -> Sampler:
+    return {"kind": "bits", "n": mechanism.n, "own": _steps(mechanism.p), "other": _steps(mechanism.q)}
+
+
+@sampler.register
+def _local_hashing(mechanism: LocalHashing) -> Sampler:
+    keep = _steps(mechanism.keep)
+    return {"kind": "hash", "n": mechanism.n, "buckets": mechanism.buckets, "digits": mechanism.digits, "keep": keep}
+
+
+@sampler.register
+def _hadamard_randomized_response(mechanism: HadamardRandomizedResponse) -> Sampler:
+    return _signs(mechanism.n, mechanism.coefficients, mechanism.epsilon)
+
+
+def _signs(n: int, coefficients: range, epsilon: float) -> Sampler:
+    flip = _steps(sign_probabilities(epsilon)[1])
+    return {"kind": "sign", "n": n, "first": coefficients.start, "count": len(coefficients), "flip": flip}
+
+
+@sampler.register
+def _haar(mechanism: Haar) -> Sampler:
+    """A level, and there the half block as a signed block: b is block b, and b + m when the value is in its right half."""
+    parts = []
+    for level, blocks in enumerate(mechanism.blocks):
+        block, half = 2 ** (level + 1), 2**level
+        terms = [[0, mechanism.tree.n, block, 1], [0, block, half, blocks]]
+        parts.append((terms, _signs(2 * blocks, range(blocks, 2 * blocks), mechanism.epsilon)))
+    return _one_of(parts, width=2)
+
+
+@sampler.register
+def _tree(mechanism: HierarchicalTree) -> Sampler:
+    tree = mechanism.tree
+    if not isinstance(tree, (Tree, Grid)):
+        raise NoDevice("Nothing is known of how a device could find the nodes of this tree.")
+    nodes = _cells(tree) if isinstance(tree, Grid) else [[[0, tree.n, width, 1]] for width in tree.widths]
+    parts = [(terms, sampler(oracle)) for terms, oracle in zip(nodes, mechanism.oracles, strict=True)]
+    return _one_of(parts, width=1 + mechanism.width)
+
+
+def _cells(grid: Grid) -> list[Terms]:
+    """The cell of a type in each table: the node of its first value, times the columns of the table, and the node of its second."""
+    n, second = grid.n, grid.second.n
+    widths = [(a, b) for a in (*grid.first.widths, grid.first.n) for b in (*grid.second.widths, second)]
+    return [
+        [[0, n, second * a, columns], [0, second, b, 1]]
+        for (a, b), (_, columns) in zip(widths, grid.tables, strict=False)  # that of the two roots is left out
+    ]
+
+
+@sampler.register
+def _orbits(mechanism: OrbitMechanism) -> Sampler:
+    return _translated(mechanism, "moved")
+
+
+@sampler.register
+def _rings(mechanism: RingMechanism) -> Sampler:
+    return _translated(mechanism, "rotated")
+
+
+def _translated(mechanism: Translated, kind: str) -> Sampler:
+    _check_cells(mechanism.high.size)
+    rows = [
+        (None, {"kind": kind, "n": len(row), "cells": _digits(row), "inside": _steps(p)})
+        for row, p in zip(mechanism.high, mechanism.true_probability.tolist(), strict=True)
+    ]
+    return _one_of(rows, width=2, shares=mechanism.shares)
+
+
+@sampler.register
+def _sampled_sets(mechanism: SampledSets) -> Sampler:
+    parts = [(_table_of(mechanism, one), sampler(mechanism.oracle(k))) for k, one in enumerate(mechanism.sets)]
+    return _one_of(parts, width=1 + mechanism.width, shares=mechanism.shares, fill=-1)
+
+
+@sampler.register
+def _split_budget(mechanism: SplitBudget) -> Sampler:
+    parts = [(_table_of(mechanism, [i]), sampler(response)) for i, response in mechanism.responses.items()]
+    return {"kind": "each", **_parts(parts)}
+
+
+@sampler.register
+def _scrambled_patterns(mechanism: ScrambledPatterns) -> Sampler:
+    _check_cells(sum({id(one.cells): one.cells.size for one in mechanism.patterns}.values()))
+    known: dict[tuple[int, float], Sampler] = {}
+    parts = []
+    for pattern, p in zip(mechanism.patterns, mechanism.true_probability.tolist(), strict=True):
+        key = id(pattern.cells), p  # patterns of many sets share their cells
+        if key not in known:
+            known[key] = _pattern(pattern, p)
+        parts.append((_table_of(mechanism, pattern.attributes), known[key]))
+    return _one_of(parts, width=1 + mechanism.width, shares=mechanism.shares, fill=-1)
+
+
+def _pattern(pattern: Pattern, inside: float) -> Sampler:
+    sizes = list(pattern.cells.shape)
+    return {"kind": "pattern", "sizes": sizes, "cells": _digits(pattern.cells), "inside": _steps(inside)}
+
+
+@sampler.register
+def _split_survey(mechanism: SplitSurvey) -> Sampler:
+    parts: list[tuple[Terms | None, Sampler]] = [
+        (_table_of(mechanism, one.attributes), sampler(one.mechanism)) for one in mechanism.own
+    ]
+    if mechanism.rest is not None:
+        parts.append((None, sampler(mechanism.rest)))
+    return _one_of(parts, width=1 + mechanism.width, shares=mechanism.shares, fill=-1)
+
+
+# --- what they are made of ---------------------------------------------------------------------------------------------
+
+
+def _steps(probability: float) -> int:
+    """A probability of a mechanism as a whole number of 2^-53, which it is."""
+    steps = Fraction(probability) * ONE
+    if steps.denominator != 1:
+        raise ValueError(f"The probability {probability!r} is no whole number of 2^-53.")
+    return steps.numerator
+
+
+def _check_cells(cells: int) -> None:
+    if cells > MOST_CELLS:
+        raise NoDevice(
+            f"The patterns of this mechanism have {cells:,} cells, more than the {MOST_CELLS:,} that fit into a device: use coarser bins."
+        )
+
+
+def _digits(cells: np.ndarray) -> str:
+    return "".join(np.where(cells.ravel(), "1", "0").tolist())
+
+
+def _table_of(mechanism: SurveyMechanism, attributes: Sequence[int]) -> Terms:
+    """The cell of a record in the table of some attributes, the last one fastest."""
+    sizes = [mechanism.sizes[i] for i in attributes]
+    return [[i, size, 1, math.prod(sizes[k + 1 :])] for k, (i, size) in enumerate(zip(attributes, sizes, strict=True))]
+
+
+def _one_of(
+    parts: Sequence[tuple[Terms | None, Sampler]], *, width: int, shares: np.ndarray | None = None, fill: int = 0
+) -> Sampler:
+    """One of some samplers, evenly or with ``shares``."""
+    told = None if shares is None else [_steps(share) for share in shares.tolist()]
+    return {"kind": "one_of", **_parts(parts), "shares": told, "width": width, "fill": fill}
+
+
+def _parts(parts: Sequence[tuple[Terms | None, Sampler]]) -> Sampler:
+    """The parts, each different sampler written once."""
+    draws: dict[str, int] = {}
+    different: list[Sampler] = []
+    told = []
+    texts = {id(draw): json.dumps(draw, sort_keys=True) for _, draw in parts}
+    for terms, draw in parts:
+        text = texts[id(draw)]
+        if text not in draws:
+            draws[text] = len(different)
+            different.append(draw)
+        told.append({"draw": draws[text], "value": terms})
+    return {"draws": different, "parts": told}

@@ -1,0 +1,90 @@
+"""A kit opened again: the design, and the mechanism that counts the reports of its device."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ldp_core.data.domain import Domain
+from ldp_core.deploy.kit import devices
+from ldp_core.deploy.kit.client import Device
+from ldp_core.designs import Configuration, bundle
+from ldp_core.designs.standalone import realise
+from ldp_core.mechanisms import Mechanism
+from ldp_core.workloads import Workload
+
+_READ = (*bundle.MEMBERS, bundle.DEVICE)
+
+
+@dataclass(frozen=True, eq=False)
+class Kit:
+    """What counts and answers: ``device`` is the description that people's devices run, ``design`` its id."""
+
+    configuration: Configuration
+    domain: Domain
+    workload: Workload
+    mechanism: Mechanism
+    device: Mapping[str, object]
+    design: str
+
+
+def open_kit(place: str | Path | bytes) -> Kit:
+    """The kit in a zip (its bytes or its path), or in the folder that it was unpacked to.
+
+    The mechanism is built from the configuration and the strategy, described again and compared with device.json: ValueError, one
+    sentence, where they differ in anything, where the file holds no kit, or where `designs.load` refuses it.
+    """
+    found = bundle.load(place if isinstance(place, bytes) else _content(Path(place)))
+    if found.device is None:
+        raise ValueError(f"The file holds no {bundle.DEVICE}, so it is a design but no kit: export the kit.")
+    made = realise(found.configuration, found, fit=False)
+    c = made.configuration
+    written, device = _parsed(found.device), devices.describe(made.chosen_mechanism, c.epsilon, made.domain)
+    if written != device and written not in _others(device, written):
+        raise ValueError(
+            f"{bundle.DEVICE} does not draw reports as the design beside it does; one of them was changed: export the kit again."
+        )
+    return Kit(c, made.domain, made.workload, made.chosen_mechanism, written, Device(written).design)
+
+
+def _others(device: Mapping[str, object], written: Any) -> list[dict[str, object]]:
+    """The same device with its signature, and in the older format, which had no id of the domain at first."""
+    older = devices.in_older_format(device)
+    signed = {**device, "signature": written.get("signature")} if isinstance(written, dict) else {}
+    return [signed, older, {name: part for name, part in older.items() if name != "domain_id"}]
+
+
+def _parsed(content: bytes) -> Any:
+    """JSON that somebody has indented, say; None where it is none."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _content(place: Path) -> bytes:
+    """The bytes of a zip, or those of a folder's files as one. ValueError where it cannot be read."""
+    try:
+        if not place.is_dir():
+            return _limited(place)
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            for name in _READ:
+                if (place / name).is_file():
+                    archive.writestr(name, _limited(place / name))
+        return packed.getvalue()
+    except OSError as error:
+        raise ValueError(f"{place.name} cannot be read ({error.strerror}): name the kit's zip or its folder.") from None
+
+
+def _limited(file: Path) -> bytes:
+    if file.stat().st_size > bundle.MAX_BYTES:
+        raise ValueError(
+            f"{file.name} is too large to be part of a kit: at most {bundle.MAX_BYTES // 10**6} MB are read."
+        )
+    return file.read_bytes()

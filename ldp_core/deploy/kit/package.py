@@ -1,0 +1,122 @@
+"""The kit: one zip with a design, what draws reports on people's devices, what checks it, and what says so to a privacy review.
+
+It loads again as the design it is made from: see `ldp_core.designs.bundle`, and `ldp_core.deploy.kit.opening` for what counts reports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ldp_core import frames, library
+from ldp_core.deploy.kit import devices, readme, signing, vectors
+from ldp_core.deploy.kit.client import Device
+from ldp_core.deploy.kit.report import report
+from ldp_core.designs import Configuration, bundle, disclosure, guarantee, patterns_file, strict_json
+from ldp_core.designs.certificate_file import Written
+from ldp_core.designs.setting import Setting
+from ldp_core.mechanisms import ExplicitMechanism, Mechanism, ScrambledPatterns, SplitSurvey, Translated
+
+COPIED = ("client.py", "client.js", "audit.py", "collect.py")
+"""Files that are the same in every kit."""
+_HERE = Path(__file__).parent
+
+
+def outcome_of(found: Setting, figures: bool = False) -> dict[str, Any]:
+    """What a design comes to, as its files record it, with everything that is computed in a moment; where people were counted, errors are
+    those on the data only if these ``figures`` are asked for (see `disclosure`).
+
+    ValueError, one sentence, where nothing can be promised; `NotFitted` while its mechanism has yet to be fitted.
+    """
+    c, mechanism, shown = found.configuration, found.chosen_mechanism, disclosure.released(found, figures)
+    cases = disclosure.cases(shown)
+    columns = [] if c.domain is None else [one.name for one in c.domain.attributes]
+    explanation = frames.explained(mechanism, columns)
+    told = {"name": c.mechanism.name, "parameters": mechanism.parameters, "explanation": explanation}
+    if library.spec(c.mechanism.name).fitted:
+        loaded = found.from_file(found.chosen)
+        told["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
+    expected: dict[str, Any]
+    try:
+        expected = {
+            "expected_errors": asdict(shown.summary(mechanism)),
+            "expected_errors_refer_to": shown.population,
+            "users_needed": {case: shown.users_needed(mechanism, case) for case in cases},
+        }
+    except ValueError as error:  # a large design can be deployed all the same
+        expected = {"expected_errors": None, "expected_errors_missing": str(error)}
+    return {
+        "mechanism": told,
+        "audit": asdict(mechanism.audit()),
+        "guarantee": guarantee(c, mechanism.audit()),
+        "users_no_mechanism_can_do_without": {case: shown.bounds(case) for case in cases},
+        "read_off_the_data": disclosure.told(found, figures),
+        **expected,
+    }
+
+
+def design(
+    configuration: Configuration,
+    outcome: Mapping[str, Any],
+    mechanism: Mechanism | None,
+    kit: Mapping[str, bytes] | None = None,
+    certificate: Written | None = None,
+) -> bytes:
+    """The zip of a design with the strategy of its mechanism, where that is fitted: probabilities cannot be rebuilt from parameters
+    alone. ``kit`` are files to go with it, ``certificate`` is a proof. BundleError as of `designs.export`."""
+    fitted: dict[str, Any] = {}
+    if library.spec(configuration.mechanism.name).fitted:
+        if isinstance(mechanism, ExplicitMechanism):
+            fitted = {"strategy": mechanism.strategy, "prior": mechanism.prior}
+        elif isinstance(mechanism, Translated) or (
+            isinstance(mechanism, ScrambledPatterns | SplitSurvey) and not patterns_file.too_large(mechanism)
+        ):
+            fitted = {"patterns": mechanism}
+    return bundle.export(configuration, dict(outcome), **fitted, kit=kit, certificate=certificate)
+
+
+def kit(
+    found: Setting, certificate: Written | None = None, figures: bool = False, private_key: bytes | None = None
+) -> bytes:
+    """The kit of a design; the same design gives the same bytes. With a ``private_key``, a PEM file, its device is signed.
+
+    ``certificate`` is a proof of what no mechanism can beat; ``figures`` as for `outcome_of`. Raises `devices.NoDevice` with the reason
+    where reports of this mechanism cannot be drawn from whole numbers, or BundleError, one sentence, where the file could not be
+    loaded again.
+    """
+    configuration, mechanism, outcome = found.configuration, found.chosen_mechanism, outcome_of(found, figures)
+    shown = disclosure.released(found, figures)
+    description = devices.describe(mechanism, configuration.epsilon, configuration.domain)
+    if private_key is not None:
+        description = signing.sign(description, private_key)
+    device, audit = Device(description), mechanism.audit()
+    files = {
+        bundle.DEVICE: device_file(description),
+        **{name: (_HERE / name).read_bytes() for name in COPIED},
+        "count.sql": readme.count_sql(device.design).encode(),
+        "vectors.json": vectors.text(vectors.vectors(description)).encode(),
+        "README.md": readme.readme(
+            configuration, audit, device.design, device.sizes, certificate is not None, private_key is not None
+        ).encode(),
+    }
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    told = report(
+        configuration, outcome, mechanism, shown.workload, shown.counts, device.design, digests, bundle.software()
+    )
+    files["report.html"] = told.encode("utf-8", "replace")
+    return design(configuration, outcome, mechanism, files, certificate)
+
+
+def certificate_of(found: Setting) -> Written | None:
+    """The proof of what no mechanism can beat in the case that the mechanism is judged in; None where there is none to be written."""
+    if found.chosen_mechanism.delta > 0:
+        return None
+    return found.written(found.aim(found.configuration.mechanism.name))
+
+
+def device_file(description: Mapping[str, Any]) -> bytes:
+    """device.json."""
+    return strict_json.write(description) + b"\n"

@@ -1,0 +1,179 @@
+"""The report of a design for a privacy review: one HTML page that fetches nothing, readable in light and dark and on paper.
+
+Its headings follow NIST Special Publication 800-226, "Guidelines for Evaluating Differential Privacy Guarantees" (2025). Numbers
+are those of the outcome and of the mechanism, each with its unit. What is said of single queries is for people spread evenly, so
+that the report says nothing of data beyond what its outcome names.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ldp_core import analysis, frames, library, verdicts, wording
+from ldp_core.deploy.kit import pictures, review
+from ldp_core.deploy.kit.markup import Node, element, listed, page, table
+from ldp_core.designs import Configuration, choices, guarantee
+from ldp_core.mechanisms import Mechanism
+from ldp_core.people import Counts, users_of
+from ldp_core.workloads import Survey, Workload
+
+NIST = "https://doi.org/10.6028/NIST.SP.800-226"
+SHOWN_QUERIES = 24
+_STYLE = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
+
+
+def report(
+    configuration: Configuration,
+    outcome: Mapping[str, Any],
+    mechanism: Mechanism,
+    workload: Workload,
+    counts: Counts,
+    design: str,
+    files: Mapping[str, str],
+    software: Mapping[str, str],
+) -> str:
+    """The page. ``outcome`` as `designs.export` takes it, ``counts`` (n,) or people, ``design`` the id of the device, ``files``
+    the SHA-256 of each file beside it, ``software`` the versions that made it. ValueError where nothing can be promised."""
+    c, audit = configuration, mechanism.audit()
+    spec = library.spec(c.mechanism.name)
+    asked = "" if c.workload is None else f", for {c.workload.summary}"
+    return page(
+        f"Privacy report {design}",
+        _STYLE,
+        element("h1", "Privacy report of a data collection"),
+        element("p", f"{spec.title}, epsilon {c.epsilon}{asked}. Design {design}.", class_="faint"),
+        element(
+            "p",
+            "The headings follow NIST SP 800-226, ",
+            element("a", "Guidelines for Evaluating Differential Privacy Guarantees", href=NIST),
+            " (2025). Everything here was worked out by the program that made the design; a person has to judge it.",
+            class_="faint",
+        ),
+        element("p", guarantee(c, audit), class_="promise"),
+        *_section("1. The privacy guarantee", review.promise(c, audit)),
+        *_section("2. The unit of privacy", review.unit(c)),
+        *_section("3. The privacy parameters", _parameters(c, mechanism), review.parameters(c, audit)),
+        *_section("4. The trust model", review.TRUST),
+        *_section("5. The algorithm, and how it was audited", review.algorithm(c, outcome, mechanism)),
+        *_section("6. Utility", *_utility(c, outcome, mechanism, workload, counts)),
+        *_section("7. Bias", review.BIAS),
+        *_section("8. Hazards of an implementation", review.hazards(c)),
+        *_section("9. Security and access control", review.ACCESS),
+        *_section("10. Exposure when data is collected", review.EXPOSURE),
+        *_section("11. What the files reveal about data", review.revealed(c, outcome)),
+        *_section("12. What is not covered", review.NOT_COVERED),
+        *_section("13. Files and software", *_files(files, software)),
+    )
+
+
+def _section(title: str, *content: ET.Element | tuple[str, ...]) -> list[ET.Element]:
+    return [element("h2", title), *(listed(one) if isinstance(one, tuple) else one for one in content)]
+
+
+def _parameters(c: Configuration, mechanism: Mechanism) -> ET.Element:
+    rows = review.parameter_rows(c, mechanism.audit())
+    return table(["parameter", "value", "what it means"], rows)
+
+
+def _utility(
+    c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism, workload: Workload, counts: Counts
+) -> list[ET.Element]:
+    errors, users = outcome.get("expected_errors"), int(users_of(counts))
+    difference = choices.difference(c, lambda: verdicts.suggest(workload, counts))
+    rows: list[list[Node]] = [
+        ["people expected", f"{users:,}", "people, one by one"],
+        ["questions", f"{workload.num_queries:,}", "answers that the reports give together"],
+        ["difference to be seen", wording.points(difference), "of all people; what answers are judged against"],
+    ]
+    if not isinstance(errors, Mapping):
+        missing = str(outcome.get("expected_errors_missing") or "The errors to expect were not worked out.")
+        return [_utility_table(rows), element("p", missing)]
+    alpha = c.target_alpha if c.difference is None else verdicts.alpha_for(difference)
+    on = str(outcome.get("expected_errors_refer_to", "the people expected"))
+    rows += [
+        ["standard error, typical answer", wording.error(errors["standard_error_on_data"]), f"of all people, on {on}"],
+        [
+            "standard error, worst case",
+            wording.error(errors["standard_error_worst_case"]),
+            "whatever values people have",
+        ],
+    ]
+    needed, limits = outcome.get("users_needed") or {}, outcome.get("users_no_mechanism_can_do_without") or {}
+    for case, users_needed in needed.items():
+        rows.append(
+            [f"people needed, {review.case_title(case)}", wording.users(users_needed), _against(limits.get(case))]
+        )
+    found: list[ET.Element] = [
+        _utility_table(rows),
+        element("p", "A standard error is the size by which an answer is typically off; two in three answers are closer to the truth, and "
+                "about one in twenty is off by more than twice as much. People needed are for a typical answer whose standard error is half "
+                "the difference to be seen."),
+    ]  # fmt: skip
+    worst = analysis.WORST_CASE.name
+    if needed.get(worst, 0) > 0:
+        found.append(
+            _over_users(needed[worst], max((limits.get(worst) or {}).values(), default=0.0), alpha, users, difference)
+        )
+    return found + _queries(c, mechanism, workload, counts, difference)
+
+
+def _utility_table(rows: list[list[Node]]) -> ET.Element:
+    return table(["quantity", "value", "unit and meaning"], rows)
+
+
+def _against(limits: Mapping[str, float] | None) -> str:
+    """What is proved about any mechanism in the same case."""
+    best = max((limits or {}).values(), default=0.0)
+    return f"no unbiased mechanism needs fewer than {wording.at_least(best)}" if best > 0 else "no bound is known"
+
+
+def _over_users(needed: float, least: float, alpha: float, users: int, difference: float) -> ET.Element:
+    sentence = (
+        f"In the worst case a typical answer has a standard error of {wording.error((alpha * needed / users) ** 0.5)} with {users:,} people; "
+        "four times as many people halve it."
+    )
+    drawn = pictures.error_by_users(needed, least or None, alpha, users, difference, sentence)
+    return _figure(drawn, sentence)
+
+
+def _queries(
+    c: Configuration, mechanism: Mechanism, workload: Workload, counts: Counts, difference: float
+) -> list[ET.Element]:
+    """The errors of single answers and what they are worth, where that does not take too long."""
+    if c.domain is None or verdicts.too_large(workload):
+        return []
+    judged = verdicts.judged_queries(workload)
+    users = float(users_of(counts))
+    if isinstance(workload, Survey):
+        errors = np.sqrt(frames.variances_of(mechanism, workload, counts, judged)) / users
+        whose = "for the people expected"
+    else:
+        even = np.ones(workload.n)
+        errors = np.sqrt(frames.variances_of(mechanism, workload, even, judged) / (workload.n * users))
+        whose = "for people spread evenly over all types"
+    shown = np.unique(np.linspace(0, len(judged) - 1, min(SHOWN_QUERIES, len(judged))).astype(int))
+    labels = c.domain.type_labels
+    names = [workload.query_name(int(query), labels) for query in judged[shown]]
+    found = verdicts.tally(errors, difference, workload.num_queries, users)
+    some = "" if len(shown) == workload.num_queries else f" {len(shown)} of them are drawn, evenly spread."
+    sentence = f"With {users:,.0f} people, {found.in_words()} for a difference of {verdicts.in_words(difference)}; errors are {whose}.{some}"
+    drawn = pictures.errors_by_query(names, [float(errors[one]) for one in shown], difference, sentence)
+    meanings = "; ".join(f"{word}: {meaning}" for word, meaning in verdicts.MEANINGS.items())
+    return [_figure(drawn, sentence), element("p", f"{meanings}.", class_="faint")]
+
+
+def _figure(drawn: ET.Element, sentence: str) -> ET.Element:
+    return element("figure", drawn, element("figcaption", sentence))
+
+
+def _files(files: Mapping[str, str], software: Mapping[str, str]) -> list[ET.Element]:
+    versions = ", ".join(f"{name} {version}" for name, version in software.items())
+    return [
+        element("p", f"Made with {versions}. README.md says how to run what is here."),
+        table(["file", "SHA-256"], [[name, element("code", digest)] for name, digest in files.items()]),
+    ]

@@ -1,0 +1,175 @@
+"""The sentences of the report of a design: what is promised, on what it rests, and what it leaves open."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from typing import Any
+
+from ldp_core import beliefs, library, wording
+from ldp_core.deploy.kit.markup import Node, element, listed
+from ldp_core.designs import Configuration, audited_in_words, factor_in_words, observed_parts, risk_in_words
+from ldp_core.mechanisms import Audit, Mechanism
+
+SUSPICION = 0.5
+"""What somebody believes beforehand, in the example of what a report can change."""
+_CASES = {
+    "worst_case": "worst case",
+    "average": "average over even people",
+    "people": "people as counted or expected",
+    "histogram": "people as in a given histogram",
+}
+
+TRUST = (
+    "The local model: each value is randomised on the person's own device, by client.py or client.js, and only the report is sent. "
+    "Nobody has to trust the collector, its network or its storage with true values.",
+    "What has to be trusted is the device, whoever supplies its software, its source of random numbers, and that the device.json it runs "
+    "is the one audited: its design id, a digest of what it draws with, is sent with every report, and anybody can run audit.py on it.",
+    "People who send made-up reports cannot learn anything about others, but they can distort the answers.",
+)
+BIAS = (
+    "The unbiased estimates have no systematic error if every device follows the design and every value is assigned to its type as "
+    "described. They can be negative or exceed the number of people.",
+    "Estimates that are made consistent and non-negative afterwards are easier to read and often closer to the truth, but "
+    "biased, mostly upwards for what is rare.",
+    "Relative to its size, the answer for a small group is off by more than that for a large one. Decisions on small groups need the "
+    "errors of their own answers, not that of a typical one.",
+    "Randomising does not mend who takes part, which values people are asked to choose from, or what is merged into one "
+    "category: such errors remain in the answers, and no interval here includes them.",
+)
+ACCESS = (
+    "True values are neither in this file nor at the collector. Reports still carry information on people, within epsilon: let "
+    "only those read single reports who count them, and delete reports once they are counted.",
+    "Ids of reports must be random and drawn anew for each report. An id that belongs to a person or a device would link reports, and "
+    "with them the time and place of sending.",
+    "Whoever can change device.json or the clients before people run them can break the promise. Publish the SHA-256 below where people "
+    "can compare it.",
+)
+EXPOSURE = (
+    "Until it is randomised, the value is on the device in the clear. Forms, logs, crash reports, analytics, keyboards and backups that see "
+    "it are not protected by anything here: keep the value in memory, only as long as the report takes to draw.",
+    "Who was asked, who answered and when is known to the collector and not protected. Where taking part is itself sensitive, "
+    "it must be hidden by other means.",
+    "Ask nothing that is not needed for the questions of this design: what is not asked cannot leak.",
+)
+NOT_COVERED = (
+    "IP addresses, time of sending and other metadata.",
+    "Other data that the same organisation, or anybody else, holds on the same people.",
+    "What is true of a whole group: published answers can be used to infer something about a member, whether or not that person took part.",
+    "Further collections from the same people: their epsilons add up to those of this one.",
+    "Devices that are broken into, software that was altered, and random numbers that can be predicted.",
+    "Whether the collection is lawful, and whether epsilon is small enough for its purpose: a person has to judge that.",
+)
+
+
+def case_title(case: str) -> str:
+    """Whose error counts, in a table."""
+    return _CASES.get(case, case.replace("_", " "))
+
+
+def promise(c: Configuration, audit: Audit) -> tuple[str, ...]:
+    """What is promised, and to whom."""
+    kind = "pure local differential privacy" if audit.delta == 0 else "approximate local differential privacy"
+    return (
+        f"Every person who takes part is promised {kind}: {risk_in_words(c.epsilon_value, audit.delta)}. This is so for any two values "
+        "that person could have.",
+        "It holds against anybody who sees the report, the collector included, whatever they know already and whatever they can "
+        "compute, and for everything that is ever made from the reports.",
+        "It rests on four assumptions: every device runs the design as it is in device.json; its random numbers are secret and "
+        "unpredictable; the values to choose from were fixed before collecting; and nobody sends more reports than the design allows.",
+    )
+
+
+def unit(c: Configuration) -> tuple[str, ...]:
+    """What one person's protection covers."""
+    assert c.domain is not None  # `guarantee` has refused designs without one
+    names = [wording.quoted(attribute.name, 60) for attribute in c.domain.attributes]
+    what = f"value of {names[0]}" if len(names) == 1 else f"record of {', '.join(names[:-1])} and {names[-1]} together"
+    k, size = c.reports_per_user, wording.magnitude(c.domain.size)
+    return (
+        f"The unit is one report of one person. It protects the whole {what}: any of the {size} possible ones could be exchanged for any "
+        "other.",
+        "Each person sends one report. Another one, even of the same value, would spend epsilon again: a device that has to send "
+        "again must send the report it drew first."
+        if k == 1
+        else f"Each person sends up to {k:,} reports. Together they keep epsilon {c.total_epsilon:g} by basic composition.",
+        "That somebody takes part is not hidden.",
+    )
+
+
+def parameter_rows(c: Configuration, audit: Audit) -> list[list[Node]]:
+    """name, value, meaning of each privacy parameter."""
+    rows: list[list[Node]] = [
+        ["epsilon of one report", c.epsilon, "natural logarithm of the factor below; a number without a unit"],
+        ["e^epsilon", factor_in_words(c.epsilon_value), "the most by which one report changes the odds of two values"],
+        ["reports of one person", f"{c.reports_per_user:,}", "reports"],
+        ["epsilon of all of them", f"{c.total_epsilon:g}", "the sum of those of the reports"],
+        ["audited epsilon", audited_in_words(c.epsilon_value, audit), "of one report, from the probabilities in device.json"],
+    ]  # fmt: skip
+    if audit.delta > 0:
+        rows.append(["delta of one report", wording.rounded_up(audit.delta, 3), "a probability"])
+    return rows
+
+
+def parameters(c: Configuration, audit: Audit) -> tuple[str, ...]:
+    """What the parameters mean for one person."""
+    delta, k = audit.delta, c.reports_per_user
+    return (
+        beliefs.belief_in_words(SUSPICION, c.epsilon_value, delta, k),
+        "The smaller epsilon, the stronger the promise. No value is right for every purpose: weigh it against the harm that could come from a "
+        "value becoming known, and against everything else that is collected from the same people.",
+    )
+
+
+def algorithm(c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism) -> ET.Element:
+    """How a report is drawn, and how that was checked."""
+    spec, audit = library.spec(c.mechanism.name), mechanism.audit()
+    told = outcome.get("mechanism") or {}
+    origin = told.get("origin")
+    sentences = [
+        f"The mechanism is {spec.title}; source: {spec.paper}. A report has about {wording.significant(mechanism.bits_per_report)} bits.",
+        str(told.get("explanation") or mechanism.explain()),
+        "Every probability is a whole number over one power of two. A device draws whole numbers and compares them with those: nothing is "
+        "rounded when a report is made.",
+        f"The audit worked from these numbers ({audit.method}). It found epsilon {audited_in_words(c.epsilon_value, audit)} for a claim of "
+        f"{c.epsilon}. Nothing here was estimated from samples.",
+        "audit.py repeats this from device.json alone, in exact fractions, with Python's standard library: run python audit.py device.json.",
+        "vectors.json holds random bytes, values and the reports that both clients must make of them; a client of your own can be "
+        "checked with it.",
+    ]
+    if (lost := getattr(mechanism, "lost", None)) is not None:
+        sentences.append(
+            f"Writing the fitted probabilities as whole numbers takes {wording.small_share(lost)} more people for the same error."
+        )
+    if origin:
+        sentences.append(f"The probabilities were fitted to the questions; they were {origin}.")
+    return listed([sentence for sentence in sentences if sentence])
+
+
+def hazards(c: Configuration) -> tuple[str, ...]:
+    """What goes wrong in implementations, and how it is met here."""
+    return (
+        "Floating point: none is used when a report is drawn, so no report is impossible or too likely by rounding.",
+        "Random numbers: client.py draws them from Python's secrets, client.js from the Web Crypto of the browser. "
+        f"The seed {c.simulation.seed:d} in configuration.json is for simulations; a device that used it would give no privacy.",
+        "Side channels: the number of random bytes that a report takes is independent of the value. Time and power are not: "
+        "keep the device from anybody who could measure them, and send the report at a time that does not depend on them.",
+        "Repeated reports: a device that draws a new report whenever it is asked gives its value away in the long run. Draw once, keep "
+        "the report, and send the same one again.",
+        "Altered designs: the clients and audit.py refuse a device.json that does not match its ids, which stops accidents, "
+        "and one that breaks the promise. An attacker who alters bins or categories can write matching ids: only a signature "
+        "stops that. Reports that name another design are not counted.",
+        "Forged reports: anybody can send reports of their choice. Ids that come twice are counted once; let each person send one.",
+        "The simulation of the program that made this design draws from generators that can be predicted. It must not make reports of "
+        "real people; the clients in this kit do.",
+    )
+
+
+def revealed(c: Configuration, outcome: Mapping[str, Any]) -> ET.Element:
+    """What the kit tells about data that the design was made with."""
+    parts = list(outcome.get("read_off_the_data", observed_parts(c)))
+    parts = parts or ["Everything was declared: the files reveal nothing about any data."]
+    declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
+    if declared:
+        parts.append(f"Public facts were declared, not counted, and are in the files as typed: {'; '.join(declared)}.")
+    return listed([element("span", part) for part in parts])

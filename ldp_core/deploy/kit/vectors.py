@@ -1,0 +1,148 @@
+"""Test vectors of a device: what clients must report for given random bytes, and what they must refuse."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+from ldp_core.data.domain.dates import label_of_period
+from ldp_core.deploy.kit.client import ONE, Device, Value, design_id
+
+REPORTS = 12
+Change = Callable[[dict[str, Any]], None]
+
+
+class _Bytes:
+    """Bytes that anybody can make again, and a record of those that were taken."""
+
+    def __init__(self, seed: str):
+        self._seed, self._blocks, self._left = seed, 0, b""
+        self.taken = b""
+
+    def __call__(self, many: int) -> bytes:
+        while len(self._left) < many:
+            self._left += hashlib.sha256(f"{self._seed} {self._blocks}".encode()).digest()
+            self._blocks += 1
+        given, self._left = self._left[:many], self._left[many:]
+        self.taken += given
+        return given
+
+
+def vectors(description: Mapping[str, Any], seed: int = 0, reports: int = REPORTS) -> dict[str, object]:
+    """The vectors of a device, a JSON object:
+
+    * "design": the device they are for;
+    * "reports": {"value", "bytes", "report"}: with these random bytes (hexadecimal digits), all of them, ``value`` gives the report;
+    * "refused_values": {"value", "why"};
+    * "refused_devices": {"path", "add", "design", "why"}: the number at ``path`` of the description is raised by ``add``, and the design id
+      replaced where "design" is not null. A client must refuse to load it.
+    """
+    device, random = Device(description), Random(seed)
+    values = _values(description, random, reports)
+    told = []
+    for i, value in enumerate(values):
+        source = _Bytes(f"{description['design']} {seed} {i}")
+        report = device.report(value, source)
+        told.append({"value": value, "bytes": source.taken.hex(), "report": report})
+    return {
+        "design": description["design"],
+        "reports": told,
+        "refused_values": _refused_values(description),
+        "refused_devices": _refused_devices(description),
+    }
+
+
+def _values(description: Mapping[str, Any], random: Random, many: int) -> list[Value]:
+    """The first value, the last one and others, as numbers and as people say them."""
+    sizes = description["sampler"]["sizes"]
+    records = [[0] * len(sizes), [size - 1 for size in sizes]]
+    records += [[random.randrange(size) for size in sizes] for _ in range(max(0, many - 2))]
+    found: list[Value] = [record[0] if len(sizes) == 1 else record for record in records]
+    if description["domain"] is not None:
+        attributes = description["domain"]["attributes"]
+        found += [{one["name"]: _said(one, random) for one in attributes} for _ in range(many)]
+    return found
+
+
+def _said(attribute: Mapping[str, Any], random: Random) -> object:
+    """A value of an attribute as people may say it."""
+    words = list(attribute["words"])
+    if attribute["kind"] == "categories" or (words and random.random() < 0.3):
+        return random.choice(words)
+    if attribute["kind"] == "numbers":
+        return random.choice(
+            [random.choice(attribute["edges"]), random.uniform(attribute["edges"][0], attribute["edges"][-1])]
+        )
+    if attribute["kind"] == "range":
+        return random.choice([attribute["low"], attribute["high"], random.uniform(attribute["low"], attribute["high"])])
+    period = attribute["first"] + random.randrange(attribute["ordinary"])
+    return label_of_period(period, attribute["unit"])
+
+
+def _refused_values(description: Mapping[str, Any]) -> list[dict[str, object]]:
+    sizes = description["sampler"]["sizes"]
+    past = [size - 1 for size in sizes[:-1]] + [sizes[-1]]
+    found: list[dict[str, object]] = [
+        {"value": past[0] if len(sizes) == 1 else past, "why": "a number past the last value"},
+        {"value": [-1] + [0] * (len(sizes) - 1), "why": "a number below 0"},
+        {"value": [0] * (len(sizes) + 17), "why": "more numbers than there are attributes"},
+        {"value": {}, "why": "no value of any attribute"},
+    ]
+    for attribute in (description["domain"] or {"attributes": []})["attributes"]:
+        others = {one["name"]: next(iter(one["words"]), None) for one in description["domain"]["attributes"]}
+        if attribute["missing"] is None:
+            found.append({"value": {**others, attribute["name"]: None}, "why": f"no value of {attribute['name']}"})
+    return found
+
+
+def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
+    """The first chance altered, with the old id; with an id that matches, chances that sum to less than 2^53, and one that breaks the promise,
+    where there are such; and the number of values of the first attribute."""
+    path = _first_chance(description["sampler"], ["sampler"])
+    found = [{"path": path, "add": 1, "design": None, "why": "a chance altered by one unit, with the old design id"}]
+    if "columns" in path or "shares" in path:
+        found.append(_altered(description, path, -1, "chances that sum to one unit less than 2^53"))
+    alone = _first_chance(description["sampler"], ["sampler"], shares=False)
+    if "columns" not in alone:
+        now = _at(description, alone)[alone[-1]]
+        never = -now if alone[-1] == "flip" else ONE - now
+        found.append(_altered(description, alone, never, "a report that some people send and others never do"))
+    if description["domain"] is not None:
+        where = ["domain", "attributes", 0, "ordinary"]
+        found.append({"path": where, "add": 1, "design": None, "why": "another domain, with the old id of the domain"})
+    return found
+
+
+def _altered(description: Mapping[str, Any], path: list[Any], add: int, why: str) -> dict[str, object]:
+    """The number at ``path`` raised, with the id that belongs to it."""
+    altered = copy.deepcopy(dict(description))
+    _at(altered, path)[path[-1]] += add
+    return {"path": path, "add": add, "design": design_id(altered), "why": why}
+
+
+def _at(description: Mapping[str, Any], path: list[Any]) -> Any:
+    """The list or object that holds the number at ``path``."""
+    place: Any = description
+    for step in path[:-1]:
+        place = place[step]
+    return place
+
+
+def _first_chance(told: Mapping[str, Any], path: list[Any], shares: bool = True) -> list[Any]:
+    if told["kind"] == "table":
+        return [*path, "columns", 0, 0]
+    if shares and told.get("shares"):
+        return [*path, "shares", 0]
+    if "draws" in told:
+        return _first_chance(told["draws"][0], [*path, "draws", 0], shares)
+    chance = next(key for key in ("truth", "inside", "own", "keep", "flip") if key in told)
+    return [*path, chance]
+
+
+def text(found: Mapping[str, object]) -> str:
+    """Vectors as the text of a file."""
+    return json.dumps(found, indent=1)

@@ -1,0 +1,308 @@
+"""Every row of a file is accepted, refused for a reason, or repeated, and counted once: against a plain Python loop."""
+
+import csv
+import uuid
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ldp_core import mechanisms, workloads
+from ldp_core.deploy import collector
+from ldp_core.deploy.collector import engine, reasons
+from ldp_core.deploy.collector.alphabet import alphabet
+
+DESIGN, OTHER = "0123456789abcdef", "fedcba9876543210"
+KINDS = {
+    "number": lambda: mechanisms.create("randomized_response", n=5, epsilon=1.0),
+    "set": lambda: mechanisms.create("subset_selection", n=9, epsilon=1.0, size=3),
+    "bits": lambda: mechanisms.create("oue", n=4, epsilon=1.0),
+    "hash": lambda: mechanisms.create("olh", n=6, epsilon=1.0),
+    "level": lambda: mechanisms.create("haar", n=8, epsilon=1.0),
+    "tree": lambda: mechanisms.create(
+        "hierarchical", n=4, epsilon=1.0, branching=2, oracle="oue", reconstruction="consistent"
+    ),
+    "sets": lambda: mechanisms.create("sampled_sets", workload=workloads.survey([3, 2, 2], ways=2), epsilon=1.0),
+    "split": lambda: mechanisms.create("split_budget", workload=workloads.survey([3, 2, 4], ways=2), epsilon=1.0),
+}
+BUILT = {name: build() for name, build in KINDS.items()}
+
+
+def drawn(mechanism, people, seed=0):
+    """Texts of reports, and the array that they are of."""
+    rng = np.random.default_rng(seed)
+    sizes = getattr(mechanism, "sizes", None)
+    values = rng.integers(mechanism.n, size=people) if sizes is None else rng.integers(sizes, size=(people, len(sizes)))
+    raw = mechanism.privatize(values, rng)
+    raw = raw.astype(np.int64) if raw.dtype == bool else raw
+    return [" ".join(map(str, row)) for row in raw.reshape(people, -1).tolist()], raw
+
+
+def write_csv(path, rows, columns, delimiter=","):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        writer.writerows([columns, *rows])
+    return path
+
+
+def write_parquet(path, rows, columns, **options):
+    cells = list(zip(*rows, strict=True)) or [[]] * len(columns)
+    pq.write_table(
+        pa.table({c: pa.array(list(v), pa.string()) for c, v in zip(columns, cells, strict=True)}), path, **options
+    )
+    return path
+
+
+def counted(mechanism, texts):
+    """`aggregate` of well-formed texts."""
+    letters = alphabet(mechanism)
+    rows = np.array([list(map(int, text.split())) for text in texts], dtype=letters.dtype)
+    return mechanism.aggregate(letters.shaped(rows) if texts else letters.nothing)
+
+
+def same(found, expected):
+    return found.users == expected.users and all(map(np.array_equal, found.arrays, expected.arrays))
+
+
+@pytest.mark.parametrize("name", BUILT)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_reports_of_every_kind_come_back_as_they_were_aggregated(name, ending, tmp_path):
+    texts, raw = drawn(BUILT[name], 300)
+    path = tmp_path / f"reports.{ending}"
+    (write_csv if ending == "csv" else write_parquet)(path, [(text,) for text in texts], ["report"])
+    found = collector.collect(path, BUILT[name], DESIGN)
+    assert same(found.reports, BUILT[name].aggregate(raw))
+    assert (found.refused, found.repeated, found.read[0].reports) == ({}, 0, 300)
+
+
+MALFORMED = ["", " 1", "1 ", "1  2", "01", "+1", "1.0", "x", "-0", "1,2", "1\t2", "٣", "1e3", "1" * 400]
+REASON = {
+    "malformed": reasons.MALFORMED,
+    "width": reasons.TOO_FEW_OR_MANY,
+    "outside": reasons.OUTSIDE,
+    "other": reasons.ANOTHER_DESIGN,
+    "nameless": reasons.NO_ID,
+}
+kinds_of_rows = st.lists(
+    st.tuples(
+        st.sampled_from(["good"] * 6 + ["repeat"] * 2 + list(REASON)), st.integers(0, 40), st.sampled_from(MALFORMED)
+    ),
+    max_size=40,
+)
+
+
+def table(name, chosen):
+    """Rows (report, design, id), and what should come of them: texts accepted, refused by reason, repeated."""
+    texts, _ = drawn(BUILT[name], 41)
+    rows, accepted, refused, repeated, used = [], [], Counter(), 0, set()
+    for place, (kind, number, bad) in enumerate(chosen):
+        text = texts[number]
+        own = f"{place:032x}"
+        if kind == "malformed":
+            text = bad
+        elif kind == "width":
+            text += " 1"
+        elif kind == "outside":
+            numbers = text.split()
+            text = " ".join([str(-7 - number), *numbers[1:]]) if number % 2 else " ".join([*numbers[:-1], "9" * 25])
+        if kind == "repeat" and rows:
+            own = rows[number % len(rows)][2]
+        row = (text, OTHER if kind == "other" else DESIGN, "" if kind == "nameless" else own)
+        rows.append(row)
+        if row[1] == OTHER:
+            refused[reasons.ANOTHER_DESIGN] += 1
+        elif not row[2]:
+            refused[reasons.NO_ID] += 1
+        elif row[2] in used:
+            repeated += 1
+        elif kind in REASON:
+            refused[REASON[kind]] += 1
+        else:
+            accepted.append(text)
+        used |= {row[2]} if row[1] == DESIGN else set()
+    return rows, accepted, dict(refused), repeated
+
+
+@pytest.mark.parametrize("name", ["number", "set", "hash"])
+@settings(max_examples=8)
+@given(chosen=kinds_of_rows)
+def test_nothing_is_lost_or_counted_twice(name, chosen, tmp_path_factory):
+    rows, accepted, refused, repeated = table(name, chosen)
+    folder = tmp_path_factory.mktemp("rows")
+    columns = ["report", "design", "id"]
+    for path in (
+        write_csv(folder / "a.csv", rows, columns, ";"),
+        write_parquet(folder / "a.parquet", rows, columns, row_group_size=7),
+    ):
+        found = collector.collect(path, BUILT[name], DESIGN)
+        assert same(found.reports, counted(BUILT[name], accepted))
+        assert (found.refused, found.repeated) == (refused, repeated)
+        assert found.read[0].reports == len(rows)
+
+
+@settings(max_examples=6)
+@given(chosen=kinds_of_rows, cut=st.integers(0, 40))
+def test_ids_are_compared_across_the_files_of_a_call_and_of_a_state(chosen, cut, tmp_path_factory):
+    rows, accepted, refused, repeated = table("number", chosen)
+    folder, columns = tmp_path_factory.mktemp("files"), ["report", "design", "id"]
+    one = write_csv(folder / "one.csv", rows[:cut], [*columns, "first"])
+    other = write_parquet(folder / "other.parquet", rows[cut:], columns)
+    state = folder / "state.npz"
+    together = collector.collect([one, other], BUILT["number"], DESIGN)
+    collector.collect(one, BUILT["number"], DESIGN, state=state)
+    in_turn = collector.collect([one, other], BUILT["number"], DESIGN, state=state)
+    for found in (together, in_turn, collector.Collection.load(state, BUILT["number"])):
+        assert same(found.reports, counted(BUILT["number"], accepted))
+        assert (found.refused, found.repeated) == (refused, repeated)
+        assert [one.reports for one in found.read] == [len(rows[:cut]), len(rows[cut:])]
+
+
+def test_the_first_row_of_a_long_text_file_has_the_id(tmp_path):
+    """Rows of several readers at once are numbered in the order of the file."""
+    rows = 300_000
+    ids = [f"{i % 100_000:032x}" for i in range(rows)]
+    reports = [0 if i < 100_000 else 1 + i % 4 for i in range(rows)]
+    path = write_csv(tmp_path / "long.csv", zip(reports, ids, strict=True), ["report", "id"])
+    assert path.stat().st_size > 10**7
+    found = collector.collect(path, BUILT["number"], DESIGN)
+    assert found.reports.data.tolist() == [100_000, 0, 0, 0, 0]
+    assert found.repeated == 200_000
+    pq.write_table(pa.table({"report": reports, "id": ids}), tmp_path / "long.parquet", row_group_size=1000)
+    assert collector.collect(tmp_path / "long.parquet", BUILT["number"], DESIGN).reports.data[0] == 100_000
+
+
+def test_ids_are_the_same_in_portions_as_at_once(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    ids = [uuid.UUID(int=int(i)) for i in rng.integers(3000, size=9000)]
+    path = tmp_path / "uuid.parquet"
+    pq.write_table(
+        pa.table({"report": rng.integers(5, size=9000), "id": pa.array([i.bytes for i in ids], pa.uuid())}), path
+    )
+    at_once = collector.collect(path, BUILT["number"], DESIGN)
+    monkeypatch.setattr(engine, "HASHES", 1000)
+    assert same(collector.collect(path, BUILT["number"], DESIGN).reports, at_once.reports)
+    assert at_once.users == len(set(ids))
+
+
+@settings(max_examples=30)
+@given(batches=st.lists(st.lists(st.integers(0, 30), max_size=20), max_size=6), room=st.integers(1, 40))
+def test_values_that_occur_again_are_found_with_any_memory(batches, room):
+    found = engine.several((np.array(batch, dtype=np.uint64) for batch in batches), room)
+    times = Counter(value for batch in batches for value in batch)
+    assert {int(v) for part in found for v in part} == {value for value, number in times.items() if number > 1}
+
+
+@pytest.mark.parametrize("name", ["number", "set", "hash"])
+@settings(max_examples=10)
+@given(times=st.lists(st.integers(0, 10**6), min_size=1, max_size=8))
+def test_counted_reports_are_the_same_as_repeated_rows(name, times, tmp_path_factory):
+    folder, texts = tmp_path_factory.mktemp("counted"), drawn(BUILT[name], len(times))[0]
+    path = write_csv(folder / "counted.csv", zip(texts, times, strict=True), ["report", "reports"])
+    found = collector.collect(path, BUILT[name], DESIGN)
+    assert found.users == sum(times) == found.read[0].reports
+    parts = [counted(BUILT[name], [text]).arrays for text in texts]
+    for k, array in enumerate(found.reports.arrays):
+        assert np.array_equal(array, sum(n * part[k] for n, part in zip(times, parts, strict=True)))
+
+
+def test_bad_counts_are_refused_one_by_one_and_bad_reports_with_all_that_sent_them(tmp_path):
+    rows = [("1", "10"), ("2", "-3"), ("3", "2.5"), ("4", ""), ("9", "7"), ("x", "5"), ("0", "9" * 20)]
+    found = collector.collect(write_csv(tmp_path / "a.csv", rows, ["report", "reports"]), BUILT["number"], DESIGN)
+    assert found.users == 10
+    assert found.refused == {reasons.NO_NUMBER: 4, reasons.OUTSIDE: 7, reasons.MALFORMED: 5}
+
+
+def test_whole_number_columns_and_uploads_are_read(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"Report": pa.array([0, 4, 4, None, 250], pa.uint8())}), path)
+    found = collector.collect(("upload.parquet", path.read_bytes()), BUILT["number"], DESIGN)
+    assert found.reports.data.tolist() == [1, 0, 0, 0, 2]
+    assert found.refused == {reasons.MALFORMED: 1, reasons.OUTSIDE: 1}
+    assert found.read[0].name == "upload.parquet"
+
+
+BAD = {
+    "empty": (b"", "is empty"),
+    "no report": (b"value,id\n1,2\n", "no column report"),
+    "no text": (b"\n\n", "no column report"),
+    "two": (b"report,Report\n1,2\n", "two columns"),
+    "counted ids": (b"report,reports,id\n1,2,3\n", "columns id and reports"),
+    "cut off": (b"report,id\n1,aa\n2,b", "ends in the middle of a line"),
+    "more cells": (b"report,id\n1,aa\n2,bb,cc\n", "cannot be read to its end"),
+    "open quote": (b'report,id\n1,"aa\n', "cannot be read to its end"),
+    "not utf-8": (b"report,id\n1,\xff\xfe\n", "cannot be read to its end"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_text_files_get_one_sentence_and_count_nothing(name, tmp_path):
+    content, said = BAD[name]
+    good, state = write_csv(tmp_path / "good.csv", [("1",)], ["report"]), tmp_path / "state.npz"
+    with pytest.raises(ValueError, match=said) as refused:
+        collector.collect([good, ("bad.csv", content)], BUILT["number"], DESIGN, state=state)
+    assert "\n" not in str(refused.value)
+    assert '"bad.csv"' in str(refused.value)
+    assert collector.Collection.load(state, BUILT["number"]).users == 1
+
+
+def test_bad_parquet_files_get_one_sentence(tmp_path):
+    path = write_parquet(tmp_path / "whole.parquet", [("1",)] * 5000, ["report"])
+    content = path.read_bytes()
+    for bad in (content[: len(content) // 2], content[:-1], b"PAR1" + b"\0" * 100):
+        with pytest.raises(ValueError, match="damaged or was cut off"):
+            collector.collect(("half.parquet", bad), BUILT["number"], DESIGN)
+    for column, values, said in (
+        ("report", [1.5], "holds double"),
+        ("id", [5], "texts or UUIDs"),
+        ("design", [5], "holds no texts"),
+        ("reports", [0.5], "no whole numbers"),
+    ):
+        pq.write_table(pa.table({"report": ["1"]} | {column: values}), tmp_path / "bad.parquet")
+        with pytest.raises(ValueError, match=said):
+            collector.collect(tmp_path / "bad.parquet", BUILT["number"], DESIGN)
+    with pytest.raises(ValueError, match="no file"):
+        collector.collect(tmp_path / "absent.csv", BUILT["number"], DESIGN)
+    with pytest.raises(ValueError, match="CSV"):
+        collector.collect(("a.xlsx", b"report\n1\n"), BUILT["number"], DESIGN)
+
+
+@pytest.mark.parametrize("name", ["../../x.csv", "a'b\n\0\u202e.csv", "x" * 500 + ".csv", "C:\\reports\\a.csv"])
+def test_uploads_stay_in_their_folder_whatever_they_are_called(name):
+    found = collector.collect((name, b"report\n1\n"), BUILT["number"], DESIGN)
+    assert found.users == 1
+    assert found.read[0].name.endswith(".csv")
+    with pytest.raises(ValueError, match="CSV"):
+        collector.collect(("..", b"report\n1\n"), BUILT["number"], DESIGN)
+
+
+def test_a_header_alone_is_a_file_without_reports(tmp_path):
+    found = collector.collect(("none.csv", b"report,design,id\n"), BUILT["number"], DESIGN)
+    assert (found.users, found.read[0].reports) == (0, 0)
+
+
+def test_continuous_noise_is_refused():
+    noisy = mechanisms.create("matrix_l2", workload=workloads.prefix(4), epsilon=1.0)
+    with pytest.raises(ValueError, match="continuous noise"):
+        collector.collect([], noisy, DESIGN)
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_only_what_a_device_can_send_is_accepted(name):
+    """Reports with one number altered are accepted where some of many devices has sent the same, and only there."""
+    mechanism = BUILT[name]
+    letters = alphabet(mechanism)
+    raw = drawn(mechanism, 20_000, seed=1)[1].reshape(20_000, -1).astype(letters.dtype)
+    assert letters.possible(raw).all()
+    rng, tried = np.random.default_rng(2), raw[:2000].copy()
+    if name == "hash":  # with too many reports for all of them to be sent
+        tried[:, 1 + rng.integers(letters.width - 1)] = mechanism.buckets
+        assert not letters.possible(tried).any()
+        return
+    column = rng.integers(letters.width, size=len(tried))
+    tried[np.arange(len(tried)), column] = rng.integers(-1, raw.max() + 2, size=len(tried))
+    sent = {tuple(row) for row in raw.tolist()}
+    assert letters.possible(tried).tolist() == [tuple(row) in sent for row in tried.tolist()]

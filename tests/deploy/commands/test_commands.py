@@ -1,0 +1,291 @@
+"""Each command on a small design: its numbers are those that the app has for the same design."""
+
+import csv
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from designs_of_commands import HIERARCHICAL, OPTIMIZED, session
+
+from ldp_core import designs, frames, mechanisms
+from ldp_core.deploy import collector
+from ldp_core.deploy.kit.client import Device
+from ldp_core.deploy.kit.opening import open_kit
+from ldp_core.studies import outcomes
+from ldp_core.workloads.axes import axes_of
+from pages.ui.session import exchange
+
+
+def costs_of(state, name):
+    """What the app shows of a mechanism, as `design` writes it."""
+    mechanism, case = state.mechanism(name), state.present.aim(name)
+    return {
+        "mechanism": state.named(name),
+        "audited_epsilon": mechanism.audit().epsilon,
+        "users": state.present.users,
+        "case": case,
+        "alpha": state.setting.alpha,
+        "users_needed": state.setting.users_needed(mechanism, case),
+        "users_no_mechanism_can_do_without": {one: state.setting.bounds(one) for one in state.present.cases},
+        "gap": state.setting.gap(mechanism, case),
+        "expected_errors": dataclasses.asdict(state.setting.summary(mechanism)),
+    }
+
+
+# --- design -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_design_costs_what_the_app_says(shell):
+    found = shell.result("design", shell.file(HIERARCHICAL))
+    told = costs_of(session(HIERARCHICAL), "hierarchical")
+    assert {name: found[name] for name in told} == told
+    assert not found["stopped"]
+
+
+def test_a_fitted_design_costs_what_the_app_says_and_its_zip_is_that_of_export(shell):
+    output = shell.folder / "made.zip"
+    found = shell.result("design", shell.file(OPTIMIZED), "-o", output)
+    state = session(OPTIMIZED, "optimized")
+    told = costs_of(state, "optimized")
+    assert {name: found[name] for name in told} == told
+    written, exported = designs.load(output.read_bytes()), designs.load(exchange.export(state))
+    assert written.configuration == exported.configuration
+    assert written.outcome == exported.outcome
+    np.testing.assert_array_equal(written.strategy, exported.strategy)
+    # Given the zip, nothing is fitted again: the strategy in it is judged.
+    assert shell.result("design", output)["users_needed"] == told["users_needed"]
+
+
+def test_a_seed_and_a_time_limit_are_part_of_the_design(shell):
+    output = shell.folder / "made.zip"
+    shell.result("design", shell.file(OPTIMIZED), "--seed", 5, "--time-limit", 300, "-o", output)
+    optimizer = designs.load(output.read_bytes()).configuration.optimizer
+    assert (optimizer.seed, optimizer.time_limit) == (5, 300.0)
+
+
+def test_people_are_counted_in_a_table(shell):
+    table = shell.holding("age\n5\n15\n15\n75\n", "people.csv")
+    found = shell.result("design", shell.file(HIERARCHICAL), "--data", table)
+    assert found["users"] == 4
+
+
+def test_what_a_design_costs_can_be_read(shell):
+    assert shell.run("design", shell.file(HIERARCHICAL)) == 0
+    assert shell.err == ""  # no bars where nobody looks
+    for words in (
+        "Hierarchical, branching 2, epsilon 1",
+        "Users needed",
+        "Proved minimum",
+        "Gap, at most",
+        "Audited epsilon",
+    ):
+        assert words in shell.out
+
+
+@pytest.mark.parametrize("command", ["design", "compare"])
+def test_bounds_have_the_names_that_pages_give_them(shell, monkeypatch, command):
+    monkeypatch.setattr("ldp_core.frames.strongest", lambda limits: "centred_svd")
+    assert shell.run(command, shell.file(HIERARCHICAL)) == 0
+    assert "(centred SVD bound)" in shell.out
+
+
+# --- compare ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_comparison_is_that_of_the_app(shell):
+    found = shell.result("compare", shell.file(HIERARCHICAL), "--case", "people")
+    state = session(HIERARCHICAL)
+    shown = state.setting.compared({name: state.mechanism(name) for name in state.setting.side_by_side}, "people")
+    assert found["mechanisms"] == shown.to_dict("records")
+    assert found["users_no_mechanism_can_do_without"] == state.setting.bounds("people")
+
+
+def test_fitted_mechanisms_take_part_and_others_are_left_out_with_the_reason(shell):
+    names = ["optimized", "gaussian", "sampled_sets"]
+    found = shell.result("compare", shell.file(OPTIMIZED), "--mechanisms", *names)
+    state = session(OPTIMIZED, "optimized")
+    assert found["case"] == "people"  # that of the design
+    ready = {name: state.mechanism(name) for name in ("optimized", "gaussian")}
+    shown = state.setting.compared(ready, "people").set_index("name")
+    for row in found["mechanisms"]:
+        assert row["users_needed"] == shown["users_needed"][row["name"]]
+    assert [row["gap"] is None for row in found["mechanisms"]] == [False, True]  # no pure epsilon, no gap
+    assert "surveys" in found["left_out"]["sampled_sets"]
+    assert "surveys" in shell.err
+
+
+def test_the_comparison_can_be_read(shell):
+    assert shell.run("compare", shell.file(HIERARCHICAL)) == 0
+    heading, *rows = shell.out.split("\n\n")[0].splitlines()
+    assert heading.split("  ")[0] == "Mechanism"
+    assert len(rows) == len(HIERARCHICAL.compared)
+    assert "No unbiased mechanism with pure epsilon can need fewer than" in shell.out
+
+
+# --- simulate -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_trials_are_those_of_the_app(shell):
+    found = shell.result("simulate", shell.file(HIERARCHICAL))
+    state = session(HIERARCHICAL)
+    design, settings = state.setting, HIERARCHICAL.simulation
+    scales = outcomes.scales_of(design.workload, axes_of(design.domain))
+    parts = [part.summary for part in HIERARCHICAL.workload.parts]
+    how = {"trials": settings.trials, "seed": settings.seed, "estimators": settings.estimators}
+    chosen = {state.chosen: state.mechanism(state.chosen)}
+    shown = outcomes.compare(chosen, design.workload, design.counts, design.labels, **how, scales=scales, parts=parts)
+    assert [row["observed"] for row in found["errors"]] == shown.errors["observed"].tolist()
+    assert [row["label"] for row in found["groups"]] == shown.groups["label"].tolist()
+    assert found["errors"][1]["predicted"] is None  # biased: nothing is predicted
+    assert found["trials"] == 4
+
+
+def test_trials_estimates_and_people_can_be_told(shell):
+    table = shell.holding("age\n" + "5\n15\n15\n75\n" * 50, "people.csv")
+    told = ("--trials", 2, "--estimators", "unbiased", "--mechanisms", "haar", "hierarchical", "--data", table)
+    found = shell.result("simulate", shell.file(HIERARCHICAL), *told)
+    assert (found["trials"], found["users"]) == (2, 200)
+    names = {row["mechanism"] for row in found["errors"]}
+    assert names == {"haar", "hierarchical(branching=2)"}
+    assert shell.run("simulate", shell.file(HIERARCHICAL), *told) == 0
+    assert "2 collections from 200 people" in shell.out
+
+
+# --- audit --------------------------------------------------------------------------------------------------------------
+
+
+def matrix(shell, strategy, name="own.csv"):
+    return shell.holding("\n".join(",".join(map(repr, row)) for row in np.asarray(strategy).tolist()), name)
+
+
+def test_a_design_is_audited_as_in_the_app(shell):
+    state = session(HIERARCHICAL)
+    found = shell.result("audit", shell.file(HIERARCHICAL))
+    mechanism = state.mechanism("hierarchical")
+    assert found["audited_epsilon"] == mechanism.audit().epsilon
+    assert found["answers_the_questions"]
+    assert found["gap"] == state.setting.gap(mechanism)
+    labels = [state.design().labels[one] for one in mechanism.audit().worst_pair]
+    assert found["worst_pair_named"] == labels
+    assert shell.run("audit", shell.file(HIERARCHICAL)) == 0
+    assert f"Told apart best         {labels[0]} and {labels[1]}" in shell.out
+
+
+def test_a_matrix_of_ones_own_is_judged_like_a_mechanism_of_the_app(shell):
+    """Randomized response written out as a matrix: the same epsilon, users and gap as the mechanism itself has."""
+    state = session(HIERARCHICAL)
+    same = mechanisms.create("randomized_response", n=8, epsilon=1.0)
+    high, low = math.e / (math.e + 7), 1 / (math.e + 7)
+    strategy = np.full((8, 8), low) + (high - low) * np.eye(8)
+    own = matrix(shell, strategy)
+    found = shell.result("audit", own, "--questions", shell.file(HIERARCHICAL))
+    assert found["audited_epsilon"] == pytest.approx(1.0, abs=1e-11)
+    assert found["users_needed"] == pytest.approx(state.setting.users_needed(same, "worst_case"), rel=1e-9)
+    assert found["gap"] == pytest.approx(state.setting.gap(same, "worst_case"), rel=1e-9)
+    np.save(shell.folder / "own.npy", strategy)
+    np.savez(shell.folder / "own.npz", strategy)
+    for name in ("own.npy", "own.npz", "own.csv"):
+        alone = shell.result("audit", shell.folder / name)
+        assert alone["audited_epsilon"] == pytest.approx(1.0, abs=1e-11)
+        assert alone["types"] == 8
+        assert "users_needed" not in alone
+
+
+def test_a_matrix_that_breaks_the_promise_is_judged_at_its_own_epsilon(shell):
+    strategy = np.full((8, 8), 0.05) + 0.6 * np.eye(8)  # 0.65 / 0.05
+    file = shell.file(HIERARCHICAL)
+    found = shell.result("audit", matrix(shell, strategy), "--questions", file)
+    assert found["audited_epsilon"] == pytest.approx(math.log(13), rel=1e-9)
+    assert found["judged_at_epsilon"] == pytest.approx(math.log(13), rel=1e-9)
+    assert found["gap"] >= 0
+    assert shell.run("audit", matrix(shell, strategy), "--questions", file) == 0
+    assert "NOT KEPT" in shell.out
+
+
+def test_a_matrix_that_tells_too_little_or_all_is_said_to(shell):
+    file = shell.file(HIERARCHICAL)
+    blind = np.repeat([[0.4, 0.6], [0.6, 0.4]], 4, axis=1)  # halves of the types send the same
+    found = shell.result("audit", matrix(shell, blind), "--questions", file)
+    assert not found["answers_the_questions"]
+    assert "same reports" in found["reason"]
+    certain = shell.result("audit", matrix(shell, np.eye(8)), "--questions", file)
+    assert certain["audited_epsilon"] is None
+    assert shell.run("audit", matrix(shell, np.eye(8))) == 0
+    assert "for certain" in shell.out
+
+
+# --- kit and collect ------------------------------------------------------------------------------------------------------
+
+
+def test_a_kit_is_that_of_the_design(shell):
+    output = shell.folder / "kit.zip"
+    assert shell.run("kit", shell.file(OPTIMIZED), "-o", output) == 0
+    kit, state = open_kit(output), session(OPTIMIZED, "optimized")
+    np.testing.assert_array_equal(kit.mechanism.strategy, state.mechanism("optimized").strategy)
+
+
+def test_a_kit_is_signed_with_a_key_from_a_file(shell):
+    key, output = shell.folder / "private.pem", shell.folder / "kit.zip"
+    made = Ed25519PrivateKey.generate()
+    key.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    told = shell.result("kit", shell.file(HIERARCHICAL), "-o", output, "--sign", key)
+    assert told["public_key"] == made.public_key().public_bytes_raw().hex()
+    assert Device.signed(open_kit(output).device, told["public_key"]).design == open_kit(output).design
+    output.unlink()
+    key.write_bytes(b"no key")
+    assert shell.run("kit", shell.file(HIERARCHICAL), "-o", output, "--sign", key) == 2
+    assert not output.exists()
+
+
+@pytest.fixture
+def collected(shell):
+    """A kit and 400 reports of its device."""
+    shell.result("kit", shell.file(HIERARCHICAL), "-o", shell.folder / "kit.zip")
+    kit = open_kit(shell.folder / "kit.zip")
+    device = Device(kit.device)
+    lines = ["id,design,report", *(f"{i:032x},{kit.design},{device.report(i % 8)}" for i in range(400))]
+    return kit, shell.holding("".join(f"{line}\n" for line in lines), "reports.csv")
+
+
+def test_reports_become_the_answers_of_the_collector(shell, collected):
+    kit, reports = collected
+    found = shell.result("collect", shell.folder / "kit.zip", reports)
+    counted = collector.collect([reports], kit.mechanism, kit.design)
+    expected = collector.answers(counted, kit.mechanism, kit.workload, labels=kit.domain.type_labels)
+    assert [row["answer"] for row in found["answers"]] == expected["answer"].tolist()
+    assert found["files"] == [{"name": "reports.csv", "accepted": 400, "refused": {}, "repeated": 0}]
+    output = shell.folder / "answers.csv"
+    assert shell.run("collect", shell.folder / "kit.zip", reports, "-o", output) == 0
+    assert output.read_text() == frames.as_csv(expected)
+    with output.open() as file:
+        assert len(list(csv.DictReader(file))) == kit.workload.num_queries
+
+
+def test_what_was_counted_before_is_found_again_and_intervals_can_be_looked_at_any_time(shell, collected):
+    _kit, reports = collected
+    state = shell.folder / "counted.npz"
+    about = (shell.folder / "kit.zip", reports, "--state", state)
+    first, again = shell.result("collect", *about), shell.result("collect", *about, "--any-time")
+    assert [one["accepted"] for one in again["files"]] == [400]
+    wider = [row["high"] - row["low"] for row in again["answers"]]
+    assert sum(wider) > sum(row["high"] - row["low"] for row in first["answers"])
+
+
+def test_reports_that_are_left_out_are_told_by_their_reason(shell, collected):
+    """A repeated id, a report of another design and one that nobody could send: none is counted, and each is said."""
+    kit, reports = collected
+    with open(reports, "a") as file:
+        file.write(f"{0:032x},{kit.design},0\n{9**9:032x},{'0' * 16},0\n{9**8:032x},{kit.design},999999999\n")
+    assert shell.run("collect", shell.folder / "kit.zip", reports) == 0
+    assert "400 reports counted, 1 left out whose id had come before, 1 refused" in shell.out
+    assert len(shell.out.split("\n\n")[1].splitlines()) == 1 + kit.workload.num_queries
+
+
+def test_an_estimate_can_be_chosen(shell, collected):
+    _kit, reports = collected
+    about = ("collect", shell.folder / "kit.zip", reports)
+    assert all(row["answer"] > -1e-9 for row in shell.result(*about, "--estimator", "wnnls")["answers"])
+    assert "Unknown" in shell.refused(*about, "--estimator", "wnls")

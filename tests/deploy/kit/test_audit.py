@@ -1,0 +1,202 @@
+import copy
+import json
+import math
+import subprocess
+import sys
+from decimal import Context, Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from examples import EPSILON, MECHANISMS
+
+from ldp_core.deploy.kit import audit as module
+from ldp_core.deploy.kit import client
+from ldp_core.deploy.kit.audit import audit, least_exponential
+from ldp_core.deploy.kit.client import ONE, Device, design_id
+from ldp_core.deploy.kit.devices import describe
+
+SCRIPT = Path(module.__file__)
+
+
+def described(name):
+    return json.loads(json.dumps(describe(MECHANISMS[name](), EPSILON)))
+
+
+def altered(description, change, name_again=True):
+    """The description after ``change``, with an id that matches unless it is to keep the old one."""
+    found = copy.deepcopy(description)
+    change(found)
+    if name_again:
+        found["design"] = design_id(found)
+    return found
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "0.1", "5e-1", "1", "2.718281828459045", "20", "1/3", "99.9"])
+def test_the_bound_on_the_exponential_is_below_it_by_next_to_nothing(epsilon):
+    bound = least_exponential(epsilon)
+    with_digits = Context(prec=80)
+    exact = with_digits.exp(with_digits.divide(Decimal(Fraction(epsilon).numerator), Fraction(epsilon).denominator))
+    found = with_digits.divide(Decimal(bound.numerator), bound.denominator)
+    assert found < exact
+    assert exact - found < exact * Decimal(2) ** -79
+
+
+@pytest.mark.parametrize(
+    "epsilon", ["0", "-1", "101", "one", "1/0", "inf", "nan", "", "1e9999999999", "1" * 99, "1_0", "١"]
+)
+def test_an_epsilon_that_is_none_is_refused(epsilon):
+    with pytest.raises(ValueError, match="Epsilon"):
+        least_exponential(epsilon)
+
+
+def test_one_unit_more_than_the_promise_does_not_hold():
+    """Two types and two reports: the largest chance that keeps epsilon 1, and the next one."""
+    limit = least_exponential("1")
+    most = next(
+        k for k in range(math.floor(float(limit / (limit + 1)) * ONE) + 4, 0, -1) if Fraction(k, ONE - k) <= limit
+    )
+    for high, holds in ((most, True), (most + 1, False)):
+        description = {"format": "ldp-device/1", "epsilon": "1", "mechanism": "", "domain": None}
+        columns = [[high, ONE - high], [ONE - high, high]]
+        description["sampler"] = {"sizes": [2], "kind": "table", "columns": columns}
+        found = audit(altered(description, lambda one: None))
+        assert found.holds is holds
+        assert found.largest == Fraction(high, ONE - high)
+        assert "types 0 and 1" in found.where
+
+
+def test_a_report_that_only_some_send_has_no_bound():
+    def change(one):
+        one["sampler"]["columns"][0][1] += one["sampler"]["columns"][0][0]
+        one["sampler"]["columns"][0][0] = 0
+
+    found = audit(altered(described("table"), change))
+    assert not found.holds
+    assert found.largest == math.inf
+
+
+CHANGES = {
+    "a chance altered": ("table", lambda one: one["sampler"]["columns"][0].__setitem__(0, 1), False, "was altered"),
+    "epsilon altered": ("oue", lambda one: one.update(epsilon="5"), False, "was altered"),
+    "epsilon a number": ("oue", lambda one: one.update(epsilon=1.25), True, "quotation marks"),
+    "another format": ("oue", lambda one: one.update(format="ldp-device/3"), True, "format is not"),
+    "no sampler": ("oue", lambda one: one.pop("sampler"), False, "no whole description"),
+    "no chances": ("oue", lambda one: one["sampler"].pop("own"), True, "no whole description"),
+    "an unknown kind": ("oue", lambda one: one["sampler"].update(kind="noise"), True, "unknown kind 'noise'"),
+    "a column short of one unit": (
+        "table",
+        lambda one: one["sampler"]["columns"][2].__setitem__(0, one["sampler"]["columns"][2][0] - 1),
+        True,
+        "type 2 do not sum to 2.53 but to 1 less",
+    ),
+    "a column short of a report": (
+        "table",
+        lambda one: one["sampler"]["columns"][2].pop(),
+        True,
+        "column of type 2 has 5",
+    ),
+    "a negative chance": ("table", lambda one: one["sampler"]["columns"][1].__setitem__(0, -3), True, "at least 0.*-3"),
+    "a chance with a point": ("oue", lambda one: one["sampler"].update(own=0.5), True, "whole number.*0.5"),
+    "a chance above 1": ("oue", lambda one: one["sampler"].update(own=ONE + 1), True, "whole number"),
+    "true for a chance": ("oue", lambda one: one["sampler"].update(own=True), True, "whole number"),
+    "shares short of one unit": (
+        "patterns",
+        lambda one: one["sampler"]["shares"].__setitem__(1, one["sampler"]["shares"][1] - 1),
+        True,
+        "sum to 2.53",
+    ),
+    "a share too few": ("patterns", lambda one: one["sampler"]["shares"].pop(), True, "as many shares"),
+    "a value too many": ("table", lambda one: one["sampler"].update(sizes=[6]), True, "sampler for 5 values"),
+    "terms past the last value": (
+        "sampled_sets",
+        lambda one: one["sampler"]["parts"][0]["value"][0].__setitem__(3, 50),
+        True,
+        "given values of sizes",
+    ),
+    "a term of no attribute": (
+        "sampled_sets",
+        lambda one: one["sampler"]["parts"][0]["value"][0].__setitem__(0, 3),
+        True,
+        "place of a number",
+    ),
+    "division by 0": (
+        "tree of oue",
+        lambda one: one["sampler"]["parts"][0]["value"][0].__setitem__(2, 0),
+        True,
+        "at least 1",
+    ),
+    "a missing draw": (
+        "tree of oue",
+        lambda one: one["sampler"]["parts"][0].update(draw=9),
+        True,
+        "number of a sampler",
+    ),
+    "all cells inside": (
+        "orbits",
+        lambda one: one["sampler"]["draws"][0].update(cells="1" * 8),
+        True,
+        "places inside and outside",
+    ),
+    "a cell too few": ("orbits", lambda one: one["sampler"]["draws"][0].update(cells="1100"), True, "8 digits"),
+    "a set of all types": ("subset_selection", lambda one: one["sampler"].update(size=6), True, "inside and outside"),
+    "more types than digits": ("olh", lambda one: one["sampler"].update(digits=1), True, "binary digits"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_damaged_is_refused_in_one_sentence(change):
+    name, make, name_again, words = CHANGES[change]
+    description = altered(described(name), make, name_again and change not in ("no sampler",))
+    with pytest.raises(ValueError, match=words) as refused:
+        audit(description)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("change", ["a chance altered", "epsilon altered", "another format", "no sampler", "a column short of one unit",
+                                    "a negative chance", "shares short of one unit", "no chances", "an unknown kind"])  # fmt: skip
+def test_clients_refuse_altered_devices_as_well(change):
+    name, make, name_again, _ = CHANGES[change]
+    with pytest.raises(ValueError) as refused:
+        Device(altered(described(name), make, name_again and change not in ("no sampler",)))
+    assert "\n" not in str(refused.value)
+
+
+def test_the_command_line_says_what_was_found_and_ends_with_1_where_it_does_not_hold(tmp_path):
+    file = tmp_path / "device.json"
+
+    def run():
+        done = subprocess.run([sys.executable, "-I", SCRIPT, file], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    description = described("subset_selection")
+    file.write_text(json.dumps(description))
+    code, told, _ = run()
+    assert code == 0
+    assert "The promise holds." in told
+    assert "(epsilon 1.25)" in told
+    assert description["design"] in told
+
+    file.write_text(
+        json.dumps(altered(description, lambda one: one["sampler"].update(inside=one["sampler"]["inside"] + 10)))
+    )
+    code, told, _ = run()
+    assert code == 1
+    assert "DOES NOT HOLD" in told
+
+    file.write_text(json.dumps(description)[:-20])
+    code, _, told = run()
+    assert code == 1
+    assert told.startswith("The device is refused.")
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("load", [module.main, client.main])
+def test_samplers_within_samplers_without_end_are_refused(load, tmp_path, capsys):
+    description = described("oue")
+    inner = json.dumps(description["sampler"])
+    deep = '{"kind": "each", "sizes": [4], "parts": [{"draw": 0}], "draws": [' * 5000 + inner + "]}" * 5000
+    file = tmp_path / "device.json"
+    file.write_text(json.dumps(description).replace(inner, deep))
+    assert load([str(file), "0"][: 1 + (load is client.main)]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1

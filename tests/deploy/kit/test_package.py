@@ -1,0 +1,327 @@
+"""The kit: what is in it, that it runs as it says, and that it opens again only as it was made."""
+
+import csv
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from examples import EPSILON, MECHANISMS
+from kits import NASTY, ages, device_of, kit_of, members, packed, survey
+
+from ldp_core import designs
+from ldp_core.deploy.kit import audit, client, devices, package
+from ldp_core.deploy.kit.opening import open_kit
+from ldp_core.deploy.kit.readme import EXAMPLE_PEOPLE, count_sql
+from ldp_core.designs import bundle, certificate_file
+from tests.deploy.kit.samplers import again
+
+ROOT = Path(package.__file__).parents[3]
+SUBSET = ages()
+KIT = kit_of(SUBSET)
+
+
+def complaint(call, *args):
+    with pytest.raises(ValueError) as caught:
+        call(*args)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def swapped(content, device):
+    """The kit with another device.json, whose SHA-256 is recorded as it should be."""
+    parts, written = members(content), json.dumps(device).encode()
+    outcome = json.loads(parts["outcome.json"])
+    outcome["kit"]["device.json"] = hashlib.sha256(written).hexdigest()
+    return packed({**parts, "device.json": written, "outcome.json": json.dumps(outcome).encode()})
+
+
+def test_a_kit_is_the_same_bytes_again_and_holds_what_it_says():
+    assert kit_of(SUBSET) == KIT
+    parts = members(KIT)
+    assert set(parts) == {"configuration.json", "outcome.json", *bundle.KIT}
+    recorded = json.loads(parts["outcome.json"])["kit"]
+    assert recorded == {name: hashlib.sha256(parts[name]).hexdigest() for name in bundle.KIT}
+    said = parts["README.md"].decode()
+    assert all(f"`{name}`" in said for name in parts if name != "README.md")
+    for name in package.COPIED:
+        assert parts[name] == (ROOT / "ldp_core/deploy/kit" / name).read_bytes()
+    assert device_of(KIT) == devices.describe(SUBSET.chosen_mechanism, "1.0", SUBSET.domain)
+
+
+@pytest.mark.parametrize("name", ["oue", "haar", "randomized_response"])
+def test_kits_open_as_the_mechanism_they_were_made_of(name, tmp_path):
+    found = ages(name)
+    content = kit_of(found)
+    (tmp_path / "kit.zip").write_bytes(content)
+    for member, written in members(content).items():
+        (tmp_path / member).write_bytes(written)
+    for place in (content, tmp_path / "kit.zip", str(tmp_path)):
+        opened = open_kit(place)
+        assert opened.mechanism.digest == found.chosen_mechanism.digest
+        assert (opened.configuration, opened.domain) == (found.configuration, found.domain)
+        assert opened.workload.digest == found.workload.digest
+        assert (opened.design, opened.device) == (device_of(content)["design"], device_of(content))
+
+
+KINDS = {
+    "fitted": lambda: ages("optimized_gradient", attribute=NASTY),
+    "survey": survey,
+    "fitted survey": lambda: survey("optimized"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fitted_strategies_and_surveys_come_back_from_their_kits(kind):
+    found = KINDS[kind]()
+    content = kit_of(found)
+    opened = open_kit(content)
+    assert opened.device == devices.describe(found.chosen_mechanism, "1.0", found.domain)
+    reports = found.chosen_mechanism.privatize(_people(found), np.random.default_rng(0))
+    ours, theirs = (one.estimate(one.aggregate(reports)) for one in (found.chosen_mechanism, opened.mechanism))
+    assert np.array_equal(ours.answers(found.workload), theirs.answers(opened.workload))
+
+
+def _people(found):
+    sizes = device_sizes(found)
+    rng = np.random.default_rng(1)
+    drawn = rng.integers(0, sizes, size=(50, len(sizes)))
+    return drawn if len(sizes) > 1 else drawn[:, 0]
+
+
+def device_sizes(found):
+    return devices.describe(found.chosen_mechanism, "1.0", found.domain)["sampler"]["sizes"]
+
+
+def test_the_app_loads_a_kit_as_its_design():
+    loaded = designs.load(KIT)
+    assert loaded.configuration == SUBSET.configuration
+    assert not loaded.warnings
+    alone = package.design(SUBSET.configuration, package.outcome_of(SUBSET), SUBSET.chosen_mechanism)
+    assert set(members(alone)) == {"configuration.json", "outcome.json"}
+    assert designs.load(alone).configuration == loaded.configuration
+
+
+def test_an_altered_device_is_refused_in_one_sentence():
+    device = device_of(KIT)
+    altered = json.loads(json.dumps(device))
+    altered["sampler"]["inside"] += 1
+    careless = packed({**members(KIT), "device.json": json.dumps(altered).encode()})
+    for read in (designs.load, open_kit):
+        assert "does not match the SHA-256" in complaint(read, careless)
+    careful = swapped(KIT, again(altered))
+    assert designs.load(careful).configuration == SUBSET.configuration
+    assert "does not draw reports as the design beside it does" in complaint(open_kit, careful)
+    renamed = swapped(KIT, {**device, "mechanism": "another"})
+    assert "does not draw reports as" in complaint(open_kit, renamed)
+    assert "does not draw reports as" in complaint(open_kit, swapped(KIT, [[]]))
+    reordered = swapped(KIT, dict(reversed(device.items())))
+    assert open_kit(reordered).design == device["design"]
+
+
+def test_altered_bins_are_refused_by_the_client_the_audit_and_whoever_opens_the_kit(tmp_path):
+    device = device_of(KIT)
+    altered = json.loads(json.dumps(device))
+    altered["domain"]["attributes"][0]["edges"][3] += 0.25
+    without = {name: part for name, part in altered.items() if name != "domain_id"}
+    for one, words in ((altered, "altered"), (without, "domain_id"), (altered | {"domain_id": None}, "altered")):
+        assert words in complaint(client.Device, one)
+        assert words in complaint(audit.audit, one)
+    (tmp_path / "audit.py").write_bytes(members(KIT)["audit.py"])
+    for one in (altered, without):
+        (tmp_path / "device.json").write_text(json.dumps(one))
+        script = [sys.executable, "-I", "audit.py", "device.json"]
+        assert subprocess.run(script, cwd=tmp_path, capture_output=True).returncode == 1
+    resealed = again(altered)  # on purpose: no checksum without a key stops that, but reports name another design
+    assert audit.audit(resealed).holds
+    assert client.Device(resealed).design != device["design"]
+    for changed in (altered, without, resealed):
+        assert "does not draw reports as the design beside it does" in complaint(open_kit, swapped(KIT, changed))
+
+
+def test_kits_of_the_older_format_still_open():
+    older = devices.in_older_format(device_of(KIT))
+    first = {name: part for name, part in older.items() if name != "domain_id"}  # while domains had no id
+    for one in (older, first):
+        opened = open_kit(swapped(KIT, one))
+        assert opened.mechanism.digest == SUBSET.chosen_mechanism.digest
+        assert client.Device(one).design == opened.design == older["design"]
+        assert opened.device == one
+        assert audit.audit(one).holds
+    first["domain"]["attributes"][0]["edges"][3] += 0.25
+    assert "does not draw reports as" in complaint(open_kit, swapped(KIT, first))
+
+
+STORED = json.loads((Path(__file__).parent / "version_1.json").read_text())
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_older_format_is_that_of_the_stored_devices(name):
+    stored = STORED[list(MECHANISMS).index(name)]["device"]
+    now = json.loads(json.dumps(devices.in_older_format(devices.describe(MECHANISMS[name](), EPSILON))))
+    if name == "sampled_sets of oue":  # whose shares were fitted
+        now["sampler"]["shares"] = stored["sampler"]["shares"]
+        now["design"] = client.design_id(now)
+    assert now == stored
+
+
+def test_what_is_no_kit_is_refused_in_one_sentence(tmp_path):
+    alone = package.design(SUBSET.configuration, {}, SUBSET.chosen_mechanism)
+    assert "no kit" in complaint(open_kit, alone)
+    assert "damaged zip" in complaint(open_kit, KIT[: len(KIT) // 2])
+    assert "cannot be read" in complaint(open_kit, tmp_path / "nowhere.zip")
+    assert "no configuration.json" in complaint(open_kit, tmp_path)
+    without = {name: content for name, content in members(KIT).items() if name != "outcome.json"}
+    assert "does not match the SHA-256" in complaint(open_kit, packed(without))
+    assert "holiday.jpg" in complaint(open_kit, packed({**members(KIT), "holiday.jpg": b""}))
+
+
+def test_a_fitted_kit_without_its_strategy_is_refused():
+    parts = members(kit_of(ages("optimized_gradient")))
+    del parts["strategy.npz"]
+    assert "strategy" in complaint(open_kit, packed(parts)) or "fit" in complaint(open_kit, packed(parts))
+
+
+def test_continuous_noise_has_a_design_but_no_kit():
+    found = ages("gaussian")
+    with pytest.raises(devices.NoDevice, match="continuous noise"):
+        kit_of(found)
+    assert designs.load(package.design(found.configuration, package.outcome_of(found), found.chosen_mechanism))
+
+
+def test_a_kit_too_large_to_load_again_is_not_made(monkeypatch):
+    monkeypatch.setattr(bundle, "MAX_KIT_BYTES", 1000)
+    assert "use coarser bins" in complaint(kit_of, SUBSET)
+
+
+def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
+    found = ages("randomized_response")
+    assert package.certificate_of(found) is None  # nobody asked for one
+    proof = found.prove(found.aim("randomized_response"))
+    files = package.certificate_of(found)
+    content = package.kit(found, files)
+    parts = members(content)
+    assert set(parts) == {"configuration.json", "outcome.json", *bundle.KIT, *bundle.PROOF}
+    said = parts["README.md"].decode()
+    assert all(f"`{name}`" in said for name in parts if name != "README.md")
+    for name in bundle.PROOF:
+        (tmp_path / name).write_bytes(parts[name])
+    told = subprocess.run([sys.executable, "-I", tmp_path / "verify.py"], capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("The proof holds.")
+    loaded = designs.load(content)
+    assert loaded.certificate == files
+    back = certificate_file.read(loaded.certificate, found.workload, "1.0")
+    assert back.verify()
+    assert abs(back.value / proof.certificate.value - 1) < 1e-9
+    assert open_kit(content).mechanism.digest == found.chosen_mechanism.digest
+    for name in ("certificate.json", "certificate.npz"):
+        half = packed({other: written for other, written in parts.items() if other != name})
+        assert "one is missing" in complaint(designs.load, half)
+    large = packed({**parts, "certificate.npz": bytes(bundle.MAX_PROOF_BYTES + 1)})
+    assert "too large for a proof" in complaint(designs.load, large)
+
+
+# --- run as it says -----------------------------------------------------------------------------------------------------
+
+
+def unpacked(content, folder):
+    for name, written in members(content).items():
+        (folder / name).write_bytes(written)
+    python3 = Path(sys.executable).parent
+    return {**os.environ, "PATH": f"{python3}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+
+
+def examples(folder):
+    """What the README says to paste."""
+    return re.findall(r"^```sh\n(.*?)^```$", (folder / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+
+
+def paste(text, folder, environment):
+    run = subprocess.run(["bash", "-e"], input=text, cwd=folder, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+@pytest.mark.parametrize("kind", ["fitted", pytest.param("survey", marks=pytest.mark.slow)])
+def test_the_example_in_the_readme_runs_as_it_stands(kind, tmp_path):
+    found = KINDS[kind]()
+    environment = unpacked(kit_of(found), tmp_path)
+    audited, made, counted = examples(tmp_path)
+    told = paste(audited, tmp_path, environment)
+    assert "The promise holds." in told
+    assert len(found.chosen_mechanism.aggregate(_rows(told.splitlines()[-2:])).arrays)
+    paste(made, tmp_path, environment)
+    with open(tmp_path / "reports.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len({row["id"] for row in rows}) == len(rows) == EXAMPLE_PEOPLE
+    assert {row["design"] for row in rows} == {device_of(kit_of(found))["design"]}
+    assert found.chosen_mechanism.aggregate(_rows([row["report"] for row in rows])).users == EXAMPLE_PEOPLE
+    assert not (tmp_path / "gone").exists()
+    told = paste(counted, tmp_path, environment)
+    assert f"{EXAMPLE_PEOPLE:,} reports counted" in told
+
+
+def _rows(reports):
+    rows = np.array([list(map(int, report.split())) for report in reports])
+    return rows[:, 0] if rows.shape[1] == 1 else rows
+
+
+def test_nothing_that_can_be_pasted_holds_a_name_from_data(tmp_path):
+    unpacked(kit_of(ages(attribute=NASTY)), tmp_path)
+    for example in examples(tmp_path):
+        assert "touch" not in example
+        assert "script" not in example
+    said = (tmp_path / "README.md").read_text()
+    assert all(line.startswith("    ") for line in said.splitlines() if "touch" in line)
+
+
+@pytest.mark.parametrize(
+    ("flags", "path", "said"),
+    [([], "", "set PYTHONPATH"), (["-S"], str(ROOT), "install the program's requirements.txt")],
+)
+def test_collecting_without_the_program_says_what_to_do(flags, path, said, tmp_path):
+    environment = unpacked(KIT, tmp_path)
+    command = [sys.executable, *flags, "collect.py", "reports.csv"]  # -S: without packages
+    run = subprocess.run(
+        command, cwd=tmp_path, env={**environment, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 1
+    assert run.stderr.count("\n") == 1
+    assert said in run.stderr
+
+
+def test_the_statement_counts_each_id_once_and_other_designs_never():
+    design = "0123456789abcdef"
+    rows = [("a", design, "1"), ("a", design, "1"), ("b", design, "1"), ("c", design, "2 0"), ("d", "f" * 16, "1")]
+    rows += [("a", design, "2 0"), (None, design, "1")]
+    engine = duckdb.connect()
+    engine.execute("CREATE TABLE reports (id TEXT, design TEXT, report TEXT)")
+    engine.executemany("INSERT INTO reports VALUES (?, ?, ?)", rows)
+    assert sorted(engine.execute(count_sql(design)).fetchall()) == [("1", 2), ("2 0", 1)]
+
+
+def test_both_ways_to_name_people_give_reports_of_the_design():
+    device = client.Device(device_of(KIT))
+    bytes_ = b"\x05" * 4000
+    assert device.report({"age": 3.5}, _from(bytes_)) == device.report(3, _from(bytes_))
+    vectors = json.loads(members(KIT)["vectors.json"])
+    for one in vectors["reports"]:
+        assert device.report(one["value"], _from(bytes.fromhex(one["bytes"]))) == one["report"]
+
+
+def _from(content):
+    """A source of these bytes."""
+    left = bytearray(content)
+
+    def source(many):
+        given = bytes(left[:many])
+        del left[:many]
+        return given
+
+    return source

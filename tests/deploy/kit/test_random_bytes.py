@@ -1,0 +1,137 @@
+"""How many random bytes a report took says nothing about the person, and devices of the older format draw as they did."""
+
+import json
+import math
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from examples import EPSILON, MECHANISMS, values_of
+from laws import largest_ratio, law, paths
+
+from ldp_core.deploy.kit.audit import audit
+from ldp_core.deploy.kit.audit import main as audit_main
+from ldp_core.deploy.kit.client import ONE, Device
+from ldp_core.deploy.kit.devices import describe, in_older_format
+from tests.deploy.kit.javascript import by_node, needs_node
+from tests.deploy.kit.samplers import SAMPLERS, sealed
+
+STORED = json.loads((Path(__file__).parent / "version_1.json").read_text())
+"""Devices of the first format, with reports for known bytes, as that version of the program wrote them."""
+GIVE_AWAY = ("randomized_response", "subset_selection", "olh", "orbits", "ring", "sampled_sets", "covering_sets",
+             "split_budget", "patterns", "split_survey")  # fmt: skip
+"""Mechanisms whose number of bytes gave values away in the older format."""
+
+
+def described(name):
+    return json.loads(json.dumps(describe(MECHANISMS[name](), EPSILON)))
+
+
+def joint(description, values):
+    device = Device(description)
+    return [law(device, value, with_bytes=True) for value in values]
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_reports_and_bytes_together_keep_the_promise_exactly(name):
+    """How often below(n) draws again is independent of its result (see below), so all n together stand for the bytes."""
+    values, description = values_of(MECHANISMS[name]()), described(name)
+    assert largest_ratio(joint(description, values)) == audit(description).largest
+    older = largest_ratio(joint(in_older_format(description), values))
+    gives_away = name in GIVE_AWAY or name.startswith(("sampled_sets", "tree of randomized", "tree of subset"))
+    assert older == math.inf if gives_away and name != "sampled_sets of oue" else older == audit(description).largest
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("n", [3, 5, 200, 300])
+def test_whether_a_number_is_drawn_again_is_independent_of_the_report(n, own):
+    """All bytes that one try can take, for a needed number and for a spare one."""
+    truth = ONE - 1 if own else 1
+    device = Device(sealed({"kind": "response", "sizes": [n], "n": n, "truth": truth}))
+    many = 1 if n <= 256 else 2
+    first = (0 if own else ONE - 1).to_bytes(7, "big")
+    found = Counter()
+    for number in range(256**many):
+        given = iter([first, number.to_bytes(many, "big"), bytes(many)])
+        report, left = device.report(2, lambda count, given=given: next(given)), len(list(given))
+        found[report if left else "drawn again"] += 1
+    again = found.pop("drawn again")
+    assert Fraction(again, 256**many) == 1 - Fraction(n, 2 ** (n - 1).bit_length())
+    assert dict(found) == ({"2": 256**many - again} if own else {str(i): (256**many - again) // n for i in range(n)})
+
+
+SMALL = {
+    name: sampler
+    for name, sampler in SAMPLERS.items()
+    if max(sampler["sizes"]) <= 16 and name not in ("hash", "pattern")
+}
+
+
+@needs_node
+@pytest.mark.parametrize("examples", [MECHANISMS, SMALL], ids=["mechanisms", "by hand"])
+def test_both_clients_take_these_bytes_on_every_path(examples):
+    """All outcomes of the random choices, each with the first and the last number of its interval."""
+    descriptions, cases, expected = [], [], []
+    for k, (name, example) in enumerate(examples.items()):
+        description = described(name) if callable(example) else sealed(example)
+        device, sizes = Device(description), description["sampler"]["sizes"]
+        descriptions.append(description)
+        for value in ([0] * len(sizes), [size - 1 for size in sizes]):
+            for report, path in paths(device, value):
+                for last in (False, True):
+                    given = iter(path.bytes(last))
+                    wanted = " ".join(map(str, report))
+                    assert (
+                        device.report(value, lambda count, given=given: bytes(next(given) for _ in range(count)))
+                        == wanted
+                    )
+                    assert next(given, None) is None
+                    cases.append([k, value, path.bytes(last).hex()])
+                    expected.append({"answer": [wanted, 0]})
+    assert by_node(devices=descriptions, reports=cases)["reports"] == expected
+
+
+def test_an_oue_report_of_1024_bits_asks_the_system_a_few_times(monkeypatch):
+    from ldp_core.deploy.kit import client
+
+    asked, give = [], client.secrets.token_bytes
+    monkeypatch.setattr(client.secrets, "token_bytes", lambda count: asked.append(count) or give(count))
+    device = Device(sealed({"kind": "bits", "sizes": [1024], "n": 1024, "own": ONE // 2, "other": ONE // 4}))
+    reports = [list(map(int, device.report(3).split())) for _ in range(20)]
+    assert sum(asked) >= 20 * 7 * 1024
+    assert len(asked) < 20 * 40
+    share = sum(map(sum, reports)) / (20 * 1024)
+    assert abs(share - 0.25) < 7 * math.sqrt(0.25 * 0.75 / (20 * 1024))
+
+
+def test_the_audit_says_which_devices_give_values_away(tmp_path, capsys):
+    file = tmp_path / "device.json"
+    for description, lines in ((described("olh"), 0), (STORED[0]["device"], 1), (STORED[-1]["device"], 2)):
+        file.write_text(json.dumps(description))
+        assert audit_main([str(file)]) == 0
+        said = capsys.readouterr().out
+        assert ("can give its value away" in said) + ("no id of its domain" in said) == lines
+
+
+@pytest.mark.parametrize("stored", STORED, ids=lambda one: one["device"]["mechanism"])
+def test_devices_of_the_older_format_draw_as_they_did(stored):
+    device = Device(stored["device"])
+    assert audit(stored["device"]).holds
+    for one in stored["vectors"]["reports"]:
+        given = iter(bytes.fromhex(one["bytes"]))
+        assert (
+            device.report(one["value"], lambda many, given=given: bytes(next(given) for _ in range(many)))
+            == one["report"]
+        )
+        assert next(given, None) is None
+
+
+@needs_node
+def test_devices_of_the_older_format_draw_as_they_did_in_javascript():
+    reports = [(k, one) for k, stored in enumerate(STORED) for one in stored["vectors"]["reports"]]
+    found = by_node(
+        devices=[stored["device"] for stored in STORED], reports=[[k, one["value"], one["bytes"]] for k, one in reports]
+    )
+    assert found["devices"] == ["made"] * len(STORED)
+    assert found["reports"] == [{"answer": [one["report"], 0]} for _, one in reports]

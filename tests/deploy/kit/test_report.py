@@ -1,0 +1,212 @@
+"""The report for a privacy review: a page of its own, with the core's numbers, that no name from data can break."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from kits import NASTY, USERS, ages, members, survey
+
+from ldp_core import analysis, beliefs, designs, verdicts, wording
+from ldp_core.deploy.kit import markup, package, pictures
+from ldp_core.deploy.kit.report import NIST, report
+from ldp_core.designs import Simulation, bundle
+
+SUBSET = ages()
+FILES = {"device.json": "ab" * 32}
+
+
+class Read(HTMLParser):
+    """Tags with their attributes, texts, rows of tables, points and the style of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.text, self.rows, self.items, self.style = [], "", [], [], ""
+        self._in = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in ("meta", "br"):
+            self._in.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("th", "td"):
+            self.rows[-1].append("")
+        if tag == "li":
+            self.items.append("")
+
+    def handle_endtag(self, tag):
+        assert self._in.pop() == tag
+
+    def handle_data(self, data):
+        if "style" in self._in:
+            self.style += data
+            return
+        self.text += data
+        if "td" in self._in or "th" in self._in:
+            self.rows[-1][-1] += data
+        if "li" in self._in:
+            self.items[-1] += data
+
+    @property
+    def named(self):
+        """Rows of all tables by their first cell."""
+        return {row[0]: row[1:] for row in self.rows}
+
+
+def page_of(found, outcome=None, counts=None, configuration=None):
+    outcome = package.outcome_of(found) if outcome is None else outcome
+    counts = found.counts if counts is None else counts
+    c = configuration or found.configuration
+    return report(c, outcome, found.chosen_mechanism, found.workload, counts, "0" * 16, FILES, bundle.software())
+
+
+PAGE = page_of(SUBSET)
+
+
+def test_the_page_fetches_nothing_and_runs_nothing():
+    read = Read(PAGE)
+    assert not {tag for tag, _ in read.tags} & {"script", "img", "link", "iframe", "object", "embed", "base", "use"}
+    for tag, attributes in read.tags:
+        assert not {"src", "srcset", "style", "xlink:href"} & set(attributes)
+        assert not [name for name in attributes if name.startswith("on")]
+        assert tag == "a" or "href" not in attributes
+    assert [attributes["href"] for tag, attributes in read.tags if tag == "a"] == [NIST]
+    assert not re.search(r"url\(|@import|http", read.style)
+
+
+def test_the_headings_are_those_a_review_goes_through():
+    heads = re.findall(r"<h2>(\d+)\. (.*?)</h2>", PAGE)
+    assert [int(number) for number, _ in heads] == list(range(1, 14))
+    told = " ".join(title for _, title in heads).lower()
+    for topic in (
+        "guarantee",
+        "unit of privacy",
+        "parameters",
+        "trust model",
+        "algorithm",
+        "utility",
+        "bias",
+        "hazards",
+    ):
+        assert topic in told
+    for topic in ("access control", "exposure", "reveal about data", "not covered", "software"):
+        assert topic in told
+
+
+def test_the_numbers_are_those_of_the_core():
+    found, named = SUBSET, Read(PAGE).named
+    audit, summary = found.chosen_mechanism.audit(), found.summary(found.chosen_mechanism)
+    assert named["epsilon of one report"][0] == "1.0"
+    assert named["e^epsilon"][0] == designs.factor_in_words(1.0)
+    assert named["audited epsilon"][0] == designs.audited_in_words(1.0, audit)
+    assert named["people expected"][0] == f"{USERS:,}"
+    assert named["standard error, typical answer"][0] == wording.error(summary.standard_error_on_data)
+    assert named["standard error, worst case"][0] == wording.error(summary.standard_error_worst_case)
+    worst = analysis.sample_complexity(found.chosen_mechanism, found.workload, alpha=0.0004)
+    assert named["people needed, worst case"][0] == wording.users(worst)
+    assert wording.at_least(max(found.bounds("worst_case").values())) in named["people needed, worst case"][1]
+    assert named["device.json"] == ["ab" * 32]
+    text = Read(PAGE).text
+    assert designs.guarantee(found.configuration, audit) in text
+    assert beliefs.belief_in_words(0.5, 1.0) in text
+    for name, version in bundle.software().items():
+        assert f"{name} {version}" in text
+
+
+def test_the_errors_drawn_are_those_of_people_spread_evenly():
+    even = np.full(16, USERS / 16)
+    exact = np.sqrt(np.maximum(SUBSET.chosen_mechanism.query_variances(SUBSET.workload, even), 0)) / USERS
+    errors = np.where(exact > 1e-9, exact, 0)
+    drawn = re.findall(r'<circle class="dot" r="4".*?</text>|<circle [^>]*r="4".*?</text>', PAGE, re.DOTALL)
+    assert [re.search(r">([^<>]*)</text>", one)[1] for one in drawn] == [wording.significant(100 * e) for e in errors]
+    tally = verdicts.tally(errors, 0.04, 16)
+    assert tally.in_words() in Read(PAGE).text
+
+
+def test_the_report_says_nothing_of_the_data_but_what_is_recorded():
+    """Errors of single queries on the data would give the counts away."""
+    outcome, other = package.outcome_of(SUBSET), np.zeros(16)
+    other[3] = USERS
+    assert page_of(SUBSET, outcome, other) == page_of(SUBSET, outcome)
+
+
+def test_names_from_data_are_shown_as_they_are_and_never_markup():
+    found = ages(attribute=NASTY)
+    page = page_of(found)
+    assert "<script" not in page
+    assert "<b>" not in page
+    assert "<script>alert(1)</script> & <b>" in Read(page).text
+    assert "script" not in {tag for tag, _ in Read(page).tags}
+
+
+def test_several_reports_and_public_facts_are_told():
+    c = SUBSET.configuration.with_(
+        reports_per_user=3, simulation=Simulation(seed=71, facts=[{"text": "age < 4 : 7", "origin": "declared"}])
+    )
+    read = Read(page_of(SUBSET, configuration=c))
+    assert read.named["epsilon of all of them"][0] == "3"
+    assert beliefs.belief_in_words(0.5, 1.0, 0.0, 3) in read.text
+    assert "The seed 71 in configuration.json is for simulations" in read.text
+    assert "age < 4 : 7" in read.text
+
+
+def test_a_loaded_strategy_and_missing_errors_are_said():
+    outcome = {**package.outcome_of(SUBSET), "expected_errors": None, "expected_errors_missing": "Too many types here."}
+    outcome["mechanism"] = {**outcome["mechanism"], "origin": "loaded from a file, not computed here"}
+    read = Read(page_of(SUBSET, outcome))
+    assert "Too many types here." in read.text
+    assert "loaded from a file, not computed here" in read.text
+    assert "svg" not in {tag for tag, _ in read.tags}
+
+
+def test_what_whole_numbers_cost_is_worked_out_and_told():
+    found = ages("optimized_gradient")
+    lost = found.chosen_mechanism.lost
+    assert abs(lost) < 1e-4
+    assert f"takes {wording.small_share(lost)} more people" in Read(page_of(found)).text
+    assert "more people for the same error" not in Read(PAGE).text  # nothing was fitted
+    assert wording.small_share(3e-5) == wording.share(3e-5)
+    assert wording.small_share(1e-6) == "0.0001\N{NO-BREAK SPACE}%"
+    assert wording.small_share(9e-7) == "less than 0.0001\N{NO-BREAK SPACE}%"
+
+
+def test_a_survey_has_a_report_too():
+    found = survey()
+    read = Read(page_of(found))
+    assert read.named["questions"][0] == f"{found.workload.num_queries:,}"
+    assert 'record of "colour", "shape" and "size" together' in read.text
+    assert "any of the 3,264 possible ones" in read.text
+
+
+def test_the_report_in_the_kit_is_about_the_files_beside_it():
+    parts = members(package.kit(SUBSET))
+    read = Read(parts["report.html"].decode())
+    recorded = json.loads(parts["outcome.json"])["kit"]
+    for name, digest in recorded.items():
+        assert name == "report.html" or read.named[name] == [digest]
+
+
+def test_markup_escapes_texts_and_attributes():
+    made = markup.page('<&"', "p > b { }", markup.element("p", "a < b", markup.element("b", "&"), " > c", title='"<'))
+    read = Read(made)
+    assert read.text.strip() == '<&"a < b& > c'
+    assert read.style == "p > b { }"
+    assert ("p", {"title": '"<'}) in read.tags
+
+
+@pytest.mark.parametrize(("needed", "users"), [(100.0, 10**6), (10**6, 100), (5.0, 5)])
+def test_the_line_of_errors_passes_through_the_point_of_the_people(needed, users):
+    drawn = pictures.error_by_users(needed, needed / 3, 0.01, users, 0.2, "words")
+    (line,) = [one for one in drawn.iter("line") if one.get("class") == "line"]
+    (dot,) = drawn.iter("circle")
+    x1, y1, x2, y2, x, y = (
+        float(one.get(name)) for one, names in ((line, ("x1", "y1", "x2", "y2")), (dot, ("cx", "cy"))) for name in names
+    )
+    assert y == pytest.approx(y1 + (y2 - y1) * (x - x1) / (x2 - x1), abs=0.05)
+    assert y1 < y2
+    heights = [float(point.split(",")[1]) for point in drawn.find("polygon").get("points").split()]
+    assert min(heights[:2]) > min(y1, y2) - 1e-9
+    assert max(heights) <= pictures._HEIGHT

@@ -1,0 +1,72 @@
+import copy
+import json
+
+import pytest
+from examples import EPSILON, MECHANISMS
+
+import ldp_core as ldp
+from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
+from ldp_core.deploy.kit.client import Device
+from ldp_core.deploy.kit.devices import describe
+from ldp_core.deploy.kit.vectors import vectors
+
+
+def check(description):
+    """What a client must do with the vectors of a device."""
+    told = json.loads(json.dumps(vectors(description)))
+    device = Device(description)
+    assert told["design"] == description["design"]
+    for one in told["reports"]:
+        source = iter(bytes.fromhex(one["bytes"]))
+        assert (
+            device.report(one["value"], lambda many, left=source: bytes(next(left) for _ in range(many)))
+            == one["report"]
+        )
+        assert next(source, None) is None  # all bytes were taken
+    for one in told["refused_values"]:
+        with pytest.raises(ValueError):
+            device.report(one["value"])
+    for one in told["refused_devices"]:
+        altered = copy.deepcopy(description)
+        place = altered
+        for step in one["path"][:-1]:
+            place = place[step]
+        place[one["path"][-1]] += one["add"]
+        altered["design"] = one["design"] or altered["design"]
+        with pytest.raises(ValueError, match="sum to|breaks its promise" if one["design"] else "was altered"):
+            Device(altered)
+    return told
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_vectors_of_every_kind_of_device(name):
+    told = check(json.loads(json.dumps(describe(MECHANISMS[name](), EPSILON))))
+    assert len(told["reports"]) == 12
+    assert len({one["report"] for one in told["reports"]}) > 1
+    assert len(told["refused_values"]) == 4
+    sums = name in ("table", "orbits", "ring", "patterns", "split_survey") or name.startswith(
+        ("sampled_sets", "covering_sets")
+    )
+    a_table_first = name in ("table", "split_survey")
+    assert len(told["refused_devices"]) == 1 + sums + (not a_table_first)
+
+
+def test_vectors_with_values_as_people_say_them():
+    domain = Domain(
+        attributes=(
+            CategoricalAttribute(name="c", values=("a", "b"), outside="other"),
+            NumericAttribute(name="x", edges=(0, 0.5, 2), missing="category"),
+            RangeAttribute(name="y", low=0.1, high=0.9, bins=3),
+            DateAttribute(name="d", unit="month", first="2025-11", last="2026-01"),
+        )
+    )
+    mechanism = ldp.mechanisms.create("subset_selection", n=domain.size, epsilon=1.25)
+    told = check(json.loads(json.dumps(describe(mechanism, EPSILON, domain))))
+    assert sum(isinstance(one["value"], dict) for one in told["reports"]) == 12
+    assert [one["why"] for one in told["refused_values"]][4:] == ["no value of c", "no value of y", "no value of d"]
+    assert told["refused_devices"][-1]["path"] == ["domain", "attributes", 0, "ordinary"]
+
+
+def test_vectors_are_the_same_again_and_others_for_another_seed():
+    description = describe(MECHANISMS["olh"](), EPSILON)
+    assert vectors(description) == vectors(description) != vectors(description, seed=1)
