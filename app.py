@@ -2,17 +2,16 @@
 
 # ruff: noqa: E402
 
-from pages.ui import promises
+from pages.ui import streamlit_fixes
 
-promises.uploads_stay_in_memory()  # before anything that takes long: a page left open may upload as soon as this runs
+streamlit_fixes.install()  # before anything that takes long: a page left open may upload as soon as this runs
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import StopException
 from threadpoolctl import threadpool_limits
 
-from pages.ui import arrived, clicks, dusk, keyboard, layout, phones, sidebar
+from pages.ui import layout, sidebar
 from pages.ui.data import ahead
-from pages.ui.session import browser, departed, exchange
+from pages.ui.session import browser, cleanup, exchange
 from pages.ui.session.state import session
 
 
@@ -24,8 +23,7 @@ def one_thread_per_job() -> threadpool_limits:
 
 st.set_page_config(page_title="Private collection designer", page_icon="🛡️", layout="wide")
 one_thread_per_job()
-departed.watch()
-clicks.keep()
+cleanup.watch()
 page = st.navigation(
     [
         st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),
@@ -52,18 +50,16 @@ if exchange.LINK in st.query_params:
     if opened:
         st.switch_page("pages/design.py")
 ahead.settle(session())
-arrived.begin()
 layout.style()
 browser.remember(session())
-phones.close_sidebar_after_choice()
-keyboard.stops()
-dusk.follow()
-follow = sidebar.draw(session())  # before the page: a page that lacks something stops the script
+streamlit_fixes.begin_page()
+follow = sidebar.draw(session())  # before the page: a page that lacks something ends early
+ended_early = False
 try:
     page.run()
-except StopException:
-    follow()
-    arrived.end()
-    raise
+except layout.PageEnd:
+    ended_early = True
 follow()
-arrived.end()
+streamlit_fixes.end_page()
+if ended_early:
+    st.stop()  # Streamlit then keeps what the controls hold that the page did not come to

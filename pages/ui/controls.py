@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ldp_core import verdicts, wording
 from ldp_core.analysis import WORST_CASE
-from pages.ui import arrived
 from pages.ui.session.state import Session, session
+from pages.ui.streamlit_fixes import run_context, stale_widgets
 from pages.ui.words import case_meaning, case_title, plain
 
 
@@ -22,13 +21,13 @@ def control(
     """Draw ``widget`` showing ``value``; when a person changes it, ``commit(new)`` is called.
 
     A ValueError from ``commit`` leaves the design as it was: the entry stays as typed, with the sentence below it.
-    Not for fragments: what is chosen there would pass for a repetition, see `_polled`.
+    Not for fragments: what is chosen there would pass for a repetition, see `run_context.polled`.
     """
     state = session()
     invalid = state.invalid.get(key)
     # The typed state is the only truth: without a refused entry, the widget always shows it (after undo or load as well).
     st.session_state[key] = shown = invalid[0] if invalid else value
-    arrived.note(key, shown)
+    stale_widgets.note(key, shown)
 
     def changed() -> None:
         if key not in st.session_state:  # everything has been forgotten since it was drawn
@@ -38,7 +37,7 @@ def control(
             entry == shown
         ):  # a control that has just left the page is reported once more if somebody chooses on meanwhile
             return
-        if _polled() or arrived.is_outdated(key, entry):
+        if run_context.polled() or stale_widgets.is_outdated(key, entry):
             st.session_state[key] = shown
             return
         if not _offered(
@@ -56,14 +55,6 @@ def control(
     if invalid:
         st.error(plain(invalid[1]))
     return entered
-
-
-def _polled() -> bool:
-    """Whether this run follows from the clock of a fragment, not from what anybody did with a control of the page. Such a run comes with
-    what all controls held when it was asked for: while the page is drawn anew that may be what they showed before, and to take it for
-    a choice would put back what has just been typed or undone. What is chosen comes with a run of its own."""
-    context = get_script_run_ctx()
-    return context is not None and bool(context.fragment_ids_this_run)
 
 
 def _offered(entry: Any, options: Any) -> bool:

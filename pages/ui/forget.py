@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import promises
-from pages.ui.session import browser, departed
-from pages.ui.session.held import holder
+from pages.ui.session import browser
+from pages.ui.session.session_store import session_store
 from pages.ui.session.state import Session, session
+from pages.ui.streamlit_fixes import tab_storage
 from pages.ui.tasks.jobs import jobs
 
 _CONFIRMED = "forget-confirmed"
@@ -15,12 +16,12 @@ _CONFIRMED = "forget-confirmed"
 
 def draw(state: Session) -> None:
     """The button; a second one asks before anything is lost."""
-    closed = f"forget-{holder().mark(state)}"  # a new session begins with a popover that is closed
+    closed = f"forget-{session_store().mark(state)}"  # a new session begins with a popover that is closed
     with (
         st.container(key="forget"),
         st.popover("Forget everything", key=closed, icon=":material/delete_forever:", width="stretch"),
     ):
-        st.markdown(promises.FORGOTTEN_AT_ONCE)
+        st.markdown(promises.forgotten_at_once())
         confirmed = st.button("Yes, forget everything", key=_CONFIRMED, on_click=_forget, args=(state,))
     if confirmed:
         st.switch_page("pages/start.py")
@@ -28,8 +29,12 @@ def draw(state: Session) -> None:
 
 def _forget(state: Session) -> None:
     if (visitor := browser.visitor()) is not None:
-        departed.empty(holder().forget(visitor.browser))
+        tab_storage.free(session_store().forget(visitor.browser))
     jobs().forget(state.id)
     state.leave()
     browser.clear(_CONFIRMED)
-    session().notices = [("success", "Everything has been forgotten.")]
+    session().notices = [
+        ("success", "Everything has been forgotten.")
+        if promises.forgetting_is_sure()
+        else ("warning", f"What this app holds for you has been forgotten. {promises.COPIES_STAY}")
+    ]

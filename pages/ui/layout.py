@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime.scriptrunner import StopException
 
 from ldp_core import charts, designs, frames, mechanisms, wording
 from ldp_core.designs import Design, Setting, disclosure
@@ -21,6 +19,9 @@ from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Stopped
 from pages.ui.words import plain, spoken
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 T = TypeVar("T")
 
@@ -190,10 +191,14 @@ def look() -> charts.Theme:
     return charts.DARK if st.context.theme.type == "dark" else charts.LIGHT
 
 
+class PageEnd(BaseException):
+    """A page ends early: for app.py, which draws what follows every page. No error, so nothing that catches errors catches it."""
+
+
 def end() -> NoReturn:
     """End the page here. After Streamlit's own stop nothing could be drawn any more: the sidebar still tells what the page has begun and
     what it goes without."""
-    raise StopException
+    raise PageEnd
 
 
 def need(found: T | None, sentence: str, page: str, label: str) -> T:

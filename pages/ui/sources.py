@@ -170,7 +170,7 @@ def _id(kind: str, identity: Any, options: ReadOptions) -> str:
 
 def may_read_local_files() -> bool:
     """Whether only this machine can reach the server, so that its visitor may as well name files on it."""
-    return st.config.get_option("server.address") in LOOPBACK
+    return st.get_option("server.address") in LOOPBACK
 
 
 @st.cache_data

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import wording
 from ldp_core.run import Progress
@@ -13,6 +13,9 @@ from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.tasks.task import features
 from pages.ui.words import plain
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 SHOWN_AFTER = 0.7
 """Seconds a job runs before it has a line: what ends sooner would only flicker."""

@@ -14,7 +14,7 @@ from pages.ui.session.state import Session
 from pages.ui.words import JOINER, plain, spoken
 
 SOURCES = markdown_calls.sources()
-SCRIPTS = ["pages/ui/dusk.py", "pages/ui/keyboard.py", "pages/ui/phones.py"]
+SCRIPTS = [f"pages/ui/streamlit_fixes/{name}.py" for name in ("follow_theme", "keyboard", "phones")]
 COOKIE = markdown_calls.COOKIE[0]
 
 

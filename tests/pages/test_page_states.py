@@ -19,10 +19,11 @@ from streamlit.util import calc_hash
 
 from ldp_core import library
 from ldp_core.designs.results import Results
-from pages.ui import clicks
+from pages.ui import streamlit_fixes
 from pages.ui.controls import whole_number
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.sources import catalogue
+from pages.ui.streamlit_fixes import page_polls
 from pages.ui.tasks.jobs import KEPT_FINISHED, Jobs
 from pages.ui.tasks.task import Task
 from pages.ui.words import gap_in_words, people
@@ -253,9 +254,9 @@ def test_polls_for_a_page_that_a_click_has_left_are_dropped():
     session = SimpleNamespace(page_script_hash="plan")
 
     def late(page, poll=False):
-        return clicks.comes_late(session, asked(page, poll))
+        return page_polls.comes_late(session, asked(page, poll))
 
-    assert not clicks.comes_late(session, None)
+    assert not page_polls.comes_late(session, None)
     assert not late("")  # the first request of a visit
     assert not late("plan", True)
     assert not late("simulate")  # the click
@@ -286,7 +287,7 @@ def test_late_polls_do_not_reach_the_session(app):
 
 def test_a_poll_for_what_the_page_no_longer_shows_draws_nothing(monkeypatch):
     """The page has ended early, and the poll came in before: there is no place any more for what it would draw."""
-    clicks.keep()
+    streamlit_fixes.install()
 
     def page():
         import streamlit as st

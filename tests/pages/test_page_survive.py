@@ -6,7 +6,7 @@ import uuid
 import pytest
 
 from pages.ui.session import browser, state
-from pages.ui.session.held import Holder, Visitor
+from pages.ui.session.session_store import SessionStore, Visitor
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Jobs, jobs
@@ -14,17 +14,17 @@ from tests.pages.conftest import App
 
 
 @pytest.fixture
-def holder():
-    return Holder(Jobs())
+def store():
+    return SessionStore(Jobs())
 
 
 @pytest.fixture
-def arrived(holder):
+def seated(store):
     """Makes sessions, each in a tab of its name."""
 
     def make(tab, browser="mine"):
         made = Session(uuid.uuid4().hex)
-        holder.add(made, Visitor(browser, tab))
+        store.add(made, Visitor(browser, tab))
         return made
 
     return make
@@ -34,57 +34,57 @@ def nobody(tab):
     return False
 
 
-def test_only_a_session_whose_tab_has_gone_is_taken_over_and_only_once(holder, arrived):
-    first, second = arrived("one"), arrived("two")
-    assert holder.take(Visitor("mine", "three"), {"one", "two"}.__contains__) is None
-    assert holder.take(Visitor("mine", "three"), {"two"}.__contains__) is first
-    assert not holder.shows(first, Visitor("mine", "one"))  # should it come back after all
-    assert holder.shows(first, Visitor("mine", "three"))
-    assert holder.take(Visitor("mine", "four"), {"two", "three"}.__contains__) is None
-    assert holder.shows(second, Visitor("mine", "two"))
+def test_only_a_session_whose_tab_has_gone_is_taken_over_and_only_once(store, seated):
+    first, second = seated("one"), seated("two")
+    assert store.take(Visitor("mine", "three"), {"one", "two"}.__contains__) is None
+    assert store.take(Visitor("mine", "three"), {"two"}.__contains__) is first
+    assert not store.shows(first, Visitor("mine", "one"))  # should it come back after all
+    assert store.shows(first, Visitor("mine", "three"))
+    assert store.take(Visitor("mine", "four"), {"two", "three"}.__contains__) is None
+    assert store.shows(second, Visitor("mine", "two"))
 
 
-def test_the_one_left_last_comes_first(holder, arrived):
-    states = {tab: arrived(tab) for tab in "abcd"}
+def test_the_one_left_last_comes_first(store, seated):
+    states = {tab: seated(tab) for tab in "abcd"}
     here = set("abcd")
     for now, gone in enumerate("cad"):
         here.discard(gone)
-        holder.look(float(now), here.__contains__, 3600.0, 120.0, 2**40)
+        store.look(float(now), here.__contains__, 3600.0, 120.0, 2**40)
     here.discard("b")  # no look has missed it yet
-    taken = [holder.take(Visitor("mine", f"new {i}"), lambda tab: tab.startswith("new")) for i in range(5)]
+    taken = [store.take(Visitor("mine", f"new {i}"), lambda tab: tab.startswith("new")) for i in range(5)]
     assert taken == [states["b"], states["d"], states["a"], states["c"], None]
 
 
-def test_a_tab_that_says_it_left_has_gone_even_if_the_server_has_not_noticed(holder, arrived):
-    left, other = arrived("left"), arrived("other")
-    mark = holder.mark(left)
-    assert mark not in ("", holder.mark(other))
+def test_a_tab_that_says_it_left_has_gone_even_if_the_server_has_not_noticed(store, seated):
+    left, other = seated("left"), seated("other")
+    mark = store.mark(left)
+    assert mark not in ("", store.mark(other))
     everyone = {"left", "other", "new"}.__contains__
-    assert holder.take(Visitor("a stranger's", "new", mark), everyone) is None
-    assert holder.take(Visitor("mine", "new", mark), everyone) is left
-    assert holder.take(Visitor("mine", "newer", mark), everyone) is None  # it said so once
+    assert store.take(Visitor("a stranger's", "new", mark), everyone) is None
+    assert store.take(Visitor("mine", "new", mark), everyone) is left
+    assert store.take(Visitor("mine", "newer", mark), everyone) is None  # it said so once
 
 
-def test_a_browser_opens_its_own_sessions_only(holder, arrived):
-    mine, yours = arrived("one"), arrived("two", browser="yours")
-    assert holder.knows("mine")
-    assert not holder.knows("nobody's")
-    assert holder.take(Visitor("nobody's", "three"), nobody) is None
-    assert holder.take(Visitor("yours", "three"), nobody) is yours
-    assert holder.forget("yours") == ["two", "three"]
-    assert not holder.knows("yours")
-    assert holder.take(Visitor("yours", "four"), nobody) is None
-    assert holder.take(Visitor("mine", "four"), nobody) is mine
+def test_a_browser_opens_its_own_sessions_only(store, seated):
+    mine, yours = seated("one"), seated("two", browser="yours")
+    assert store.knows("mine")
+    assert not store.knows("nobody's")
+    assert store.take(Visitor("nobody's", "three"), nobody) is None
+    assert store.take(Visitor("yours", "three"), nobody) is yours
+    assert store.forget("yours") == ["two", "three"]
+    assert not store.knows("yours")
+    assert store.take(Visitor("yours", "four"), nobody) is None
+    assert store.take(Visitor("mine", "four"), nobody) is mine
 
 
 @pytest.fixture
 def tabs(monkeypatch):
     """Opens tabs of one browser; ``close`` is for those that are to go."""
-    mine, live, current = Holder(jobs()), set(), []
-    monkeypatch.setattr(state, "holder", lambda: mine)
-    monkeypatch.setattr("pages.ui.forget.holder", lambda: mine)
-    monkeypatch.setattr("pages.ui.forget.departed.empty", list)
-    monkeypatch.setattr(state, "tab_lives", live.__contains__)
+    mine, live, current = SessionStore(jobs()), set(), []
+    monkeypatch.setattr(state, "session_store", lambda: mine)
+    monkeypatch.setattr("pages.ui.forget.session_store", lambda: mine)
+    monkeypatch.setattr("pages.ui.forget.tab_storage.free", list)
+    monkeypatch.setattr(state.tab_storage, "is_open", live.__contains__)
     monkeypatch.setattr(browser, "visitor", lambda: Visitor("mine", current[0]))
     numbers = itertools.count()
 

@@ -13,20 +13,22 @@ import secrets
 from typing import TYPE_CHECKING
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.ui import promises
-from pages.ui.session.held import Visitor, holder
+from pages.ui.session.session_store import Visitor, session_store
+from pages.ui.streamlit_fixes import run_context
 
 if TYPE_CHECKING:
     from pages.ui.session.state import Session
 
 _VISITOR, _TOKEN, _STALE = "visitor", "browser-token", "browser-token-replaced"
 _OURS = re.compile(r"[\w-]{43}", re.ASCII)
+_RUN = secrets.token_urlsafe(8)
+"""This run of the server. A browser in which something was begun keeps it, and learns by it that the server was restarted."""
 
 _SCRIPT = """<style>:has(> .st-key-browser) { display: none; }</style>
 <script>
-(({name, token, stale, mark, path, seconds}) => {
+(({name, token, stale, mark, work, path, seconds}) => {
     const rest = `; Path=${path}; SameSite=Strict` + (location.protocol === "https:" ? "; Secure" : "");
     const found = () => document.cookie.split("; ").find((one) => one.startsWith(name + "="))?.slice(name.length + 1);
     const keep = (value) => { document.cookie = `${name}=${value}; Max-Age=${seconds}${rest}`; };
@@ -37,7 +39,12 @@ _SCRIPT = """<style>:has(> .st-key-browser) { display: none; }</style>
     }
     keep(token);
     clearInterval(window.ldpRenewal);
-    window.ldpRenewal = setInterval(() => keep(found() || token), 60000);
+    const remind = () => { document.cookie = `${name}-work=${work}; Max-Age=${work ? seconds : 0}${rest}`; };
+    remind();
+    window.ldpRenewal = setInterval(() => {
+        keep(found() || token);
+        if (work) remind(); // another tab may have begun something since this one was drawn
+    }, 60000);
     window.onpagehide = () => { document.cookie = `${name}-left=${mark}; Max-Age=60${rest}`; };
     document.currentScript?.remove();
 })(%s);
@@ -46,22 +53,22 @@ _SCRIPT = """<style>:has(> .st-key-browser) { display: none; }</style>
 
 def cookie_name() -> str:
     """Browsers share cookies between all ports of a machine, servers on different ports share nothing."""
-    return f"ldp-{st.config.get_option('server.port')}"
+    return f"ldp-{st.get_option('server.port')}"
 
 
 def visitor() -> Visitor | None:
     """Who runs this script; None without a server."""
     if _VISITOR in st.session_state:
         return st.session_state[_VISITOR]
-    context = get_script_run_ctx()
-    if context is None:
+    tab = run_context.tab()
+    if not tab:
         return None
     cookies = st.context.cookies.to_dict()
     given = cookies.get(cookie_name(), "")
-    token = given if holder().knows(_digest(given)) else secrets.token_urlsafe(32)
+    token = given if session_store().knows(_digest(given)) else secrets.token_urlsafe(32)
     st.session_state[_TOKEN], st.session_state[_STALE] = token, given if _OURS.fullmatch(given) else ""
-    left = cookies.get(f"{cookie_name()}-left", "")
-    st.session_state[_VISITOR] = made = Visitor(_digest(token), context.session_id, left)
+    left, work = (cookies.get(f"{cookie_name()}-{of}", "") for of in ("left", "work"))
+    st.session_state[_VISITOR] = made = Visitor(_digest(token), tab, left, work not in ("", _RUN))
     return made
 
 
@@ -73,8 +80,9 @@ def remember(state: Session) -> None:
         "name": cookie_name(),
         "token": st.session_state[_TOKEN],
         "stale": st.session_state[_STALE],
-        "mark": holder().mark(state),
-        "path": "/" + str(st.config.get_option("server.baseUrlPath") or "").strip("/"),
+        "mark": session_store().mark(state),
+        "work": _RUN if session_store().has_work(_digest(st.session_state[_TOKEN])) else "",
+        "path": "/" + str(st.get_option("server.baseUrlPath") or "").strip("/"),
         "seconds": int(promises.held_for()),
     }
     told = json.dumps(said).replace("<", "\\u003c")  # nothing in it can end the script

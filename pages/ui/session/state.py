@@ -38,13 +38,15 @@ from ldp_core.designs.design import QUICK_SECONDS
 from ldp_core.designs.standalone import counts_column as counts_column
 from ldp_core.mechanisms import Mechanism
 from pages.ui.session import browser
-from pages.ui.session.held import holder, tab_lives
 from pages.ui.session.history import Draft, History, beginning
 from pages.ui.session.saved_designs import SavedDesigns
+from pages.ui.session.session_store import session_store
 from pages.ui.sources import Source
+from pages.ui.streamlit_fixes import tab_storage
 
 ELSEWHERE = "Your design went on in another tab of this browser while this one was disconnected."
 FORGOTTEN = "What this tab showed before has been forgotten."
+RESTARTED = "The server was restarted: data and designs that were not saved are gone."
 NO_ROOM = (
     "Results of this size do not all fit beside each other: of what was fitted and proved before, what you used longest ago is "
     "dropped when the new result is there."
@@ -412,15 +414,17 @@ def session() -> Session:
     """What the tab that runs this script shows: the session it has, else the one its browser has left last, else a new one."""
     shown: Session | None = st.session_state.get("session")
     visitor = browser.visitor()
-    if shown is not None and (visitor is None or holder().shows(shown, visitor)):
+    if shown is not None and (visitor is None or session_store().shows(shown, visitor)):
         return shown
-    found = None if visitor is None else holder().take(visitor, tab_lives)
+    found = None if visitor is None else session_store().take(visitor, tab_storage.is_open)
     if found is None:
         found = Session(uuid.uuid4().hex)
         if visitor is not None:
-            holder().add(found, visitor)
+            session_store().add(found, visitor)
+            if visitor.restarted and shown is None:
+                found.notices = [("warning", RESTARTED)]
     if shown is not None:
-        found.notices = [("info", ELSEWHERE if holder().holds(shown) else FORGOTTEN)]
+        found.notices = [("info", ELSEWHERE if session_store().holds(shown) else FORGOTTEN)]
     st.session_state["session"] = found
     return found
 

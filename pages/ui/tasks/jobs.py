@@ -2,7 +2,7 @@
 
 Workers never touch Streamlit. A page submits a function of the `Job`, which reports through ``job.progress`` and stops when
 ``job.cancelled()``; fragments on the pages poll. A job lets go of what it works on when it ends; results belong to the session.
-They go on when nobody looks; once their session is forgotten they are cancelled, see `pages.ui.session.held`.
+They go on when nobody looks; once their session is forgotten they are cancelled, see `pages.ui.session.session_store`.
 """
 
 from __future__ import annotations

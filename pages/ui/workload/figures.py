@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from ldp_core import analysis, charts, frames, library, mechanisms, wording, workloads
 from ldp_core.designs import Setting
@@ -25,6 +25,9 @@ from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
 from pages.ui.words import case_meaning, cells, people, plain
 from pages.ui.workload.groups import built, queries_of
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 QUICK_TYPES = 512
 """Types up to which everything is worked out while the page is drawn, whatever the questions are."""

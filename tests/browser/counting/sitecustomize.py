@@ -60,7 +60,7 @@ def _count():
         os.environ.update(settings)
         if "SPOOLS" in settings:
             _choose_parser(spools=settings["SPOOLS"] == "yes")
-            promises.uploads_stay_in_memory.cache_clear()
+            sys.modules["pages.ui.streamlit_fixes.uploads"].stay_in_memory.cache_clear()
         from pandas import DataFrame
         from streamlit.runtime import get_instance
 

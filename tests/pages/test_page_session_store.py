@@ -16,9 +16,10 @@ from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
 from pages.ui import promises
 from pages.ui.data import choice as data_choice
-from pages.ui.session import departed
-from pages.ui.session.held import Holder, Visitor
+from pages.ui.session import cleanup
+from pages.ui.session.session_store import SessionStore, Visitor
 from pages.ui.session.state import Session
+from pages.ui.streamlit_fixes import uploads
 from pages.ui.tasks.jobs import Jobs
 from pages.ui.tasks.jobs import jobs as all_jobs
 from pages.ui.tasks.later import Later
@@ -56,19 +57,19 @@ def test_a_job_lets_go_of_what_it_worked_on(fails):
 
 
 def test_what_is_imported_is_not_looked_through_after_every_page(monkeypatch):
-    imported = lambda: any(known is vars(departed) for known in gc.get_objects())  # noqa: E731
+    imported = lambda: any(known is vars(cleanup) for known in gc.get_objects())  # noqa: E731
     gc.unfreeze()
     assert imported()
-    monkeypatch.setattr(departed, "_watch", lambda held: None)
-    departed.watch.clear()
-    departed.watch()
-    departed.watch.clear()
+    monkeypatch.setattr(cleanup, "_watch", lambda store: None)
+    cleanup.watch.clear()
+    cleanup.watch()
+    cleanup.watch.clear()
     assert not imported()
 
 
-def arrived(held, name, browser="a browser"):
+def seated(store, name, browser="a browser"):
     state = Session(name)
-    held.add(state, Visitor(browser, f"tab of {name}"))
+    store.add(state, Visitor(browser, f"tab of {name}"))
     return state
 
 
@@ -79,8 +80,8 @@ def touched(state):
 
 def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everything():
     jobs, go, here = Jobs(), threading.Event(), {"tab of me", "tab of you"}
-    held = Holder(jobs)
-    state, _ = arrived(held, "me"), arrived(held, "you")
+    store = SessionStore(jobs)
+    state, _ = seated(store, "me"), seated(store, "you")
     data_choice.upload(state, b"age\n1\n2\n3\n", "people.csv")
     first, results = state.source, state.results  # as callbacks of Streamlit's may for long
     data_choice.upload(state, b"age\n1\n2\n", "fewer.csv")
@@ -91,7 +92,7 @@ def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everythin
     other = jobs.submit("you", "key", "", lambda job: go.wait())
 
     def look(now):
-        return held.look(now, here.__contains__, KEPT, RETURNS, ROOM)
+        return store.look(now, here.__contains__, KEPT, RETURNS, ROOM)
 
     assert not look(0.0)
     here.discard("tab of me")
@@ -105,7 +106,7 @@ def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everythin
     assert look(GONE + KEPT + 0.1)
     assert job.cancelled()
     assert jobs.find("me", "key") is None
-    assert not held.holds(state)
+    assert not store.holds(state)
     for source in (first, later):
         assert not len(source.table)
         assert not source.content
@@ -119,57 +120,57 @@ def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everythin
 
 
 def test_who_comes_back_in_time_is_counted_anew():
-    held, here = Holder(Jobs()), set()
-    state = touched(arrived(held, "back"))
-    held.look(0.0, here.__contains__, KEPT, RETURNS, ROOM)
-    held.look(KEPT, {"tab of back"}.__contains__, KEPT, RETURNS, ROOM)
-    assert not held.look(2 * KEPT, here.__contains__, KEPT, RETURNS, ROOM)
-    assert held.holds(state)
+    store, here = SessionStore(Jobs()), set()
+    state = touched(seated(store, "back"))
+    store.look(0.0, here.__contains__, KEPT, RETURNS, ROOM)
+    store.look(KEPT, {"tab of back"}.__contains__, KEPT, RETURNS, ROOM)
+    assert not store.look(2 * KEPT, here.__contains__, KEPT, RETURNS, ROOM)
+    assert store.holds(state)
 
 
 def test_where_nothing_was_done_nothing_is_held():
-    held = Holder(Jobs())
-    idle, busy, unfinished = arrived(held, "idle"), touched(arrived(held, "busy")), arrived(held, "unfinished")
+    store = SessionStore(Jobs())
+    idle, busy, unfinished = seated(store, "idle"), touched(seated(store, "busy")), seated(store, "unfinished")
     unfinished.set_data(DeclaredData(recipes=(CategoricalRecipe(column="kind"),)), None)
-    held.look(0.0, nobody, KEPT, RETURNS, ROOM)
-    assert held.look(RETURNS + 1, nobody, KEPT, RETURNS, ROOM)
-    assert [held.holds(state) for state in (idle, busy, unfinished)] == [False, True, True]
+    store.look(0.0, nobody, KEPT, RETURNS, ROOM)
+    assert store.look(RETURNS + 1, nobody, KEPT, RETURNS, ROOM)
+    assert [store.holds(state) for state in (idle, busy, unfinished)] == [False, True, True]
 
 
 def test_beyond_the_room_there_is_who_left_first_is_forgotten_first():
-    held, here = Holder(Jobs()), {f"tab of {i}" for i in range(4)}
-    states = [arrived(held, str(i)) for i in range(4)]
+    store, here = SessionStore(Jobs()), {f"tab of {i}" for i in range(4)}
+    states = [seated(store, str(i)) for i in range(4)]
     for i, state in enumerate(states):
         data_choice.upload(state, b"age\n" + b"1\n2\n" * 500, f"{i}.csv")
         state.results.put("large", i, 50_000)
         assert 50_000 < state.weight < 100_000
     for now, gone in enumerate([2, 0, 1]):  # the last one stays and is no matter of room
         here.discard(f"tab of {gone}")
-        assert not held.look(float(now), here.__contains__, KEPT, RETURNS, ROOM)
+        assert not store.look(float(now), here.__contains__, KEPT, RETURNS, ROOM)
     room = states[0].weight + states[1].weight
-    assert held.look(3.0, here.__contains__, KEPT, RETURNS, room)
-    assert [held.holds(state) for state in states] == [True, True, False, True]
-    assert not held.look(4.0, here.__contains__, KEPT, RETURNS, room)
-    assert held.look(5.0, here.__contains__, KEPT, RETURNS, 0)
-    assert [held.holds(state) for state in states] == [False, False, False, True]
+    assert store.look(3.0, here.__contains__, KEPT, RETURNS, room)
+    assert [store.holds(state) for state in states] == [True, True, False, True]
+    assert not store.look(4.0, here.__contains__, KEPT, RETURNS, room)
+    assert store.look(5.0, here.__contains__, KEPT, RETURNS, 0)
+    assert [store.holds(state) for state in states] == [False, False, False, True]
 
 
 @pytest.fixture
 def untried():
-    promises.uploads_stay_in_memory.cache_clear()
+    uploads.stay_in_memory.cache_clear()
     yield
-    promises.uploads_stay_in_memory.cache_clear()
+    uploads.stay_in_memory.cache_clear()
 
 
 def test_the_largest_upload_stays_in_memory(untried):
-    assert promises.uploads_stay_in_memory()
+    assert uploads.stay_in_memory()
     assert MultiPartParser.spool_max_size >= 200 * 2**20
     assert "not written to disk" in promises.rows_in_memory()
 
 
 def test_it_is_tried_inside_a_loop_that_runs_as_well(untried):
     async def ask():
-        return promises.uploads_stay_in_memory()
+        return uploads.stay_in_memory()
 
     with ThreadPoolExecutor(1) as apart:  # the tests' own thread may be in a loop of the browser's
         assert apart.submit(lambda: asyncio.run(ask())).result()
@@ -184,14 +185,14 @@ def test_a_parser_without_the_limit_is_noticed_and_said(untried, monkeypatch):
             self.spool_max_size = 2**20
 
     monkeypatch.setattr("starlette.requests.MultiPartParser", Stubborn)
-    assert not promises.uploads_stay_in_memory()
+    assert not uploads.stay_in_memory()
     assert "temporary file on the server's disk" in promises.rows_in_memory()
     assert "not written" not in promises.rows_in_memory()
 
 
 def test_pages_promise_what_is_true_of_this_server(app, monkeypatch):
     for true, told in [(True, "They are not written to disk"), (False, "a temporary file on the server's disk")]:
-        monkeypatch.setattr(promises, "uploads_stay_in_memory", lambda true=true: true)
+        monkeypatch.setattr(uploads, "stay_in_memory", lambda true=true: true)
         app.go("guide")
         assert any(told in element.value for element in app.at.markdown)
         app.go("data")
@@ -211,17 +212,17 @@ def test_the_moment_of_forgetting_follows_from_the_settings(app, monkeypatch):
         monkeypatch.setenv("LDP_HELD_SECONDS", str(held_for))
         monkeypatch.setattr(promises, "EVERY", float(every))
         monkeypatch.setattr(promises, "returns_within", lambda returns=returns: float(returns))
-        held = Holder(Jobs())
-        state = touched(arrived(held, "leaving"))
+        store = SessionStore(Jobs())
+        state = touched(seated(store, "leaving"))
 
-        def look(now, lives, held=held):
-            return held.look(now, lives, promises.kept_for(), promises.returns_within(), ROOM)
+        def look(now, lives, store=store):
+            return store.look(now, lives, promises.kept_for(), promises.returns_within(), ROOM)
 
         # The worst there is: it goes just after a look that saw it, and time runs out just after another.
         look(0.0, lambda tab: True)
         freed = next(now for now in range(every, 10_000, every) if look(float(now), nobody))
         assert held_for < freed <= 60 * promises.kept_minutes()
-        assert not held.holds(state)
+        assert not store.holds(state)
         sentence = promises.forgetting()
         assert told in sentence
         assert hour in promises.holding()

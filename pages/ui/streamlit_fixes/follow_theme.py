@@ -4,17 +4,17 @@ import streamlit as st
 
 
 def follow() -> None:
-    """Streamlit turns the page itself, and tells a script what it looks like only when it runs the next time. A button that nobody
-    sees is pressed once the page has turned. The script is the same for everybody."""
+    """Streamlit turns the page itself, and a script learns its look only when it runs the next time. So a hidden button is pressed
+    once the page has turned. The script is the same for everybody."""
     drawn_for = "dark" if st.context.theme.type == "dark" else "light"
-    with st.container(key="dusk"):
+    with st.container(key="follow-theme"):
         st.button(f"Draw the charts anew, now {drawn_for}", key="look-again")
         st.html(
-            """<style>:has(> .st-key-dusk) { display: none; }</style>
+            """<style>:has(> .st-key-follow-theme) { display: none; }</style>
             <script>
             if (!window.turnsAreSeen) {
                 window.turnsAreSeen = true;
-                const ground = () => getComputedStyle(document.querySelector(".stApp")).backgroundColor;
+                const ground = () => getComputedStyle(document.querySelector(".stApp") ?? document.body).backgroundColor;
                 let drawn = ground();
                 const again = (left) => {
                     if (ground() !== drawn) {

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import streamlit as st
-from streamlit.runtime import exists, get_instance
 
 from pages.ui.tasks.jobs import Jobs, jobs
 
@@ -25,10 +24,6 @@ Lives = Callable[[str], bool]
 """Whether a browser still shows this tab."""
 
 
-def tab_lives(tab: str) -> bool:
-    return exists() and get_instance().is_active_session(tab)
-
-
 @dataclass(frozen=True)
 class Visitor:
     """Who asks for a page.
@@ -36,11 +31,13 @@ class Visitor:
     Attributes:
         browser: a digest of its cookie. tab: Streamlit's id of the connection.
         left: mark of the seat that this browser has just left, where it says so: the server may notice much later.
+        restarted: whether it had begun something on this server before it was restarted.
     """
 
     browser: str
     tab: str
     left: str = ""
+    restarted: bool = False
 
 
 @dataclass
@@ -59,7 +56,7 @@ class Seat:
         return self.tabs[-1]
 
 
-class Holder:
+class SessionStore:
     """All sessions of the server. Safe across threads."""
 
     def __init__(self, jobs: Jobs):
@@ -101,6 +98,11 @@ class Holder:
         """Whether anything belongs to this browser."""
         with self._lock:
             return any(seat.browser == browser for seat in self._seats.values())
+
+    def has_work(self, browser: str) -> bool:
+        """Whether anything was done in a session of this browser that somebody would miss."""
+        with self._lock:
+            return any(seat.browser == browser and seat.state.touched for seat in self._seats.values())
 
     def holds(self, state: Session) -> bool:
         """Whether this session has not been forgotten."""
@@ -150,5 +152,5 @@ class Holder:
 
 
 @st.cache_resource
-def holder() -> Holder:
-    return Holder(jobs())
+def session_store() -> SessionStore:
+    return SessionStore(jobs())

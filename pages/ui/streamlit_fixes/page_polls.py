@@ -1,0 +1,150 @@
+"""A click on a link to a page, and a page drawn anew, win over polls that are under way: three faults of Streamlit 1.67, mended.
+
+Fragments with ``run_every`` have the browser ask for a poll every so often, and every request names the page to show. On a
+busy machine a poll can meet a click on a link or a page that is drawn anew, and the page is lost in one of three ways:
+
+* The poll comes first, the click next, and their runs begin side by side in two threads. Each writes the page it was asked for
+  to the `PagesManager` of the session, and the run for the click draws the one written last. Here each thread reads what it wrote.
+* The click comes first, but until the answer arrives the browser goes on polling for the old page. Carried out after the
+  click, such a poll clears the new page, or goes back to the old one. Here it is dropped when it arrives.
+* The poll comes while the page is drawn anew, and its turn comes after that. Where the page ended early, by ``st.stop``, Streamlit
+  has kept the fragments that were drawn before and no longer are: one is drawn at a place that the browser has not, whose
+  window then stays empty until somebody loads it again. Here only fragments of the page as it was drawn last are drawn.
+
+Streamlit has no setting for any of them (with ``runner.fastReruns`` off one thread does all, but the newest of several requests
+names the page, even if it is a poll).
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import wraps
+from typing import Any
+
+from pages.ui.streamlit_fixes.guard import Fix
+
+_BUSY = "While work is running, a page that somebody turns to"
+PAGE_OF_THREAD = Fix("each run draws the page it was asked for", f"{_BUSY} may show the page before it.")
+LATE_POLLS = Fix("polls for a page that was left are dropped", f"{_BUSY} may go back to the page before it.")
+GONE_FRAGMENTS = Fix(
+    "polls for what a page no longer shows draw nothing", f"{_BUSY} may stay empty until it is reloaded."
+)
+_PAGES = ("_intended_page_script_hash", "_intended_page_name", "_current_page_script_hash")
+_NO_FRAGMENT = "no fragment of the page as it was drawn last"
+
+
+def install() -> None:
+    PAGE_OF_THREAD.attempt(_read_what_the_thread_wrote)
+    LATE_POLLS.attempt(_drop_late_polls)
+    GONE_FRAGMENTS.attempt(_draw_what_is_on_the_page)
+
+
+class OfThread:
+    """An attribute that each thread reads as it wrote it last, or, if it never has, as any thread wrote it last."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name, self._own = name, f"{name}_of_thread"
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        own = instance.__dict__.get(self._own)
+        return getattr(own, "value", instance.__dict__.get(self._name))
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance.__dict__[self._name] = value
+        instance.__dict__.setdefault(self._own, threading.local()).value = value
+
+
+def _read_what_the_thread_wrote() -> None:
+    from streamlit.runtime.pages_manager import PagesManager
+
+    def mend(manager: type[PagesManager]) -> None:
+        for name in _PAGES:
+            attribute = OfThread()
+            attribute.__set_name__(manager, name)
+            setattr(manager, name, attribute)
+
+    class Tried(PagesManager):
+        pass
+
+    def ask(page: str) -> None:
+        tried.set_script_intent(page, page)
+        tried.set_current_page_script_hash(page)
+
+    mend(Tried)
+    tried = Tried.__new__(Tried)  # without the files that belong to one
+    ask("a click")
+    poll = threading.Thread(target=ask, args=("a poll",))
+    poll.start()
+    poll.join()
+    read = (tried.intended_page_script_hash, tried.intended_page_name, tried.current_page_script_hash)
+    if read != ("a click",) * 3:
+        raise RuntimeError("a thread reads what another wrote")
+    mend(PagesManager)
+
+
+@LATE_POLLS.guarded(otherwise=False)
+def comes_late(session: Any, request: Any) -> bool:
+    """Whether this is a poll for a page that a click has left. To be called for every request in turn, with an `AppSession` and a
+    `ClientState`, or None, of Streamlit."""
+    left = session.__dict__.setdefault("pages_left", set())
+    if request is None or not request.page_script_hash:
+        return False
+    if request.is_auto_rerun:
+        return request.page_script_hash in left
+    if request.page_script_hash == session.page_script_hash:
+        left.clear()  # browser and server agree on the page
+    else:
+        left.add(session.page_script_hash)
+        left.discard(request.page_script_hash)
+    return False
+
+
+def _drop_late_polls() -> None:
+    from streamlit.proto.ClientState_pb2 import ClientState
+    from streamlit.runtime.app_session import AppSession
+
+    request_rerun = AppSession.request_rerun
+    _ = AppSession.page_script_hash, ClientState().page_script_hash, ClientState().is_auto_rerun
+
+    @wraps(request_rerun)
+    def unless_late(session: AppSession, client_state: ClientState | None, *more: Any, **options: Any) -> None:
+        if not comes_late(session, client_state):
+            request_rerun(session, client_state, *more, **options)
+
+    setattr(AppSession, request_rerun.__name__, unless_late)
+
+
+def _draw_what_is_on_the_page() -> None:
+    from streamlit.runtime.fragment import Fragment, MemoryFragmentStorage
+
+    forget_wrappers, lookup = MemoryFragmentStorage.clear_outside_wrappers, MemoryFragmentStorage.lookup
+
+    def begin(storage: MemoryFragmentStorage) -> None:
+        """The page is drawn anew: what is registered from here on is on it."""
+        forget_wrappers(storage)
+        storage.__dict__["begun_at"] = storage.registration_sequence()
+
+    def on_page(storage: MemoryFragmentStorage, fragment: str) -> Fragment:
+        """A fragment to draw; where the page as it was drawn last has none such, Streamlit's own error, which skips it."""
+        there = fragment in storage.ids_registered_after(storage.__dict__.get("begun_at", 0))
+        return lookup(storage, fragment if there else _NO_FRAGMENT)
+
+    def mend(storage: type[MemoryFragmentStorage]) -> None:
+        setattr(storage, forget_wrappers.__name__, begin)  # called as the page begins, and only then
+        setattr(storage, lookup.__name__, on_page)
+
+    class Tried(MemoryFragmentStorage):
+        pass
+
+    mend(Tried)
+    tried = Tried()
+    for page in ("before", "now"):
+        tried.clear_outside_wrappers()
+        tried.register(page, lambda: None)
+    tried.lookup("now")
+    try:
+        tried.lookup("before")
+    except Exception:  # which kind is Streamlit's affair
+        mend(MemoryFragmentStorage)
+    else:
+        raise RuntimeError("a fragment of the page before is drawn")

@@ -1,0 +1,47 @@
+"""What Streamlit knows of the run of a script: the tab it is for, and whether a clock asked for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pages.ui.streamlit_fixes.guard import Fix
+
+KNOWN_TABS = Fix(
+    "a browser that comes back gets its session again", "A refresh begins with an empty design, as the pages then say."
+)
+KNOWN_POLLS = Fix(
+    "what a clock sends is no choice", "While work is running, an entry may show for a moment what it showed before."
+)
+
+
+def install() -> None:
+    KNOWN_TABS.attempt(lambda: _session_id(_context()))
+    KNOWN_POLLS.attempt(lambda: _fragments(_context()))
+
+
+@KNOWN_TABS.guarded(otherwise="")
+def tab() -> str:
+    """Streamlit's id of the tab that runs this script; empty without a server."""
+    return _session_id(_context())
+
+
+@KNOWN_POLLS.guarded(otherwise=False)
+def polled() -> bool:
+    """Whether this run follows from the clock of a fragment, not from what anybody did with a control of the page. Such a run comes with
+    what all controls held when it was asked for: while the page is drawn anew that may be what they showed before, and to take it for
+    a choice would put back what has just been typed or undone. What is chosen comes with a run of its own."""
+    return bool(_fragments(_context()))
+
+
+def _context() -> Any:
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    return get_script_run_ctx()
+
+
+def _session_id(context: Any) -> str:
+    return "" if context is None else context.session_id
+
+
+def _fragments(context: Any) -> list[str] | None:
+    return None if context is None else context.fragment_ids_this_run

@@ -1,0 +1,56 @@
+"""Which page somebody had before them when they chose something, and what its controls showed.
+
+A request holds the values of all controls of the page. Where it was sent before the answer to the
+last choice had come back, controls that follow from that choice (the slider beside the entry that
+was typed in) still hold what they showed before, which must not pass for a choice to go back. So
+every page ends with its number in a hidden entry. A request says with it which page the browser had
+received as a whole, and a value that a control has shown since then is no choice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+NUMBER = "page-shown"
+_SHOWN = "shown-by-page"
+MOST_PAGES = 50
+"""So many pages are remembered; a connection that is further behind counts as one that is up to date."""
+
+
+def begin() -> None:
+    """A page begins to be drawn."""
+    pages = st.session_state.setdefault(_SHOWN, {})
+    received = _received()
+    last = max(pages, default=0)
+    for number in [page for page in pages if page < max(received, last - MOST_PAGES)]:
+        del pages[number]
+    pages[last + 1] = {}
+
+
+def note(control: str, value: Any) -> None:
+    """This ``control`` of the page shows ``value``."""
+    if pages := st.session_state.get(_SHOWN):
+        pages[max(pages)][control] = value
+
+
+def is_outdated(control: str, entry: Any) -> bool:
+    """Whether ``entry`` is what the control showed on the page that the browser had received when
+    it sent the request, or on one since, while a later page is drawn."""
+    pages, received = st.session_state.get(_SHOWN, {}), _received()
+    known = [shown for number, shown in pages.items() if 0 < received <= number < max(pages)]
+    return any(control in shown and shown[control] == entry for shown in known)
+
+
+def end() -> None:
+    """The page has been drawn."""
+    if pages := st.session_state.get(_SHOWN):
+        st.session_state[NUMBER] = str(max(pages))
+        st.text_input("Number of this page", key=NUMBER, label_visibility="collapsed")
+
+
+def _received() -> int:
+    """The page that the browser had received when it sent the request, 0 where that is not known."""
+    number = st.session_state.get(NUMBER, "")
+    return int(number) if isinstance(number, str) and number.isascii() and number.isdigit() and len(number) < 10 else 0
