@@ -55,6 +55,14 @@ class Alphabet:
         """The reports of nobody."""
         return np.zeros((0, *self.shape), dtype=self.dtype)
 
+    def some(self, number: int) -> np.ndarray:
+        """(number, ...) reports of people spread at random, for examples."""
+        mechanism, rng = self.mechanism, np.random.default_rng(0)
+        sizes = mechanism.sizes if isinstance(mechanism, SurveyMechanism) else (mechanism.n,)
+        people = rng.integers(0, sizes, size=(number, len(sizes)))
+        sent = mechanism.privatize(people if isinstance(mechanism, SurveyMechanism) else people[:, 0], rng)
+        return sent.astype(self.dtype, copy=False)
+
     def possible(self, rows: np.ndarray) -> np.ndarray:
         """(N,) which of the ``rows`` (N, width) are reports."""
         return _possible(self.mechanism, rows) if len(rows) else np.zeros(0, dtype=bool)

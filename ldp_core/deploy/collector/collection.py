@@ -36,6 +36,8 @@ _ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
 )
+_EXAMPLES, _ROOM = 64, 4
+"""Reports looked at to see how large a number one can add, and how much larger than that it may be."""
 _DAMAGED = "This file is no collection, or it is damaged: collect its files again."
 
 
@@ -178,7 +180,7 @@ class Collection:
         found = cls(
             about["design"], Reports(about["mechanism"], about["users"], data if about["several"] else data[0]), read
         )
-        if not found._fits(cls.empty(mechanism, found.design)):
+        if not (found._fits(cls.empty(mechanism, found.design)) and found._possible(mechanism)):
             raise ValueError(_DAMAGED)
         return found
 
@@ -194,7 +196,23 @@ class Collection:
             and all(type(number) is int and number >= 0 for number in numbers)
             and all(isinstance(text, str) for text in texts)
             and self.users == sum(one.accepted for one in self.read)
+            and len({one.digest for one in self.read}) == len(self.read)
         )
+
+    def _possible(self, mechanism: Mechanism) -> bool:
+        """Whether so many reports can add up to these numbers, judged by what single reports are."""
+        people = alphabet(mechanism).some(_EXAMPLES)
+        for place, array in enumerate(self.reports.arrays):
+            if not array.size or array.dtype.kind not in "iuf":
+                continue
+            each = [mechanism.aggregate(people[i : i + 1]).arrays[place] for i in range(len(people))]
+            least, most = min(one.min() for one in each), max(one.max() for one in each)
+            if (
+                array.min() < _ROOM * min(0, int(least)) * self.users
+                or array.max() > _ROOM * max(1, int(most)) * self.users
+            ):
+                return False
+        return True
 
 
 def _digest(about: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> str:

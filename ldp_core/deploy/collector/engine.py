@@ -15,7 +15,7 @@ import pyarrow.parquet
 from ldp_core.data.reading.common import first_line
 from ldp_core.data.reading.duck import ERRORS, LOCKS, SETTINGS
 from ldp_core.deploy.collector.files import Source, literal
-from ldp_core.deploy.collector.reasons import UnreadableReports
+from ldp_core.deploy.collector.reasons import NotRead
 from ldp_core.run import Interrupted
 from ldp_core.wording import quoted
 
@@ -50,7 +50,7 @@ class Engine:
             # Rows of text files are numbered by their order.
             "preserve_insertion_order": str(self.source.in_order).lower(),
         }
-        allowed = ", ".join(literal(path) for path in (self.source.path, *self.kept, self.written))
+        allowed = ", ".join(literal(path) for path in (self.source.place, *self.kept, self.written))
         try:
             with duckdb.connect(config=settings) as connection:
                 connection.execute(f"SET allowed_paths = [{allowed}]")
@@ -62,7 +62,7 @@ class Engine:
                     yield connection
         except ERRORS as error:
             self.check()
-            raise UnreadableReports(
+            raise NotRead(
                 f"The file {quoted(self.source.path.name)} cannot be read to its end, and nothing of it was counted: {first_line(error)}."
             ) from error
 
@@ -119,6 +119,7 @@ class Engine:
         rows = self.source.rows + sum(pa.parquet.read_metadata(path).num_rows for path in self.kept)
         portions = rows // HASHES + 1
         connection.execute("CREATE TABLE several (h UBIGINT)")
+        writer = connection.cursor()  # of its own: the results of the other are still being read
         found = 0
         for portion in range(portions):
             some = f"SELECT h FROM ({hashes}) WHERE h % {portions} = {portion}" if portions > 1 else hashes
@@ -126,9 +127,10 @@ class Engine:
             batches = (batch.column(0).to_numpy() for batch in self._checked(reader))
             for repeated in several(batches, min(rows, HASHES * 5 // 4)):
                 found += len(repeated)
-                connection.register("found", pa.table({"h": repeated}))
-                connection.execute("INSERT INTO several SELECT h FROM found")
-                connection.unregister("found")
+                writer.register("found", pa.table({"h": repeated}))
+                writer.execute("INSERT INTO several SELECT h FROM found")
+                writer.unregister("found")
+        writer.close()
         if not found:
             return False
         # The rows are numbered before any are left out.

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
+import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
 
+from ldp_core.deploy.collector import slow_text
 from ldp_core.deploy.collector.reasons import UnreadableReports
 from ldp_core.wording import quote_examples, quoted
 
@@ -19,8 +20,19 @@ REPORT, DESIGN, ID, REPORTS = "report", "design", "id", "reports"
 PARQUET_ENDINGS, TEXT_ENDINGS = (".parquet", ".pq"), (".csv", ".tsv", ".txt")
 _HEADER = 2**16
 _CHUNK = 2**22
-_NUMBERED = "file_row_number"
+_NUMBERED, _BY_ORDER = "file_row_number", "row_number() OVER ()"
 _PARQUET_MAGIC = b"PAR1"
+
+
+@dataclass(frozen=True)
+class Text:
+    """How a text file is written: its ``delimiter``, the ``places`` of our columns among so many ``names``, and whether its header
+    takes one line."""
+
+    delimiter: str
+    places: dict[str, int]
+    names: int
+    one_line: bool
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,7 @@ class Source:
         path: of the file. columns: the stored name of each of ours that it has. rows: how many there are, or can be at most.
         version: changes with the file. table: what stands after FROM. row: the number of a row, as SQL.
         whole_numbers: whether `REPORT` holds integers instead of texts. ids: "text", "uuid", or "" without ids.
+        text: how a text file is written; None for Parquet.
     """
 
     path: Path
@@ -41,6 +54,13 @@ class Source:
     row: str
     whole_numbers: bool = False
     ids: str = ""
+    text: Text | None = None
+    read: Path | None = None
+
+    @property
+    def place(self) -> Path:
+        """The file that the database reads."""
+        return self.read or self.path
 
     @property
     def in_order(self) -> bool:
@@ -107,6 +127,8 @@ def _parquet(path: Path, version: tuple[int, int]) -> Source:
         raise UnreadableReports(
             f"The column reports of {quoted(path.name)} holds no whole numbers: export it as whole numbers."
         )
+    if _NUMBERED in schema.names:  # a column of the file has the name of the database's own
+        return Source(path, columns, about.num_rows, version, f"read_parquet({literal(path)})", _BY_ORDER, whole, ids)
     table = f"read_parquet({literal(path)}, file_row_number=true)"
     return Source(path, columns, about.num_rows, version, table, _NUMBERED, whole, ids)
 
@@ -123,23 +145,50 @@ def _text(path: Path, version: tuple[int, int], start: bytes, end: bytes) -> Sou
             f"The file {quoted(path.name)} ends in the middle of a line, so it may be cut off: copy it again, or end its last line "
             "if it is whole. Nothing of it was counted."
         )
-    first = start.splitlines()[0]
-    try:
-        header = first.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableReports(f"The file {quoted(path.name)} is not UTF-8: export it as UTF-8.") from error
-    delimiter = max(",;\t", key=header.count)
-    names = next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter), [])
+    delimiter, names, one_line = _header(path)
     columns = _columns(names, path)
     stored = [f"c{i}" for i in range(len(names))]
-    columns = {name: stored[names.index(own)] for name, own in columns.items()}
+    text = Text(delimiter, {name: names.index(own) for name, own in columns.items()}, len(names), one_line)
+    columns = {name: stored[place] for name, place in text.places.items()}
     types = ", ".join(f"'{name}': 'VARCHAR'" for name in stored)
     table = (
         f"read_csv({literal(path)}, auto_detect=false, header=false, skip=1, columns={{{types}}}, delim={literal(delimiter)}, "
         "quote='\"', escape='\"', null_padding=true, strict_mode=true, max_line_size=16777216)"
     )
-    most = path.stat().st_size // max(2, 33 * (ID in columns))
-    return Source(path, columns, most, version, table, "row_number() OVER ()", False, "text" if ID in columns else "")
+    rows = _about_how_many(start, path.stat().st_size)
+    return Source(path, columns, rows, version, table, _BY_ORDER, False, "text" if ID in columns else "", text)
+
+
+def _header(path: Path) -> tuple[str, list[str], bool]:
+    """The delimiter, the names of the columns, and whether these take one line, however long that is."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            first = file.readline(slow_text.LONGEST_CELL)
+            delimiter = max(",;\t", key=first.count)
+            lines = itertools.chain([first], file)
+            reader = csv.reader(lines, delimiter=delimiter)
+            names = next(reader, [])
+    except UnicodeDecodeError as error:
+        raise UnreadableReports(f"The file {quoted(path.name)} is not UTF-8: export it as UTF-8.") from error
+    except csv.Error as error:
+        raise UnreadableReports(f"The header of {quoted(path.name)} cannot be read: {error}.") from error
+    return delimiter, names, reader.line_num == 1
+
+
+def _about_how_many(start: bytes, size: int) -> int:
+    """Rows of a text file of ``size`` bytes that begins like ``start``; what needs memory for them makes room for more."""
+    lines = max(start.count(b"\n"), start.count(b"\r"), 1)
+    return 1 + 5 * size * lines // (4 * len(start))
+
+
+def converted(source: Source, folder: Path, check: Callable[[], None]) -> Source:
+    """The same rows as a Parquet file in the private ``folder``: what the database does not read as text, it reads so."""
+    assert source.text is not None
+    target = folder / "converted.parquet"
+    text = source.text
+    rows = slow_text.convert(source.path, text.delimiter, text.places, text.names, target, check)
+    table, columns = f"read_parquet({literal(target)}, file_row_number=true)", {name: name for name in text.places}
+    return replace(source, columns=columns, rows=rows, table=table, row=_NUMBERED, read=target)
 
 
 def _columns(names: Sequence[str], path: Path) -> dict[str, str]:
@@ -169,14 +218,19 @@ def now(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def digest(path: Path, check: Callable[[], None]) -> str:
-    """SHA-256 (hex) of the bytes of a file; ``check`` is called now and then."""
-    found = hashlib.sha256()
+def digest(path: Path, check: Callable[[], None]) -> tuple[str, bool]:
+    """SHA-256 (hex) of the bytes of a file, and whether as a text its lines end in several ways; ``check`` is called now and then."""
+    found, ends, last = hashlib.sha256(), set[bytes](), b""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             check()
             found.update(chunk)
-    return found.hexdigest()
+            whole = last + chunk
+            last = b"\r" if whole.endswith(b"\r") else b""  # the rest of its line end may come next
+            both = whole.count(b"\r\n")
+            counts = {b"\r\n": both, b"\n": whole.count(b"\n") - both, b"\r": whole.count(b"\r") - both - len(last)}
+            ends |= {end for end, number in counts.items() if number}
+    return found.hexdigest(), len(ends | ({last} if last else set())) > 1
 
 
 def literal(text: object) -> str:

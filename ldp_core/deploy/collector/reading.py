@@ -7,11 +7,12 @@ classes of rows come from one query, so that every row is in exactly one of them
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -23,7 +24,9 @@ from ldp_core.deploy.collector.alphabet import Alphabet, alphabet
 from ldp_core.deploy.collector.collection import Collection, Read
 from ldp_core.deploy.collector.engine import Engine, Progress
 from ldp_core.deploy.collector.files import DESIGN, REPORT, REPORTS, Source, literal
-from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN, NO_ID, NO_NUMBER, UnreadableReports
+from ldp_core.deploy.collector.lock import Held, held
+from ldp_core.deploy.collector.private_folder import private_folder
+from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN, NO_ID, NO_NUMBER, NotRead, UnreadableReports
 from ldp_core.deploy.collector.rows import Tally, longest
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.run import Cancel, asked
@@ -70,8 +73,8 @@ def collect(
     """
     letters, cancelled = alphabet(mechanism), asked(cancel)
     wanted: Sequence[File] = [files] if isinstance(files, (str, Path, tuple)) else list(files)
-    with tempfile.TemporaryDirectory(prefix="ldp-collector-", dir=_place(wanted)) as folder:
-        home, store = Path(folder), Path(folder) / "ids"
+    with _only_one(state), private_folder(_place(wanted)) as home:
+        store = home / "ids"
         if state is not None:
             store = Path(state).with_name(f"{Path(state).name}.ids")
             collection = _resumed(Path(state), mechanism, collection)
@@ -82,13 +85,27 @@ def collect(
         sizes = [path.stat().st_size if path.is_file() else 0 for path in paths]
         for number, path in enumerate(paths):
             source, tell = look_at.look(path), _share_of(progress, sizes, number)
-            digest = look_at.digest(path, Engine(source, (), home, cancelled, tell).check)
+            check = Engine(source, (), home, cancelled, tell).check
+            digest, mixed = look_at.digest(path, check)
             if digest in before:
                 continue
             _check_new(path, digest, collection.read)
-            engine = Engine(source, _earlier(source, collection.read, store, state is not None), home, cancelled, tell)
+            earlier = _earlier(source, collection.read, store, state is not None)
             kept = store if state is not None or number + 1 < len(paths) else None
-            collection = collection + _File(path, letters, design, engine).read(digest, kept)
+
+            def counted(source: Source, earlier: list[Path] = earlier, tell: Progress = tell) -> _File:
+                return _File(source, letters, design, Engine(source, earlier, home, cancelled, tell))
+
+            slow = source.text is not None and (mixed or not source.text.one_line)
+            try:
+                found = None if slow else counted(source).read(digest, kept)
+            except NotRead:  # a slower reader may, and else says what is wrong
+                if source.text is None:
+                    raise
+                found = None
+            if found is None:
+                found = counted(look_at.converted(source, home, check)).read(digest, kept)
+            collection = collection + found
             tell(1.0)
             if collection.users > MOST:
                 raise UnreadableReports(
@@ -97,6 +114,28 @@ def collect(
             if state is not None:
                 collection.save(state)
         return collection
+
+
+@contextmanager
+def _only_one(state: str | Path | None) -> Iterator[None]:
+    """Nobody else collects into the same state meanwhile, and a full disk is told in a sentence."""
+    try:
+        if state is None or not Path(state).parent.is_dir():
+            yield
+            return
+        path = Path(state)
+        with held(path.with_name(f".{path.name}.lock")):
+            yield
+    except Held:
+        raise ValueError(
+            f"Somebody else is collecting into the state {quoted(state)} just now: wait until they are done, and start again."
+        ) from None
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        raise UnreadableReports(
+            "There is no room left on the disk: free some and start again. The files collected before are in the state, where there is one."
+        ) from error
 
 
 def _resumed(state: Path, mechanism: Mechanism, collection: Collection | None) -> Collection | None:
@@ -193,8 +232,8 @@ def _share_of(progress: Progress | None, sizes: Sequence[int], number: int) -> P
 class _File:
     """One file of reports while it is read."""
 
-    def __init__(self, path: Path, letters: Alphabet, design: str, engine: Engine):
-        self.path, self.letters, self.design, self.engine, self.source = path, letters, design, engine, engine.source
+    def __init__(self, source: Source, letters: Alphabet, design: str, engine: Engine):
+        self.path, self.letters, self.design, self.engine, self.source = source.path, letters, design, engine, source
 
     def read(self, digest: str, store: Path | None) -> Collection:
         """The reports of this file alone; their ids are kept in the folder ``store``."""
@@ -217,8 +256,11 @@ class _File:
         if self.source.ids and store is not None:
             store.mkdir(mode=0o700, exist_ok=True)
             moved = store / f"{digest}.parquet"
-            shutil.copyfile(self.engine.written, moved.with_suffix(".part"))
-            os.replace(moved.with_suffix(".part"), moved)
+            try:
+                shutil.copyfile(self.engine.written, moved.with_suffix(".part"))
+                os.replace(moved.with_suffix(".part"), moved)
+            finally:
+                moved.with_suffix(".part").unlink(missing_ok=True)
             self.engine.written.unlink()
         refused = {reason: number for reason, number in tally.refused.items() if number}
         size, accepted = self.source.version[0], tally.reports.users

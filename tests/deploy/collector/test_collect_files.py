@@ -232,9 +232,9 @@ BAD = {
     "two": (b"report,Report\n1,2\n", "two columns"),
     "counted ids": (b"report,reports,id\n1,2,3\n", "columns id and reports"),
     "cut off": (b"report,id\n1,aa\n2,b", "ends in the middle of a line"),
-    "more cells": (b"report,id\n1,aa\n2,bb,cc\n", "cannot be read to its end"),
+    "more cells": (b"report,id\n1,aa\n2,bb,cc\n", "has 3 cells, and its header 2"),
     "open quote": (b'report,id\n1,"aa\n', "cannot be read to its end"),
-    "not utf-8": (b"report,id\n1,\xff\xfe\n", "cannot be read to its end"),
+    "not utf-8": (b"report,id\n1,\xff\xfe\n", "is not UTF-8"),
 }
 
 
@@ -306,3 +306,58 @@ def test_only_what_a_device_can_send_is_accepted(name):
     tried[np.arange(len(tried)), column] = rng.integers(-1, raw.max() + 2, size=len(tried))
     sent = {tuple(row) for row in raw.tolist()}
     assert letters.possible(tried).tolist() == [tuple(row) in sent for row in tried.tolist()]
+
+
+ENDS = {"lf": ["\n"], "crlf": ["\r\n"], "cr": ["\r"], "mixed": ["\r\n", "\n", "\r"], "late": ["\n"] * 9 + ["\r\n"]}
+
+
+@pytest.mark.parametrize("ends", ENDS)
+@pytest.mark.parametrize("quoted", [False, True])
+def test_lines_may_end_in_any_way(ends, quoted, tmp_path):
+    """Also in several ways, and with line ends within cells that are quoted."""
+    note = '"a\nb, ""c"""' if quoted else "plain"
+    lines = ["note,report,id", *(f"{note},{i % 5},id{i % 7}" for i in range(20)), "x,9,y", ",,"]
+    content = "".join(line + ENDS[ends][i % len(ENDS[ends])] for i, line in enumerate(lines)).encode()
+    path = tmp_path / "reports.csv"
+    path.write_bytes(content)
+    for found in (
+        collector.collect(path, BUILT["number"], DESIGN),
+        collector.collect(("up.csv", content), BUILT["number"], DESIGN),
+    ):
+        assert found.reports.data.tolist() == [2, 2, 1, 1, 1]
+        assert found.repeated == 13
+        assert found.refused == {reasons.OUTSIDE: 1, reasons.NO_ID: 1}
+
+
+@pytest.mark.parametrize("length", [1, 2, 5, 33, 64])
+@pytest.mark.parametrize("rows", [2, 3000])
+def test_ids_of_any_length_are_compared(length, rows, tmp_path):
+    """Of short rows there are more in a file than of long ones, and memory is made for about as many as there are."""
+    names = [f"{i:x}"[-length:].rjust(length, "0") for i in range(rows)]
+    lines = [(name, str(i % 5)) for i, name in enumerate(names)]
+    different = len(set(names))
+    first = write_csv(tmp_path / "one.csv", lines, ["id", "report"])
+    second = write_csv(tmp_path / "two.csv", [*lines, ("z" * length, "1")], ["id", "report"])
+    for state in (None, tmp_path / "state.npz"):
+        found = collector.collect(first, BUILT["number"], DESIGN, state=state)
+        assert (found.users, found.repeated) == (different, rows - different)
+        both = [second] if state else [first, second]
+        found = collector.collect(both, BUILT["number"], DESIGN, state=state)
+        assert (found.users, found.repeated) == (different + 1, 2 * rows - different)
+
+
+def test_headers_of_any_length_and_of_several_lines_are_read():
+    wide = ",".join(f"column {i}" for i in range(9000))
+    assert len(wide) > 2**16
+    cells = "," * 8999
+    found = collector.collect(("a.csv", f"{wide},report\n{cells},2\n".encode()), BUILT["number"], DESIGN)
+    assert found.reports.data.tolist() == [0, 0, 1, 0, 0]
+    found = collector.collect(("b.csv", b'"no\nte",report\nx,2\ny,3\n'), BUILT["number"], DESIGN)
+    assert found.reports.data.tolist() == [0, 0, 1, 1, 0]
+
+
+def test_a_parquet_column_may_have_the_name_of_row_numbers(tmp_path):
+    rows = [("1", "aa", "7"), ("2", "bb", "7"), ("3", "aa", "7")]
+    path = write_parquet(tmp_path / "a.parquet", rows, ["report", "id", "file_row_number"])
+    found = collector.collect(path, BUILT["number"], DESIGN)
+    assert (found.reports.data.tolist(), found.repeated) == ([0, 1, 1, 0, 0], 1)

@@ -1,6 +1,11 @@
 """Collections add up exactly, survive on disk, go on where they were stopped, and never hold a file twice."""
 
 import contextlib
+import os
+import resource
+import signal
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +16,11 @@ import pytest
 from test_collect_files import BUILT, DESIGN, OTHER, counted, drawn, same, write_csv
 
 from ldp_core.deploy import collector
-from ldp_core.deploy.collector import Collection, Read, reading
+from ldp_core.deploy.collector import Collection, Read, private_folder, reading
 from ldp_core.run import Interrupted
 
 NAMES = ["number", "tree", "sets"]
+ROOT = Path(collector.__file__).parents[3]
 
 
 def shards(name, folder, sizes=(5, 0, 40)):
@@ -153,6 +159,8 @@ def test_a_collection_travels_as_bytes_and_its_digest_tells_it_apart(name, tmp_p
 def forged(**changes):
     """A collection whose numbers were changed by somebody who wrote the digest anew."""
     made = Collection(DESIGN, counted(BUILT["number"], ["1", "2"]), (Read("a.csv", 1, "ff", 2),))
+    if changes.pop("twice", False):
+        return replace(made, reports=made.reports + made.reports, read=made.read * 2)
     reports = {name: changes.pop(name) for name in ("users", "data") if name in changes}
     read = {name: changes.pop(name) for name in list(changes)}
     return replace(made, reports=replace(made.reports, **reports), read=(replace(made.read[0], **read),))
@@ -171,6 +179,9 @@ def forged(**changes):
         {"name": 5},
         {"digest": None},
         {"refused": {"x": "many"}},
+        {"data": np.array([-1, 1, 1, 1, 0])},
+        {"data": np.array([2**62, 0, 0, 0, 0])},
+        {"twice": True},
     ],
 )
 def test_what_is_no_collection_of_the_design_is_refused_whatever_its_digest_says(changes):
@@ -194,8 +205,8 @@ def test_uploads_are_in_shared_memory_and_not_where_there_is_no_room(monkeypatch
         places.append(options["dir"])
         return made(*arguments, **options)
 
-    made = reading.tempfile.TemporaryDirectory
-    monkeypatch.setattr(reading.tempfile, "TemporaryDirectory", look)
+    made = private_folder.tempfile.TemporaryDirectory
+    monkeypatch.setattr(private_folder.tempfile, "TemporaryDirectory", look)
     before = set(Path("/dev/shm").iterdir())
     assert collector.collect(("a.csv", b"report\n1\n"), BUILT["number"], DESIGN).users == 1
     assert places == [Path("/dev/shm")]
@@ -203,3 +214,94 @@ def test_uploads_are_in_shared_memory_and_not_where_there_is_no_room(monkeypatch
     monkeypatch.setattr(reading.shutil, "disk_usage", lambda place: SimpleNamespace(free=10))
     with pytest.raises(ValueError, match="no room"):
         collector.collect(("a.csv", b"report\n1\n"), BUILT["number"], DESIGN)
+
+
+COLLECTS = """
+import sys
+from ldp_core import mechanisms
+from ldp_core.deploy import collector
+built = mechanisms.create("randomized_response", n=5, epsilon=1.0)
+sys.stdin.readline()
+try:
+    collector.collect(sys.argv[2:], built, "%s", state=sys.argv[1])
+except ValueError as error:
+    sys.exit(str(error))
+"""
+
+
+def collecting(state, paths, **options):
+    command = [sys.executable, "-c", COLLECTS % DESIGN, str(state), *map(str, paths)]
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=ROOT, **pipes, **options)
+
+
+def test_of_two_collections_into_one_state_both_count_or_one_is_refused(tmp_path):
+    """Whatever both say, the state holds the files of all that ended well."""
+    lists = [
+        [
+            write_csv(tmp_path / f"{k}{i}.csv", [("1", f"{k}-{i}-{j}") for j in range(500)], ["report", "id"])
+            for i in range(4)
+        ]
+        for k in "ab"
+    ]
+    state = tmp_path / "state.npz"
+    both = [collecting(state, paths) for paths in lists]
+    ended = [one.communicate("go\n")[1] for one in both]
+    well = [one.returncode == 0 for one in both]
+    assert any(well)
+    assert all("is collecting into the state" in said for said, right in zip(ended, well, strict=True) if not right)
+    assert Collection.load(state, BUILT["number"]).users == 2000 * sum(well)
+    assert not list(tmp_path.glob(".state*"))
+
+
+def test_while_a_state_is_collected_into_others_are_refused(tmp_path):
+    _, paths = shards("number", tmp_path)
+    state, refused = tmp_path / "state.npz", []
+
+    def meanwhile(share):
+        with pytest.raises(ValueError, match="is collecting into the state"):
+            collector.collect(paths[2], BUILT["number"], DESIGN, state=state)
+        refused.append(share)
+
+    collector.collect(paths[0], BUILT["number"], DESIGN, state=state, progress=meanwhile)
+    assert refused
+    assert collector.collect(paths[2], BUILT["number"], DESIGN, state=state).users == 45
+
+
+def test_what_a_killed_collection_leaves_is_removed_by_the_next(tmp_path, monkeypatch):
+    home = tmp_path / "temporary"
+    home.mkdir()
+    rows = [("1", f"{i:032x}") for i in range(200_000)]
+    path = write_csv(tmp_path / "many.csv", rows, ["report", "id"])
+    one = collecting(tmp_path / "state.npz", [path], env={**os.environ, "TMPDIR": str(home)})
+    one.stdin.write("go\n")
+    one.stdin.flush()
+    while one.poll() is None and not list(home.glob("*/*")):
+        pass
+    one.kill()
+    one.communicate()
+    monkeypatch.setattr("tempfile.tempdir", str(home))
+    collector.collect(write_csv(tmp_path / "few.csv", rows[:2], ["report", "id"]), BUILT["number"], DESIGN)
+    assert not [left for left in home.glob("*") if list(left.iterdir())]
+
+
+def test_a_full_disk_is_a_sentence_and_the_state_stays(tmp_path):
+    """A limit on the size of files stands for the disk."""
+    _, paths = shards("number", tmp_path)
+    state = tmp_path / "state.npz"
+    collector.collect(paths[0], BUILT["number"], DESIGN, state=state)
+    before = state.read_bytes()
+    rows = [("1", f"{i:032x}") for i in range(20_000)]
+    large = write_csv(tmp_path / "large.csv", rows, ["report", "id"])
+    limited = lambda: (
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
+    )  # noqa: E731
+    one = collecting(state, [large], preexec_fn=limited)
+    said = one.communicate("go\n")[1]
+    assert one.returncode == 1
+    assert "Traceback" not in said
+    assert said.count("\n") <= 1
+    assert "disk" in said or "cannot be read" in said
+    assert state.read_bytes() == before
+    assert not list(tmp_path.glob("*.ids/*.part"))

@@ -1,0 +1,38 @@
+"""A folder that nobody else reads, gone when the work is done.
+
+A process that is killed leaves its folder behind, with people's ids in it. The next collection removes it: each folder has a
+lock that ends with its process.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ldp_core.deploy.collector.lock import Held, held
+
+PREFIX = "ldp-collector-"
+_LOCK = "lock"
+
+
+@contextmanager
+def private_folder(place: Path | None) -> Iterator[Path]:
+    """A new folder in ``place`` (None: the usual one for temporary files). Those of processes that are gone are removed."""
+    remove_abandoned(Path(tempfile.gettempdir()) if place is None else place)
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place) as name:
+        folder = Path(name)
+        with held(folder / _LOCK):
+            yield folder
+
+
+def remove_abandoned(place: Path) -> None:
+    """Remove the folders in ``place`` whose process is gone."""
+    for folder in place.glob(f"{PREFIX}*"):
+        # One without a lock is just being made by another process, or was left in the moment before it had one.
+        with suppress(Held, OSError):
+            if (folder / _LOCK).is_file():
+                with held(folder / _LOCK):
+                    shutil.rmtree(folder)
