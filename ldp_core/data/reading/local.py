@@ -9,14 +9,17 @@ import csv
 import io
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset
 import pyarrow.parquet
 
 from ldp_core.data.reading import limits
@@ -31,6 +34,7 @@ from ldp_core.data.reading.common import (
 )
 from ldp_core.data.reading.database import checked_path
 from ldp_core.data.reading.duck import BATCH, ERRORS, LOCKS, SETTINGS
+from ldp_core.data.reading.line_ends import chunks, mixed
 from ldp_core.data.reading.options import ReadOptions
 from ldp_core.data.reading.text import (
     comma_columns,
@@ -58,6 +62,7 @@ PORTION = 30
 _TOO_MANY = "These columns have more distinct rows than fit in memory: choose fewer."
 _POLL = 0.1  # seconds between looks at who watches
 _SAMPLE = 65536
+_LINES = "mixed_lines"
 _BATCH = 2**18
 # DuckDB reads these itself; other encodings would need an extension.
 _DUCKDB_ENCODINGS = ("utf-8", "latin-1")
@@ -83,6 +88,7 @@ class LocalTable:
             UnreadableTable: no such file, another kind of file, or a beginning that is no table.
         """
         self.path: Path = checked_path(path)
+        self._lines: Callable[[], pa.dataset.Dataset] | None = None
         options = options or ReadOptions()
         ending = self.path.suffix.lower()
         notes: tuple[str, ...] = ()
@@ -93,6 +99,7 @@ class LocalTable:
         elif ending in TEXT_ENDINGS:
             names, options, notes, commas, skip = _look_at_text(self.path, options)
             self._source = _csv_call(self.path, len(names), options, skip)
+            self._lines = partial(_dataset, self.path, len(names), options, skip)
         else:
             raise UnreadableTable(
                 "Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one."
@@ -207,6 +214,15 @@ class LocalTable:
                 _check(guard)
                 yield self._frame(pa.Table.from_batches([batch]), columns)
 
+    def _mixed_lines(self, sql: str) -> pa.dataset.Dataset | None:
+        """The rows of a text whose lines end in several ways, which DuckDB does not read; None for all others."""
+        if self._lines is None or sql.endswith(" LIMIT 0"):
+            return None
+        if not mixed(chunks(self.path, partial(_check, watch()))):
+            self._lines = None
+            return None
+        return self._lines()
+
     def _frame(self, table: pa.Table, columns: list[str]) -> pd.DataFrame:
         commas = [name for name in columns if name in self._commas]
         return with_points(table.rename_columns(list(columns)), commas).to_pandas(ignore_metadata=True)
@@ -222,7 +238,11 @@ class LocalTable:
         try:
             if _version(self.path) != self._version:
                 raise UnreadableTable("This file has changed since it was opened: open it again.")
+            lines = self._mixed_lines(sql)
             with duckdb.connect(config={**SETTINGS}) as connection:
+                if lines is not None:
+                    connection.register(_LINES, lines)
+                    sql = sql.replace(self._source, _LINES)
                 connection.execute(f"SET allowed_paths = [{_literal(self.path)}]")
                 connection.execute("SET enable_progress_bar = true")
                 connection.execute("SET enable_progress_bar_print = false")
@@ -351,6 +371,23 @@ def _csv_call(path: Path, width: int, options: ReadOptions, skip: int) -> str:
         f"skip={skip}, delim={_literal(options.delimiter)}, quote='\"', escape='\"', encoding='{options.encoding}', "
         "strict_mode=true, null_padding=false, max_line_size=16777216)"
     )
+
+
+def _dataset(path: Path, width: int, options: ReadOptions, skip: int) -> pa.dataset.Dataset:
+    """The rows of a text, read by Arrow in parts."""
+    names = [f"c{i}" for i in range(width)]
+    read = pa.csv.ReadOptions(
+        column_names=names,
+        skip_rows=skip + bool(options.header),
+        encoding=options.encoding or "utf-8",
+        use_threads=False,
+    )
+    layout = pa.csv.ParseOptions(delimiter=options.delimiter, newlines_in_values=True, ignore_empty_lines=width > 1)
+    cells = pa.csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
+    )
+    form = pa.dataset.CsvFileFormat(parse_options=layout, convert_options=cells, read_options=read)
+    return pa.dataset.dataset(path, format=form)
 
 
 def _literal(text: object) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import hashlib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
 
+from ldp_core.data.reading.line_ends import chunks, mixed
 from ldp_core.deploy.collector import slow_text
 from ldp_core.deploy.collector.reasons import UnreadableReports
 from ldp_core.wording import quote_examples, quoted
@@ -19,7 +20,6 @@ from ldp_core.wording import quote_examples, quoted
 REPORT, DESIGN, ID, REPORTS = "report", "design", "id", "reports"
 PARQUET_ENDINGS, TEXT_ENDINGS = (".parquet", ".pq"), (".csv", ".tsv", ".txt")
 _HEADER = 2**16
-_CHUNK = 2**22
 _NUMBERED, _BY_ORDER = "file_row_number", "row_number() OVER ()"
 _PARQUET_MAGIC = b"PAR1"
 
@@ -220,17 +220,15 @@ def now(path: Path) -> tuple[int, int]:
 
 def digest(path: Path, check: Callable[[], None]) -> tuple[str, bool]:
     """SHA-256 (hex) of the bytes of a file, and whether as a text its lines end in several ways; ``check`` is called now and then."""
-    found, ends, last = hashlib.sha256(), set[bytes](), b""
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            check()
+    found = hashlib.sha256()
+
+    def read() -> Iterator[bytes]:
+        for chunk in chunks(path, check):
             found.update(chunk)
-            whole = last + chunk
-            last = b"\r" if whole.endswith(b"\r") else b""  # the rest of its line end may come next
-            both = whole.count(b"\r\n")
-            counts = {b"\r\n": both, b"\n": whole.count(b"\n") - both, b"\r": whole.count(b"\r") - both - len(last)}
-            ends |= {end for end, number in counts.items() if number}
-    return found.hexdigest(), len(ends | ({last} if last else set())) > 1
+            yield chunk
+
+    several = mixed(read())
+    return found.hexdigest(), several
 
 
 def literal(text: object) -> str:

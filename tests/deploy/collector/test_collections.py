@@ -293,10 +293,11 @@ def test_a_full_disk_is_a_sentence_and_the_state_stays(tmp_path):
     before = state.read_bytes()
     rows = [("1", f"{i:032x}") for i in range(20_000)]
     large = write_csv(tmp_path / "large.csv", rows, ["report", "id"])
-    limited = lambda: (
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
-    )  # noqa: E731
+
+    def limited():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
     one = collecting(state, [large], preexec_fn=limited)
     said = one.communicate("go\n")[1]
     assert one.returncode == 1

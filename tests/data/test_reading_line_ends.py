@@ -1,0 +1,49 @@
+"""Lines end in any way, also in several ways in one file: uploads and files by path are read alike."""
+
+import pytest
+
+from ldp_core.data import tables
+from ldp_core.data.reading.line_ends import mixed
+
+ENDS = {"lf": ["\n"], "crlf": ["\r\n"], "cr": ["\r"], "all three": ["\r\n", "\n", "\r"], "late": ["\n"] * 30 + ["\r\n"]}
+
+
+def lines(rows, ends, last):
+    parts = [row + ends[i % len(ends)] for i, row in enumerate(rows)]
+    return "".join(parts if last else [*parts[:-1], rows[-1]]).encode()
+
+
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("ends", ENDS)
+@pytest.mark.parametrize("wide", [True, False])
+def test_files_by_path_are_read_like_uploads(wide, ends, last, tmp_path):
+    rows = ["city", *(f"town {i % 3}" for i in range(40)), "Paris"]
+    if wide:
+        rows = ["city,note", *(f"{row},n{i % 2}" for i, row in enumerate(rows[1:]))]
+    content = lines(rows, ENDS[ends], last)
+    path = tmp_path / "people.csv"
+    path.write_bytes(content)
+    uploaded = tables.read(content, "people.csv")
+    local = tables.LocalTable(str(path))
+    names = list(uploaded.columns)
+    frame, users = local.counts(names)
+    assert users.sum() == len(uploaded) == 41
+    found = frame.assign(users=users).set_index(names)["users"].sort_index()
+    expected = uploaded.groupby(names).size().sort_index()
+    assert found.index.tolist() == expected.index.tolist()
+    assert found.tolist() == expected.tolist()
+    assert len(local.first(5)) == 5
+
+
+def test_several_ways_are_seen_wherever_the_parts_begin():
+    for text, several in (
+        ("a\r\nb\r\n", False),
+        ("a\rb\r", False),
+        ("a\nb\r\n", True),
+        ("a\r\nb\r", True),
+        ("a\rb\n", True),
+    ):
+        content = text.encode()
+        for size in range(1, len(content) + 1):
+            parts = [content[i : i + size] for i in range(0, len(content), size)]
+            assert mixed(parts) is several, (text, size)
