@@ -78,9 +78,11 @@ def _of_designs(mechanism: SplitSurvey, people: People, places: tuple[int, ...],
         parts.append(exposure_of_columns(mechanism.rest, people, places, cancel))
     guesses = [part.guess for part in parts if part.guess is not None]
     singles = [part.single for part in parts if part.single is not None]
+    between = max(part.between for part in parts)
     return Exposure(
-        max(part.between for part in parts),
-        max(singles) if len(singles) == len(parts) else None,
+        between,
+        # One value against all others goes no further than against the best of them, however both are rounded.
+        min(between, max(singles)) if len(singles) == len(parts) else None,
         float(mechanism.shares @ guesses) if len(guesses) == len(parts) else None,
         attained=False,
     )
@@ -112,7 +114,8 @@ def _of_own(
         if len(joint) > 1:
             rest = (joint.sum(axis=0) - joint) / left
             single = max(single, float((given / rest).max()))
-    return Exposure(math.log(max(between, 1.0)), math.log(max(single, 1.0)), min(1.0, right), attained=False)
+    between, single = math.log(max(between, 1.0)), math.log(max(single, 1.0))
+    return Exposure(between, min(single, between), min(1.0, right), attained=False)
 
 
 def _tables(people: People, places: tuple[int, ...]) -> Callable[[tuple[int, ...]], np.ndarray]:
