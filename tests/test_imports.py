@@ -205,3 +205,12 @@ def test_every_study_is_reached_by_its_name():
     assert sorted(ldp_core.studies.__all__) == sorted(
         one.name for one in pkgutil.iter_modules(ldp_core.studies.__path__)
     )
+
+
+def test_the_core_starts_without_the_distributions_of_scipy():
+    """They take a third of the start, and special functions do."""
+    program = (
+        "import sys, ldp_core as ldp\nfor name in ldp.__all__: getattr(ldp, name)\nprint('scipy.stats' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT.parent, check=True)
+    assert run.stdout.strip() == "False"

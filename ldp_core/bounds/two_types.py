@@ -11,8 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import roots_jacobi, xlogy
-from scipy.stats import beta
+from scipy.special import betaln, digamma, roots_jacobi, xlogy
 
 from ldp_core.bounds.arguments import check_choice, check_positive, check_whole
 from ldp_core.bounds.frequency import ERRORS, entropy_bound, mean_squared_shares
@@ -63,7 +62,7 @@ def bayes_error(epsilon: float, users: int, concentration: float = 0.5) -> Bayes
         squared_means += float(alike @ ((joint @ centred) ** 2 / np.where(total > 0, total, 1.0)))
         information += float(alike @ (np.einsum("sk,sk->s", joint, log_chance) - xlogy(total, total)))
     variance = float(weights @ centred**2) - squared_means
-    bound = entropy_bound(2, float(beta(alpha, alpha).entropy()) - information)
+    bound = entropy_bound(2, _beta_entropy(alpha) - information)
     return BayesError(N, 2 * N * variance, N * bound)
 
 
@@ -94,3 +93,8 @@ def unbiased_error(epsilon: float, error: str = "frequency", concentration: floa
     check_choice("error", error, ERRORS)
     sampling = 1 - mean_squared_shares(2, concentration)
     return 2 * math.exp(epsilon) / math.expm1(epsilon) ** 2 + (sampling if error == "distribution" else 0.0)
+
+
+def _beta_entropy(alpha: float) -> float:
+    """Differential entropy, in nats, of Beta(alpha, alpha)."""
+    return float(betaln(alpha, alpha) - 2 * (alpha - 1) * (digamma(alpha) - digamma(2 * alpha)))

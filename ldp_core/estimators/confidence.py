@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from ldp_core.estimators import norm_sub, tails
 from ldp_core.estimators.posterior import check_level
@@ -158,7 +158,7 @@ def _normal(mechanism: _Contributing, estimate: Estimate, adds: Contributions, u
     errors are added to it, since where the answer is z standard errors off, the variance may be too. It is at most that
     of the types of largest variance.
     """
-    z, least = norm.isf(tail), adds.variances.min(axis=1)
+    z, least = -ndtri(tail), adds.variances.min(axis=1)
     variance = largest = users * adds.variances.max(axis=1)
     if estimate.identified:
         population = norm_sub.project(estimate.estimated_counts, users)

@@ -30,19 +30,24 @@ def project(
         scale = max(float(np.abs(z).max()), 1.0)
         target = G @ (z / scale)
         weights = _nonnegative(G, target, z > 0)
-        if weights is None:
-            R = root() if root else _root(G)
-            weights = nnls(R, R @ (z / scale), maxiter=30 * len(z))[0]
-        return scale * weights
+        return project_by_root(root() if root else _root(G), z) if weights is None else scale * weights
     z, scale = z / total, np.trace(G)
     slope = (G @ z) / scale
     A = G / scale - slope - slope[:, None] + (z @ slope + 1.0)
     weights = _nonnegative(A, np.ones(len(z)), norm_sub.project(z, 1.0) > 0)
     if weights is None:
-        R = root() if root else _root(G)
-        H = R - (R @ z)[:, None]
-        H /= np.linalg.norm(H, axis=0).max()
-        weights = nnls(np.vstack([H, np.ones(len(z))]), np.append(np.zeros(len(H)), 1.0), maxiter=30 * len(z))[0]
+        return project_by_root(root() if root else _root(G), z * total, total)
+    return weights * (total / weights.sum())
+
+
+def project_by_root(R: np.ndarray, z: np.ndarray, total: float | None = None) -> np.ndarray:
+    """The same from any R (r, n) with R'R = G, which may be singular: by an active set of columns of R."""
+    if total is None:
+        scale = max(float(np.abs(z).max()), 1.0)
+        return scale * nnls(R, R @ (z / scale), maxiter=30 * len(z))[0]
+    H = R - (R @ (z / total))[:, None]
+    H /= np.linalg.norm(H, axis=0).max()
+    weights = nnls(np.vstack([H, np.ones(len(z))]), np.append(np.zeros(len(H)), 1.0), maxiter=30 * len(z))[0]
     return weights * (total / weights.sum())
 
 

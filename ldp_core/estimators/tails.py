@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import binom
 
 _HALVINGS = 50
 _SPREAD = 12.0  # standard deviations of a binomial, beyond which its probabilities are below 1e-30
@@ -56,6 +55,8 @@ def _of_sum(x: int, p: float, rest: int, q: float, s: int) -> float:
     """P(Binomial(x, p) + Binomial(rest, q) >= s)."""
     spread = _SPREAD * math.sqrt(x * p * (1 - p)) + _SPREAD**2
     k = np.arange(max(0, math.floor(x * p - spread)), min(x, math.ceil(x * p + spread)) + 1)
+    from scipy.stats import binom  # only where it is used: to load it takes a third of the start
+
     return float(binom.pmf(k, x, p) @ binom.sf(s - 1 - k, rest, q))
 
 

@@ -45,7 +45,15 @@ def project(workload: Workload, counts: np.ndarray, users: float | None = None) 
         return _all_range(np.concatenate([[0.0], np.cumsum(counts)]), users)
     if reason := too_large(workload):
         raise ValueError(reason)
-    return quadratic.project(workload.gram_dense(), counts, users, lambda: workload.gram_root)
+    if workload.num_queries < workload.n:
+        # G is singular, and what the queries themselves say is a root of it.
+        return quadratic.project_by_root(workload.matrix, counts, users)
+    return quadratic.project(workload.gram_dense(), counts, users, lambda: _root(workload))
+
+
+def _root(workload: Workload) -> np.ndarray:
+    """(r, n) R with R'R = G: the queries themselves where they are few, as any other takes n^3 operations."""
+    return workload.matrix if workload.num_queries <= 4 * workload.n else workload.gram_root
 
 
 def _prefix(totals: np.ndarray, users: float | None) -> np.ndarray:

@@ -24,7 +24,6 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import binom
 
 from ldp_core.mechanisms.base import (
     Contributions,
@@ -74,7 +73,7 @@ class UnaryMechanism(ExchangeableMechanism):
         a, b = self._likelihoods()
         others = np.arange(self.n - 1)
         row_sum = (others + 1) * a + (self.n - 1 - others) * b
-        chance = binom.pmf(others, self.n - 2, self.q) * self.q * (1 - self.q)
+        chance = _binomial(others, self.n - 2, self.q) * self.q * (1 - self.q)
         return float((a - b) ** 2 * np.sum(chance / row_sum))
 
     def _weights(self) -> tuple[np.ndarray, np.ndarray]:
@@ -104,7 +103,7 @@ class UnaryMechanism(ExchangeableMechanism):
         """Second moments of one report's contribution over the number of ones, less the mean e_u e_u'."""
         n, (one, zero) = self.n, self._weights()
         k = np.arange(n)  # ones among the n - 1 types that are not the user's own
-        chance = binom.pmf(k, n - 1, self.q)
+        chance = _binomial(k, n - 1, self.q)
         own = mixed = other = pair = 0.0
         for bit, weight in ((1, self.p), (0, 1 - self.p)):
             on, off = one[k + bit], zero[k + bit]
@@ -157,8 +156,17 @@ class UnaryMechanism(ExchangeableMechanism):
     # --- reports ------------------------------------------------------------------------------------------------
 
     def _tally(self, bits: np.ndarray) -> np.ndarray:
-        """What is kept of (users, n) bits."""
-        return self._sums(bits, np.ones(len(bits), dtype=np.int64))
+        """What is kept of (users, n) bits, booleans."""
+        if self.reconstruction != "optimal":
+            return column_sums(bits)
+        rows, found = (
+            max(1, BITS_AT_ONCE // self.n),
+            self._sums(np.zeros((0, self.n), dtype=np.int64), np.zeros(0, int)),
+        )
+        for start in range(0, len(bits), rows):
+            some = bits[start : start + rows].astype(np.int64)
+            found += self._sums(some, np.ones(len(some), dtype=np.int64))
+        return found
 
     def _sums(self, bits: np.ndarray, times: np.ndarray) -> np.ndarray:
         """What the reconstruction asks of (k, n) bits that were sent ``times`` (k,) each: sums, or sums by the number of ones
@@ -177,9 +185,12 @@ class UnaryMechanism(ExchangeableMechanism):
 
     def _draw_bits(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, n) bits of the given users. For simulation only."""
-        chance = np.full((values.size, self.n), self.q)
-        chance[np.arange(values.size), values] = self.p
-        return rng.random((values.size, self.n)) < chance
+        bits = np.empty((values.size, self.n), dtype=bool)
+        rows = max(1, BITS_AT_ONCE // self.n)
+        for start in range(0, values.size, rows):
+            bits[start : start + rows] = coins(bits[start : start + rows].shape, self.q, rng)
+        bits[np.arange(values.size), values] = rng.random(values.size) < self.p
+        return bits
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Two binomials per type; the optimal reconstruction needs whole reports, drawn in chunks of users. For simulation
@@ -254,7 +265,7 @@ class UnaryEncoding(UnaryMechanism):
     def _tally(self, bits: np.ndarray) -> np.ndarray:
         if self.channel is None:
             return super()._tally(bits)
-        return np.bincount(bits @ (1 << np.arange(self.n)[::-1]), minlength=2**self.n)
+        return np.bincount(bits.astype(np.int64) @ (1 << np.arange(self.n)[::-1]), minlength=2**self.n)
 
     def _statistic(self, reports: Reports) -> np.ndarray:
         found = super()._statistic(reports)
@@ -274,9 +285,11 @@ class UnaryEncoding(UnaryMechanism):
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         raw = check_rows(raw, self.n, f"{self.n} bits")
-        if not np.isin(raw, (0, 1)).all():
+        rows = max(1, BITS_AT_ONCE // self.n)
+        parts = (raw[start : start + rows] for start in range(0, len(raw), rows))
+        if raw.dtype != bool and not all(((part == 0) | (part == 1)).all() for part in parts):
             raise ValueError(f"Each report must hold {self.n} bits: zeros and ones.")
-        return Reports(self.digest, raw.shape[0], self._tally(raw.astype(np.int64)))
+        return Reports(self.digest, raw.shape[0], self._tally(raw.astype(bool, copy=False)))
 
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
         # Two types differ in two bits, so the largest ratio is that of both bits speaking for one of them.
@@ -288,6 +301,34 @@ class UnaryEncoding(UnaryMechanism):
             f"Each person sends {self.n:,} bits, one per type: the bit of their own type is 1 with probability {significant(self.p)}, "
             f"every other bit with probability {significant(self.q)}."
         )
+
+
+def coins(shape: tuple[int, ...], chance: float, rng: np.random.Generator) -> np.ndarray:
+    """Booleans of this ``shape``, true with probability ``chance`` each, to 2^-53 of a 256th. For simulation only.
+
+    A random byte decides but for one value in 256, where a number follows: an eighth of the work of a number each.
+    """
+    whole, rest = divmod(chance * 256, 1.0)
+    bytes_ = rng.integers(0, 256, size=shape, dtype=np.uint8)
+    found = bytes_ < whole
+    open_ = np.nonzero(bytes_ == whole)
+    found[open_] = rng.random(len(open_[0])) < rest
+    return found
+
+
+def column_sums(bits: np.ndarray) -> np.ndarray:
+    """(n,) sums of (users, n) booleans, 255 rows at a time as bytes."""
+    found, bytes_ = np.zeros(bits.shape[1], dtype=np.int64), np.ascontiguousarray(bits).view(np.uint8)
+    for start in range(0, len(bits), 255):
+        found += np.add.reduce(bytes_[start : start + 255], axis=0, dtype=np.uint8)
+    return found
+
+
+def _binomial(k: np.ndarray, n: int, q: float) -> np.ndarray:
+    """The chance of each number ``k`` of successes in ``n`` trials."""
+    from scipy.stats import binom  # only where it is used: to load it takes a third of the start
+
+    return np.asarray(binom.pmf(k, n, q))
 
 
 def _symmetric(E: float) -> tuple[float, float]:

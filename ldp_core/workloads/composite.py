@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
+from ldp_core.workloads.base import DENSE_TYPES, MATRIX_ENTRIES, Workload
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.symmetry import SymmetryGroup
 
@@ -54,6 +54,16 @@ class Custom(Workload):
     @property
     def num_queries(self) -> int:
         return len(self._matrix)
+
+    @cached_property
+    def symmetry_group(self) -> SymmetryGroup:
+        """All permutations where G is exactly a multiple of I and one of 11' (whole numbers leave no doubt)."""
+        W, shifts = self._matrix, ((self.n, True),)
+        if len(W) >= self.n - 1 and self.n <= DENSE_TYPES and np.array_equal(W, np.rint(W)) and np.abs(W).max() < 2**20:
+            G = W.T @ W
+            if np.array_equal(G, np.where(np.eye(self.n, dtype=bool), G[0, 0], G[0, 1])):
+                return SymmetryGroup("exchangeable", shifts)
+        return super().symmetry_group
 
     @property
     def gram_roundings(self) -> int:

@@ -294,7 +294,8 @@ class Parity(Workload):
 
     @property
     def symmetry_group(self) -> SymmetryGroup:
-        return SymmetryGroup("hamming", ((2, True),) * self.d)
+        # All characters together have G = n I.
+        return SymmetryGroup("exchangeable" if self.max_weight == self.d else "hamming", ((2, True),) * self.d)
 
     @property
     def num_queries(self) -> int:

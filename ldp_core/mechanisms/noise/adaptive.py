@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import betaincinv
 
 from ldp_core.mechanisms.base import check_counts, check_values
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
@@ -148,8 +148,8 @@ class AdaptiveSession:
         # Every answer is +-size, so the sample variance follows from the mean.
         variance = (size**2 - value**2) / (users - 1) if users > 1 else math.inf
         tail = (1 - LEVEL) / 2
-        low = stats.beta.ppf(tail, plus, users - plus + 1) if plus else 0.0
-        high = stats.beta.ppf(1 - tail, plus + 1, users - plus) if plus < users else 1.0
+        low = betaincinv(plus, users - plus + 1, tail) if plus else 0.0
+        high = betaincinv(plus + 1, users - plus, 1 - tail) if plus < users else 1.0
         low, high = (min(max(self.centre + size * (2 * share - 1), least), most) for share in (low, high))
         return Answer(self.centre + value, math.sqrt(max(0.0, variance)), users, float(low), float(high))
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from ldp_core.mechanisms.base import (
     FLOATING_POINT,
@@ -120,7 +120,7 @@ class GaussianNoise:
 
     def reach(self, weights: np.ndarray, users: float, tail: float) -> np.ndarray:
         """(q,) what ``weights`` (q, size) times the sum over the users exceeds with a probability of ``tail``."""
-        return norm.isf(tail) * np.sqrt(users * self.variance * np.sum(weights**2, axis=1))
+        return -ndtri(tail) * np.sqrt(users * self.variance * np.sum(weights**2, axis=1))
 
     def audit(self, vectors: np.ndarray, epsilon: float) -> Audit:
         """The smallest delta at ``epsilon``."""
