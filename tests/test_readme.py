@@ -17,8 +17,12 @@ from ldp_core.designs import Configuration, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text()
-BLOCKS = [re.sub("^    ", "", block, flags=re.M) for block in re.findall(r"(?:^(?:    .*)?\n)+", README, flags=re.M)]
+FILES = ["README.md", "ldp_core/README.md", "ldp_core/deploy/README.md", "pages/README.md", "tests/README.md"]
+TEXTS = {name: (ROOT / name).read_text() for name in FILES}
+README, EVERYTHING = TEXTS["README.md"], "\n".join(TEXTS.values())
+BLOCKS = [
+    re.sub("^    ", "", block, flags=re.M) for block in re.findall(r"(?:^(?:    .*)?\n)+", EVERYTHING, flags=re.M)
+]
 EXAMPLES = [block for block in BLOCKS if "ldp." in block and "kit.zip" not in block]
 COMMANDS, KIT = (block for block in BLOCKS if "kit.zip" in block)
 
@@ -68,12 +72,29 @@ def test_the_package_is_found_from_another_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", re.findall(r"`((?:[a-z_]+/)*test_[a-z_]+\.py|adversary/|browser/|pages/|papers/|benchmarks/)`", README)
+    "name",
+    re.findall(r"`((?:[a-z_]+/)*test_[a-z_]+\.py|adversary/|browser/|papers/|benchmarks/)`", TEXTS["tests/README.md"]),
 )
 def test_what_is_named_among_the_tests_is_there(name):
     assert (ROOT / "tests" / name).exists()
 
 
-@pytest.mark.parametrize("place", sorted(set(re.findall(r"`(ldp_core/[a-z_/.]+|pages/(?:ui/)?)`", README))))
+def without_promises():
+    """All texts but that of the tests, which names files within their folder."""
+    return "\n".join(text for name, text in TEXTS.items() if name != "tests/README.md")
+
+
+@pytest.mark.parametrize(
+    "place", sorted(set(re.findall(r"`((?:ldp_core|pages|tests|sample_data)/[a-zA-Z_/.]*)`", without_promises())))
+)
 def test_places_are_there(place):
     assert (ROOT / place).exists()
+
+
+def test_it_is_short():
+    assert len(README.splitlines()) <= 140
+
+
+def test_every_folder_of_the_core_has_its_line():
+    folders = {path.parent.name for path in (ROOT / "ldp_core").glob("*/__init__.py")}
+    assert folders <= set(re.findall(r"`ldp_core/([a-z]+)/`", README))

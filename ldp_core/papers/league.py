@@ -113,10 +113,3 @@ def _title(name: str) -> str:
     """A title, with a mark where what is promised is less than that of the others."""
     entry = library.spec(name)
     return f"{entry.title} *" if entry.delta else entry.title
-
-
-def markdown(frame: pd.DataFrame) -> str:
-    """The league as a table in Markdown, as the README has it."""
-    told = table(frame)
-    rows = [[*told], ["---"] + ["--:"] * (len(told.columns) - 1), *told.itertuples(index=False, name=None)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -77,7 +77,7 @@ def unsuitable(mechanism: ScrambledPatterns | SplitSurvey, survey: Survey) -> st
                 f"The reports say nothing about {name} by itself, and a joint model is of all columns: ask how many have each of its "
                 "values, or leave it out of the data."
             )
-    return joint.too_large(survey.shape)
+    return joint.too_large(survey.shape) or joint.missing()
 
 
 def evidence(

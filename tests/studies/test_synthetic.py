@@ -11,6 +11,8 @@ from ldp_core.people import Records
 from ldp_core.studies import synthetic
 from ldp_core.workloads import Axis, Group, Prefix, Survey, survey
 
+pytest.importorskip("mbi")  # loaded before any test runs: charts look at what is loaded while another thread loads it
+
 SIZES = (3, 4, 5)
 
 
@@ -105,3 +107,11 @@ def test_a_column_of_one_value_is_in_the_model_and_one_that_nobody_asks_about_is
     made = create("optimized", workload=some, epsilon=3.0, max_rounds=1)
     with pytest.raises(ValueError, match="The reports say nothing about age by itself"):
         synthetic.make(made, some, rng.integers(0, some.shape, size=(300, 3)))
+
+
+def test_without_its_package_a_joint_model_is_not_offered_and_the_sentence_says_how_to_add_it(monkeypatch):
+    asked = survey([3, 3, 2], ways=2)
+    mechanism = create("optimized", workload=asked, epsilon=1.0, max_rounds=1)
+    assert synthetic.unsuitable(mechanism, asked) is None
+    monkeypatch.setattr("ldp_core.estimators.joint.fitting.find_spec", lambda name: None)
+    assert "pip install mbi" in synthetic.unsuitable(mechanism, asked)

@@ -9,5 +9,6 @@ from ldp_core.estimators.joint.evidence import Evidence as Evidence
 from ldp_core.estimators.joint.evidence import evidence_of as evidence_of
 from ldp_core.estimators.joint.fitting import fit as fit
 from ldp_core.estimators.joint.fitting import fit_evidence as fit_evidence
+from ldp_core.estimators.joint.fitting import missing as missing
 from ldp_core.estimators.joint.fitting import too_large as too_large
 from ldp_core.estimators.joint.model import JointModel as JointModel

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -202,6 +203,13 @@ def _squared_errors(marginals: CliqueVector, data: dict[Set, tuple[Any, Any]]) -
     return total
 
 
+def missing() -> str | None:
+    """Why no joint model can be fitted on this machine, in a sentence; None where one can."""
+    if find_spec("mbi") is not None:
+        return None
+    return "Joint models need the package mbi, which brings JAX (350 MB): `pip install mbi`, and start the app again."
+
+
 def _loaded() -> tuple[Any, Any]:
     """JAX, in double precision and on the processor, and `mbi`."""
     try:
@@ -211,8 +219,6 @@ def _loaded() -> tuple[Any, Any]:
         jax.config.update("jax_platforms", "cpu")
         jax.config.update("jax_enable_compilation_cache", False)
         import mbi
-    except ModuleNotFoundError as missing:
-        raise ValueError(
-            f"A joint model needs the package mbi, and {missing.name} is not installed here: install it with `pip install mbi`."
-        ) from missing
+    except ModuleNotFoundError as error:
+        raise ValueError(missing() or f"Joint models need the package {error.name}: install it.") from error
     return jax, mbi
