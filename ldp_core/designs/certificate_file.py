@@ -359,18 +359,19 @@ def _tables(found: OfSets, about: Document) -> tuple[Document, Arrays]:
         return {**document, "proof": {"intervals": len(found.duals.values)}}, _of_triples(found.duals)
     if isinstance(found, SinglesCertificate):
         return {**document, "proof": {"steps": int(found.steps)}}, {"weights": np.asarray(found.weights, dtype=float)}
-    if np.all(found.weights == 1) and not any(map(len, (found.differing, found.slopes, found.aligned, found.three))):
+    if np.all(found.weights == 1) and not any(map(len, (found.differing, found.slopes, found.aligned))):
         return document, {}
     arrays = {
         name: np.asarray(getattr(found, name), dtype=float)
-        for name in (*BY_SETS, *(ALIGNED if len(found.aligned) else ()), *(BY_THREE if len(found.three) else ()))
+        for name in (*BY_SETS, *(ALIGNED if len(found.aligned) else ()))
     }
     return {**document, "proof": {"kinds": [list(kind) for kind in found.kinds]}}, arrays
 
 
 BY_SETS = ("weights", "differing", "within", "slopes", "ends", "differing_multipliers", "within_multipliers")
-ALIGNED, BY_THREE = ("aligned", "aligned_multipliers"), ("fused", "three", "three_multipliers")
+ALIGNED = ("aligned", "aligned_multipliers")
 """Only in the file where there are any: older files have none."""
+NO_LONGER = "it is of a kind that this version does not check any more"
 
 
 def _parts(found: GroupedCertificate, about: Document) -> tuple[Document, Arrays]:
@@ -443,19 +444,17 @@ def _tables_read(document: Document, data: Mapping[str, np.ndarray], survey: Sur
         return TripleSurveyCertificate(survey, epsilon, 0.0, _triples_read(data))
     if "steps" in proof:
         return SinglesCertificate(survey, epsilon, 0.0, data["weights"], int(proof["steps"]))
+    if "three" in data:
+        raise ValueError(NO_LONGER)
     kinds = tuple(tuple(map(int, kind)) for kind in proof["kinds"])
     weights, differing, within, slopes, ends, N, kappa = (data[name] for name in BY_SETS)
     none = np.zeros((len(N), 0))
     aligned, nu = data.get("aligned", np.zeros((0, 2 * len(kinds)))), data.get("aligned_multipliers", none)
-    fused, three = data.get("fused", np.zeros(0)), data.get("three", np.zeros((0, 0)))
-    xi = data.get("three_multipliers", none)
-    if np.any(np.abs(fused) > len(kinds)) or any(
-        np.any(np.abs(array) > max(survey.shape) * len(survey.shape)) for array in (differing, within, aligned)
-    ):
+    most = max(survey.shape) * len(survey.shape)
+    if any(np.any(np.abs(array) > most) for array in (differing, within, aligned)):
         raise ValueError("it counts columns that there are not")
     sets, pairs = (differing.astype(np.int64), within.astype(np.int64)), aligned.astype(np.int64)
-    inequalities = (*sets, slopes, pairs, fused.astype(np.int64), three)
-    return SurveyCertificate(survey, epsilon, 0.0, weights, kinds, *inequalities, ends, N, kappa, nu, xi)
+    return SurveyCertificate(survey, epsilon, 0.0, weights, kinds, *sets, slopes, pairs, ends, N, kappa, nu)
 
 
 def _parts_read(

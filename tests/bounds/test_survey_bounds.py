@@ -216,13 +216,10 @@ def forged(rng, survey, kinds=((0, 1), (2,))):
         relaxation.within[f],
         rng.random(3) * rng.choice([0, 1, 30]),
         relaxation.aligned[k],
-        np.zeros(0, dtype=np.int64),
-        np.zeros((0, 0)),
         ends,
         rng.random((r, 2)) * scale,
         rng.random((r, 3)) * scale,
         rng.random((r, 3)) * scale,
-        np.zeros((r, 0)),
     )
 
 

@@ -18,12 +18,11 @@ What is known of every T of share s, beside W_A >= 0 and ``sum_A W_A = s`` with 
 * what varies with A alone is the mean of what varies with A along all fibres, that is, over all values z of the attributes outside a set C
   around A. A fibre that meets T holds one of its m_C types at least, so that no more than a share ``m_C s`` does, and by Cauchy's inequality
   ``W_A = |E_z P_A 1_T(., z)|^2 <= m_C s E_z |P_A 1_T(., z)|^2 = m_C s (sum of W_B over B of which C has A)``: where C has few values, to vary
-  with A alone wastes much (this project);
-* `three`: inequalities ``sum_A (alpha_A + s alpha'_A) W_A <= h s + h' s^2``, from three types at a time.
+  with A alone wastes much (this project).
 
-With multipliers N, kappa, nu and xi >= 0 of these, and gamma the largest over all A of what they and lambda make the coefficient of W_A,
+With multipliers N, kappa and nu >= 0 of these, and gamma the largest over all A of what they and lambda make the coefficient of W_A,
 
-    sum_A lambda_A W_A  <=  gamma(s) (s - s^2) + sum N s^2 + sum kappa beta(s) + sum xi (h s + h' s^2),
+    sum_A lambda_A W_A  <=  gamma(s) (s - s^2) + sum N s^2 + sum kappa beta(s),
 
 and mu is the largest ratio of that to ``(1 + D s)^2 / D^2``. Each slice of [0, 1] has multipliers of its own. Without any, lambda = 1
 gives mu = sinh(epsilon / 2)^2 and the bound of `ldp_core.bounds.centred_svd` for surveys.
@@ -50,11 +49,10 @@ import numpy as np
 
 from ldp_core.bounds.proof import ABOVE, Proof, U, magnitudes_fit, spread
 from ldp_core.bounds.surveys import fibres
-from ldp_core.bounds.surveys.three import Inequalities, patterns
 from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.workloads import Survey
 
-MOST_CELLS, MOST_INEQUALITIES, MOST_SLICES, MOST_FIBRE, MOST_THREE = 5_000, 2_000, 500, 2**20, 200
+MOST_CELLS, MOST_INEQUALITIES, MOST_SLICES, MOST_FIBRE = 5_000, 2_000, 500, 2**20
 """What `SurveyCertificate.verify` looks at: larger ones prove nothing."""
 # Neighbours of the grid differ by these shares of them: fine ones from 1 / NARROW to WIDE times 1 / (E + 1), where ratios are largest.
 FINE, COARSE, NARROW, WIDE, LEAST = 4e-3, 3e-2, 8, 24, 1e-3
@@ -68,9 +66,9 @@ class SurveyCertificate(Proof):
 
     The proof: ``weights`` (k,) lambda of the sets of `Survey.components`, and inequalities: ``kinds`` of tracked attributes;
     ``differing`` (c, kinds + 1) C as how many attributes of each kind, and 1 where those that are not tracked may differ as well;
-    ``within`` (f, kinds) B likewise with its ``slopes`` (f,) alpha; ``aligned`` (k, 2 kinds) A and then C; ``fused`` (kinds,) and ``three`` (t, width)
-    as in `ldp_core.bounds.surveys.three.Patterns`. Slices of [0, 1] between the ``ends`` (r + 1,), with multipliers ``differing_multipliers`` N (r, c),
-    ``within_multipliers`` kappa (r, f), ``aligned_multipliers`` nu (r, k) and ``three_multipliers`` xi (r, t).
+    ``within`` (f, kinds) B likewise with its ``slopes`` (f,) alpha; ``aligned`` (k, 2 kinds) A and then C.
+    Slices of [0, 1] between the ``ends`` (r + 1,), with multipliers ``differing_multipliers`` N (r, c),
+    ``within_multipliers`` kappa (r, f) and ``aligned_multipliers`` nu (r, k).
     """
 
     proves_by: ClassVar[str] = "inequalities for each set of columns"
@@ -84,13 +82,10 @@ class SurveyCertificate(Proof):
     within: np.ndarray
     slopes: np.ndarray
     aligned: np.ndarray
-    fused: np.ndarray
-    three: np.ndarray
     ends: np.ndarray
     differing_multipliers: np.ndarray
     within_multipliers: np.ndarray
     aligned_multipliers: np.ndarray
-    three_multipliers: np.ndarray
 
     def proven(self) -> float:
         """The bound that the stored numbers prove, rounded down; -inf if none."""
@@ -105,7 +100,6 @@ class SurveyCertificate(Proof):
         self._check()
         traces = Traces(self.workload.shape, self.kinds)
         D, N, kappa = spread(self.epsilon), self.differing_multipliers, self.within_multipliers
-        xi = self.three_multipliers
         grid = self._grid(traces, D)
         owner = np.clip(np.searchsorted(self.ends, (grid[:-1] + grid[1:]) / 2) - 1, 0, len(N) - 1)
         beta = self._largest_within(traces, grid)
@@ -114,41 +108,32 @@ class SurveyCertificate(Proof):
         above = 1 + ABOVE * (len(self.slopes) + 8) * U
         low, high = (above * (kappa[owner] * beta[side]).sum(axis=1) for side in (slice(None, -1), slice(1, None)))
         start, end = grid[:-1], grid[1:]
-        three = self._three(traces)
-        fixed, rising = self._multiples(traces, three)
+        fixed, rising = self._multiples(traces)
         gamma, at_end = (_largest_multiple(fixed, rising, owner, side) for side in (start, end))
         # gamma is convex: what its chord rises by, times s - s^2, is below the chord of that, which is convex where 3 s <= 1 + start.
         convex, rise = 3 * end < 1 + start, at_end - gamma
         top = np.where(convex, rise, 0.0) * (end - end**2)
         fall = np.where(convex, np.maximum(0.0, -rise), 0.0) * (end - start) / 2
         gamma = np.where(convex, gamma, np.maximum(gamma, at_end))
-        own_linear, own_square = ((xi @ part)[owner] for part in (three.linear, three.square))
-        sizes = (xi @ (np.abs(three.linear) + np.abs(three.square)))[owner]
         low, high = low + fall, high + fall + top
-        linear, square = gamma + own_linear, total - gamma + own_square
-        unit = ABOVE * (len(self.slopes) + len(self.differing) + len(self.three) + 64) * U
+        linear, square = gamma, total - gamma
+        unit = ABOVE * (len(self.slopes) + len(self.differing) + 64) * U
         added = unit * (np.abs(top) + fall)
         low, high = low + added, high + added
-        linear = linear + unit * (np.abs(gamma) + total + np.abs(square) + sizes)
+        linear = linear + unit * (np.abs(gamma) + total + np.abs(square))
         return grid, largest_ratio(grid, low, high, linear, square, D)
 
     def _check(self) -> None:
         kinds, (r, c), f, k = len(self.kinds), self.differing_multipliers.shape, len(self.slopes), len(self.aligned)
-        t = len(self.three)
-        multipliers = (
-            self.differing_multipliers,
-            self.within_multipliers,
-            self.aligned_multipliers,
-            self.three_multipliers,
-        )
+        multipliers = (self.differing_multipliers, self.within_multipliers, self.aligned_multipliers)
         arrays = (self.weights, self.slopes, self.ends, *multipliers)
-        shapes = ((len(self.workload.components.sets),), (f,), (r + 1,), (r, c), (r, f), (r, k), (r, t))
+        shapes = ((len(self.workload.components.sets),), (f,), (r + 1,), (r, c), (r, f), (r, k))
         fits = all(array.shape == shape for array, shape in zip(arrays, shapes, strict=True))
         fits &= self.differing.shape == (c, kinds + 1) and self.within.shape == (f, kinds)
-        fits &= self.aligned.shape == (k, 2 * kinds) and self.fused.shape == (kinds if t else 0,)
+        fits &= self.aligned.shape == (k, 2 * kinds)
         if not (fits and self.workload.symmetric and magnitudes_fit(*arrays)):
             raise ValueError("The numbers are not of the shapes of a proof.")
-        if not (0 < r <= MOST_SLICES and c + f + k <= MOST_INEQUALITIES and t <= MOST_THREE):
+        if not (0 < r <= MOST_SLICES and c + f + k <= MOST_INEQUALITIES):
             raise ValueError("The proof is too large to be checked.")
         if math.prod(len(kind) + 1 for kind in self.kinds) > MOST_CELLS:
             raise ValueError("The proof has too many traces to be checked.")
@@ -157,29 +142,19 @@ class SurveyCertificate(Proof):
         if self.ends[0] != 0 or self.ends[-1] != 1 or np.any(np.diff(self.ends) < 0):
             raise ValueError("The slices make up all shares from 0 to 1.")
 
-    def _three(self, traces: Traces) -> Inequalities:
-        if not len(self.three):
-            none, rows = np.zeros(0), np.zeros((0, traces.cells))
-            return Inequalities(rows, rows, none, none, np.zeros((0, 2)))
-        return patterns(self.workload.shape, self.kinds, tuple(int(g) for g in self.fused)).inequalities(self.three)
-
-    def _multiples(self, traces: Traces, three: Inequalities) -> tuple[np.ndarray, np.ndarray]:
+    def _multiples(self, traces: Traces) -> tuple[np.ndarray, np.ndarray]:
         """(r, cells) of each slice the coefficient of each W_A at s = 0, and what it rises by with s, rounded up."""
         weights = np.zeros(traces.cells)
         np.maximum.at(weights, traces.places(self.workload.components.sets), self.weights)
         C, B = coefficients_differing(traces, self.differing), coefficients_within(traces, self.within, self.slopes)
         alone, around = coefficients_aligned(traces, self.aligned)
         N, kappa, nu = self.differing_multipliers, self.within_multipliers, self.aligned_multipliers
-        xi = self.three_multipliers
-        terms = len(self.differing) + len(self.slopes) + len(self.aligned) + len(self.three) + 2 * len(self.kinds) + 24
+        terms = len(self.differing) + len(self.slopes) + len(self.aligned) + 2 * len(self.kinds) + 24
         sizes = weights + N @ np.abs(C) + kappa @ (1 + self.slopes)[:, None] + nu @ alone
         sizes = sizes + N.sum(axis=1)[:, None]  # coefficients are off by roundings of 1, not of what they are
-        sizes = sizes + xi @ np.abs(three.fixed)
-        off, off_rising = (xi @ three.off).T[:, :, None]
-        fixed = weights + N @ C - kappa @ B - nu @ alone - xi @ three.fixed + ABOVE * (terms * U * sizes + off)
-        rising = nu @ around - xi @ three.rising
-        rising_sizes = nu @ around + xi @ np.abs(three.rising)
-        return fixed, rising + ABOVE * (terms * U * rising_sizes + off_rising)
+        fixed = weights + N @ C - kappa @ B - nu @ alone + ABOVE * (terms * U * sizes)
+        rising = nu @ around
+        return fixed, rising + ABOVE * (terms * U * rising)
 
     def _used(self) -> np.ndarray:
         return np.flatnonzero(self.within_multipliers.any(axis=0))
@@ -187,7 +162,7 @@ class SurveyCertificate(Proof):
     def _grid(self, traces: Traces, D: float) -> np.ndarray:
         """Points from 0 to 1, all places where some beta is not convex among them."""
         sizes = {self._values(traces, self.within[j]) for j in self._used()}
-        if not sizes and not len(self.aligned) and not len(self.three):
+        if not sizes and not len(self.aligned):
             return np.unique(self.ends)
         multiples = [np.arange(1, n) / n for n in sizes]
         found = np.unique(np.concatenate([self.ends, steps(D), *multiples]))

@@ -24,7 +24,6 @@ from ldp_core.bounds.surveys.certificate import (
     coefficients_differing,
     coefficients_within,
 )
-from ldp_core.bounds.surveys.three import Inequalities
 from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.run import Check
 
@@ -58,16 +57,13 @@ def _traces(numbers: Iterable[int]) -> int:
 @dataclass(frozen=True)
 class Solution:
     """The least ``value`` of ``sum_c root_c^2 / x_c``, the ``weights`` (cells,) lambda that belong to it, the largest 1, and multipliers of
-    the inequalities in each slice: ``differing`` (r, c), ``within`` (r, f), ``aligned`` (r, k) and ``three`` (r, t); ``chances`` (ends,) of sets of the shares
-    at the ends of slices, one after the other."""
+    the inequalities in each slice: ``differing`` (r, c), ``within`` (r, f) and ``aligned`` (r, k)."""
 
     value: float
     weights: np.ndarray
     differing: np.ndarray
     within: np.ndarray
     aligned: np.ndarray
-    three: np.ndarray
-    chances: np.ndarray
 
 
 class Relaxation:
@@ -103,23 +99,12 @@ class Relaxation:
         self._held = len(self._fixed) + np.flatnonzero(whole)
         rows = np.vstack([self._fixed, self._alone])
         self._scales = np.maximum(np.abs(rows).max(axis=1, initial=0.0), 1e-12)
-        self._three = list[Inequalities]()
-
-    def join(self, three: Inequalities) -> None:
-        """Hold these inequalities as well, which are to be of numbers near 1."""
-        self._three.append(three)
-        first, count = len(self._scales), len(three.linear)
-        self._scales = np.append(self._scales, np.ones(count))
-        self._held = np.append(self._held, np.arange(first, first + count))
 
     def rows(self, share: float) -> np.ndarray:
         """(all, cells + 1) the inequalities ``rows @ (W / s, 1) <= 0`` on sets of this ``share`` s."""
         beta = [fibres.largest(values, np.array([share]), SLOPES)[0] / share for values in self._along]
         limits = np.concatenate([np.full(len(self.differing), share), *beta, np.zeros(len(self.aligned))])
         rows = np.vstack([self._fixed, self._alone - share * self._around])
-        for one in self._three:
-            rows = np.vstack([rows, one.fixed + share * one.rising])
-            limits = np.append(limits, one.linear + one.square * share)
         return np.hstack([rows, -limits[:, None]]) / self._scales[:, None]
 
     def _joining(self, excess: np.ndarray) -> np.ndarray:
@@ -146,13 +131,9 @@ class Relaxation:
         largest = found.weights.max()
         multipliers = np.zeros((len(slices), len(self._scales)))
         multipliers[:, self._held] = found.multipliers / self._scales[self._held] / largest
-        kinds = np.cumsum([len(self.differing), len(self.within), len(self.aligned)])
-        differing, within, aligned, three = np.split(multipliers, kinds, axis=1)
-        return Solution(found.value, found.weights / largest, differing, within, aligned, three, found.chances)
-
-    def held(self, share: float) -> np.ndarray:
-        """(i, cells + 1) those of the `rows` that programmes hold so far."""
-        return self.rows(share)[self._held]
+        kinds = np.cumsum([len(self.differing), len(self.within)])
+        differing, within, aligned = np.split(multipliers, kinds, axis=1)
+        return Solution(found.value, found.weights / largest, differing, within, aligned)
 
 
 @dataclass(frozen=True)
@@ -163,7 +144,6 @@ class _Found:
     weights: np.ndarray
     multipliers: np.ndarray
     excess: np.ndarray
-    chances: np.ndarray
 
 
 class _Programme:
@@ -224,7 +204,7 @@ class _Programme:
         weights[self._asked] = (self._roots / x) ** 2
         multipliers = np.maximum(0.0, np.array(found.z)[first : first + second]).reshape(len(self._rows), -1)
         value = float((self._roots**2 / x).sum()) / self._unit
-        return _Found(value, weights, multipliers, self._excess(mixture), mixture[:, -1])
+        return _Found(value, weights, multipliers, self._excess(mixture))
 
     def _excess(self, mixture: np.ndarray) -> np.ndarray:
         ends, most = iter(mixture), np.zeros(len(self._rows[0][0]))
