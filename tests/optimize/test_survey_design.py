@@ -286,7 +286,8 @@ def test_patterns_are_held_once_and_those_that_say_nothing_not_at_all():
     np.testing.assert_array_equal(shape.add_patterns(cells), [0, -1, 0, -1, 1])
     np.testing.assert_array_equal(shape.add_attributes([(0, 1), (1, 0), (0, 1)]), [0, 1, 0])
     np.testing.assert_array_equal(shape.numbers, [[0, 1], [1, 0]])
-    assert shape.add_columns(np.array([0, 0, 1]), np.array([1, 1, -1])) == 1
+    shape.add_columns(np.array([0, 0, 1]), np.array([1, 1, -1]))
+    np.testing.assert_array_equal(shape.columns, [[0, 1]])
 
 
 def test_designs_depend_on_seed_and_rounds_only():

@@ -97,15 +97,14 @@ class Shape:
         filled = np.hstack([attributes, np.full((len(attributes), 1), -1)])
         return self._asked.numbers(filled[:, self._members])
 
-    def add_columns(self, places: np.ndarray, patterns: np.ndarray) -> int:
-        """Take patterns into the mixture, with no share yet; how many of them are new."""
+    def add_columns(self, places: np.ndarray, patterns: np.ndarray) -> None:
+        """Take patterns into the mixture, with no share yet."""
         wanted = np.stack([places, patterns], axis=1)[patterns >= 0]
         known = set(map(tuple, self.columns.tolist()))
         new = [column for column in dict.fromkeys(map(tuple, wanted.tolist())) if column not in known]
         if new:
             self.columns = np.vstack([self.columns, np.array(new, dtype=np.int64)])
             self.shares = np.concatenate([self.shares, np.zeros(len(new))])
-        return len(new)
 
     def weights(self, numbers: np.ndarray, worth: np.ndarray) -> np.ndarray:
         """(r, 2^k) weights by set, for rows (r, q) of `numbers`; ``worth`` has a last entry for sets that nobody asks for."""
