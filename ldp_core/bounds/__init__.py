@@ -10,24 +10,20 @@ from ldp_core.bounds.ranges import best_branching, range_error
 from ldp_core.bounds.scales import average_variance, equivalent_objective, worst_from_average
 from ldp_core.bounds.singular_values import centred_svd, least_favourable_prior, svd, worst_case_variance
 from ldp_core.bounds.statements import STATEMENTS, Statement
-from ldp_core.bounds.surveys.binary import BinaryCertificate
 from ldp_core.bounds.surveys.blocks import BlocksCertificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
-from ldp_core.bounds.symmetric.low_degree import LowDegreeCertificate
 from ldp_core.bounds.triples.certificate import TripleCertificate
 from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
 
 __all__ = [
     "STATEMENTS",
     "AnyCertificate",
-    "BinaryCertificate",
     "BlocksCertificate",
     "Certificate",
     "GroupedCertificate",
-    "LowDegreeCertificate",
     "MergedCertificate",
     "SinglesCertificate",
     "Statement",

@@ -22,11 +22,9 @@ import numpy as np
 
 from ldp_core.bounds import (
     AnyCertificate,
-    BinaryCertificate,
     BlocksCertificate,
     Certificate,
     GroupedCertificate,
-    LowDegreeCertificate,
     MergedCertificate,
     SinglesCertificate,
     SurveyCertificate,
@@ -232,11 +230,6 @@ def _described(found: AnyCertificate, epsilon: str) -> tuple[Document, Arrays]:
         return {**document, "merged": {"types": about["types"], "meaning": MERGED.format(few=few)}}, arrays
     if isinstance(found, OfSets):
         return _tables(found, about)
-    if isinstance(found, LowDegreeCertificate):
-        document, arrays = _classes(found.plain, about)
-        return {**document, "proof": {"sets": len(found.pairs)}}, arrays | {
-            name: np.asarray(getattr(found, kind), dtype=float) for name, kind in BY_DEGREE.items()
-        }
     if isinstance(found, TripleCertificate):
         document, arrays = _classes(found.plain, about)
         return {**document, "proof": {"intervals": len(found.duals.values)}}, arrays | _of_triples(found.duals)
@@ -283,13 +276,6 @@ def _classes(found: SymmetricCertificate, about: Document) -> tuple[Document, Ar
     return {"kind": "classes", **about, "workload": {"gram": "classes", "bits": bits}}, arrays
 
 
-BY_DEGREE = {
-    "degree_weights": "weights",
-    "degree_pairs": "pairs",
-    "degree_cuts": "cut_multipliers",
-    "degree_rows": "row_multipliers",
-}
-"""Names of the arrays of a `LowDegreeCertificate` beside those of its plain bound."""
 BY_TRIPLES = tuple(field.name for field in fields(Duals))
 
 
@@ -307,7 +293,7 @@ def _mended(found: AnyCertificate, epsilon: str) -> AnyCertificate:
         return _mended_parts(found, epsilon)
     if isinstance(found, BlocksCertificate):
         return replace(found, plain=_mended_parts(found.plain, epsilon))
-    if isinstance(found, LowDegreeCertificate | TripleCertificate):
+    if isinstance(found, TripleCertificate):
         return replace(found, plain=_mended_classes(found.plain, epsilon))
     return _mended_classes(found, epsilon) if isinstance(found, SymmetricCertificate) else found
 
@@ -353,8 +339,6 @@ def _tables(found: OfSets, about: Document) -> tuple[Document, Arrays]:
         groups.append(one)
     workload = {"gram": "tables", "sizes": list(survey.shape), "groups": groups}
     document: Document = {"kind": "tables", **about, "workload": workload}
-    if isinstance(found, BinaryCertificate):
-        return {**document, "proof": {"angle": float(found.angle)}}, {}
     if isinstance(found, TripleSurveyCertificate):
         return {**document, "proof": {"intervals": len(found.duals.values)}}, _of_triples(found.duals)
     if isinstance(found, SinglesCertificate):
@@ -412,9 +396,7 @@ def _rebuilt(document: Document, data: Mapping[str, np.ndarray], workload: Workl
             return plain
         if "intervals" in document["proof"]:
             return TripleCertificate(workload, epsilon, 0.0, _triples_read(data), plain)
-        return LowDegreeCertificate(
-            workload, epsilon, 0.0, plain=plain, **{kind: data[name] for name, kind in BY_DEGREE.items()}
-        )
+        raise ValueError(NO_LONGER)
     if kind == "general" and "merged" in document:
         few = merging.merged(workload, merged.MOST_TYPES)
         if few is None:
@@ -438,14 +420,12 @@ def _tables_read(document: Document, data: Mapping[str, np.ndarray], survey: Sur
     if "proof" not in document:
         return closed_form(survey, epsilon)
     proof = document["proof"]
-    if "angle" in proof:
-        return BinaryCertificate(survey, epsilon, 0.0, float(proof["angle"]))
+    if "angle" in proof or "three" in data:
+        raise ValueError(NO_LONGER)
     if "intervals" in proof:
         return TripleSurveyCertificate(survey, epsilon, 0.0, _triples_read(data))
     if "steps" in proof:
         return SinglesCertificate(survey, epsilon, 0.0, data["weights"], int(proof["steps"]))
-    if "three" in data:
-        raise ValueError(NO_LONGER)
     kinds = tuple(tuple(map(int, kind)) for kind in proof["kinds"])
     weights, differing, within, slopes, ends, N, kappa = (data[name] for name in BY_SETS)
     none = np.zeros((len(N), 0))

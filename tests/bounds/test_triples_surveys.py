@@ -11,7 +11,6 @@ from ldp_core.bounds.surveys.search import closed_form
 from ldp_core.bounds.triples import surveys
 from ldp_core.run import Budget, Interrupted
 from ldp_core.workloads import walsh_hadamard
-from tests.bounds.test_surveys_binary import some_sets
 from tests.bounds.test_triples import energies_of, records
 
 CHOSEN = workloads.survey(
@@ -19,6 +18,23 @@ CHOSEN = workloads.survey(
 )
 FIVE = workloads.survey([2] * 5, [(0, 1, 2), (2, 3), (3, 4), (1, 4), (0,)], [1.0, 2.0, 0.5, 1.5, 3.0])
 SIX = workloads.survey([2] * 6, [(0, 1, 2), (2, 3), (3, 4, 5), (1, 5), (0,)], [1.0, 2.0, 0.5, 1.5, 3.0])
+
+
+def some_sets(bits, rng, number=400):
+    """Random sets, thresholds of forms of degree one and two, subcubes and their unions."""
+    records = np.arange(2**bits)[:, None] >> np.arange(bits) & 1
+    signs = 1 - 2 * records
+    found = [rng.random(2**bits) < rng.random() for _ in range(number)]
+    for _ in range(number):
+        form = signs @ rng.normal(size=bits) * rng.choice([0, 1]) + (
+            (signs @ rng.normal(size=(bits, bits))) * signs
+        ).sum(axis=1)
+        found.append(form > np.quantile(form, rng.random()))
+        fixed = rng.choice(bits, (2, rng.integers(1, bits + 1)))
+        values = rng.integers(0, 2, fixed.shape)
+        cubes = [(records[:, f] == v).all(axis=1) for f, v in zip(fixed, values, strict=True)]
+        found += [cubes[0], cubes[0] | cubes[1], cubes[0] ^ cubes[1]]
+    return np.array(found)
 
 
 @cache
@@ -207,6 +223,24 @@ def test_no_set_of_records_tells_more(survey):
     assert (D**2 * energies @ weights / (1 + D * sets.mean(axis=1)) ** 2 <= ratio).all()
     best = optimize.design(survey, epsilon=2.0, time_limit=None, max_rounds=10, seed=0)
     assert found.value <= best.objective
+
+
+@pytest.mark.parametrize(
+    ("columns", "epsilon", "most"),
+    [
+        (6, 1.0, 0.0001),
+        pytest.param(6, 2.0, 0.006, marks=pytest.mark.slow),
+        pytest.param(6, 3.0, 0.01, marks=pytest.mark.slow),
+        (5, 3.0, 0.0001),
+        pytest.param(10, 2.0, 0.05, marks=pytest.mark.slow),
+    ],
+)
+def test_pairs_of_columns(columns, epsilon, most):
+    survey = workloads.survey((2,) * columns, 2)
+    found = bounds.certificate(survey, epsilon, time_limit=None)
+    assert found.verify()
+    design = optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=40, seed=0)
+    assert 0 <= design.objective / found.value - 1 < most
 
 
 def test_it_is_what_a_certificate_is_where_it_is_best():

@@ -46,7 +46,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 from scipy import linalg
@@ -72,14 +71,11 @@ from ldp_core.bounds.proof import (
 )
 from ldp_core.bounds.scales import average_variance
 from ldp_core.bounds.surveys.best import survey_certificate
-from ldp_core.bounds.surveys.binary import BinaryCertificate
 from ldp_core.bounds.surveys.blocks import BlocksCertificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.bounds.surveys.singles import SinglesCertificate
-from ldp_core.bounds.symmetric import low_degree
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
-from ldp_core.bounds.symmetric.low_degree import LowDegreeCertificate
 from ldp_core.bounds.triples import certificate as triples
 from ldp_core.bounds.triples.certificate import TripleCertificate
 from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
@@ -207,11 +203,9 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 AnyCertificate = (
     Certificate
     | SymmetricCertificate
-    | LowDegreeCertificate
     | TripleCertificate
     | SurveyCertificate
     | TripleSurveyCertificate
-    | BinaryCertificate
     | SinglesCertificate
     | GroupedCertificate
     | BlocksCertificate
@@ -236,7 +230,7 @@ def certificate(
     as of totals and ranges. ``prior`` (n,) bounds ``tr(M_p^-1 G)``
     instead, as in `ldp_core.optimize.design`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
     any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of
-    at most eleven bits often a `TripleCertificate`, or a `LowDegreeCertificate`). Surveys of any size
+    at most eleven bits often a `TripleCertificate`). Surveys of any size
     are bounded by sets of attributes, see `ldp_core.bounds.surveys`: the closed form at once, all of it in seconds. Questions about few of
     twelve bits or more at once are bounded as the `Survey` that they are, and those that tell few types apart, however many there are (a dozen
     conditions, say), by these: a `MergedCertificate`.
@@ -285,10 +279,8 @@ def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCert
     return MergedCertificate(workload, epsilon, scaled(workload, types), types)
 
 
-def _of_classes(
-    workload: Workload, epsilon: float, budget: Budget
-) -> SymmetricCertificate | TripleCertificate | LowDegreeCertificate | None:
-    """By classes of pairs of types, and where only low degrees are asked about by triples and by what is known of small sets."""
+def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> SymmetricCertificate | TripleCertificate | None:
+    """By classes of pairs of types, and where only low degrees are asked about by triples."""
 
     def stop() -> bool:
         return budget.stopped() is not None
@@ -296,12 +288,9 @@ def _of_classes(
     plain = symmetric_certificate(workload, epsilon, stop)
     if plain is None:
         return None
-    best: SymmetricCertificate | TripleCertificate | LowDegreeCertificate = plain
+    best: SymmetricCertificate | TripleCertificate = plain
     with suppress(Interrupted):
-        by_triples = triples.improved(plain, stop, budget.check)
-        candidates: Iterator[TripleCertificate | LowDegreeCertificate]
-        candidates = chain(by_triples, low_degree.improved(plain, stop, budget.check))
-        for found in candidates:
+        for found in triples.improved(plain, stop, budget.check):
             best = found if found.value > best.value else best
             budget.tell(bound=best.value)
     return best

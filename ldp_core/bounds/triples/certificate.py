@@ -1,7 +1,15 @@
 """Certificates for questions about yes-or-no attributes, by what is known of three types at a time.
 
-Where all types are alike but for the number of bits that differ, the argument of `ldp_core.bounds.symmetric.low_degree` turns the largest ratio of
-`ldp_core.bounds.triples.duals` into a bound.
+All types are alike but for the number of bits that differ. Let C be constant on characters of one
+weight l, with ``C_l = sqrt(lambda_l / gamma_l)`` (gamma the eigenvalues of G), X = C G C, and
+v = 1 + D 1_T for a set T of share a. The transform of 1_T on the characters of weight l has the square
+n^2 W^l. So with ``ratio`` the largest that `ldp_core.bounds.triples.duals` proves possible of
+``D^2 sum_l lambda_l W^l / (1 + D a)^2``,
+
+    v'X v / (1'v)^2  =  X_0 / n + D^2 sum_l lambda_l W^l / (n (1 + D a)^2)  <=  (X_0 + ratio) / n.
+
+Multipliers ``mu_i = (X_0 + ratio) / n`` then meet the condition of
+`ldp_core.bounds.general.certificate`, and ``L >= tr(C G)^2 / 1'mu``.
 """
 
 from __future__ import annotations
@@ -12,9 +20,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import NOTHING
+from ldp_core.bounds.proof import ABOVE, NOTHING, UNDERFLOW, U, magnitudes_fit, repair, spread
 from ldp_core.bounds.symmetric.certificate import AlikeProof, SymmetricCertificate
-from ldp_core.bounds.symmetric.low_degree import trace_and_total
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.search import Search
 from ldp_core.run import Check, Interrupted, unchecked
@@ -54,6 +61,25 @@ def fits(workload: Workload) -> bool:
         return False
     asked = np.flatnonzero(scheme.spectrum(workload.gram_column)[0])
     return bool(0 < asked.max(initial=0) <= HIGHEST_DEGREE * (scheme.classes - 1))
+
+
+def trace_and_total(workload: Workload, epsilon: float, weights: np.ndarray, ratio: float) -> tuple[float, float]:
+    """``tr(C G)`` rounded down and ``1'mu`` rounded up, for ``weights`` lambda (d,) and the ``ratio`` proven for them."""
+    scheme = workload.symmetry_group.scheme
+    assert scheme is not None
+    gamma, off = scheme.spectrum(workload.gram_column, workload.gram_roundings)
+    n, many, asked = scheme.n, scheme.multiplicities, gamma[1:] > 0
+    C = np.zeros(len(gamma))
+    C[1:][asked] = np.sqrt(weights[asked] / gamma[1:][asked])
+    root = float(many @ (C * gamma))
+    if not (magnitudes_fit(gamma) and ratio > 0 and root > 0):
+        return NOTHING
+    C[0] = ratio / root if gamma[0] > 0 else 0.0
+    unit = (4 * len(gamma) + 64) * U
+    trace = root + float(C[0] * gamma[0]) - ABOVE * float((many * C) @ (off + unit * gamma)) - UNDERFLOW
+    slack = ABOVE * float(np.max(C**2 * off)) + UNDERFLOW
+    total = (float(C[0] ** 2 * gamma[0]) + ratio) * (1 + unit)
+    return trace, total + ABOVE * n * repair(np.ones(n), spread(epsilon), slack, 0.0)
 
 
 def improved(

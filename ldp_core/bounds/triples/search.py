@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from ldp_core.bounds.proof import spread
-from ldp_core.bounds.symmetric.low_degree import mixed
 from ldp_core.bounds.triples import examples, windows
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.moments import MOST_COUNTED
@@ -261,3 +260,12 @@ def _intervals(largest: int) -> list[Sizes]:
         found.append((low, high))
         low = high + 1
     return found
+
+
+def mixed(shares: np.ndarray, columns: np.ndarray, worth: np.ndarray, updates: int) -> np.ndarray:
+    """Shares (k,) of columns (k, d) of a smaller ``sum worth / (shares @ columns)``: multiplicative updates, which never raise it."""
+    for _ in range(updates):
+        x = shares @ columns
+        shares = shares * np.sqrt(columns @ (worth / x**2) / (worth / x).sum())
+        shares /= shares.sum()
+    return shares
