@@ -1,10 +1,9 @@
 """The weights lambda that prove most: cutting planes, from the closed form on.
 
-Inequalities from three types at a time were tried for columns of several sizes, and are gone (360 lines
-and as many of tests). Measured, pairs of columns, gap to the best design without and with them: 2, 2, 2,
-3, 3, 3, 4 and 4 values at epsilon 2, 5.63 and 5.62 %, at epsilon 3, 18.1 and 9.2 % in 13 s instead of 1;
-2, 2, 3, 3, 4 and 5 values at epsilon 3, 11.1 and 6.1 % in 27 s instead of 1.
-"""
+Inequalities from three types at a time were tried for columns of several sizes, and are gone (360
+lines and as many of tests). Measured, pairs of columns, gap to the best design without and with
+them: 2, 2, 2, 3, 3, 3, 4 and 4 values at epsilon 2, 5.63 and 5.62 %, at epsilon 3, 18.1 and 9.2 %
+in 13 s instead of 1; 2, 2, 3, 3, 4 and 5 values at epsilon 3, 11.1 and 6.1 % in 27 s instead of 1."""
 
 from __future__ import annotations
 
