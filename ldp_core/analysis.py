@@ -32,7 +32,7 @@ class Case:
 
     @property
     def uniform(self) -> bool:
-        """Whether the users are spread evenly, so that the bounds on L hold."""
+        """True if the users are spread evenly, so that the bounds on L hold."""
         return self.prior is not None and bool(np.ptp(self.prior) <= 1e-12 / len(self.prior))
 
     def variance(self, profile: np.ndarray) -> float:
@@ -53,7 +53,7 @@ CASES = {
     WORST_CASE.name: "whatever values people have",
     "average": "averaged over people spread evenly over the types",
 }
-"""Names of the cases that are the same for everybody, and whose error counts in them."""
+"""Names of the cases that are the same for everyone, and whose error counts in them."""
 
 
 def cases_of(people: People, workload: Workload | None = None) -> dict[str, Case]:

@@ -62,7 +62,7 @@ class People(ABC):
 
     @abstractmethod
     def chunks(self) -> Iterator[np.ndarray]:
-        """Everybody once: arrays (at most `ROWS_AT_ONCE`, d) of value indices. ValueError where there are too many people."""
+        """Everyone once: arrays (at most `ROWS_AT_ONCE`, d) of value indices. ValueError where there are too many people."""
 
     @abstractmethod
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray: ...
@@ -199,7 +199,7 @@ class Drawn(Records):
 
     @property
     def too_many(self) -> bool:
-        """Whether there are too many people to put together: tables then hold expected numbers, which need not be whole."""
+        """True if there are too many people to put together: tables then hold expected numbers, which need not be whole."""
         return self.users * len(self.sizes) > MOST_VALUES
 
     @cached_property

@@ -18,7 +18,7 @@ import numpy as np
 
 # A search has converged when a window of rounds together gains less than this share of the objective.
 SETTLED = 1e-6
-# What is under way when the time is over may take this share of the limit more, or at least so many seconds.
+# What is in progress when the time is over may take this share of the limit more, or at least so many seconds.
 GRACE, LEAST_GRACE = 0.05, 1.0
 
 Stopped = Literal["converged", "rounds", "time", "cancelled"]
@@ -40,11 +40,11 @@ class Interrupted(Exception):
 
 
 def unchecked() -> None:
-    """The `Check` of work that nobody limits."""
+    """The `Check` of work that no one limits."""
 
 
 def asked(cancel: Cancel | None) -> Callable[[], bool]:
-    """Whether somebody has cancelled, as a function."""
+    """True if somebody has cancelled, as a function."""
     if cancel is None:
         return lambda: False
     return cancel if callable(cancel) else cancel.is_set
@@ -149,7 +149,7 @@ class Budget:
         return "rounds" if self.max_rounds is not None and self.rounds >= self.max_rounds else None
 
     def check(self) -> None:
-        """Raise `Interrupted` where somebody has cancelled, or what is under way has taken too much time on top of the limit."""
+        """Raise `Interrupted` where somebody has cancelled, or what is in progress has taken too much time on top of the limit."""
         if self.cancelled():
             raise Interrupted
         limit = self._time_limit

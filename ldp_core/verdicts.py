@@ -153,11 +153,11 @@ class Suggestion:
     """Differences taken from questions and data, shares of all users.
 
     Attributes:
-        typical: the root mean square of the answers, each or what it lacks to everybody where that is less (None: all answers are
-            nobody or everybody). Errors are typical in the same sense, so that users needed compare the two sums of squares, and
-            hundreds of answers of next to nobody do not decide, as they would by a median.
+        typical: the root mean square of the answers, each or what it lacks to everyone where that is less (None: all answers are
+            no one or everyone). Errors are typical in the same sense, so that users needed compare the two sums of squares, and
+            hundreds of answers of next to no one do not decide, as they would by a median.
         smallest: the least such answer but for `NEGLIGIBLE`: all that are smaller add up to at most that part of the sum of all. By their
-            number, hundreds of answers of next to nobody would decide here as well.
+            number, hundreds of answers of next to no one would decide here as well.
     """
 
     typical: float | None
@@ -170,12 +170,12 @@ class Suggestion:
 
     @property
     def smallest_difference(self) -> float | None:
-        """That with which the smallest share that matters can be told from nobody."""
+        """That with which the smallest share that matters can be told from no one."""
         return None if self.smallest is None else _rounded(self.smallest)
 
 
 def suggest(workload: Workload, counts: Counts) -> Suggestion:
-    """The differences that answers of the users ``counts`` (n,) suggest, from the queries shown. What answers lack to everybody
+    """The differences that answers of the users ``counts`` (n,) suggest, from the queries shown. What answers lack to everyone
     counts where that is less: of running totals, the last ones tell as much as the first.
 
     >>> ldp.verdicts.suggest(ldp.workloads.histogram(50), np.full(50, 20)).difference

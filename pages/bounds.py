@@ -1,4 +1,4 @@
-"""Every bound and prediction of the papers for the design at hand, on one axis, each with what it says and whether it applies."""
+"""Every bound and prediction of the papers for the design available, on one axis, each with what it says and whether it applies."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The figures and tables of the source papers, worked out anew beside what was printed."""
+"""The figures and tables of the source papers, recomputed beside what was printed."""
 
 from pages.ui import layout
 from pages.ui.papers import gallery

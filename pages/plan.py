@@ -168,7 +168,7 @@ def table_of(found: pd.DataFrame, name: str) -> None:
 
 
 def rows(progress: Progress, job: Job) -> None:
-    """Rows as they are worked out."""
+    """Rows as they are computed."""
     done, total = progress.round, progress.max_rounds or 1
     st.progress(done / total, text=f"{done:,} of {total:,}, {wording.duration(job.seconds)}")
     table_of(progress.found, "live-plan")

@@ -1,6 +1,6 @@
 """What one report of a survey mechanism lets somebody believe about one column of a person, or about a few together.
 
-About a whole person of a survey nothing is worked out: nobody holds numbers for all combinations of answers. About the cells c of the
+About a whole person of a survey nothing is computed: no one holds numbers for all combinations of answers. About the cells c of the
 table of some attributes C everything follows from tables of a few more. A report is a random set S of cells of the table of
 attributes B, and is e^epsilon times as likely for people in S as for others; with p_c the share of people in cell c, m_c(S) that
 of them in S, s the share of cells that S holds and D = e^epsilon - 1, it makes c as likely as p_c (1 + D m_c(S)) / (1 + D s),
@@ -40,7 +40,7 @@ def exposure_of_columns(
 
     ``between`` and ``single`` are upper bounds; ``guess`` is a mean over `REPORTS` reports drawn with a fixed seed, and never
     below what the commonest cell gives. None for what is
-    not worked out: all but ``between`` for mechanisms whose reports are no sets of cells. ValueError where a table is too large.
+    not computed: all but ``between`` for mechanisms whose reports are no sets of cells. ValueError where a table is too large.
     """
     if isinstance(mechanism, SplitSurvey):
         return _of_designs(mechanism, people, tuple(attributes), cancel)
@@ -214,11 +214,11 @@ def _gained(
 
 
 def drawn_at_random(mechanism: Mechanism | None) -> bool:
-    """Whether the guess of `exposure_of_columns` is a mean over reports drawn at random; else it is exact, or there is none."""
+    """True if the guess of `exposure_of_columns` is a mean over reports drawn at random; else it is exact, or there is none."""
     return not isinstance(mechanism, SplitSurvey) or mechanism.rest is not None
 
 
 def about_columns(mechanism: Mechanism | None, people: People) -> bool:
-    """Whether beliefs are computed about a few attributes of a person rather than about their type: where there are too many
+    """True if beliefs are computed about a few attributes of a person rather than about their type: where there are too many
     types, or reports are made for surveys."""
     return people.by_type is None or isinstance(mechanism, SurveyMechanism)

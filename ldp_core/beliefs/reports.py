@@ -14,7 +14,7 @@ from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.priors import check_prior
 
 TABLE_ENTRIES = 2**22
-"""Tables of probabilities that are not at hand are written out up to this size."""
+"""Tables of probabilities that are not available are written out up to this size."""
 _ENTRIES_AT_ONCE = 2**20
 
 
@@ -26,7 +26,7 @@ class Exposure:
         between: logarithm of the largest factor by which it can change the odds of one value against another; infinite where some
             reports settle it, as the rare ones of (epsilon, delta) mechanisms can.
         single: the same for one value against all others, people being spread over these as in the prior. None where no table
-            of probabilities is at hand.
+            of probabilities is available.
         guess: chance that the best guess at the value of a person drawn from the prior is right. None likewise.
         attained: whether some report does what ``between`` says; where not, that is an upper bound, and ``single`` another.
     """
@@ -41,7 +41,7 @@ def exposure(mechanism: Mechanism, prior: np.ndarray | None = None) -> Exposure:
     """What one report of ``mechanism`` can tell: exact, from its probabilities, or with None for what they do not say.
 
     For sets of types and unary encodings by formulas, as they have too many reports to write out; for others from the table of
-    P(report | type) where it is at hand or has at most `TABLE_ENTRIES`.
+    P(report | type) where it is available or has at most `TABLE_ENTRIES`.
     """
     p, audit = check_prior(prior, mechanism.n), mechanism.audit()
     between = math.inf if audit.delta > 0 else audit.epsilon

@@ -56,7 +56,7 @@ def _mend(element: Any, place: str, look: Theme, least: float) -> None:
 
 
 def _knows(kind: type, place: str) -> bool:
-    """Whether parts of figures of this kind have a setting: Plotly looks that up anew whenever it is asked."""
+    """True if parts of figures of this kind have a setting: Plotly looks that up again whenever it is asked."""
     if (kind, place) not in _KNOWN:
         _KNOWN[kind, place] = place in kind()
     return _KNOWN[kind, place]

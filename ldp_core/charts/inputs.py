@@ -105,7 +105,7 @@ def _axis_title(name: str, bins: Bins, mark: str) -> str:
 
 
 def _coloured(people: np.ndarray, look: Theme) -> dict:
-    """Colours of a heat map of ``people``: dark for many on light pages, bright on dark ones, none for nobody."""
+    """Colours of a heat map of ``people``: dark for many on light pages, bright on dark ones, none for no one."""
     some = people[people > 0]
     low, high = (float(some.min()), float(some.max())) if some.size else (1.0, 1.0)
     log = high > LOG_FROM * low

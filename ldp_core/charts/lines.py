@@ -51,7 +51,7 @@ def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT
 
 
 def over_size(frame: pd.DataFrame, n: int | None, look: Theme = LIGHT) -> go.Figure:
-    """Users needed (worst case) against the number of types, one line per mechanism; ``n`` is the domain at hand.
+    """Users needed (worst case) against the number of types, one line per mechanism; ``n`` is the domain available.
 
     ``frame``: name, n, users_needed, such as the points of `ldp_core.studies.sweep.sizes`.
     """

@@ -1,4 +1,4 @@
-"""The picture of a panel of a paper: what was worked out here as lines, printed numbers as hollow markers beside them."""
+"""The picture of a panel of a paper: what was computed here as lines, printed numbers as hollow markers beside them."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def _mark(
 
 
 def _named(fig: go.Figure, points: pd.DataFrame, users: float, text: str, shade: str) -> None:
-    """A name above a falling line, to the right, where the line of the ``users`` at hand is far; beside a single point."""
+    """A name above a falling line, to the right, where the line of the ``users`` available is far; beside a single point."""
     places = points["epsilon"].max() * np.array([0.35, 0.5]) if len(points) > 1 else points["epsilon"].to_numpy()
     heights = np.interp(places, points["epsilon"], np.log10(points["users_needed"]))
     best = int(np.argmax(np.abs(heights + 0.1 - np.log10(max(users, 1.0)))))

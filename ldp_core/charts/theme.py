@@ -27,7 +27,7 @@ PIXELS = 512
 """Heat maps are binned to at most this many cells along each side before they reach the browser."""
 FEWEST_TICKS = 3
 MARKED = 16
-"""Markers on a line that has them only to be told apart."""
+"""Markers on a line that has them only to be distinguished."""
 TICK_LENGTH = 18
 """Most letters of a label beside a tick."""
 TITLE_LENGTH = 30
@@ -79,7 +79,7 @@ def dash(name: str) -> str:
 
 
 def varied(name: str) -> bool:
-    """Whether it is a variant: where the dash says something else, its markers have to tell it from its mechanism."""
+    """True if it is a variant: where the dash says something else, its markers have to tell it from its mechanism."""
     known = library.known(name)
     return known is not None and bool(known.variant_of)
 
@@ -105,7 +105,7 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
         "linecolor": look.grid,
         "automargin": True,
         "separatethousands": True,
-        "exponentformat": "none",  # nobody reads "60µ" percentage points as a number
+        "exponentformat": "none",  # no one reads "60µ" percentage points as a number
     }
     across = wrapped(x, TITLE_LENGTH if y else ROWS_TITLE_LENGTH)
     upwards = wrapped(y, TITLE_LENGTH if height < TALL else round(1.3 * TITLE_LENGTH))

@@ -178,7 +178,7 @@ def expected_people(
     draw: int = 0,
 ) -> Counted | Drawn:
     """Expected users by their attributes: up to `MOST_CELLS` types as `expected_counts` of all types in their order; beyond, each
-    attribute by itself spread like this, and the attributes independent of each other."""
+    attribute on its own spread like this, and the attributes independent of each other."""
     n = math.prod(sizes)
 
     def spread_over(types: int, number: int) -> np.ndarray:

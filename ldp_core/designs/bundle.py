@@ -426,7 +426,7 @@ def _check_entries(entries: list[zipfile.ZipInfo], allowed: tuple[str, ...], wit
 
 
 def software() -> dict[str, str]:
-    """Versions of what a design is worked out with."""
+    """Versions of what a design is computed with."""
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,

@@ -3,7 +3,7 @@
 The files say what is proved (questions by their Gram matrix, epsilon as the exact decimal number, whom the average is over, the bound)
 and hold the numbers that prove it: see `ldp_core.bounds.verify`. Bounds for surveys by inequalities between sets of columns, or by questions of
 different kinds taken together, are longer than a script of a few pages can check: the files then hold the closed form for it, or the bounds
-of the parts, say so, and hold the stronger proof for this program besides. Whatever is read is nobody's word: `read` hands out certificates only once they have verified for the design at hand.
+of the parts, say so, and hold the stronger proof for this program besides. Whatever is read is no one's word: `read` hands out certificates only once they have verified for the design available.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def _by_inequalities(document: Document) -> bool:
 
 
 def _same(ours: Mapping[str, np.ndarray], theirs: Mapping[str, np.ndarray]) -> bool:
-    """Whether the arrays are those, but for how a Gram matrix was rounded."""
+    """True if the arrays are those, but for how a Gram matrix was rounded."""
     if ours.keys() != theirs.keys() or any(ours[name].shape != theirs[name].shape for name in ours):
         return False
     exact = (name for name in ours if name.rpartition(".")[2] != "gram")

@@ -59,7 +59,7 @@ def named(configuration: Configuration, name: str) -> str:
 
 
 def offered(configuration: Configuration) -> list[str]:
-    """All mechanisms there are to choose from: the library, and the strategy matrices brought along."""
+    """All mechanisms there are to choose from: the library, and the strategy matrices supplied."""
     return [*library.names(), *(matrix.mechanism for matrix in configuration.own)]
 
 
@@ -138,7 +138,7 @@ def unfit(configuration: Configuration, among: Cases, name: str, workload: workl
 
 
 def too_expensive(name: str, workload: workloads.Workload, epsilon: float) -> str | None:
-    """Why the exact errors of a mechanism are not worked out, in a sentence; None where they are, or it cannot be built at all."""
+    """Why the exact errors of a mechanism are not computed, in a sentence; None where they are, or it cannot be built at all."""
     spec, n = library.spec(name), workload.n
     if workload.working_types <= PRICED_TYPES or spec.closed_form or spec.unsuitable(n, epsilon, workload):
         return None
@@ -149,7 +149,7 @@ def too_expensive(name: str, workload: workloads.Workload, epsilon: float) -> st
 
 
 def questions_too_expensive(price: workloads.Price) -> str | None:
-    """Why questions of this price are not worked out, in a sentence; None where they are."""
+    """Why questions of this price are not computed, in a sentence; None where they are."""
     if price.seconds <= MOST_QUESTION_SECONDS and price.bytes <= MOST_QUESTION_BYTES:
         return None
     return (
@@ -182,7 +182,7 @@ def estimates(configuration: Configuration, facts_hold: bool) -> tuple[str, ...]
 
 
 def proved_unasked(workload: workloads.Workload, case: analysis.Case) -> bool:
-    """Whether a certificate for this case is a matter of seconds."""
+    """True if a certificate for this case is a matter of seconds."""
     even = case.prior is None or case.uniform
     if workload.working_types <= PROVED_UNASKED or (workload.symmetry == "hamming" and even):
         return True
@@ -215,5 +215,5 @@ def prove(
 
 
 def close(objective: float, bound: float, trace: float) -> bool:
-    """Whether a mechanism with this objective is proved to be `GOOD_ENOUGH`; ``trace`` is that of G."""
+    """True if a mechanism with this objective is proved to be `GOOD_ENOUGH`; ``trace`` is that of G."""
     return objective - trace <= (1 + GOOD_ENOUGH) * (bound - trace)

@@ -284,7 +284,7 @@ class Configuration(_Inputs):
     `epsilon` (of one report) is the decimal text as entered, `target_alpha` the normalised variance aimed at, unless `difference`
     says that it follows from what the answers are (see `ldp_core.verdicts`): a difference of half a typical answer, or of the smallest share that
     matters, is to be seen. `compared` names mechanisms and variants of them (see `ldp_core.library.variants`). `own` are strategy matrices
-    that were brought along; only these can be named as mechanisms of one's own.
+    that were supplied; only these can be named as mechanisms of one's own.
     """
 
     format: Literal["ldp-design"] = FORMAT

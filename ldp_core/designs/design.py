@@ -1,4 +1,4 @@
-"""What a configuration with a domain stands for, whether or not its questions have been worked out."""
+"""What a configuration with a domain stands for, whether or not its questions have been computed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ldp_core.people import Counted, Counts, Records, people_of
 from ldp_core.run import Cancel, Interrupted, asked
 
 QUICK_SECONDS = 1.5
-"""Questions that take longer than this are worked out in the background, once somebody asks for it."""
+"""Questions that take longer than this are computed in the background, once somebody asks for it."""
 NO_PRICE = workloads.Price(0.0, 0)
 USERS = 10_000
-"""Expected where nobody said how many."""
+"""Expected where no one said how many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +30,11 @@ class Design:
 
     Attributes:
         on_data: whether the people were counted in a table.
-        workload: the questions; None while there are none, or they have not been worked out.
+        workload: the questions; None while there are none, or they have not been computed.
         misfit: why the questions cannot be asked of this domain, in a sentence; empty where they can.
-        price: seconds and bytes that working out the questions takes.
+        price: seconds and bytes that computing the questions takes.
         results: everything computed for this design and others, by the digest of its inputs.
-        notes: sentences about what was taken for granted.
+        notes: sentences about what was assumed.
     """
 
     configuration: Configuration
@@ -69,12 +69,12 @@ class Design:
 
     @property
     def expensive(self) -> bool:
-        """Whether the questions take so long to work out that somebody has to ask for it."""
+        """True if the questions take so long to compute that somebody has to ask for it."""
         return self.price.seconds > QUICK_SECONDS
 
     @property
     def waiting(self) -> bool:
-        """Whether the questions could be worked out, but have not been yet."""
+        """True if the questions could be computed, but have not been yet."""
         return self.workload is None and not self.misfit and self.expensive
 
     @property
@@ -159,7 +159,7 @@ def naming(configuration: Configuration) -> str:
 
 
 def questions_key(configuration: Configuration) -> str:
-    """Identifies the questions as they are worked out."""
+    """Identifies the questions as they are computed."""
     return f"questions:{naming(configuration)}"
 
 
@@ -170,7 +170,7 @@ def questions(
     quick: float = math.inf,
     cancel: Cancel | None = None,
 ) -> tuple[workloads.Workload | None, str, workloads.Price]:
-    """The workload, why it cannot be had, and what it takes.
+    """The workload, why it is not available, and what it takes.
 
     Questions that take more than ``quick`` seconds are taken from ``results`` where they are there, and are else None.
     `Interrupted` once cancelled.
@@ -194,7 +194,7 @@ def questions(
 
 
 def people_in(configuration: Configuration, domain: Domain, tally: tables.Tally | None) -> Counted | Records:
-    """Who takes part: those counted, or those expected; evenly spread where the data are not at hand."""
+    """Who takes part: those counted, or those expected; evenly spread where the data are not available."""
     if tally is not None:
         return people_of(tally.counts, domain.shape)
     declared = configuration.population

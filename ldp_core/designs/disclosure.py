@@ -1,9 +1,9 @@
 """What files may tell about data: the one place that decides it, for the app, the command line and kits.
 
 A figure computed from counts is as good as the counts: an error in full precision and the number of users leave a single table of
-a thousand people with four values. Files therefore hold the figures of people spread evenly, whom nobody counted, unless somebody
+a thousand people with four values. Files therefore hold the figures of people spread evenly, whom no one counted, unless somebody
 asks for those of the data. They then depend on the design and the number of users alone, and `observed_parts` says which parts of
-these were read off the data.
+these were taken from the data.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ldp_core.designs.setting import Setting
 from ldp_core.people import Counted, Records
 
 PEOPLE = "people"
-"""The case that counts everybody as they are."""
+"""The case that counts everyone as they are."""
 MARK = "Made with counted data: it may tell about people."
 """To stand in every other file that an analyst takes from a page while a table is open."""
 
 
 def withheld(found: Setting) -> bool:
-    """Whether there are figures of counted people that files leave out unless they are asked for. A strategy that is fitted to these people
+    """True if there are figures of counted people that files leave out unless they are asked for. A strategy that is fitted to these people
     holds their shares, and says so: then nothing is left to keep back."""
     return found.on_data and found.aim(found.chosen) != PEOPLE
 
@@ -38,7 +38,7 @@ def released(found: Setting, figures: bool = False) -> Setting:
 
 
 def cases(found: Setting) -> list[str]:
-    """The cases that files have figures for: the people are nobody's case where it is not known how they are spread."""
+    """The cases that files have figures for: the people are no one's case where it is not known how they are spread."""
     unknown = found.configuration.population.shape == "data" and not found.on_data
     return [case for case in found.cases if not (unknown and case == PEOPLE)]
 

@@ -99,7 +99,7 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
 
 
 def observed_parts(configuration: Configuration, figures: bool = False) -> list[str]:
-    """What the configuration reveals because it was read off the data, one sentence each, then how to avoid it. ``figures`` says whether
+    """What the configuration reveals because it was taken from the data, one sentence each, then how to avoid it. ``figures`` says whether
     errors on the data go with it (see `disclosure`).
 
     Empty if everything was declared.
@@ -137,7 +137,7 @@ def observed_parts(configuration: Configuration, figures: bool = False) -> list[
 
 
 def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
-    """What an attribute tells about the data it was read off; the recipe, where there is one, says how."""
+    """What an attribute tells about the data it was taken from; the recipe, where there is one, says how."""
     name = _quoted(attribute.name)
     if attribute.kind == "categorical":
         return _observed_categories(name, attribute, recipe)

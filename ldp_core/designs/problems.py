@@ -51,7 +51,7 @@ def join(sentences: list[str]) -> str:
 
 
 def _follows(item: ErrorDetails) -> bool:
-    """Whether a list is only called too short because of items in it that have problems of their own."""
+    """True if a list is only called too short because of items in it that have problems of their own."""
     return item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"]
 
 

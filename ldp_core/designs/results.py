@@ -65,11 +65,11 @@ class Results:
 
     @staticmethod
     def too_large(size: int) -> bool:
-        """Whether a result of this ``size`` is never kept."""
+        """True if a result of this ``size`` is never kept."""
         return size > KEPT_BYTES
 
     def room(self, size: int) -> bool:
-        """Whether an expensive result of this ``size`` fits beside all the others."""
+        """True if an expensive result of this ``size`` fits beside all the others."""
         with self._lock:
             return size + sum(held for _, held, expensive in self._items.values() if expensive) <= KEPT_BYTES
 

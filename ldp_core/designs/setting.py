@@ -1,4 +1,4 @@
-"""The state model: everything that follows from a configuration whose questions have been worked out.
+"""The state model: everything that follows from a configuration whose questions have been computed.
 
 The app, the command line and kits ask here, so that they show the same numbers. Whatever takes time is kept in `Results`
 under the digest of the inputs it used, so that a result can never belong to other inputs than it says.
@@ -65,7 +65,7 @@ class Proof:
 
 @dataclass(frozen=True, eq=False)
 class Setting(Design):
-    """A design whose questions have been worked out. Mechanisms go by their name in the design, each with its parameters."""
+    """A design whose questions have been computed. Mechanisms go by their name in the design, each with its parameters."""
 
     workload: workloads.Workload
 
@@ -151,7 +151,7 @@ class Setting(Design):
         return found
 
     def build(self, name: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Mechanism:
-        """The named mechanism, fitted now where it has yet to be. ValueError, one sentence, where it cannot be had."""
+        """The named mechanism, fitted now where it has yet to be. ValueError, one sentence, where it is not available."""
         if reason := choices.unfit(self.configuration, self.cases, name, self.workload):
             raise ValueError(reason)
         found = self.mechanism(name)
@@ -185,7 +185,7 @@ class Setting(Design):
         return self.results.get(self.fitted_key(name))
 
     def from_file(self, name: str) -> bool:
-        """Whether the mechanism in use was loaded from a file, so that nobody here knows how it was made."""
+        """True if the mechanism in use was loaded from a file, so that no one here knows how it was made."""
         found = self.fitted(name) if library.spec(name).fitted else None
         return found is not None and found.loaded
 
@@ -286,7 +286,7 @@ class Setting(Design):
             raise ValueError(reason)
 
     def profile_takes_seconds(self, mechanism: Mechanism) -> bool:
-        """Whether the exact errors of a mechanism can be had, but are not known yet and take more than a second."""
+        """True if the exact errors of a mechanism can be had, but are not known yet and take more than a second."""
         closed = library.spec(mechanism.name).closed_form and not isinstance(mechanism, mechanisms.ExplicitMechanism)
         if closed or not AT_ONCE_TYPES < mechanism.worked_over(self.workload) <= workloads.DENSE_TYPES:
             return False
@@ -306,14 +306,14 @@ class Setting(Design):
         )
 
     def summary(self, mechanism: Mechanism) -> analysis.Summary:
-        """Exact costs of a mechanism. ValueError where they cannot be had."""
+        """Exact costs of a mechanism. ValueError where they is not available."""
         profile, alpha = self.profile(mechanism), self.alpha
         key = ("summary", mechanism.digest, self.workload.digest, alpha, self.people_digest)
         summarise = partial(analysis.summarise, mechanism, self.workload, self.counts, alpha, profile)
         return self.results.cached(key, summarise)
 
     def costed(self, name: str) -> Mechanism | None:
-        """The named mechanism where it has a summary, None when that cannot be had for whatever reason."""
+        """The named mechanism where it has a summary, None when that is not available for whatever reason."""
         with suppress(ValueError):
             mechanism = self.priced(name)
             if mechanism is not None:
@@ -423,7 +423,7 @@ class Setting(Design):
             self._better(self.certificate_key(name), Proof(found, (), False))
 
     def _about(self, found: bounds.AnyCertificate, case: str) -> bool:
-        """Whether a certificate is about the people of a case, rather than about others."""
+        """True if a certificate is about the people of a case, rather than about others."""
         chosen, prior = self.cases[case], found.prior if isinstance(found, bounds.Certificate) else None
         even = prior is None or np.array_equal(prior, np.full(len(prior), 1 / len(prior)))
         if chosen.prior is None:
@@ -431,7 +431,7 @@ class Setting(Design):
         return chosen.uniform if even or prior is None else np.array_equal(chosen.prior, prior)
 
     def _even(self, case: str) -> bool:
-        """Whether a case is about users spread evenly. The worst case is, where symmetry makes all types alike."""
+        """True if a case is about users spread evenly. The worst case is, where symmetry makes all types alike."""
         chosen = self.cases[case]
         return chosen.prior is None or chosen.uniform
 
@@ -451,7 +451,7 @@ class Setting(Design):
     def floor(self, case: str) -> tuple[str, float] | None:
         """The strongest of these bounds by name, and the variance per user that no unbiased mechanism goes below.
 
-        None where bounds take too long to work out while a page is drawn.
+        None where bounds take too long to compute while a page is drawn.
         """
         if self.working_types > PRICED_TYPES:
             return None
@@ -463,7 +463,7 @@ class Setting(Design):
     def optimum_prior(self, case: str) -> np.ndarray | None:
         """The spread of people whose exact optimum is that of a case; None where there is none, or too many types.
 
-        For the worst case it is the even spread where symmetry makes all types alike: nobody fares worse than the average.
+        For the worst case it is the even spread where symmetry makes all types alike: no one fares worse than the average.
         """
         prior, n = self.cases[case].prior, self.domain.size
         if n > EXACT_TYPES:

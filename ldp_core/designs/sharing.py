@@ -21,7 +21,7 @@ LEFT_OUT = {
 
 
 def revealing(configuration: Configuration) -> list[str]:
-    """What a link to this design would give away because it was read off somebody's data or given by hand, one sentence each.
+    """What a link to this design would give away because it was taken from somebody's data or given by hand, one sentence each.
 
     Samples are made up, so they tell nothing about anybody.
     """
@@ -31,7 +31,7 @@ def revealing(configuration: Configuration) -> list[str]:
 def given_by_hand(configuration: Configuration) -> list[str]:
     """What was typed or uploaded besides the choices of a design, and so may hold anything, one sentence each.
 
-    Conditions count where they can name what was read off the data.
+    Conditions count where they can name what was taken from the data.
     """
     kinds = {part.kind for part in configuration.workload.parts} if configuration.workload is not None else set()
     told = []
@@ -53,7 +53,7 @@ def given_by_hand(configuration: Configuration) -> list[str]:
 def shareable(configuration: Configuration) -> Configuration:
     """The design without anything that `revealing` lists.
 
-    Groups of queries that tell something are left out; where attributes were read off the data, so is the whole domain.
+    Groups of queries that tell something are left out; where attributes were taken from the data, so is the whole domain.
     """
     changes: dict[str, object] = {"optimizer": configuration.optimizer.model_copy(update={"histogram": None})}
     private = _names_values_of_the_data(configuration)

@@ -43,7 +43,7 @@ def realise(
 ) -> Setting:
     """A setting with the mechanism of the design built, from the ``bundle`` where that holds its fit.
 
-    ValueError, one sentence, where something cannot be had; `NotFitted` where a fit is missing and is not to be made
+    ValueError, one sentence, where something is not available; `NotFitted` where a fit is missing and is not to be made
     (``fit`` is False).
     """
     setting = ready(configuration, table, cancel)

@@ -24,7 +24,7 @@ class Acceleration:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: the iteration has changed."""
+        """Begin again: the iteration has changed."""
         self._count = 0
         self._last: tuple[np.ndarray, np.ndarray, float] | None = None
 

@@ -98,7 +98,7 @@ def _by_table(
     people: float,
     tail: float,
 ) -> Intervals:
-    """The questions about each set of attributes by themselves, on the table of these attributes, with its cells as types."""
+    """The questions about each set of attributes on their own, on the table of these attributes, with its cells as types."""
     survey = as_survey(workload, mechanism.sizes)
     found = Intervals(np.zeros((len(queries), 2)), np.full(len(queries), "bounded"))
     for k, here, local in survey.located(queries):

@@ -85,7 +85,7 @@ def check_consistent(facts: Sequence[Fact], n: int, users: float, nonnegative: b
 
 
 def _possible(facts: Sequence[Fact], n: int, users: float, nonnegative: bool) -> bool:
-    """Whether there are counts of sum ``users`` of which all ``facts`` are true."""
+    """True if there are counts of sum ``users`` of which all ``facts`` are true."""
     rows, low, high = _stacked(facts, n)
     unit = max(1.0, users / _MILLION)
     ends = np.concatenate([high, -low]) / unit

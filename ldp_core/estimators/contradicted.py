@@ -36,7 +36,7 @@ def contradicted_in_words(answers: pd.DataFrame, name: str) -> str:
 
 
 def why(name: str) -> str:
-    """What the estimator ``name`` takes for granted, and what to choose where that fails, in sentences."""
+    """What the estimator ``name`` assumes, and what to choose where that fails, in sentences."""
     if name == "norm_sub":
         return (
             f"{spec(name).short} takes the counts of all types for about equally well known, and these reports tell the questions far better "

@@ -24,7 +24,7 @@ def project(
 ) -> np.ndarray:
     """(n,) the x >= 0, of sum ``total`` (positive) where given, that minimises (x - z)'G(x - z), for G (n, n) semidefinite.
 
-    ``root`` gives R (r, n) with R'R = G where it is at hand, for a G that turns out singular.
+    ``root`` gives R (r, n) with R'R = G where it is available, for a G that turns out singular.
     """
     if total is None:
         scale = max(float(np.abs(z).max()), 1.0)

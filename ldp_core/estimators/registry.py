@@ -48,7 +48,7 @@ class EstimatorSpec:
     told_by: Callable[[Workload], dict[str, Any]] = lambda workload: {}
     """Options of its own that the workload tells."""
     needs_facts: bool = False
-    """Whether it does nothing without ``facts``, an option of its own."""
+    """True if it does nothing without ``facts``, an option of its own."""
     survey_rule: Callable[[SurveyMechanism, Workload], str | None] = lambda mechanism, workload: _NO_TYPES
     """What takes the place of ``rule`` for mechanisms that estimate tables of a few attributes, and no counts of all types."""
 
@@ -317,7 +317,7 @@ def apply(
 ) -> Estimate:
     """Estimate from ``reports`` by the estimator ``name``.
 
-    ``unbiased`` is the mechanism's own estimate where it is at hand. ``options`` are those of `mle.estimate`,
+    ``unbiased`` is the mechanism's own estimate where it is available. ``options`` are those of `mle.estimate`,
     `smoothed.estimate` and `posterior.estimate`; "constrained" takes ``facts`` (see `ldp_core.workloads.parse_facts`), and ``nonnegative``, True.
     ValueError for an unknown name or option, foreign reports, facts that contradict each other, or an estimator that does not
     suit.
@@ -344,7 +344,7 @@ def apply(
 
 
 def improve(name: str, unbiased: Estimate, workload: Workload, users: float | None = None, **options: Any) -> Estimate:
-    """The estimator ``name`` applied to an unbiased estimate already at hand, of ``users`` people (None: as estimated), with
+    """The estimator ``name`` applied to an unbiased estimate already available, of ``users`` people (None: as estimated), with
     ``options`` as in `apply`.
 
     ValueError for an unknown name, one that needs the reports themselves, or Norm-Sub where the counts are not identified.

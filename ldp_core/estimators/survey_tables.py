@@ -67,7 +67,7 @@ def maximal(survey: Survey) -> list[Set]:
 
 
 def separate(estimate: SurveyEstimate, survey: Survey, users: float) -> SeparateEstimate:
-    """Norm-Sub for each table by itself: the closest one that is never negative and sums to ``users``."""
+    """Norm-Sub for each table on its own: the closest one that is never negative and sums to ``users``."""
     tables = {group.attributes: norm_sub.project(estimate.table(group.attributes), users) for group in survey.groups}
     return SeparateEstimate(unbiased=False, sizes=estimate.sizes, users=users, tables=tables)
 

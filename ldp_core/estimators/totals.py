@@ -19,7 +19,7 @@ def people_told(estimate: Estimate, workload: Workload) -> float:
 
 
 def misses(told: float, users: float) -> bool:
-    """Whether answers that add up to ``told`` people miss the number of ``users`` by enough to say so; not where that is nan."""
+    """True if answers that add up to ``told`` people miss the number of ``users`` by enough to say so; not where that is nan."""
     return abs(told - users) > max(NOTICED * users, 0.5)
 
 
@@ -29,7 +29,7 @@ def remedy(*names: str) -> str:
 
 
 def missed_in_words(told: float, users: float, name: str) -> str:
-    """That answers by the estimator ``name`` add up to ``told`` people where there are ``users``; empty where they do, or nobody knows."""
+    """That answers by the estimator ``name`` add up to ``told`` people where there are ``users``; empty where they do, or no one knows."""
     if not misses(told, users):
         return ""
     found = f"These answers add up to {wording.count(told)} people, and {wording.count(users)} took part: this estimate fits no total."

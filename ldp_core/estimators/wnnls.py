@@ -2,7 +2,7 @@
 
 On ordered domains the total error is a plain sum of squares over running totals Y, and counts are non-negative where Y
 never falls: isotonic regression, in O(n) at any size. For prefixes Y_0 = 0 is known; all ranges are all differences of
-Y_0..Y_n, so there Y is free up to a constant, which the sum of squares then fits by itself.
+Y_0..Y_n, so there Y is free up to a constant, which the sum of squares then fits on its own.
 """
 
 from __future__ import annotations

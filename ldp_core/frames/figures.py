@@ -23,7 +23,7 @@ def summaries(rows: Sequence[analysis.Summary]) -> pd.DataFrame:
 
 
 def catalogue(n: int, epsilon: float, workload: Workload, own: Iterable[str] = ()) -> pd.DataFrame:
-    """A row for every mechanism of the library, and for matrices brought along by the names of ``own``: what it was made for, its privacy
+    """A row for every mechanism of the library, and for matrices supplied by the names of ``own``: what it was made for, its privacy
     and costs, and a note where it cannot run on ``n`` types with this workload and epsilon (empty where it can)."""
     return pd.DataFrame(
         [

@@ -21,7 +21,7 @@ from ldp_core.wording import check_parameters, meant, shortened
 from ldp_core.workloads import Workload
 
 USUAL = ("randomized_response", "subset_selection", "hadamard", "hierarchical", "optimized")
-"""Mechanisms to compare where nobody has chosen any."""
+"""Mechanisms to compare where no one has chosen any."""
 USUAL_FOR_SURVEYS = (
     "sampled_sets",
     "sampled_sets(oracle=oue)",
@@ -39,7 +39,7 @@ def names() -> list[str]:
 
 
 def compared(chosen: Sequence[str], epsilon: float, workload: Workload) -> tuple[str, ...]:
-    """The mechanisms ``chosen`` for a comparison; those usual for such questions where nobody has chosen others than `USUAL`, or all of
+    """The mechanisms ``chosen`` for a comparison; those usual for such questions where no one has chosen others than `USUAL`, or all of
     these are for surveys, or for anything but surveys.
 
     >>> ldp.library.compared(["haar", "optimized"], 1.0, ldp.workloads.survey([2] * 30))[0]
@@ -54,7 +54,7 @@ def compared(chosen: Sequence[str], epsilon: float, workload: Workload) -> tuple
 
 def spec(name: str) -> Spec:
     """The entry of the mechanism ``name``, of a variant of one with parameters in brackets (see `ldp_core.library.variants`), or of a
-    matrix that somebody brought along (`ldp_core.library.own`). ValueError, one sentence, when there is none.
+    matrix that somebody supplied (`ldp_core.library.own`). ValueError, one sentence, when there is none.
 
     >>> ldp.library.spec("hierarchical(oracle=oue,branching=16)").name
     'hierarchical(branching=16, oracle=oue)'

@@ -43,7 +43,7 @@ def _needs_entries(outputs: Callable[[int, float], float]) -> Callable[[int, flo
     return rule
 
 
-# Colours are Okabe and Ito's colour-blind-safe palette, then darker and lighter relatives told apart by their markers as well.
+# Colours are Okabe and Ito's colour-blind-safe palette, then darker and lighter relatives distinguished by their markers as well.
 REGISTRY: dict[str, Spec] = {
     spec.name: spec
     for spec in (

@@ -36,7 +36,7 @@ STARTS = ("random", "randomized_response", "hadamard", "hierarchical")
 """Where `build_gradient` starts: from a random strategy, or from that of a mechanism, which the result is never worse than."""
 
 MEASURED_ENTRIES = 2**22
-"""Up to this size it is worked out what a strategy loses by becoming an exact table: larger ones fit into no device."""
+"""Up to this size it is computed what a strategy loses by becoming an exact table: larger ones fit into no device."""
 
 _EXPLANATION = (
     "Each person sends one of {outputs:,} reports; how likely each is for each type was fitted numerically so that the "
@@ -73,7 +73,7 @@ def from_strategy(
 
 
 def lost_by_rounding(strategy: np.ndarray, table: np.ndarray, workload: Workload) -> float | None:
-    """By what share the average variance grows from a strategy (m, n) to its exact table; None where it cannot be worked out."""
+    """By what share the average variance grows from a strategy (m, n) to its exact table; None where it cannot be computed."""
     before, after = (evaluate(np.ascontiguousarray(Q.T), workload.gram_root) for Q in (strategy, table))
     if before is None or after is None or not before.objective > workload.trace:
         return None

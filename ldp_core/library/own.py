@@ -55,7 +55,7 @@ class Own:
     """
 
     def __init__(self, name: str, look: int, table: np.ndarray):
-        """ValueError, one sentence, where the ``name`` cannot be had, or ``table`` is no exact table with an epsilon."""
+        """ValueError, one sentence, where the ``name`` is not available, or ``table`` is no exact table with an epsilon."""
         table = _checked(table)
         if not (len(name) <= LONGEST and PLAIN.fullmatch(name)):
             raise ValueError(
@@ -112,12 +112,12 @@ def hold(name: str, look: int, table: np.ndarray) -> Own:
 
 
 def is_own(name: str) -> bool:
-    """Whether ``name`` is written like that of a matrix somebody brought along."""
+    """True if ``name`` is written like that of a matrix somebody supplied."""
     return name.startswith("own(")
 
 
 def find(name: str) -> Own | None:
-    """The matrix of this name, None where nobody holds it."""
+    """The matrix of this name, None where no one holds it."""
     return _HELD.get(name)
 
 
@@ -158,7 +158,7 @@ def _gives_away(strategy: np.ndarray, epsilon: float) -> str:
 
 
 def spec(name: str) -> Spec:
-    """The entry of a matrix brought along. ValueError, one sentence, where ``name`` is not written like one; a matrix that nobody holds any
+    """The entry of a matrix supplied. ValueError, one sentence, where ``name`` is not written like one; a matrix that no one holds any
     more has an entry that cannot run."""
     parts = _NAME.fullmatch(name)
     if parts is None:

@@ -28,7 +28,7 @@ class Parameter:
     offered: tuple[Any, ...] | None = None
     """Values an analyst may choose from, the default first. Left out: all values of a `Choice`, none of anything else."""
     typed: bool = False
-    """Whether an analyst may give any value, without being offered some."""
+    """True if an analyst may give any value, without being offered some."""
     optional: bool = False
 
     @property
@@ -138,18 +138,18 @@ class Spec:
     user_cost: str
     collector_cost: str
     delta: bool = False
-    """Whether the guarantee is (epsilon, delta) rather than pure."""
+    """True if the guarantee is (epsilon, delta) rather than pure."""
     continuous: bool = False
-    """Whether reports carry continuous noise, whose guarantee is one of mathematics only: see ``caveat``."""
+    """True if reports carry continuous noise, whose guarantee is one of mathematics only: see ``caveat``."""
     needs_workload: bool = False
     may_use_workload: bool = False
-    """Whether it can be built without a workload but takes one where `create` has it, as its builder's ``workload``."""
+    """True if it can be built without a workload but takes one where `create` has it, as its builder's ``workload``."""
     closed_form: bool = False
-    """Whether its exact variances are known without a matrix over the types, and so for any number of them."""
+    """True if its exact variances are known without a matrix over the types, and so for any number of them."""
     any_size: bool = False
-    """Whether it works on surveys of more types than there can be a vector over."""
+    """True if it works on surveys of more types than there can be a vector over."""
     surveys_only: bool = False
-    """Whether it answers nothing but surveys; these may then have any number of types."""
+    """True if it answers nothing but surveys; these may then have any number of types."""
     epsilon_range: tuple[float, float] = (MIN_EPSILON, MAX_EPSILON)
     out_of_range: str = "It works for epsilon from {low:.3g} to {high:.3g}."
     """What is said of an ``epsilon`` that is not in ``epsilon_range``, from ``low`` to ``high``."""
@@ -180,22 +180,22 @@ class Spec:
 
     @property
     def uses_workload(self) -> bool:
-        """Whether another workload makes it another mechanism."""
+        """True if another workload makes it another mechanism."""
         return self.needs_workload or self.may_use_workload
 
     @property
     def fitted(self) -> bool:
-        """Whether building it is a numerical optimisation that may take long."""
+        """True if building it is a numerical optimisation that may take long."""
         return bool(self.sweep_rounds)
 
     @property
     def aimed(self) -> bool:
-        """Whether it is fitted to a case that can be chosen."""
+        """True if it is fitted to a case that can be chosen."""
         return len(self.aims) > 1
 
     @property
     def strategy_fitted(self) -> bool:
-        """Whether its fit is a strategy, which a file can hold."""
+        """True if its fit is a strategy, which a file can hold."""
         return self.fitted and not self.continuous
 
     @property

@@ -21,11 +21,11 @@ NAME = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*", re.ASCII)
 """A mechanism with its parameters in brackets."""
 LONGEST = 300
 FILLS, DASHES = ("-open", "-open-dot"), ("dash", "dot", "dashdot", "longdash", "longdashdot")
-"""What variants of one mechanism are told apart by in charts; the colour and the shape of the marker are its own."""
+"""What variants of one mechanism are distinguished by in charts; the colour and the shape of the marker are its own."""
 
 
 def is_variant(name: str) -> bool:
-    """Whether ``name`` is written like that of a variant, known or not."""
+    """True if ``name`` is written like that of a variant, known or not."""
     return NAME.fullmatch(name) is not None
 
 

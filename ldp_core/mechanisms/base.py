@@ -34,7 +34,7 @@ class Audit:
 
     For discrete reports it is computed in exact arithmetic from the numbers that reports are drawn with, rounded up. For
     continuous noise it is that of real numbers (see `FLOATING_POINT`), and ``method`` says so.
-    ``worst_pair`` names the two types (from 0) that a single report can tell apart best.
+    ``worst_pair`` names the two types (from 0) that a single report can distinguish best.
     """
 
     epsilon: float
@@ -82,7 +82,7 @@ class Estimate:
     unbiased: bool
     identified: bool = field(default=True, kw_only=True)
     adds_up: ClassVar[bool] = True
-    """Whether the answers are those of some counts, so that parts add up to the whole."""
+    """True if the answers are those of some counts, so that parts add up to the whole."""
 
     def counts(self) -> np.ndarray | None:
         """(n,) estimated users of each type, None when the reports do not identify them."""
@@ -174,11 +174,11 @@ class Mechanism(Protocol):
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray: ...
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One report per user. For simulation only: NumPy's generators are not secure."""
+        """One report per user. Simulation only: NumPy's generators are not secure."""
 
     def aggregate(self, raw: np.ndarray) -> Reports: ...
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """For simulation only."""
+        """Simulation only."""
 
     def estimate(self, reports: Reports) -> Estimate: ...
     def tally(self, reports: Reports) -> np.ndarray: ...
@@ -352,7 +352,7 @@ class FromCovariance(ABC):
         return np.einsum("qi,qi->q", rows @ self.covariance(counts), rows)
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """What a report adds to the answers of a few ``queries`` (q,): see `Contributions`."""
+        """The contribution of a report to the answers of a few ``queries`` (q,): see `Contributions`."""
         return self.contributions(workload.rows(queries))
 
     def worked_over(self, workload: Workload) -> int:
@@ -360,7 +360,7 @@ class FromCovariance(ABC):
         return workload.n
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """What a report adds to ``rows`` (q, n) times the estimated counts."""
+        """The contribution of a report to ``rows`` (q, n) times the estimated counts."""
         raise NotImplementedError
 
     def explain(self) -> str:

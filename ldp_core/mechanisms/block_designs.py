@@ -219,7 +219,7 @@ def _all_cosets(n: int) -> Iterator[Design]:
 
 def _shifted_cosets(v: int, size: int, n: int) -> np.ndarray:
     """(b, n) the shifts of cosets g^i H, H the subgroup of ``size`` elements and g a generator. Multiplication by g turns the cosets, and
-    with them their differences, into one another: all together are a design. Where ``size`` is odd, -1 lies in the coset half-way round,
+    with them their differences, into each other: all together are a design. Where ``size`` is odd, -1 lies in the coset half-way round,
     whose differences are those of H, so that half of them are one."""
     cosets, powers = (v - 1) // size, np.array(_powers(v))
     first = np.zeros((cosets, v), dtype=bool)

@@ -89,7 +89,7 @@ class ExchangeableMechanism(FromCovariance):
         return apart + (own - other) * (squares @ x) + other * users * squares.sum(axis=1)
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """What a report adds to ``rows`` (q, n) times the estimated counts, in O(n log n) each."""
+        """The contribution of a report to ``rows`` (q, n) times the estimated counts, in O(n log n) each."""
         own, mixed, other, pair = self._moments()
         sums, squares = rows.sum(axis=1, keepdims=True), rows**2
         total = squares.sum(axis=1, keepdims=True)

@@ -201,7 +201,7 @@ class ExplicitMechanism(FromCovariance):
         return (rows @ self.reconstruction) ** 2 @ (self.strategy @ counts) - rows**2 @ counts
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """What a report adds to ``rows`` (q, n) times the estimated counts: the values r'R_y of the outputs y."""
+        """The contribution of a report to ``rows`` (q, n) times the estimated counts: the values r'R_y of the outputs y."""
         values = rows @ self.reconstruction
         variances = np.maximum(values**2 @ self.strategy - rows**2, 0.0)
         return Contributions.between(rows, variances, values.min(axis=1), values.max(axis=1), two_values(values))
@@ -218,7 +218,7 @@ class ExplicitMechanism(FromCovariance):
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users,) one output index per user: the first whose distribution function lies above one of 2^53 equally likely numbers, so
-        that outputs have exactly the probabilities of the table. For simulation only: a client needs a secure random source."""
+        that outputs have exactly the probabilities of the table. Simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
         draws = rng.random(values.size)
         cumulative, m = self._cumulative.ravel(), self.strategy.shape[0]
@@ -250,7 +250,7 @@ class ExplicitMechanism(FromCovariance):
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of ``counts`` (n,) users: one multinomial draw per type, whatever the number of users, or one draw per
-        user where that is cheaper. For simulation only."""
+        user where that is cheaper. Simulation only."""
         counts = check_counts(counts, self.n)
         m, users = self.strategy.shape[0], int(counts.sum())
         present = np.flatnonzero(counts)
@@ -282,7 +282,7 @@ class ExplicitMechanism(FromCovariance):
 
 
 def audited(table: np.ndarray) -> tuple[float, tuple[int, int]]:
-    """The epsilon of the probabilities in ``table`` (m, n), never below the true one, and the two types told apart best."""
+    """The epsilon of the probabilities in ``table`` (m, n), never below the true one, and the two types distinguished best."""
     largest, pair = largest_ratio(table)
     return math.inf if largest is None else log_ratio(largest, Fraction(1)), pair
 

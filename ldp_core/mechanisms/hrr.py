@@ -147,7 +147,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         return square - (1 - 1 / K) ** 2, apart + (1 - 1 / K) / K, square - 1 / K**2, apart - 1 / K**2
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users,) one output per user, see the module. For simulation only: a client needs a secure random source."""
+        """(users,) one output per user, see the module. Simulation only: a client needs a secure random source."""
         return privatize_signs(check_values(values, self.n), self.coefficients, self.epsilon, rng)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
@@ -155,7 +155,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         return Reports(self.digest, raw.size, np.bincount(raw, minlength=self._outputs()))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Exact: see `simulate_signs`. For simulation only."""
+        """Exact: see `simulate_signs`. Simulation only."""
         counts = check_counts(counts, self.n)
         return Reports(self.digest, int(counts.sum()), simulate_signs(counts, self.coefficients, self.epsilon, rng))
 

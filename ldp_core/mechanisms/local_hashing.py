@@ -51,7 +51,7 @@ class LocalHashing(UnaryMechanism):
         return (_mix(steps) % np.uint64(self.buckets)).astype(np.int64)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, digits + 3) uint64: key, coefficients, offset, reported bucket. For simulation only: a client needs a secure
+        """(users, digits + 3) uint64: key, coefficients, offset, reported bucket. Simulation only: a client needs a secure
         random source."""
         values = check_values(values, self.n)
         keys = rng.integers(2**64, size=values.size, dtype=np.uint64)

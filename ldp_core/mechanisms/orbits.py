@@ -130,7 +130,7 @@ class OrbitMechanism(Translated):
         return second - np.square(rows) @ counts
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """What a report adds to ``rows`` (q, n) times the estimated counts; three transforms per row and base row."""
+        """The contribution of a report to ``rows`` (q, n) times the estimated counts; three transforms per row and base row."""
         weighted, second, lows, highs = walsh_hadamard(rows) * self._inverse, np.zeros(rows.shape), [], []
         for share, spectrum in self._spectra():
             values = walsh_hadamard(weighted * spectrum) / self.n

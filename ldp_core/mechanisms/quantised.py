@@ -21,7 +21,7 @@ from ldp_core.privacy import STEP, exponential_below, least_meant
 TOTAL = 2**53
 """Steps in a whole: what every column sums to."""
 EXCESS = 1e-11
-"""By how much of itself a ratio may exceed e^epsilon, which is then mended: as much as rounding in whoever made it explains."""
+"""By how much of itself a ratio may exceed e^epsilon, which is then fixed: as much as rounding in whoever made it explains."""
 _ENTRIES = 2**20  # worked on at once, to stay in the cache of a processor
 
 
@@ -102,7 +102,7 @@ def _scaled(units: np.ndarray) -> np.ndarray:
 
 
 def _is_table(units: np.ndarray) -> bool:
-    """Whether all are whole, and columns sum to 2^53 exactly."""
+    """True if all are whole, and columns sum to 2^53 exactly."""
     rows = max(1, _ENTRIES // units.shape[1])
     sums = np.zeros(units.shape[1], dtype=np.int64)
     for start in range(0, len(units), rows):
@@ -115,7 +115,7 @@ def _is_table(units: np.ndarray) -> bool:
 
 
 def _keeps(units: np.ndarray, odds: Fraction) -> bool:
-    """Whether every row of whole ``units`` has a ratio of at most ``odds``."""
+    """True if every row of whole ``units`` has a ratio of at most ``odds``."""
     p, q = odds.numerator, odds.denominator
     ends = zip(units.min(axis=1).tolist(), units.max(axis=1).tolist(), strict=True)
     return all(int(largest) * q <= int(smallest) * p for smallest, largest in ends)

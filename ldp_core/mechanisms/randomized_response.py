@@ -59,7 +59,7 @@ class RandomizedResponse(ExchangeableMechanism):
         return ends_of_sets(rows, 1, self.p, self.q)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users,) one reported type per user. For simulation only: a client needs a secure random source."""
+        """(users,) one reported type per user. Simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
         truthful = rng.random(values.size) < self.truthful
         return np.where(truthful, values, rng.integers(self.n, size=values.size))
@@ -69,7 +69,7 @@ class RandomizedResponse(ExchangeableMechanism):
         return Reports(self.digest, raw.size, np.bincount(raw, minlength=self.n))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """The response is the truth or uniform: n binomials and one multinomial. For simulation only."""
+        """The response is the truth or uniform: n binomials and one multinomial. Simulation only."""
         counts = check_counts(counts, self.n)
         truthful = rng.binomial(counts, self.truthful)
         uniform = rng.multinomial(counts.sum() - truthful.sum(), np.full(self.n, 1 / self.n))

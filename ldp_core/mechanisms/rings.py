@@ -26,7 +26,7 @@ from ldp_core.mechanisms.translated import Translated
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import DENSE_TYPES, Workload
 
-# Base rows whose characters carry less than this are refused: some types could not be told apart.
+# Base rows whose characters carry less than this are refused: some types could not be distinguished.
 LEAST_EIGENVALUE = 1e-13
 INDISTINCT = "These base rows cannot tell all types apart: add one with a single high place."
 # Entries of transforms taken at once.
@@ -35,7 +35,7 @@ AT_ONCE = 2**20
 
 class RingMechanism(Translated):
     """Base rows ``high`` (b, N) of booleans on a ring of N places, none of them constant, the probabilities ``shares`` (b,) of their
-    rotations, and ``n`` types, at most N. Raises ValueError for anything else, and where some types could not be told apart."""
+    rotations, and ``n`` types, at most N. Raises ValueError for anything else, and where some types could not be distinguished."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class RingMechanism(Translated):
         return (values / met for values, met in zip(self._by_output(rows @ self._inverse), self._met, strict=True))
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """What a report adds to ``rows`` (q, n) times the estimated counts; three transforms per row and base row."""
+        """The contribution of a report to ``rows`` (q, n) times the estimated counts; three transforms per row and base row."""
         second, lows, highs = np.zeros(rows.shape), [], []
         for sent, hat, values in zip(self._sent, self._hats, self._added(rows), strict=True):
             second += sent * fft.irfft(fft.rfft(values**2).conj() * hat, self._places)[:, : self.n]

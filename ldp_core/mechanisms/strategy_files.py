@@ -1,4 +1,4 @@
-"""A strategy matrix of somebody's own: CSV, or NumPy's .npy and .npz, from bytes that nobody has checked."""
+"""A strategy matrix of somebody's own: CSV, or NumPy's .npy and .npz, from bytes that no one has checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ldp_core.workloads import matrix_files
 
 
 def is_matrix(content: bytes) -> bool:
-    """Whether a file may hold a matrix, and is no design: neither JSON nor a zip with JSON in it."""
+    """True if a file may hold a matrix, and is no design: neither JSON nor a zip with JSON in it."""
     if not content.startswith(b"PK"):
         return not content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
     try:

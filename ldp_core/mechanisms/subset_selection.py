@@ -79,7 +79,7 @@ class SubsetSelection(ExchangeableMechanism):
         return ends_of_sets(rows, self.size, self.p, self.q)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, size) the types in each user's set, in no particular order. For simulation only: a client needs a secure
+        """(users, size) the types in each user's set, in no particular order. Simulation only: a client needs a secure
         random source."""
         values = check_values(values, self.n)
         sets = np.empty((values.size, self.size), dtype=np.int64)
@@ -98,7 +98,7 @@ class SubsetSelection(ExchangeableMechanism):
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Exact bit sums in O(n size) draws, for any number of users: see `_subset_bit_sums`; in O(users size) where that is less, and n
-        is large. For simulation only."""
+        is large. Simulation only."""
         counts = check_counts(counts, self.n)
         if self.n * self.size > _WALKED and counts.sum() < self.n:
             return Reports(self.digest, int(counts.sum()), _sums_of_everybody(counts, self.size, self.p, rng))
@@ -141,7 +141,7 @@ def best_subset_size(n: int, epsilon: float) -> int:
 
 
 def _sums_of_everybody(counts: np.ndarray, size: int, p: float, rng: np.random.Generator) -> np.ndarray:
-    """(n,) how many users' random sets contain each type, one user after the other. For simulation only."""
+    """(n,) how many users' random sets contain each type, one user after the other. Simulation only."""
     own = np.repeat(np.arange(counts.size), counts)
     own_in = rng.random(own.size) < p
     sums = np.bincount(own[own_in], minlength=counts.size)
@@ -157,7 +157,7 @@ def _subset_bit_sums(counts: np.ndarray, size: int, p: float, rng: np.random.Gen
     Users decide on their own type first (in with probability p), then walk through the other types in order; a user with
     r places left and e types still to come takes the next one with probability r/e. All that matters of a user is r,
     whether the own type has been passed, and (until then) whether it is in. Users who have not passed their own type are
-    exchangeable, so which of them are of the type now reached is a multivariate hypergeometric draw. For simulation only.
+    exchangeable, so which of them are of the type now reached is a multivariate hypergeometric draw. Simulation only.
     """
     n, users = counts.size, int(counts.sum())
     places = np.arange(size + 1)

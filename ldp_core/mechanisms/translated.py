@@ -83,7 +83,7 @@ class Translated(FromCovariance):
         return probability_within(wanted, lambda p: p * others / ((1 - p) * size), self._ratio)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 2) base row and translation. For simulation only: a client needs a secure random source."""
+        """(users, 2) base row and translation. Simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
         raw = np.empty((values.size, 2), dtype=np.int64)
         raw[:, 0] = rng.choice(len(self.shares), values.size, p=self.shares)
@@ -123,7 +123,7 @@ class Translated(FromCovariance):
         return (slice(start, start + size) for start in range(0, rows, size))
 
     def _simulated_users(self, counts: np.ndarray, rng: np.random.Generator) -> Reports:
-        """User by user. For simulation only."""
+        """User by user. Simulation only."""
         values = np.repeat(np.arange(self.n), counts)
         tally = np.zeros(self.high.shape, dtype=np.int64)
         for start in range(0, len(values), USERS_AT_ONCE):

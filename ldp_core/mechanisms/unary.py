@@ -184,7 +184,7 @@ class UnaryMechanism(ExchangeableMechanism):
         return reports.arrays[0]
 
     def _draw_bits(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, n) bits of the given users. For simulation only."""
+        """(users, n) bits of the given users. Simulation only."""
         bits = np.empty((values.size, self.n), dtype=bool)
         rows = max(1, BITS_AT_ONCE // self.n)
         for start in range(0, values.size, rows):
@@ -272,7 +272,7 @@ class UnaryEncoding(UnaryMechanism):
         return found if self.channel is None else self._sums(self._all_bits(), found)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """As for all; where patterns are kept, one multinomial draw a type. For simulation only."""
+        """As for all; where patterns are kept, one multinomial draw a type. Simulation only."""
         if self.channel is None:
             return super().simulate(counts, rng)
         counts = check_counts(counts, self.n)
@@ -280,7 +280,7 @@ class UnaryEncoding(UnaryMechanism):
         return Reports(self.digest, int(counts.sum()), sent.sum(axis=0))
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, n) bits. For simulation only: a client needs a secure random source."""
+        """(users, n) bits. Simulation only: a client needs a secure random source."""
         return self._draw_bits(check_values(values, self.n), rng)
 
     def aggregate(self, raw: np.ndarray) -> Reports:
@@ -304,7 +304,7 @@ class UnaryEncoding(UnaryMechanism):
 
 
 def coins(shape: tuple[int, ...], chance: float, rng: np.random.Generator) -> np.ndarray:
-    """Booleans of this ``shape``, true with probability ``chance`` each, to 2^-53 of a 256th. For simulation only.
+    """Booleans of this ``shape``, true with probability ``chance`` each, to 2^-53 of a 256th. Simulation only.
 
     A random byte decides but for one value in 256, where a number follows: an eighth of the work of a number each.
     """

@@ -1,6 +1,6 @@
 """The exact optimum for few types: all 2^n two-valued rows at once, by semidefinite programming, with a proof.
 
-The best strategy is a measure over the rows v in {1, E}^n (see `ldp_core.optimize.certified`), so with all of them at hand
+The best strategy is a measure over the rows v in {1, E}^n (see `ldp_core.optimize.certified`), so with all of them available
 the design problem is a finite convex program. In coordinates in which it is well scaled at every epsilon: with ``r = n p``,
 m_v the probability of output v under the prior p, ``v = r'v/n a_v``, and B (n, n-1) an orthonormal basis of the differences
 between types, ``B'1 = 0``,
@@ -167,7 +167,7 @@ class _Problem(NamedTuple):
         return (C + C.T) / 2, mu
 
     def strategy(self, chances: np.ndarray) -> np.ndarray:
-        """(m, n) the outputs that are not negligible, their columns balanced anew."""
+        """(m, n) the outputs that are not negligible, their columns balanced again."""
         kept = chances > NEGLIGIBLE
         m, a = chances[kept], self.columns[kept]
         for _ in range(_BALANCES):

@@ -54,7 +54,7 @@ def most_types(workload: Workload | None, continuous: bool, any_rows: bool) -> i
 
 
 def along_an_order(workload: Workload | None) -> bool:
-    """Whether questions are running totals or ranges, which are designed on a ring past `MOST_TYPES`."""
+    """True if questions are running totals or ranges, which are designed on a ring past `MOST_TYPES`."""
     return isinstance(workload, Prefix | AllRange | WidthRange)
 
 

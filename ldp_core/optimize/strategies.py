@@ -2,7 +2,7 @@
 
 A (k, n) has one column per type. Neighbouring users may hold any two types, so what the noise must hide is the *diameter*
 ``max |a_u - a_v|`` (L1 for Laplace, L2 for Gaussian noise), and because the number of users is known, the component of A
-along 1 matters to nobody: with ``P = I - 11'/n`` the total error is ``tr(PGP (P A'A P)^+)`` times the noise variance.
+along 1 matters to no one: with ``P = I - 11'/n`` the total error is ``tr(PGP (P A'A P)^+)`` times the noise variance.
 
 Sources: Li, Miklau, Hay, McGregor and Rastogi 2015 (the matrix mechanism); Edmonds, Nikolov and Ullman 2020 (run per user);
 McKenna, Miklau, Hay and Machanavajjhala 2018 (p-identity strategies). The optimality conditions for L2 are derived here.

@@ -1,4 +1,4 @@
-"""The figures and tables of the source papers, worked out anew beside what was printed."""
+"""The figures and tables of the source papers, recomputed beside what was printed."""
 
 from ldp_core.papers import bassily, cormode, lopuhaa, mckenna
 from ldp_core.papers.panel import COLUMNS, Panel, Paper, agreement, frame_of

@@ -1,4 +1,4 @@
-"""Works out the stored results of panels and the league anew: ``python -m ldp_core.papers [key ...]``, all of them without a key."""
+"""Works out the stored results of panels and the league again: ``python -m ldp_core.papers [key ...]``, all of them without a key."""
 
 import sys
 

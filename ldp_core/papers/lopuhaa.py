@@ -1,7 +1,7 @@
 """Lopuhaä-Zwakenberg, Škorić and Li 2020: frequency estimation, optimal estimators and lower bounds.
 
-The text at hand names what its figures show but prints none of their points, and its formulas are lost; `ldp_core.bounds.frequency`
-states them as derived anew. Errors here are the papers': mean squared errors of shares, summed over the types.
+The text available names what its figures show but prints none of their points, and its formulas are lost; `ldp_core.bounds.frequency`
+states them as derived again. Errors here are the papers': mean squared errors of shares, summed over the types.
 """
 
 from __future__ import annotations

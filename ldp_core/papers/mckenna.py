@@ -1,6 +1,6 @@
 """McKenna, Maity, Mazumdar and Miklau 2020: the workload factorization mechanism.
 
-The text at hand names the axes of its figures but prints none of their points, so that lines stand alone there. What can be
+The text available names the axes of its figures but prints none of their points, so that lines stand alone there. What can be
 compared are its formulas (Examples 3.7, 5.5 and 5.8) and the numbers that the README of the authors' program prints.
 """
 
@@ -47,7 +47,7 @@ TABLE_FAMILIES = (FAMILIES[0], FAMILIES[2], FAMILIES[4])
 
 EXAMPLE_EPSILONS = (0.5, 1.0, 4.0)
 EXAMPLE_SIZES = (8, 16, 32, 64, 128, 256, 512)
-STRATEGY_SIZES = EXAMPLE_SIZES[:-1]  # a strategy of 512 types takes a second to work out
+STRATEGY_SIZES = EXAMPLE_SIZES[:-1]  # a strategy of 512 types takes a second to compute
 
 
 def table_1(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:

@@ -39,7 +39,7 @@ NAMES = (
 )
 """The mechanisms of Figures 1 and 2, with two that the paper does not have: column generation and subset selection."""
 CLOSED, CLOSED_BOUNDS = ("randomized_response", "subset_selection"), ("svd",)
-"""What of Figures 1 and 2 is worked out in no time at any size."""
+"""What of Figures 1 and 2 is computed in no time at any size."""
 BOUNDS = ("svd", "centred_svd")
 PARAMETERS = {"matrix_l1": {"max_rounds": 50}}
 
@@ -67,7 +67,7 @@ def over_epsilon(family: Family, callback: Callback | None, cancel: Cancel | Non
 
 
 def stored_over_epsilon(family: Family, key: str) -> pd.DataFrame:
-    """The same from what is stored under ``key``, with closed forms worked out now."""
+    """The same from what is stored under ``key``, with closed forms computed now."""
     return _with_closed_forms(key, _over_epsilon(family, CLOSED, CLOSED_BOUNDS))
 
 
@@ -77,7 +77,7 @@ def over_size(family: Family, callback: Callback | None, cancel: Cancel | None) 
 
 
 def stored_over_size(family: Family, key: str) -> pd.DataFrame:
-    """The same from what is stored under ``key``, with closed forms worked out now."""
+    """The same from what is stored under ``key``, with closed forms computed now."""
     return _with_closed_forms(key, _over_size(family, CLOSED, CLOSED_BOUNDS))
 
 

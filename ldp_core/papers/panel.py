@@ -1,4 +1,4 @@
-"""What the papers' figures and tables are here: each worked out anew, beside the numbers that were printed."""
+"""What the papers' figures and tables are here: each recomputed, beside the numbers that were printed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Panel:
         setting: in which setting, in a sentence.
         x: title of the horizontal axis, with its unit.
         y: title of the vertical axis, with its unit.
-        seconds: about what `compute` takes on one thread; what takes more than a few is worked out on request.
+        seconds: about what `compute` takes on one thread; what takes more than a few is computed on request.
         compute: ``(callback, cancel) -> frame`` with `COLUMNS`; what is finished when somebody cancels.
         remark: what differs from the print and why, in a sentence; "" where nothing does.
         design: the setting as a design to open, None where the app has no such design.

@@ -20,10 +20,10 @@ class Family:
     kind: str
     parameters: dict[str, int] = field(default_factory=dict)
     binary: bool = False
-    """Whether it is about log2 n yes-or-no attributes."""
+    """True if it is about log2 n yes-or-no attributes."""
 
     def on(self, n: int) -> Workload:
-        """It on ``n`` types; the same object every time, as what a workload works out about itself is kept there."""
+        """It on ``n`` types; the same object every time, as what a workload computes about itself is kept there."""
         return _on(self.kind, n, tuple(self.parameters.items()))
 
 

@@ -1,4 +1,4 @@
-"""Results that take long, of panels and the league, kept as small files beside this one. ``python -m ldp_core.papers`` makes them anew."""
+"""Results that take long, of panels and the league, kept as small files beside this one. ``python -m ldp_core.papers`` makes them again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Asking one thing after the other, each knowing the answers to those before (Bassily 2019, Algorithm 6), on simulated people.
 
 Every person belongs to one round, drawn at random, and answers in that round only: once, with epsilon. What is asked later may
-depend on what was answered earlier, but nobody can be asked again, so there is nothing to undo.
+depend on what was answered earlier, but no one can be asked again, so there is nothing to undo.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Question:
 
     @property
     def is_share(self) -> bool:
-        """Whether the answer is a share of all people."""
+        """True if the answer is a share of all people."""
         return (self.low, self.high) == (0.0, 1.0)
 
     def in_units(self, mean: float) -> float:
@@ -75,7 +75,7 @@ def cell(attributes: Any, values: dict[int, int]) -> Question:
 
 
 def averageable(axis: Axis) -> bool:
-    """Whether the mean of an attribute makes sense: it has bins of numbers, and none for other or missing values."""
+    """True if the mean of an attribute makes sense: it has bins of numbers, and none for other or missing values."""
     return len(axis.edges) > 0 and axis.ordinary == axis.size
 
 

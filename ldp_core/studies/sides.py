@@ -28,7 +28,7 @@ def epsilons(chosen: float, points: int = 41) -> np.ndarray:
 
 
 def quick(mechanism: Mechanism) -> bool:
-    """Whether mechanisms like this one are built and judged at a number of epsilons in a second or two."""
+    """True if mechanisms like this one are built and judged at a number of epsilons in a second or two."""
     spec = library.spec(mechanism.name)
     return not spec.fitted and (
         mechanism.n <= QUICK_TYPES or (spec.closed_form and not isinstance(mechanism, ExplicitMechanism))

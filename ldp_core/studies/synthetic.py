@@ -111,7 +111,7 @@ def _wider(survey: Survey) -> list[Set]:
 
 
 def rows(model: joint.JointModel, axes: Sequence[Axis], users: int, seed: int = 0) -> pd.DataFrame:
-    """A table of ``users`` synthetic people: a column of labels for each attribute, and `NOTE`, which says of every row that nobody has it."""
+    """A table of ``users`` synthetic people: a column of labels for each attribute, and `NOTE`, which says of every row that no one has it."""
     codes = model.people(users, np.random.default_rng(seed))
     return labelled(codes, axes)
 

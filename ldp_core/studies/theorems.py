@@ -28,7 +28,7 @@ MOST_USERS = 10**18
 """Bounds that need more users than this for an error are taken never to allow it."""
 BRANCHINGS = range(2, 17)
 APPROACHED = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
-"""Users at which the exact error of two types is worked out: some seconds at the last ones."""
+"""Users at which the exact error of two types is computed: some seconds at the last ones."""
 JEFFREYS = 0.5
 
 
@@ -38,7 +38,7 @@ class Entry:
 
     Attributes:
         reason: why it says nothing here, in a sentence; empty where it does.
-        variance: its total squared error per user; None where it says nothing, or is costly and has not been worked out.
+        variance: its total squared error per user; None where it says nothing, or is costly and has not been computed.
         deviation: the standard error of ``variance``, where it comes from random populations.
         exact: that of the design's mechanism, about the same people or population; None where it is not known.
         users_needed: for the target error, by this statement; inf where it never allows it.
@@ -81,7 +81,7 @@ def entries(
     """What every statement says in a ``setting``; users needed are for the mean squared error ``alpha`` of a share.
 
     ``exact`` is the average variance per user of the setting's mechanism, None where it is not known; ``known`` holds costly
-    numbers that have been worked out, with their standard errors, by the names of statements.
+    numbers that have been computed, with their standard errors, by the names of statements.
     """
     drawn = None if exact is None else exact + sampling(setting.workload, setting.concentration)
     found = []
@@ -201,7 +201,7 @@ def approach(
 
 
 def has_ranges(workload: Workload) -> bool:
-    """Whether all queries are ranges of ordered types, which trees over the types are made for."""
+    """True if all queries are ranges of ordered types, which trees over the types are made for."""
     return isinstance(workload, (Prefix, AllRange, WidthRange))
 
 
@@ -241,7 +241,7 @@ class Switch:
     below: float
     reports: float
     own: bool
-    """Whether the noise is that of the design's mechanism, not the printed one."""
+    """True if the noise is that of the design's mechanism, not the printed one."""
 
     @property
     def projects(self) -> bool:

@@ -48,7 +48,7 @@ def tables_asked(workload: Workload, shape: Sequence[int]) -> Asked:
 
 
 def joint_domain_fits(axes: Sequence[Axis]) -> bool:
-    """Whether questions about all attributes at once can be asked."""
+    """True if questions about all attributes at once can be asked."""
     return math.prod(axis.size for axis in axes) <= MOST_CELLS
 
 

@@ -106,7 +106,7 @@ class Workload(ABC):
 
     @property
     def working_types(self) -> int:
-        """How many numbers what is worked out of the workload goes through: n, for a survey the cells of its largest table."""
+        """How many numbers what is computed of the workload goes through: n, for a survey the cells of its largest table."""
         return self.n
 
     @property
@@ -239,7 +239,7 @@ class Workload(ABC):
     @cached_property
     def gram_sums(self) -> np.ndarray:
         """(n,) row sums G 1."""
-        if self.symmetry_group.fixed_types == 1:  # rows are shifts of one another
+        if self.symmetry_group.fixed_types == 1:  # rows are shifts of each other
             return np.full(self.n, self.gram_column.sum())
         return self.apply_gram(np.ones(self.n))
 

@@ -20,7 +20,7 @@ _BARE = re.compile(r"[^\s\"'`“<>=!≤≥≠(){},][^\s\"`“<>=!≤≥≠(){},]
 
 
 class CutsBin(ValueError):
-    """A comparison that tells apart users of one bin of ``attribute``. It would not with ``edges`` there as well: of whole numbers, the
+    """A comparison that distinguishes users of one bin of ``attribute``. It would not with ``edges`` there as well: of whole numbers, the
     first ones of bins. None where no edges would do."""
 
     def __init__(self, sentence: str, attribute: str, edges: Sequence[float] = ()):
@@ -158,7 +158,7 @@ def _cut(axis: Axis, sign: str, number: float, place: int) -> str:
         options = [f"{name} {strict} {_shown(axis, place)}"]
         options.append(f"{name} <= {_shown(axis, place + 1)}" if last else f"{name} {strict} {_shown(axis, place + 1)}")
     if below and place == 0:
-        options = options[1:]  # the other holds for nobody
+        options = options[1:]  # the other holds for no one
     elif not below and last:
         options = options[:1]
     return (

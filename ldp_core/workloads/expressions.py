@@ -11,8 +11,8 @@
 
 Names and values of letters, digits and most signs stand as they are; others, and the words above, in double or single
 quotes or backticks, where a doubled quote stands for one. Values are labels, or numbers where types are bins of
-numbers: a comparison that would cut a bin is refused, since its users are not told apart. "!=" and "not" mean everybody
-else, "(missing)" included; "<" and the like hold for nobody in "(other)" and "(missing)". Text is parsed by recursive
+numbers: a comparison that would cut a bin is refused, since its users are not distinguished. "!=" and "not" mean everyone
+else, "(missing)" included; "<" and the like hold for no one in "(other)" and "(missing)". Text is parsed by recursive
 descent, never evaluated.
 """
 
@@ -68,21 +68,21 @@ class Among:
 
 @dataclass(frozen=True)
 class Not:
-    """Everybody else."""
+    """Everyone else."""
 
     term: Condition
 
 
 @dataclass(frozen=True)
 class And:
-    """Everybody for whom all terms hold."""
+    """Everyone for whom all terms hold."""
 
     terms: tuple[Condition, ...]
 
 
 @dataclass(frozen=True)
 class Or:
-    """Everybody for whom at least one term holds."""
+    """Everyone for whom at least one term holds."""
 
     terms: tuple[Condition, ...]
 
@@ -171,7 +171,7 @@ class _Token:
     position: int
 
     def is_(self, *words: str) -> bool:
-        """Whether this is one of the language's words or marks."""
+        """True if this is one of the language's words or marks."""
         return self.kind in ("word", "mark", "sign") and self.text.lower() in words
 
     @property
@@ -229,7 +229,7 @@ class _Parser:
         return token
 
     def _took(self, *words: str) -> bool:
-        """Whether the next token is one of the language's ``words``, which is then taken."""
+        """True if the next token is one of the language's ``words``, which is then taken."""
         if self._token.is_(*words):
             self._take()
             return True

@@ -57,14 +57,14 @@ class Fact:
             )
 
     def true_of(self, counts: np.ndarray) -> bool:
-        """Whether it is true of people ``counts`` (n,), but for rounding."""
+        """True if it is true of people ``counts`` (n,), but for rounding."""
         found, rounding = float(self.row @ counts), 1e-9 * float(np.abs(self.row) @ np.abs(counts))
         return self.low - rounding <= found <= self.high + rounding
 
 
 class StatedFact(Frozen):
     """A public fact as it was typed, one line that may not fit the domain (any more). ``origin``: whether its total was declared,
-    or counted in the data at hand."""
+    or counted in the data available."""
 
     text: Annotated[str, Field(min_length=1, max_length=expressions.LONGEST)]
     origin: Literal["declared", "data"] = "declared"

@@ -1,4 +1,4 @@
-"""Workload matrices that people upload: CSV, or NumPy's .npy and .npz, from bytes that nobody has checked."""
+"""Workload matrices that people upload: CSV, or NumPy's .npy and .npz, from bytes that no one has checked."""
 
 from __future__ import annotations
 

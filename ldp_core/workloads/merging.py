@@ -1,6 +1,6 @@
-"""Types that no question tells apart, merged: few conditions make few types out of however many.
+"""Types that no question distinguishes, merged: few conditions make few types out of however many.
 
-The values of an attribute that no group of queries tells apart are one *atom*; what is asked depends on the atoms of a person only. Combinations of
+The values of an attribute that no group of queries distinguishes are one *atom*; what is asked depends on the atoms of a person only. Combinations of
 atoms with the same answer to every query are one merged type, of a share of all types that is a fraction of whole numbers. Source: this project.
 """
 
@@ -43,7 +43,7 @@ class Merged:
 
 
 def merged(workload: Workload, most: int, check: Callable[[], None] = lambda: None) -> Merged | None:
-    """The queries on the types that they tell apart; None where these are more than ``most``, or no fewer than there are types, or a single one;
+    """The queries on the types that they distinguish; None where these are more than ``most``, or no fewer than there are types, or a single one;
     and where there is too much to look through, or entries are neither given as they are nor whole. ``check`` is called before each group is
     looked at, and may raise."""
     asked_of = [group.base for group in workload.groups] if isinstance(workload, Survey) else [workload]

@@ -168,7 +168,7 @@ class KWayMarginalsPart(Part):
 
 
 class AllMarginalsPart(Part):
-    """The joint counts of every group of attributes, from everybody to all of them."""
+    """The joint counts of every group of attributes, from everyone to all of them."""
 
     kind: Literal["all_marginals"] = "all_marginals"
 

@@ -1,6 +1,6 @@
-"""What it takes to work out the structure of a workload (its queries, the diagonal and the sums of G), known beforehand.
+"""What it takes to compute the structure of a workload (its queries, the diagonal and the sums of G), known beforehand.
 
-A design of a kilobyte can ask a hundred questions of a million types. Its price is read off the recipes, before anything of
+A design of a kilobyte can ask a hundred questions of a million types. Its price is taken from the recipes, before anything of
 that size is made: for each part, how many numbers are written or read, at a speed measured once (2.5 GHz). It is right
 within a factor of about three, and more for conditions that are cheaper than they look.
 """
@@ -84,7 +84,7 @@ def _cells(part: WorkloadPart, sizes: Sequence[int]) -> int:
 
 
 def work_out(parts: Sequence[WorkloadPart], attributes: Any, cancel: Cancel) -> Workload | None:
-    """The workload of these recipes, with everything that all figures start from already worked out; None once cancelled
+    """The workload of these recipes, with everything that all figures start from already computed; None once cancelled
     (see `ldp_core.run`). ValueError as `over_attributes`."""
 
     cancelled = asked(cancel)

@@ -19,7 +19,7 @@ SPANNED_TYPES = 512
 
 
 def spans(workload: Workload, rows: np.ndarray | Callable[[], np.ndarray]) -> bool:
-    """Whether ``rows`` (k, n) lie in the row space of a workload; taken not to where that takes long to find out."""
+    """True if ``rows`` (k, n) lie in the row space of a workload; taken not to where that takes long to find out."""
     if isinstance(workload, Histogram | Prefix | AllRange | WidthRange):
         return True  # of full rank
     if workload.n > SPANNED_TYPES:
@@ -32,11 +32,11 @@ def spans(workload: Workload, rows: np.ndarray | Callable[[], np.ndarray]) -> bo
 
 @lru_cache(maxsize=64)
 def tells_everybody(workload: Workload) -> bool:
-    """Whether the number of all people follows from the answers; taken not to where that takes long to find out."""
+    """True if the number of all people follows from the answers; taken not to where that takes long to find out."""
     if isinstance(workload, Survey):
         return any(tells_everybody(group.base) for group in workload.groups)
     if isinstance(workload, AllMarginals | KWayMarginals):
-        return True  # every table holds everybody
+        return True  # every table holds everyone
     if isinstance(workload, Product) and all(map(tells_everybody, workload.factors)):
         return True
     if isinstance(workload, Union) and any(map(tells_everybody, workload.parts)):

@@ -109,7 +109,7 @@ class Survey(Workload):
 
     @property
     def symmetric(self) -> bool:
-        """Whether the queries treat the values of each attribute alike, so that `components` are all of G."""
+        """True if the queries treat the values of each attribute alike, so that `components` are all of G."""
         return self._found[1]
 
     @cached_property
@@ -143,7 +143,7 @@ class Survey(Workload):
         return SymmetryGroup("hamming" if self._bits_alike() else "translation", shifts)
 
     def _bits_alike(self) -> bool:
-        """Whether attributes of two values each can be swapped, of as many types as have a number each."""
+        """True if attributes of two values each can be swapped, of as many types as have a number each."""
         bits = [i for i, size in enumerate(self.shape) if size > 1]
         if any(self.shape[i] != 2 for i in bits) or len(bits) < 2 or self.n > MOST_CELLS:
             return False
@@ -378,7 +378,7 @@ def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float] 
 
 
 def _shifted(base: Workload, sizes: Sequence[int]) -> bool:
-    """Whether shifts along every attribute leave G as it is, so that its column of type 0 says everything."""
+    """True if shifts along every attribute leave G as it is, so that its column of type 0 says everything."""
     group = base.symmetry_group
     return group.kind == "exchangeable" or (
         group.fixed_types == 1 and tuple(n for n, _ in group.shifts) == tuple(sizes)

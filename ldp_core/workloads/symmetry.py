@@ -54,7 +54,7 @@ class SymmetryGroup:
 
     @property
     def all_alike(self) -> bool:
-        """Whether every type is taken to every other: the uniform prior is then the least favourable one."""
+        """True if every type is taken to every other: the uniform prior is then the least favourable one."""
         return self.kind != "none"
 
     @property

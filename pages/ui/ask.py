@@ -59,7 +59,7 @@ def restart(state: Session, rounds: int | None = None) -> None:
 
 
 def put(state: Session, design: Design, question: Question) -> None:
-    """Ask it. ValueError when nobody is left to answer."""
+    """Ask it. ValueError when no one is left to answer."""
     session_of(state, design).ask(question)
 
 

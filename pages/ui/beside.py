@@ -38,7 +38,7 @@ class Cost:
 
 
 def choose(state: Session) -> None:
-    """Whether mechanisms or designs stand side by side; designs are drawn here and end the page."""
+    """True if mechanisms or designs stand side by side; designs are drawn here and end the page."""
     shown = control(
         st.segmented_control,
         "Side by side",
@@ -138,7 +138,7 @@ def _cost(own: Session, kept: SavedDesign, case: str) -> Cost:
 
 
 def _alpha(own: Session) -> float:
-    """The mean squared error a design aims at; NaN while its questions are not worked out."""
+    """The mean squared error a design aims at; NaN while its questions are not computed."""
     return own.setting.alpha if isinstance(own.design(), Setting) else math.nan
 
 

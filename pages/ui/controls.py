@@ -42,7 +42,7 @@ def control(
             return
         if not _offered(
             entry, options.get("options")
-        ):  # chosen before the page was drawn anew, with what is offered now
+        ):  # chosen before the page was drawn again, with what is offered now
             return
         state.notices = []
         try:
@@ -58,7 +58,7 @@ def control(
 
 
 def _offered(entry: Any, options: Any) -> bool:
-    """Whether what is chosen is among ``options``, or there are none to choose from. Streamlit knows a control by its key alone,
+    """True if what is chosen is among ``options``, or there are none to choose from. Streamlit knows a control by its key alone,
     also when it offers something else by now."""
     chosen = entry if isinstance(entry, list) else [entry]
     return options is None or all(one is None or one in options for one in chosen)

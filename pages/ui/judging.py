@@ -22,7 +22,7 @@ VOCABULARY = "; ".join(f"{MARKS[word]} **{word}**: {meaning}" for word, meaning 
 
 
 def counted(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
-    """How many answers of a mechanism are usable on the people of this design; None while that is worked out. ValueError with a
+    """How many answers of a mechanism are usable on the people of this design; None while that is computed. ValueError with a
     sentence where it takes too long."""
     design = state.setting
     if reason := verdicts.too_large(design.workload):
@@ -60,8 +60,8 @@ def in_words(state: Session, mechanism: Mechanism, later: Later) -> str:
 
 
 def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame | None:
-    """The queries shown with their standard errors, as of `frames.query_errors`; None while they are worked out, take too
-    long, or cannot be had, which is said."""
+    """The queries shown with their standard errors, as of `frames.query_errors`; None while they are computed, take too
+    long, or is not available, which is said."""
     design = state.setting
     if verdicts.too_large(design.workload):
         return None

@@ -248,7 +248,7 @@ def instead(error: ValueError, what: str = "", known: str = "", mild: bool = Fal
 
 
 def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
-    """Exact errors that take seconds are worked out in the background; until then the page ends here."""
+    """Exact errors that take seconds are computed in the background; until then the page ends here."""
     later = Later(state, "costs")
     try:
         there = work.priced(state, mechanism, later)
@@ -262,7 +262,7 @@ def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
 
 
 def need_questions(state: Session, design: Design) -> None:
-    """Questions that take long are worked out in the background, once somebody asks for that; until then the page ends here."""
+    """Questions that take long are computed in the background, once somebody asks for that; until then the page ends here."""
     if not design.waiting:
         return
     task = work.questions(state)
@@ -321,7 +321,7 @@ def picture(figure: go.Figure, key: str, name: str, file: str = "") -> None:
 
 
 def _counted() -> bool:
-    """Whether there are people who were counted in the design on screen."""
+    """True if there are people who were counted in the design on screen."""
     design = session().design()
     return design is not None and design.on_data
 

@@ -1,4 +1,4 @@
-"""Tabs and folds that draw what they hold only while they are open: what nobody looks at costs nothing."""
+"""Tabs and folds that draw what they hold only while they are open: what no one looks at costs nothing."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ SEEN = {"typical": "half a typical answer", "smallest": "the smallest share that
 
 
 def held(state: Session) -> None:
-    """Its choices in a table: there is nothing yet that they could be worked out for."""
+    """Its choices in a table: there is nothing yet that they could be computed for."""
     c = state.configuration
     questions = [part.summary for part in c.workload.parts] if c.workload is not None else []
     choices = [

@@ -26,7 +26,7 @@ from pages.ui.words import plain
 
 PICTURE_BYTES = 2**21
 DRAWN_BITS = 22
-"""A strategy of more than 2^22 probabilities is drawn only where it is at hand anyway."""
+"""A strategy of more than 2^22 probabilities is drawn only where it is available anyway."""
 # Of subset selection, whose reports are too many, so many are drawn, over at most so many types.
 SAMPLED_REPORTS, SAMPLED_TYPES = 64, 1024
 DRAWN_STRATEGIES = 6
@@ -41,7 +41,7 @@ class Drawable(Mechanism, Protocol):
 
 
 def drawable(mechanism: Mechanism) -> TypeGuard[Drawable]:
-    """Whether a mechanism has a strategy that can be written out in no time. Subset selection on 25 types already has half a
+    """True if a mechanism has a strategy that can be written out in no time. Subset selection on 25 types already has half a
     million reports: writing them out takes seconds and shows nothing."""
     small = mechanism.bits_per_report + math.log2(mechanism.n) <= DRAWN_BITS
     return (small or isinstance(mechanism, ExplicitMechanism)) and mechanism.strategy is not None
@@ -197,7 +197,7 @@ def _most(sets: int) -> str:
 
 
 def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
-    """Whether there is something to draw, which is then drawn."""
+    """True if there is something to draw, which is then drawn."""
     labels, bits = state.setting.labels, wording.count(math.ceil(mechanism.bits_per_report))
     if drawable(mechanism):
         st.markdown(f"**{library.spec(name).title}**")

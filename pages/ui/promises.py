@@ -30,7 +30,7 @@ COPIES_STAY = (
 
 
 def forgetting_is_sure() -> bool:
-    """Whether nothing is known to be left of sessions that are forgotten, and they are forgotten in time."""
+    """True if nothing is known to be left of sessions that are forgotten, and they are forgotten in time."""
     return not (tab_storage.COPIES.off or tab_storage.OPEN_TABS.off or run_context.KNOWN_TABS.off)
 
 
@@ -65,7 +65,7 @@ def held_for() -> float:
 
 
 def kept_for() -> float:
-    """Seconds after which nobody can come back to what was left, neither through us nor through Streamlit."""
+    """Seconds after which no one can come back to what was left, neither through us nor through Streamlit."""
     return max(held_for(), returns_within())
 
 

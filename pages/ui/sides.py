@@ -102,7 +102,7 @@ def show(state: Session) -> None:
 
 @contextmanager
 def _said() -> Iterator[None]:
-    """What cannot be had is said in its place, and the rest is shown."""
+    """What is not available is said in its place, and the rest is shown."""
     try:
         yield
     except ValueError as error:

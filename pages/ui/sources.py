@@ -22,7 +22,7 @@ QUICK_BYTES, QUICK_ROWS = 2**21, 50_000
 
 @dataclass(eq=False)
 class Source:
-    """A table at hand.
+    """A table available.
 
     Attributes:
         id: equal for equal tables. kind: how it came.
@@ -48,7 +48,7 @@ class Source:
 
     @property
     def slow(self) -> bool:
-        """Whether reading it again, or a look at all its rows, may take longer than a page should wait."""
+        """True if reading it again, or a look at all its rows, may take longer than a page should wait."""
         if isinstance(self.table, tables.LocalTable):
             return True
         return len(self.table) > QUICK_ROWS or _takes_long(self.name, self.content)
@@ -61,7 +61,7 @@ class Source:
         return len(self.content) + int(self.table.memory_usage().sum())
 
     def forget(self) -> None:
-        """Let go of the rows, for good, whoever else still holds this source."""
+        """Drop the rows, for good, whoever else still holds this source."""
         self.table, self.content = pd.DataFrame(), b""
 
     def column(self, name: str, counts: str | None = None) -> tuple[pd.Series, Any]:
@@ -92,13 +92,13 @@ class Given:
 
     @property
     def has_options(self) -> bool:
-        """Whether it may be read in another way."""
+        """True if it may be read in another way."""
         there = bool(self.content) if self.kind == "upload" else Path(self.path.strip()).expanduser().is_file()
         return there and self.ending in tables.TEXT_ENDINGS | tables.EXCEL_ENDINGS
 
     @property
     def slow(self) -> bool:
-        """Whether reading it may take longer than a page should wait."""
+        """True if reading it may take longer than a page should wait."""
         return self.kind == "local" or _takes_long(self.name, self.content)
 
     def read(self) -> Source:
@@ -169,7 +169,7 @@ def _id(kind: str, identity: Any, options: ReadOptions) -> str:
 
 
 def may_read_local_files() -> bool:
-    """Whether only this machine can reach the server, so that its visitor may as well name files on it."""
+    """True if only this machine can reach the server, so that its visitor may as well name files on it."""
     return st.get_option("server.address") in LOOPBACK
 
 

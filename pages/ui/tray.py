@@ -1,4 +1,4 @@
-"""The tray in the sidebar: what is being worked out, how far it is, and a way to stop it, whatever page asked for it."""
+"""The tray in the sidebar: what is being computed, how far it is, and a way to stop it, whatever page asked for it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def draw(state: Session, known: set[int]) -> DeltaGenerator | None:
 
 
 def catch_up(state: Session, place: DeltaGenerator | None, known: set[int]) -> None:
-    """Follow work that the page has begun while it was drawn, after the tray. What came to nothing is left alone: a page that begins it anew
+    """Follow work that the page has begun while it was drawn, after the tray. What came to nothing is left alone: a page that begins it again
     would be drawn without end."""
     begun = [job for job in jobs().of(state.id) if job.number not in known]
     if place is not None and any(job.active or job.state == "done" for job in begun):
@@ -98,7 +98,7 @@ def left_behind(job: Job, now: dict[str, str]) -> str:
 
 
 def share(job: Job) -> float | None:
-    """How much of a job is done, 0 to 1: by what it tells, else by the time it takes. None where nobody knows."""
+    """How much of a job is done, 0 to 1: by what it tells, else by the time it takes. None where no one knows."""
     told, lasts = job.progress, job.about.limit or job.about.expected
     if isinstance(told, float):
         return min(1.0, told)

@@ -24,7 +24,7 @@ def plain(text: str) -> str:
     """Text of a user (labels, names, sentences that quote them) made safe to place in Markdown: shown as it is.
 
     Icons, emoji, arrows, addresses and e-mail are looked for in what is left once backslashes have been read, so these are
-    taken apart by a letter nobody sees.
+    taken apart by a letter no one sees.
     """
     line = _READ_LATER.sub(rf"\g<0>{JOINER}", _SPACES.sub(" ", text).strip(" "))
     return _SIGNS.sub(r"\\\g<0>", line)

@@ -2,7 +2,7 @@
 
 An attribute turns one column into a finite list of types, a `Domain` crosses several attributes into n types in
 row-major order. All are frozen pydantic models: the same object encodes the data and travels in an exported
-configuration, where it says for every part whether it was declared or read off the data.
+configuration, where it says for every part whether it was declared or taken from the data.
 """
 
 from ldp_core.data.domain.attributes import MAX_TYPES as MAX_TYPES

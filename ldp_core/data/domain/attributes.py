@@ -127,7 +127,7 @@ class BaseAttribute(BaseModel):
 
     @property
     def in_order(self) -> bool:
-        """Whether the order of the types means something, so that prefix and range queries make sense."""
+        """True if the order of the types means something, so that prefix and range queries make sense."""
         return True
 
     def encode(self, series: pd.Series) -> Encoding:
@@ -225,7 +225,7 @@ class CategoricalAttribute(BaseAttribute):
         ordered: the order means something, so that prefix and range queries make sense.
         missing: what becomes of missing values.
         outside: what becomes of other values: one "(other)" type, or an error.
-        origin: whether the values were declared, or read off the data (and so reveal something about it).
+        origin: whether the values were declared, or taken from the data (and so reveal something about it).
     """
 
     kind: Literal["categorical"] = "categorical"
@@ -271,7 +271,7 @@ class CategoricalAttribute(BaseAttribute):
 
     @property
     def in_order(self) -> bool:
-        """Whether the order of the types means something, so that prefix and range queries make sense."""
+        """True if the order of the types means something, so that prefix and range queries make sense."""
         return self.ordered
 
     def _ordinary_labels(self, which: np.ndarray) -> list[str]:

@@ -152,7 +152,7 @@ def _each(texts: np.ndarray, read: Callable[[str], int], nothing: int) -> np.nda
 
 
 def day_comes_first(texts: list[str] | np.ndarray) -> bool | None:
-    """Whether the day comes first in these texts, as in 31/1/2026; None when it makes no difference to any of them.
+    """True if the day comes first in these texts, as in 31/1/2026; None when it makes no difference to any of them.
 
     Raises:
         ValueError: both orders occur, or no text shows which one is meant.

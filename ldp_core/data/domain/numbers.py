@@ -80,7 +80,7 @@ class NumericAttribute(BinnedAttribute):
         missing: what becomes of missing values.
         outside: what becomes of numbers outside the edges, infinities included: one "(other)" type, the nearest bin
             ("clamp"), or an error.
-        origin: whether the edges were declared, or read off the data (and so reveal something about it).
+        origin: whether the edges were declared, or taken from the data (and so reveal something about it).
     """
 
     kind: Literal["numeric"] = "numeric"

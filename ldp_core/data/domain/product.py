@@ -119,7 +119,7 @@ class Domain(BaseModel):
         return Encoding(self.join([part.codes for part in parts]), **some)
 
     def encode_rows(self, frame: pd.DataFrame, weights: np.ndarray | None = None) -> tuple[EncodedRows, ...]:
-        """Each attribute of the rows by itself; (rows,) weights say how many people a row stands for."""
+        """Each attribute of the rows on its own; (rows,) weights say how many people a row stands for."""
         absent = [attribute.name for attribute in self.attributes if attribute.name not in frame.columns]
         if absent:
             raise ValueError(f"the table lacks the column {quote_examples(absent)}: choose one that has it.")

@@ -60,7 +60,7 @@ def load(content: bytes, filename: str, options: ReadOptions | None = None) -> L
         The table (columns of text files hold unstripped text), the options used, and notes on everything guessed.
 
     Raises:
-        UnreadableTable: with one sentence saying what is wrong and how to mend it.
+        UnreadableTable: with one sentence saying what is wrong and how to fix it.
     """
     options = options or ReadOptions()
     ending = PurePath(filename).suffix.lower()

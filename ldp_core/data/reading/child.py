@@ -54,7 +54,7 @@ def run(name: str, options: dict[str, Any], limits: Limits, content: bytes, mend
 
     Args:
         options: of the task, as JSON has them. content: the file, where the task does not open it itself.
-        mend: the end of the sentence about a limit that was passed, after a colon.
+        fix: the end of the sentence about a limit that was passed, after a colon.
 
     Raises:
         UnreadableTable: with the sentence of the task, or because it passed a limit.

@@ -17,7 +17,7 @@ def chunks(path: Path, check: Callable[[], None]) -> Iterator[bytes]:
 
 
 def mixed(parts: Iterable[bytes]) -> bool:
-    """Whether lines end in more than one way: with a line feed, a carriage return, or both."""
+    """True if lines end in more than one way: with a line feed, a carriage return, or both."""
     ends, last = set[bytes](), b""
     for part in parts:
         whole = last + part

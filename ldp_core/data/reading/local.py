@@ -126,7 +126,7 @@ class LocalTable:
         return frame.copy(), users.copy()
 
     def count_each(self, columns: list[str], beside: str | None = None) -> dict[str, int]:
-        """Count each of some columns by itself (with the column ``beside`` it, such as one of counts), so that `counts` needs no
+        """Count each of some columns on its own (with the column ``beside`` it, such as one of counts), so that `counts` needs no
         look at the file for them: two looks at it for all together. Columns of more than `EACH_DISTINCT` different values are not counted.
 
         Returns:

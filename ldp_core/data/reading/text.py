@@ -125,7 +125,7 @@ def sniff(text: str, delimiter: str | None) -> tuple[str, list[str]]:
 
 
 def has_header(first: list[str], options: ReadOptions) -> tuple[bool, list[str]]:
-    """Whether line one names the columns, and a note where that was a guess: names are hardly ever numbers."""
+    """True if line one names the columns, and a note where that was a guess: names are hardly ever numbers."""
     if options.header is not None:
         return options.header, []
     if not any(_is_number(cell) for cell in first):

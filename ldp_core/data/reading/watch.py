@@ -1,4 +1,4 @@
-"""How a reading under way is watched: it can be cancelled, tells how far it has come, and ends in time."""
+"""How a reading in progress is watched: it can be cancelled, tells how far it has come, and ends in time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process that reads what nobody has checked: bounded by the operating system in memory, time and written bytes.
+"""The process that reads what no one has checked: bounded by the operating system in memory, time and written bytes.
 
 Started by `ldp_core.data.reading.child`. Standard input: one line of JSON (the task), then the file. Standard output: the table,
 then one line of JSON (the outcome), then the length of that line in 8 bytes.

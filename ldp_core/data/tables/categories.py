@@ -1,4 +1,4 @@
-"""From a column to its categories: read off the data or declared, merged, ordered, and rare ones put together."""
+"""From a column to its categories: taken from the data or declared, merged, ordered, and rare ones put together."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def categorical_attribute(
         outside: by default "other" when rare values were merged, else "refuse".
         merged: for each category under a new name, the texts that count in it besides the name itself.
         ordered: the order means something; by default when all categories are numbers.
-        origin: of `values`: whether they were declared, or originally read off the data.
+        origin: of `values`: whether they were declared, or originally taken from the data.
         weights: (rows,) people each row stands for; one each by default.
 
     Raises:

@@ -30,7 +30,7 @@ def date_attribute(
 
     Args:
         series: the column; not needed when both ends are given.
-        first, last: labels of the first and last period; where they are not given they are read off the column.
+        first, last: labels of the first and last period; where they are not given they are taken from the column.
         day_first: 1/2/2026 is the first of February; by default found out from the dates.
         weights: (rows,) people each row stands for; one each by default.
 

@@ -43,7 +43,7 @@ def category_table(
 ) -> pd.DataFrame:
     """The categories of a column with the texts that count in each, to be edited for `recipe_of_categories`.
 
-    A row is a distinct text of the column that is not missing, or a category or merged text that nobody has. Rows
+    A row is a distinct text of the column that is not missing, or a category or merged text that no one has. Rows
     follow the categories, each one's own text first; texts outside come last, the most common first. A category
     that is only a name for merged texts of the data has no row of its own: it is there as long as a text is in it.
 
@@ -85,7 +85,7 @@ def recipe_of_categories(
 
     Rows of one `category` are merged under it. A text whose category is blank or the label of "(other)" goes to
     "(other)", or is missing if it is a word for that; one that was refused and has no category is still refused. A row
-    without `value` adds a category that nobody has yet. The text of a deleted row is outside; one that a table of
+    without `value` adds a category that no one has yet. The text of a deleted row is outside; one that a table of
     `MAX_ROWS` rows had no room for stays where it was.
 
     Categories come in the order of the column `order`, or of the rows where there is none. A category whose number
@@ -223,7 +223,7 @@ def declared_recipe(attribute: Attribute) -> AttributeRecipe:
 
     `build_attribute` makes the same attribute from it without data, except for the origin, the order of merged texts,
     which come by category, and listed edges, which become own edges. Categories, edges and ends stay what they
-    were: where they were read off the data they still reveal as much about it, and whoever declares them answers for that.
+    were: where they were taken from the data they still reveal as much about it, and whoever declares them answers for that.
     """
     same = {
         "column": attribute.name,

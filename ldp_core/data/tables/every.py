@@ -70,7 +70,7 @@ def _told_apart(found: ColumnSummary) -> str:
 
 
 def _suited(series: pd.Series, weights: np.ndarray | None, gaps: bool) -> tuple[AttributeRecipe | None, str]:
-    """The recipe that keeps everybody, with what is to be said about it; None with the reason where there is none."""
+    """The recipe that keeps everyone, with what is to be said about it; None with the reason where there is none."""
     recipe = suggest_recipe(series, weights)
     if isinstance(recipe, CategoricalRecipe):
         return _categories(recipe, series, weights, gaps)

@@ -31,7 +31,7 @@ class JointFacts:
         size: types n, the product of `shape`.
         users: those in the data.
         occupied: types that somebody has.
-        sparsity: share of the types that nobody has, 0 to 1.
+        sparsity: share of the types that no one has, 0 to 1.
         users_per_type: users / n.
         largest: users of the most common type.
     """
@@ -79,10 +79,10 @@ def table_warnings(domain: Domain, users: int, places: Sequence[int]) -> list[st
 def size_warnings(
     domain: Domain, facts: JointFacts | None = None, limit: int = MAX_TYPES, what: str = "this design"
 ) -> list[str]:
-    """Sentences on what is wrong with a joint domain, with what would mend it; empty where nothing is.
+    """Sentences on what is wrong with a joint domain, with what would fix it; empty where nothing is.
 
     Args:
-        limit: most types that the mechanisms at hand, called `what`, can handle.
+        limit: most types that the mechanisms available, called `what`, can handle.
     """
     found = []
     if domain.size > limit:

@@ -1,4 +1,4 @@
-"""A few numbers far from all others, which leave most bins of one width empty: bins for where nearly everybody is."""
+"""A few numbers far from all others, which leave most bins of one width empty: bins for where nearly everyone is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CROWDED = 8
 
 @dataclass(frozen=True)
 class Crowd:
-    """Where nearly everybody is: the middle 98 % of people are in ``held`` of ``bins`` bins of one width. ``recipe`` has bins that
+    """Where nearly everyone is: the middle 98 % of people are in ``held`` of ``bins`` bins of one width. ``recipe`` has bins that
     leave out what is far from them; ``beyond`` people have values outside, which count in its first and last bin."""
 
     recipe: NumericRecipe
@@ -44,7 +44,7 @@ class Crowd:
 
 
 def crowd(recipe: NumericRecipe, series: pd.Series, weights: np.ndarray | None = None) -> Crowd | None:
-    """Whether a few numbers of a column take most of its bins of one width; None where they do not, or the ends were given.
+    """True if a few numbers of a column take most of its bins of one width; None where they do not, or the ends were given.
 
     The new ends hold all values no further from the middle 98 % than these are wide, and are rounded outwards to two digits of their
     distance. They follow from the data, and the recipe says so.

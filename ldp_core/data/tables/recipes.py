@@ -31,7 +31,7 @@ class _Recipe(BaseModel):
 
     @property
     def declared(self) -> bool:
-        """Whether the recipe says everything, so that it needs no data."""
+        """True if the recipe says everything, so that it needs no data."""
         raise NotImplementedError
 
 
@@ -53,7 +53,7 @@ class CategoricalRecipe(_Recipe):
         ordered: the order means something; None means that it does when all are numbers.
         rare_below: values that fewer people than this have go to "(other)"; only where `categories` is None.
         outside: values that are no category go to "(other)" or are refused; rare ones always go to "(other)".
-        origin: whether `categories` were declared, or read off the data and then edited (and so reveal some of it).
+        origin: whether `categories` were declared, or taken from the data and then edited (and so reveal some of it).
     """
 
     kind: Literal["categorical"] = "categorical"
@@ -75,7 +75,7 @@ class CategoricalRecipe(_Recipe):
 
     @property
     def declared(self) -> bool:
-        """Whether the recipe says everything, so that it needs no data."""
+        """True if the recipe says everything, so that it needs no data."""
         return self.categories is not None
 
 
@@ -84,9 +84,9 @@ class NumericRecipe(_Recipe):
 
     Attributes:
         method: "equal_width", "equal_count" and "own_edges" as in `numeric_attribute`, at most 2,048 bins; "range" for
-            bins of one width, up to millions, from `low` to `high`, each read off the data where it is None.
+            bins of one width, up to millions, from `low` to `high`, each taken from the data where it is None.
         integer: the numbers are whole; None means that they are when those in the data are.
-        origin: whether own `edges`, or given ends, were declared, or read off the data (and so reveal some of it).
+        origin: whether own `edges`, or given ends, were declared, or taken from the data (and so reveal some of it).
     """
 
     kind: Literal["numeric"] = "numeric"
@@ -102,12 +102,12 @@ class NumericRecipe(_Recipe):
 
     @property
     def declared(self) -> bool:
-        """Whether the recipe says everything, so that it needs no data."""
+        """True if the recipe says everything, so that it needs no data."""
         return self.method == "own_edges" or (self.method == "range" and None not in (self.low, self.high))
 
 
 class DateRecipe(_Recipe):
-    """A column of dates by `unit`, from `first` to `last`, each read off the data where it is None."""
+    """A column of dates by `unit`, from `first` to `last`, each taken from the data where it is None."""
 
     kind: Literal["date"] = "date"
     unit: Unit = "month"
@@ -119,7 +119,7 @@ class DateRecipe(_Recipe):
 
     @property
     def declared(self) -> bool:
-        """Whether the recipe says everything, so that it needs no data."""
+        """True if the recipe says everything, so that it needs no data."""
         return None not in (self.first, self.last)
 
 
@@ -138,7 +138,7 @@ def build_domain(
         weights: people each row stands for: the name of a column of counts, or (rows,) numbers for a table in memory.
 
     Raises:
-        ValueError: one sentence naming the column that does not work, and how to mend it.
+        ValueError: one sentence naming the column that does not work, and how to fix it.
     """
     recipes = list(recipes) if isinstance(recipes, list | tuple) else [recipes]
     return build(

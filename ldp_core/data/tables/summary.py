@@ -93,12 +93,12 @@ def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSum
 
 
 def called_id(name: str) -> bool:
-    """Whether the name of a column says that it numbers people or rows."""
+    """True if the name of a column says that it numbers people or rows."""
     return _NUMBERED.search(name) is not None
 
 
 def identifies(series: pd.Series, weights: np.ndarray | None = None) -> bool:
-    """Whether a column seems to tell people apart rather than to say something about them: it is called an id, or nearly all of its
+    """True if a column seems to tell people apart rather than to say something about them: it is called an id, or nearly all of its
     texts or whole numbers differ."""
     if called_id(str(series.name)):
         return True
@@ -110,7 +110,7 @@ def identifies(series: pd.Series, weights: np.ndarray | None = None) -> bool:
 
 
 def can_count(series: pd.Series) -> bool:
-    """Whether a column can say how many people each row stands for: whole numbers of at least 0, none missing."""
+    """True if a column can say how many people each row stands for: whole numbers of at least 0, none missing."""
     if pd.api.types.is_bool_dtype(series.dtype) or pd.api.types.is_datetime64_any_dtype(series.dtype):
         return False
     numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
@@ -131,6 +131,6 @@ def counts_column(table: pd.DataFrame) -> str | None:
 
 
 def whole(numbers: np.ndarray) -> bool:
-    """Whether there are numbers and all are whole."""
+    """True if there are numbers and all are whole."""
     # Past 2^51 a float64 cannot hold the half-integer edges of whole numbers.
     return bool(numbers.size and (numbers == np.floor(numbers)).all() and np.abs(numbers).max() < 2.0**51)

@@ -47,12 +47,12 @@ class Alphabet:
 
     @property
     def few(self) -> bool:
-        """Whether there are at most `FEW_OUTCOMES` different reports, so that it pays to count equal ones first."""
+        """True if there are at most `FEW_OUTCOMES` different reports, so that it pays to count equal ones first."""
         return _outcomes(self.mechanism, self.width) <= FEW_OUTCOMES
 
     @property
     def nothing(self) -> np.ndarray:
-        """The reports of nobody."""
+        """The reports of no one."""
         return np.zeros((0, *self.shape), dtype=self.dtype)
 
     def some(self, number: int) -> np.ndarray:

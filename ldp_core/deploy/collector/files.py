@@ -64,7 +64,7 @@ class Source:
 
     @property
     def in_order(self) -> bool:
-        """Whether the order of its rows is known only by reading them in turn."""
+        """True if the order of its rows is known only by reading them in turn."""
         return bool(self.ids) and self.row != _NUMBERED
 
     def query(self, numbered: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""A folder that nobody else reads, gone when the work is done.
+"""A folder that no one else reads, gone when the work is done.
 
 A process that is killed leaves its folder behind, with people's ids in it. The next collection removes it: each folder has a
 lock that ends with its process.

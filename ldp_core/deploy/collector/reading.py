@@ -118,7 +118,7 @@ def collect(
 
 @contextmanager
 def _only_one(state: str | Path | None) -> Iterator[None]:
-    """Nobody else collects into the same state meanwhile, and a full disk is told in a sentence."""
+    """No one else collects into the same state meanwhile, and a full disk is told in a sentence."""
     try:
         if state is None or not Path(state).parent.is_dir():
             yield
@@ -186,7 +186,7 @@ def _earlier(source: Source, read: Sequence[Read], store: Path, complete: bool) 
 
 
 def uploads_stay_in_memory() -> bool:
-    """Whether uploads are counted without being written to a disk: a database reads files, and these are in shared memory."""
+    """True if uploads are counted without being written to a disk: a database reads files, and these are in shared memory."""
     return _SHARED.is_dir() and os.access(_SHARED, os.W_OK)
 
 
@@ -283,12 +283,12 @@ class _File:
 
     @property
     def _own(self) -> str:
-        """Whether a row is of this design, as SQL."""
+        """True if a row is of this design, as SQL."""
         return f"coalesce(design = {literal(self.design)}, false)" if DESIGN in self.source.columns else "true"
 
     @property
     def _named(self) -> str:
-        """Whether a row has an id."""
+        """True if a row has an id."""
         return {"": "true", "uuid": "(id IS NOT NULL)", "text": "coalesce(id <> '', false)"}[self.source.ids]
 
     @property

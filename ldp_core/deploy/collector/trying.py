@@ -45,7 +45,7 @@ def _people(mechanism: Mechanism, counts: Counts, rng: np.random.Generator, most
 
 
 def _owners(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Whose place each of ``places`` (N,) is where everybody has as many as ``numbers`` says, one after the other."""
+    """Whose place each of ``places`` (N,) is where everyone has as many as ``numbers`` says, one after the other."""
     return np.searchsorted(np.cumsum(numbers.astype(np.int64)), places, side="right")
 
 

@@ -82,7 +82,7 @@ def _own(strategy: Any, epsilon: float) -> Mechanism:
 
 
 def _audited(mechanism: Mechanism, audit: Audit, labels: Sequence[str] | None = None) -> dict[str, Any]:
-    """With the names of the types that are told apart best, where these have ``labels``."""
+    """With the names of the types that are distinguished best, where these have ``labels``."""
     named = {} if labels is None else {"worst_pair_named": [labels[one] for one in audit.worst_pair]}
     return named | {
         "mechanism": mechanism.name,
@@ -95,7 +95,7 @@ def _audited(mechanism: Mechanism, audit: Audit, labels: Sequence[str] | None = 
 
 
 def _judged(setting: Setting, mechanism: Mechanism, case: str, stop: threading.Event) -> dict[str, Any]:
-    """Whether the questions can be answered, and if so what that takes, in every case."""
+    """True if the questions can be answered, and if so what that takes, in every case."""
     if reason := mechanism.supports(setting.workload):
         return {"answers_the_questions": False, "reason": reason}
     working.prove(setting, stop, [case])

@@ -65,7 +65,7 @@ def plain(text: str) -> str:
 
 
 class Bar:
-    """One line about work under way, on a terminal; nothing elsewhere. ``seconds`` is how long the work may take."""
+    """One line about work in progress, on a terminal; nothing elsewhere. ``seconds`` is how long the work may take."""
 
     def __init__(self, title: str, seconds: float | None = None):
         self.title, self.seconds = plain(title), seconds

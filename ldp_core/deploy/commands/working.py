@@ -22,7 +22,7 @@ WHOSE = {
 
 
 def told(setting: Setting) -> None:
-    """Say what was taken for granted."""
+    """Say what was assumed."""
     for note in setting.notes:
         terminal.say(note)
 

@@ -159,7 +159,7 @@ def _estimate(
     parts = {part: known[part] for one in followed for part in subsets(one) if part}
     unit = 1 / math.sqrt(max(_curvature(sizes, one, known) for one in followed))
     data = {part: (one.values / one.deviation, unit / one.deviation) for part, one in parts.items()}
-    # As one function: `mbi` looks at it once before it compiles its steps, and every operation by itself would be compiled for that.
+    # As one function: `mbi` looks at it once before it compiles its steps, and every operation on its own would be compiled for that.
     loss = mbi.MarginalLossFn(tuple(followed), jax.jit(_squared_errors), data, 1.0)
     latest = [np.zeros([sizes[i] for i in one]) for one in followed]
     stopped: list[Stopped] = []
@@ -182,7 +182,7 @@ def _estimate(
                 domain, loss, known_total=users / unit, iters=10**9, callback_fn=follow
             )
     finally:
-        jax.clear_caches()  # each tree is compiled anew, 50 MB that nothing else would let go of
+        jax.clear_caches()  # each tree is compiled again, 50 MB that nothing else would dropped
     return latest, stopped[0]
 
 

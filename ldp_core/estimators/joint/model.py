@@ -41,11 +41,11 @@ class JointModel:
         return spanning(self.followed)
 
     def follows(self, attributes: Sequence[int]) -> bool:
-        """Whether the table of these attributes was fitted to the measured one, within a followed set."""
+        """True if the table of these attributes was fitted to the measured one, within a followed set."""
         return any(set(attributes) <= set(one) for one in self.followed)
 
     def extrapolated(self, attributes: Sequence[int]) -> bool:
-        """Whether no measured table contains these attributes: what the model says is then what largest entropy adds."""
+        """True if no measured table contains these attributes: what the model says is then what largest entropy adds."""
         return not any(set(attributes) <= set(one) for one in self.measured)
 
     def table(self, attributes: Sequence[int]) -> np.ndarray:

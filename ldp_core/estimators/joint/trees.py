@@ -49,7 +49,7 @@ def cells(sizes: Sequence[int], sets: Sequence[Set]) -> int:
 
 
 def is_tree(sets: Sequence[Set]) -> bool:
-    """Whether the sets form a tree: each set's attributes that it shares with the rest lie in one other set."""
+    """True if the sets form a tree: each set's attributes that it shares with the rest lie in one other set."""
     overlaps = sum(len(shared) for _, _, shared in spanning(sets))
     return sum(map(len, sets)) - overlaps == len(set().union(*sets))
 

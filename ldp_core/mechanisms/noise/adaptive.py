@@ -52,7 +52,7 @@ def chance_of_plus(query: np.ndarray, epsilon: float, bound: float) -> np.ndarra
 def respond(
     values: np.ndarray, query: np.ndarray, epsilon: float, bound: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """(users,) True where a user of type ``values`` sends +. For simulation only."""
+    """(users,) True where a user of type ``values`` sends +. Simulation only."""
     query = check_query(query, len(np.atleast_1d(query)), bound)
     return rng.random(np.size(values)) < chance_of_plus(query, epsilon, bound)[check_values(values, query.size)]
 
@@ -73,7 +73,7 @@ def check_query(query: np.ndarray, n: int, bound: float, centre: float = 0.0) ->
 
 
 class SimulatedUsers:
-    """For simulation only: users ``counts`` (n,) split at random into ``groups``, each user choosing a group evenly, answering when asked.
+    """Simulation only: users ``counts`` (n,) split at random into ``groups``, each user choosing a group evenly, answering when asked.
 
     The members of a group are drawn when it is asked: binomial shares of those still waiting, which is exactly the same split.
     """
@@ -83,7 +83,7 @@ class SimulatedUsers:
         self._epsilon, self._groups, self._rng, self._bound = check_epsilon(epsilon), groups, rng, bound
 
     def __call__(self, query: np.ndarray, group: int) -> tuple[int, int]:
-        """How many of the group sent plus, and how many sent either. For simulation only."""
+        """How many of the group sent plus, and how many sent either. Simulation only."""
         members = self._rng.binomial(self._waiting, 1 / (self._groups - group))
         self._waiting = self._waiting - members
         plus = self._rng.binomial(members, chance_of_plus(query, self._epsilon, self._bound))

@@ -1,7 +1,7 @@
 """Mechanisms that send a vector plus noise: the sum of all reports estimates the sum of all vectors.
 
 A user of type u holds the column a_u of A (k, n). With S the sum of the N reports, P = I - 11'/n and the known N, the
-estimated counts are ``P (A P)^+ (S - A 1 N/n) + 1 N/n``: least squares, exactly unbiased for every workload if A tells apart
+estimated counts are ``P (A P)^+ (S - A 1 N/n) + 1 N/n``: least squares, exactly unbiased for every workload if A distinguishes
 the types that it does. Its covariance is ``(P A'A P)^+`` times the variance of the noise.
 
 Sources: Edmonds, Nikolov and Ullman 2020 (matrix mechanism in the local model); Balle and Wang 2018 (Gaussian noise).
@@ -45,10 +45,10 @@ class Noise(Protocol):
     @property
     def variance(self) -> float: ...
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-        """For simulation only."""
+        """Simulation only."""
 
     def draw_sum(self, users: int, size: int, rng: np.random.Generator) -> np.ndarray:
-        """For simulation only."""
+        """Simulation only."""
 
     def reach(self, weights: np.ndarray, users: float, tail: float) -> np.ndarray: ...
     def audit(self, vectors: np.ndarray, epsilon: float) -> Audit: ...
@@ -65,7 +65,7 @@ class LaplaceNoise:
         return 2 * self.scale**2
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-        """Noise in floating point. For simulation only."""
+        """Noise in floating point. Simulation only."""
         return rng.laplace(scale=self.scale, size=shape)
 
     def draw_sum(self, users: int, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -111,11 +111,11 @@ class GaussianNoise:
         return self.scale**2
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-        """Noise in floating point. For simulation only."""
+        """Noise in floating point. Simulation only."""
         return rng.normal(scale=self.scale, size=shape)
 
     def draw_sum(self, users: int, size: int, rng: np.random.Generator) -> np.ndarray:
-        """(size,) sum over the users. For simulation only."""
+        """(size,) sum over the users. Simulation only."""
         return rng.normal(scale=math.sqrt(users) * self.scale, size=size)
 
     def reach(self, weights: np.ndarray, users: float, tail: float) -> np.ndarray:
@@ -240,7 +240,7 @@ class AdditiveMechanism(VectorMechanism):
         return float(np.sum(counts)) * self.noise.variance * self._inverse[0]
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, k) vectors plus noise. For simulation only: a client needs a secure random source, and noise that is not in
+        """(users, k) vectors plus noise. Simulation only: a client needs a secure random source, and noise that is not in
         floating point."""
         values = check_values(values, self.n)
         return self.vectors.T[values] + self.noise.draw((values.size, self.size), rng)
@@ -253,7 +253,7 @@ class AdditiveMechanism(VectorMechanism):
         return Reports(self.digest, raw.shape[0], raw.sum(axis=0))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Reports of ``counts`` (n,) users, with the noise of all users drawn at once. For simulation only."""
+        """Reports of ``counts`` (n,) users, with the noise of all users drawn at once. Simulation only."""
         counts = check_counts(counts, self.n)
         users = int(counts.sum())
         return Reports(self.digest, users, self.vectors @ counts + self.noise.draw_sum(users, self.size, rng))

@@ -178,7 +178,7 @@ class RejectionMechanism(VectorMechanism):
         return counts.sum() * across / self.attenuation**2 * self._inverse[0] + along
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """What a report adds to ``rows`` (q, n) times the estimated counts. It has no limits: taken for them is the
+        """The contribution of a report to ``rows`` (q, n) times the estimated counts. It has no limits: taken for them is the
         distance `FARTHEST` of a normal draw, which one user exceeds with a probability of about 1e-19."""
         across, more_along = self._variances
         weights = rows @ self.reconstruction
@@ -193,7 +193,7 @@ class RejectionMechanism(VectorMechanism):
         return Contributions(rows, variances, np.maximum(up, 0), np.maximum(down, 0), nothing, nothing)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, k) draws sent, a row of nan where nothing is sent. For simulation only: a client needs a secure
+        """(users, k) draws sent, a row of nan where nothing is sent. Simulation only: a client needs a secure
         random source, and noise that is not in floating point."""
         values = check_values(values, self.n)
         draws = rng.normal(scale=self.scale, size=(values.size, self.size))

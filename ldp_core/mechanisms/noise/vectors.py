@@ -1,6 +1,6 @@
 """Vectors that people send with noise, one column of A (k, n) per type: how far apart they are, and what they tell.
 
-With the number of users known, the component of A along 1 matters to nobody: P = I - 11'/n takes it out.
+With the number of users known, the component of A along 1 matters to no one: P = I - 11'/n takes it out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scrambling: random permutations of the values of a pattern's attributes, and what their images cover. For simulation only."""
+"""Scrambling: random permutations of the values of a pattern's attributes, and what their images cover. Simulation only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _AT_ONCE = 2**16
 
 def permutations(places: np.ndarray, values: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
     """(users, size) permutations of 0..size - 1, uniform among those that take each user's ``places`` (users,) to ``values`` (users,).
-    For simulation only."""
+    Simulation only."""
     found = rng.permuted(np.tile(np.arange(size), (len(values), 1)), axis=1)
     # A uniform permutation, shifted along the circle of values until it fits: every one that fits comes of `size` others.
     found += (values - found[np.arange(len(values)), places])[:, None]

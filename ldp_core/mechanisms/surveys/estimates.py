@@ -101,7 +101,7 @@ class ComponentEstimate(SurveyEstimate):
     components: dict[Set, np.ndarray] = field(kw_only=True)
 
     def knows(self, attributes: Sequence[int]) -> bool:
-        """Whether the reports tell all of the table of these attributes."""
+        """True if the reports tell all of the table of these attributes."""
         several = [i for i in attributes if self.sizes[i] > 1]
         return all(members in self.components for members in anova.subsets(several) if members)
 
@@ -135,6 +135,6 @@ class FittedEstimate(SurveyEstimate):
 
 @dataclass(frozen=True, repr=False)
 class SeparateEstimate(FittedEstimate):
-    """Tables that were mended one by one: what two of them have in common need not agree."""
+    """Tables that were fixed one by one: what two of them have in common need not agree."""
 
     adds_up: ClassVar[bool] = False

@@ -41,7 +41,7 @@ class TableContributions:
         self.seen = seen
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """What a report adds to ``queries`` (q,) of a ``workload`` on the cells: see `Contributions`."""
+        """The contribution of a report to ``queries`` (q,) of a ``workload`` on the cells: see `Contributions`."""
         rows = workload.rows(queries)
         return Contributions.between(rows, np.maximum(self.seen.variances(rows), 0.0), *self.seen.ends(rows))
 
@@ -90,7 +90,7 @@ class SurveyMechanism(FromCovariance):
     def aggregate(self, raw: np.ndarray) -> Reports: ...
     @abstractmethod
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Reports of people, records (users, d), or counts (n,) of all types. For simulation only."""
+        """Reports of people, records (users, d), or counts (n,) of all types. Simulation only."""
 
     @abstractmethod
     def estimate(self, reports: Reports) -> SurveyEstimate: ...
@@ -106,7 +106,7 @@ class SurveyMechanism(FromCovariance):
         return TableContributions(self.seen_on(tuple(attributes)))
 
     def knows(self, attributes: Sequence[int]) -> bool:
-        """Whether the reports tell all of the table of ``attributes``."""
+        """True if the reports tell all of the table of ``attributes``."""
         return all(members in self.inflation for members in anova.subsets(self._several(attributes)) if members)
 
     # --- questions ----------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ class SurveyMechanism(FromCovariance):
     # --- exact variances ----------------------------------------------------------------------------------------
 
     def profile_of(self, workload: Workload) -> np.ndarray:
-        """(1,) for surveys that treat the values of each attribute alike: then everybody adds the same,
+        """(1,) for surveys that treat the values of each attribute alike: then everyone adds the same,
         ``sum_A dim_A g_A (1/m_A - 1) / n`` over the non-empty sets A. For other workloads (n,) where the types are few, else (1,) that of the worst type.
         ValueError where that one cannot be found.
         """
@@ -249,7 +249,7 @@ class SurveyMechanism(FromCovariance):
         return workload.working_types
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """What a report adds to the answers of a few ``queries`` (q,). The types are the cells of the table that a query is about; those of
+        """The contribution of a report to the answers of a few ``queries`` (q,). The types are the cells of the table that a query is about; those of
         smaller tables are followed by copies of their last."""
         survey, chosen = as_survey(workload, self.sizes), np.asarray(queries, dtype=np.int64)
         found: list[tuple[np.ndarray, Contributions]] = []
@@ -283,7 +283,7 @@ class SurveyMechanism(FromCovariance):
 def from_agreement(by_agreement: np.ndarray, people: np.ndarray) -> np.ndarray:
     """(cells,) variances of the counts of all cells for ``people`` (n_1, ..., n_k), from those that one person adds (2, ..., 2), by whether
     their value of each attribute agrees with the cell's (0) or not (1): sums of ``people`` for all cells at once."""
-    for axis in range(people.ndim):  # agreeing people weigh what they add beyond others, and everybody what others add
+    for axis in range(people.ndim):  # agreeing people weigh what they add beyond others, and everyone what others add
         agree, other = np.split(by_agreement, 2, axis=axis)
         by_agreement = np.concatenate([agree - other, other], axis=axis)
     found = np.zeros(people.shape)

@@ -99,7 +99,7 @@ class SplitSurvey(SurveyMechanism):
         return [self.sizes[i] for i in attributes]
 
     def _is_own(self, members: Set) -> bool:
-        """Whether the component of the set ``members`` comes from strategies of their own."""
+        """True if the component of the set ``members`` comes from strategies of their own."""
         return any(set(members) <= set(one) for one in self.sets)
 
     @cached_property
@@ -262,7 +262,7 @@ class SplitSurvey(SurveyMechanism):
         return float(math.ceil(max(bits) + math.log2(math.fsum(2.0 ** (one - max(bits)) for one in bits)) - 1e-9))
 
     def _drawn(self, users: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """Who of so many users takes part in each design. For simulation only."""
+        """Who of so many users takes part in each design. Simulation only."""
         ends = np.cumsum(rng.multinomial(users, self.shares))[:-1]
         return np.split(rng.permutation(users), ends)
 
@@ -284,7 +284,7 @@ class SplitSurvey(SurveyMechanism):
 
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) the number of the design and the report in it, filled up with -1, of people with value indices ``records``
-        (users, d). For simulation only: a client needs a secure random source."""
+        (users, d). Simulation only: a client needs a secure random source."""
         records = records_of(records, self.sizes)
         raw = np.full((len(records), 1 + self.width), -1, dtype=np.int64)
         for k, users in enumerate(self._drawn(len(records), rng)):
@@ -321,7 +321,7 @@ class SplitSurvey(SurveyMechanism):
         ]
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Reports of people, records (users, d), or counts (n,) of all types. For simulation only."""
+        """Reports of people, records (users, d), or counts (n,) of all types. Simulation only."""
         tables = [np.zeros(one.mechanism.n, dtype=np.int64) for one in self.own]
         left = [] if self.rest is None else [self.rest.simulate(np.zeros((0, len(self.sizes)), dtype=int), rng)]
         for records in batches(people_of(counts, self.sizes)):

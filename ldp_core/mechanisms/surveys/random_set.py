@@ -20,7 +20,7 @@ class RandomSet:
     cells: np.ndarray | None = None
 
     def draw(self, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        """One of the sets, as booleans of the table's shape. For simulation only."""
+        """One of the sets, as booleans of the table's shape. Simulation only."""
         if self.cells is None:
             found = np.zeros(math.prod(sizes), dtype=bool)
             found[rng.choice(found.size, self.inside, replace=False)] = True

@@ -219,13 +219,13 @@ class SampledSets(SurveyMechanism):
         return max(map(numbers_sent, self.oracles.values()))
 
     def _draw(self, users: int, rng: np.random.Generator) -> np.ndarray:
-        """(users,) the number of the set that each draws. For simulation only."""
+        """(users,) the number of the set that each draws. Simulation only."""
         bounds = np.cumsum(self.shares)
         return np.minimum(np.searchsorted(bounds, rng.random(users), side="right"), len(bounds) - 1)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) for records ``values`` (users, d): the number of the set each has drawn, and the report on it, filled up
-        with -1. For simulation only: a client needs a secure random source."""
+        with -1. Simulation only: a client needs a secure random source."""
         records = records_of(values, self.sizes)
         drawn = self._draw(len(records), rng)
         raw = np.full((len(records), 1 + self.width), -1, dtype=np.int64)
@@ -257,7 +257,7 @@ class SampledSets(SurveyMechanism):
         return oracle.aggregate(sent.ravel() if isinstance(oracle, RandomizedResponse) else sent).arrays[0]
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Everybody draws a set; the people of one set are then simulated by their cells. For simulation only."""
+        """Everyone draws a set; the people of one set are then simulated by their cells. Simulation only."""
         users, sums = np.zeros(len(self.sets), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64)
         for k, table in enumerate(self._drawn(people_of(counts, self.sizes), rng)):
             users[k] = table.sum()
@@ -273,7 +273,7 @@ class SampledSets(SurveyMechanism):
         return Reports(self.digest, int(users.sum()), (users, sums))
 
     def _drawn(self, people: People, rng: np.random.Generator) -> list[np.ndarray]:
-        """How many people with each combination of values of a set have drawn it, for each set. For simulation only."""
+        """How many people with each combination of values of a set have drawn it, for each set. Simulation only."""
         starts = np.concatenate([[0], np.cumsum(self._cells)])
         found = np.zeros(starts[-1], dtype=np.int64)
         if isinstance(people, Counted):  # those who are left draw the next set with its share of what is left

@@ -161,7 +161,7 @@ class ScrambledPatterns(SurveyMechanism):
 
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) the pattern's number, then where the values of each of its attributes go, one attribute after the other;
-        -1 fills up. ``records`` (users, d) are value indices, or types (users,). For simulation only: a client needs a secure random source.
+        -1 fills up. ``records`` (users, d) are value indices, or types (users,). Simulation only: a client needs a secure random source.
         ValueError for reports of more than `MOST_NUMBERS` numbers together."""
         records = records_of(records, self.sizes)
         if len(records) * (1 + self.width) > MOST_NUMBERS:
@@ -181,7 +181,7 @@ class ScrambledPatterns(SurveyMechanism):
         return raw
 
     def _assigned(self, users: int, rng: np.random.Generator) -> Iterator[tuple[int, np.ndarray]]:
-        """Each pattern that some of so many users send, and who they are. For simulation only."""
+        """Each pattern that some of so many users send, and who they are. Simulation only."""
         sent = rng.multinomial(users, self.shares)
         order, ends = rng.permutation(users), np.cumsum(sent)
         for number in np.flatnonzero(sent).tolist():
@@ -232,7 +232,7 @@ class ScrambledPatterns(SurveyMechanism):
         return moved
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Reports of people: `ldp_core.people.People`, records (users, d), or counts (n,) of all types. For simulation only."""
+        """Reports of people: `ldp_core.people.People`, records (users, d), or counts (n,) of all types. Simulation only."""
         sent, cover, users = np.zeros(len(self.patterns), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64), 0
         for records in batches(people_of(counts, self.sizes)):
             users += len(records)
@@ -242,7 +242,7 @@ class ScrambledPatterns(SurveyMechanism):
         return Reports(self.digest, users, (sent, cover))
 
     def _covered(self, number: int, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(cells,) how many images of a pattern that people with ``records`` send hold each cell. For simulation only."""
+        """(cells,) how many images of a pattern that people with ``records`` send hold each cell. Simulation only."""
         pattern, size = self.patterns[number], int(self._inside[number])
         if pattern.cells.ndim == 1:  # sets of values, whose sums need no loop over people
             values = np.bincount(records[:, pattern.attributes[0]], minlength=pattern.cells.size)
@@ -319,7 +319,7 @@ class _Seen:
 
 
 def batches(people: People) -> Iterator[np.ndarray]:
-    """Everybody once, in arrays (users, d) of value indices, large ones so that each pattern is sent by many."""
+    """Everyone once, in arrays (users, d) of value indices, large ones so that each pattern is sent by many."""
     waiting: list[np.ndarray] = []
     most, kind = max(1, _VALUES_AT_ONCE // len(people.sizes)), smallest_type(people.sizes)
     for chunk in people.chunks():

@@ -75,7 +75,7 @@ class SplitBudget(SurveyMechanism):
         return math.fsum(response.bits_per_report for response in self.responses.values())
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, d) reported values of ``attributes`` for records ``values``, which have all. For simulation only: a client needs a
+        """(users, d) reported values of ``attributes`` for records ``values``, which have all. Simulation only: a client needs a
         secure random source."""
         records = records_of(values, self.sizes)
         raw = np.empty((len(records), len(self.attributes)), dtype=np.int64)
@@ -99,7 +99,7 @@ class SplitBudget(SurveyMechanism):
         return found
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Person by person; counts of all types an attribute at a time, however many people. For simulation only."""
+        """Person by person; counts of all types an attribute at a time, however many people. Simulation only."""
         people = people_of(counts, self.sizes)
         if isinstance(people, Counted):
             return Reports(self.digest, people.users, self._tables_of(self._responded(people, rng)))
@@ -109,7 +109,7 @@ class SplitBudget(SurveyMechanism):
         return Reports(self.digest, people.users, found)
 
     def _responded(self, people: Counted, rng: np.random.Generator) -> Counted:
-        """The reported types: along each attribute some tell the truth, and all others are spread evenly. For simulation only."""
+        """The reported types: along each attribute some tell the truth, and all others are spread evenly. Simulation only."""
         table = check_counts(people, self.n).reshape(self.sizes)
         for i, response in self.responses.items():
             truthful = rng.binomial(table, response.truthful)
@@ -135,7 +135,7 @@ class SplitBudget(SurveyMechanism):
         return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=found)
 
     def audit(self) -> Audit:
-        """The product over the attributes: two people may differ in all of them, and be told apart in each."""
+        """The product over the attributes: two people may differ in all of them, and be distinguished in each."""
         ratios = [response.likelihood_ratio() for response in self.responses.values()]
         other = sum(math.prod(self.sizes[i + 1 :]) for i in self.attributes)  # the second value of each of them
         return Audit(

@@ -136,7 +136,7 @@ class RawGrid(RawNodes):
         return super()._node_forms(workload) if pieces is None else self.tree.raw_forms(pieces)
 
     def _known_part(self, workload: Workload) -> np.ndarray:
-        """-G_uu, but for rectangles that count everybody, the first type and the last: their answers are known."""
+        """-G_uu, but for rectangles that count everyone, the first type and the last: their answers are known."""
         known = 0.0 if rectangles(workload, self.tree.shape) is None else workload.gram_column[-1]
         return known - workload.gram_diag
 
@@ -149,7 +149,7 @@ class RawGrid(RawNodes):
         return workload.rows(queries), [scale[:, None] * table for table in cells], scale[:, None] * whole
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """What a report adds to the answers of ``queries`` (q,), rectangles being made up of cells."""
+        """The contribution of a report to the answers of ``queries`` (q,), rectangles being made up of cells."""
         pieces = rectangles(workload, self.tree.shape)
         if pieces is None:
             return super().query_contributions(workload, queries)

@@ -65,7 +65,7 @@ class Haar(FromCovariance):
         return halves // 2 + blocks * (halves % 2)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 2) level (from 0) and output, twice the coefficient plus 1 for a minus. For simulation only: a client needs a
+        """(users, 2) level (from 0) and output, twice the coefficient plus 1 for a minus. Simulation only: a client needs a
         secure random source."""
         values = check_values(values, self.n)
         raw = np.empty((values.size, 2), dtype=np.int64)
@@ -85,7 +85,7 @@ class Haar(FromCovariance):
         return Reports(self.digest, len(raw), data)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Exact: users are thinned onto the levels, then each level is an HRR (see `hrr.simulate_signs`). For simulation only."""
+        """Exact: users are thinned onto the levels, then each level is an HRR (see `hrr.simulate_signs`). Simulation only."""
         counts = check_counts(counts, self.n)
         padded = np.zeros(self.tree.n, dtype=np.int64)
         padded[: self.n] = counts
@@ -188,7 +188,7 @@ class Haar(FromCovariance):
             halves = left + right
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """What a report adds to ``rows`` (q, n) times the estimated counts: a sign times a number, and the same for all."""
+        """The contribution of a report to ``rows`` (q, n) times the estimated counts: a sign times a number, and the same for all."""
         known = rows.sum(axis=1, keepdims=True) / self.tree.n
         noise, largest = np.zeros((len(rows), 1)), np.zeros(len(rows))
         for part in self._differences(rows):

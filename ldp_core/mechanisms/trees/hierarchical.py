@@ -89,7 +89,7 @@ class ConsistentNodes(HierarchicalTree):
         return known + self._node_variances(self.tree.shares(rows), x)
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """What a report adds to ``rows`` (q, n) times the estimated counts."""
+        """The contribution of a report to ``rows`` (q, n) times the estimated counts."""
         return self._node_contributions(rows, self.tree.shares(rows), (rows @ self._from_root)[:, None])
 
 
@@ -117,7 +117,7 @@ class RawNodes(HierarchicalTree):
         return self._node_variances([rows], x) - rows**2 @ x
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        """What a report adds to ``rows`` (q, n) times the leaf estimates."""
+        """The contribution of a report to ``rows`` (q, n) times the leaf estimates."""
         return self._node_contributions(rows, [rows], np.zeros((len(rows), 1)))
 
 
@@ -145,7 +145,7 @@ class RawTree(RawNodes):
         return -workload.gram_diag
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        """What a report adds to the answers of ``queries`` (q,), ranges being made up of nodes."""
+        """The contribution of a report to the answers of ``queries`` (q,), ranges being made up of nodes."""
         if not isinstance(workload, Ranges):
             return super().query_contributions(workload, queries)
         weights = self.tree.weights(*ends_of(workload, queries))

@@ -83,7 +83,7 @@ class Nodes(Protocol):
     def described(self, oracle: str) -> str: ...
     def aggregate(self, counts: np.ndarray) -> list[np.ndarray]: ...
     def thin(self, counts: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """For simulation only."""
+        """Simulation only."""
 
     def consistent(self, levels: Sequence[np.ndarray], total: float) -> np.ndarray: ...
     def shares(self, rows: np.ndarray) -> list[np.ndarray]: ...
@@ -113,7 +113,7 @@ class NodeForm:
 
 
 class HierarchicalTree(FromCovariance):
-    """HH_B with the node estimates of every level at hand: common part of the consistent and raw reconstructions."""
+    """HH_B with the node estimates of every level available: common part of the consistent and raw reconstructions."""
 
     name = "hierarchical"
     reconstruction: str
@@ -175,7 +175,7 @@ class HierarchicalTree(FromCovariance):
         return self._reports(parts)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Exact: users are thinned onto the levels (`Tree.thin`), then each oracle simulates its own. For simulation only."""
+        """Exact: users are thinned onto the levels (`Tree.thin`), then each oracle simulates its own. Simulation only."""
         thinned = self.tree.thin(check_counts(counts, self.n), rng)
         return self._reports([oracle.simulate(x, rng) for oracle, x in zip(self.oracles, thinned, strict=True)])
 
@@ -244,7 +244,7 @@ class HierarchicalTree(FromCovariance):
         return self.levels * sum(moments, np.zeros(()))
 
     def _node_contributions(self, rows: np.ndarray, weights: Iterable[np.ndarray], root: np.ndarray) -> Contributions:
-        """What a report adds to answers with the mean ``rows`` (q, n) that give the node estimates of each level the
+        """The contribution of a report to answers with the mean ``rows`` (q, n) that give the node estimates of each level the
         ``weights`` (as in `_node_variances`), and every user the part ``root`` (q, 1)."""
         moments, lows, highs = np.zeros_like(rows, dtype=float), [], []
         types, h = np.arange(self.n), self.levels

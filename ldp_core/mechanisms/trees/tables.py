@@ -144,7 +144,7 @@ class Grid:
 
     def weights(self, low: np.ndarray, high: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
         """(q, cells) for each table, 1 at the cells that make up a few rectangles from low to high (q, 2), and (q, 1) 1 for
-        those that hold everybody."""
+        those that hold everyone."""
         sides = zip((self.first, self.second), low.T, high.T, strict=True)
         one, other = ([*_weights(tree, a, b)] for tree, a, b in sides)
         cells = [_flat(a[:, :, None] * b[:, None, :]) for a in one for b in other]

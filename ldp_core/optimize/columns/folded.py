@@ -57,7 +57,7 @@ class FoldedMixture(Mixture):
 
 
 def folds(workload: Workload) -> bool:
-    """Whether questions about all directions stay the same when the order of the types is turned round, and there are enough types."""
+    """True if questions about all directions stay the same when the order of the types is turned round, and there are enough types."""
     n = workload.n
     if n < LEAST_TYPES or len(workload.gram_root) < n:
         return False
@@ -91,7 +91,7 @@ class FoldedSearch(RowSearch):
 
     def _from_ring(self) -> None:
         """All rotations of few base rows, with the probabilities that are best on the ring: no chance is left in their second moments, which
-        drawn rows take many rounds to mend. What they are worth is known at once."""
+        drawn rows take many rounds to fix. What they are worth is known at once."""
         self._take_root()
         search = RingSearch(self._workload, self._ratio, self._rng, self._check, self._size)
         search.prepare()
@@ -146,7 +146,7 @@ class FoldedSearch(RowSearch):
 
     def _price(self) -> None:
         """Some rows go a little way uphill, and give half of their weight to where they get. Rows that
-        climbed all the way for the same X would mend the same shortcoming many times over, and X changes before the next round."""
+        climbed all the way for the same X would fix the same shortcoming many times over, and X changes before the next round."""
         n, k = self._high.shape[1], len(self._high)
         if (
             n < SIZED_TYPES

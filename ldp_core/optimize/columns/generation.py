@@ -103,7 +103,7 @@ class RowSearch:
         n = self._workload.n
         self._take_root()
         self._check()
-        # Randomized response makes sure that all types are told apart, also where few draws are high anywhere.
+        # Randomized response makes sure that all types are distinguished, also where few draws are high anywhere.
         anchors = np.eye(n, dtype=bool)
         if self._given is not None:
             drawn, weights = self._given

@@ -24,7 +24,7 @@ class SinglePrecision:
 
     @staticmethod
     def fits(n: int, ratio: float) -> bool:
-        """Whether single precision is of use for ``n`` types and E = ``ratio``."""
+        """True if single precision is of use for ``n`` types and E = ``ratio``."""
         return n >= LEAST_TYPES and RATIOS[0] <= ratio <= RATIOS[1]
 
     def moments(self, weights: np.ndarray, check: Check) -> np.ndarray:

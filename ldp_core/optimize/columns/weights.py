@@ -162,7 +162,7 @@ class Balance:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Weights ``scaled / (mu'v)^power`` with the mu that makes ``V'w = 1``, and the Hessian: Newton steps on a concave dual.
 
-        The Hessian is factored anew only when its steps stop helping, since a factorisation costs as much as forming M;
+        The Hessian is factored again only when its steps stop helping, since a factorisation costs as much as forming M;
         ``factor`` is the one of the update before.
         """
         mu, slopes = self._inside(mu, objective)

@@ -90,7 +90,7 @@ def query_groups(workload: Workload, labels: Sequence[str] | None = None, parts:
 
 
 def counts_people(workload: Workload) -> bool:
-    """Whether every query, without its weight, counts people: some of the types once, the others not at all."""
+    """True if every query, without its weight, counts people: some of the types once, the others not at all."""
     if isinstance(workload, Union):
         return all(map(counts_people, workload.parts))
     if isinstance(workload, Product):

@@ -1,4 +1,4 @@
-"""Quantiles read off noisy running totals, and how wrong they are (Cormode et al. 2019, Section 4.7 and Figure 9)."""
+"""Quantiles taken from noisy running totals, and how wrong they are (Cormode et al. 2019, Section 4.7 and Figure 9)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Scale:
         totals: the workload of running totals along them.
         of: what they are values of.
         labels: their names (None: those of the types).
-        left_out: the names of what has no place in the order, such as "(missing)": nobody with it is in a total.
+        left_out: the names of what has no place in the order, such as "(missing)": no one with it is in a total.
     """
 
     values: np.ndarray
@@ -97,7 +97,7 @@ def scales_of(workload: Workload, axes: Sequence[Axis]) -> tuple[Scale, ...]:
 
     Running totals and ranges have the order that they go along, histograms that of their attribute; a union has that of
     the first part that has any. Other questions, such as running totals within groups, have the order of the first attribute whose
-    running totals of everybody follow from them: those in their row space. Surveys have those of the attributes whose running
+    running totals of everyone follow from them: those in their row space. Surveys have those of the attributes whose running
     totals are asked for, or follow from a table; values without a place in the order are left out of these. The value of a bin is its
     middle, that of any other type its number.
     """
@@ -141,7 +141,7 @@ def _own_order(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
     totals: Workload = Prefix(workload.n)
     if isinstance(workload, OnAttributes):
         if len(workload.kept) != 1 or workload.used[0] < workload.shape[workload.kept[0]]:
-            return None  # quantiles of everybody need everybody to have a place in the order
+            return None  # quantiles of everyone need everyone to have a place in the order
         base, axis = workload.base, axes[workload.kept[0]]
         totals = OnAttributes(workload.shape, workload.kept, Prefix(base.n))
     in_order = axis is not None and axis.size == base.n and axis.ordered and axis.ordinary == axis.size
@@ -163,7 +163,7 @@ def _scale(axis: Axis, totals: Workload) -> Scale:
 
 
 def _order_that_follows(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
-    """The order of the first attribute whose running totals of everybody are sums of answers."""
+    """The order of the first attribute whose running totals of everyone are sums of answers."""
     shape, kept, base = tuple(axis.size for axis in axes), tuple(range(len(axes))), workload
     if isinstance(workload, OnAttributes):
         shape, kept, base = workload.shape, workload.kept, workload.base
@@ -179,13 +179,13 @@ def _order_that_follows(workload: Workload, axes: Sequence[Axis]) -> Scale | Non
 
 
 def _tells(axis: Axis) -> bool:
-    """Whether a distribution along an attribute says more than a share, and everybody has a place in its order."""
+    """True if a distribution along an attribute says more than a share, and everyone has a place in its order."""
     return axis.ordered and axis.ordinary == axis.size >= LEAST_VALUES
 
 
 @lru_cache(maxsize=64)
 def _totals_follow(workload: Workload, sizes: tuple[int, ...], place: int, values: int) -> bool:
-    """Whether the running totals along the first ``values`` of one attribute, of a table of ``sizes``, lie in the row space of a workload.
+    """True if the running totals along the first ``values`` of one attribute, of a table of ``sizes``, lie in the row space of a workload.
     A product of queries holds a product of rows where each factor holds its own."""
     if isinstance(workload, Product) and tuple(factor.n for factor in workload.factors) == sizes:
         return all(

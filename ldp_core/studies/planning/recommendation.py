@@ -125,7 +125,7 @@ def _judged(
     mechanism: Mechanism, workload: Workload, users: float, counts: Counts | None, difference: float
 ) -> verdicts.Tally | None:
     """The verdicts on all answers, counted; None where single answers take too long."""
-    if counts is None and workload.survey is not None:  # nobody has a number for each of its types
+    if counts is None and workload.survey is not None:  # no one has a number for each of its types
         return None
     people = np.ones(workload.n) if counts is None else counts
     try:

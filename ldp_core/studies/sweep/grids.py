@@ -143,7 +143,7 @@ def run(
     point and told after it, by `Point.key`: another ``alpha`` costs nothing. ``missing`` are left out from the start.
     ``jobs`` processes compute at once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or with one
     in the environment variable LDP_DASK_SCHEDULER, its workers do. ValueError when they cannot. The numbers are the same in
-    all cases (on processors of one kind). After ``time_limit`` seconds nothing more is begun and what is under way is given up: these
+    all cases (on processors of one kind). After ``time_limit`` seconds nothing more is begun and what is in progress is given up: these
     points are left out, for `TIME_OVER`, and another call with the same ``results`` computes them.
     """
     points = sorted(points, key=lambda point: (point.effort, point.workload.n))

@@ -76,7 +76,7 @@ class Point:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     recipe: str = ""
     own: library.own.Own | None = field(default=None, compare=False)
-    """The matrix that ``name`` names, where it is one somebody brought along: a point holds what it is built from."""
+    """The matrix that ``name`` names, where it is one somebody supplied: a point holds what it is built from."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "recipe", self.recipe or recipe_of(self.workload))
@@ -97,7 +97,7 @@ class Point:
 
     @property
     def heavy(self) -> bool:
-        """Whether it is worth a process of its own."""
+        """True if it is worth a process of its own."""
         return self.effort > 0 or self.workload.working_types > LIGHT_TYPES
 
     @property
@@ -141,7 +141,7 @@ def _workload(recipe: str) -> Workload:
 
 
 def evaluate(point: Point, cancel: Cancel | None = None) -> Outcome | None:
-    """The outcome of ``point``, None when cancelled by its end. ``cancel`` also reaches into a fit under way."""
+    """The outcome of ``point``, None when cancelled by its end. ``cancel`` also reaches into a fit in progress."""
     if reason := refusal(point):
         return Outcome(reason=reason)
     cancelled = asked(cancel)
@@ -168,7 +168,7 @@ def refusal(point: Point) -> str:
 
 
 def certified(workload: Workload) -> bool:
-    """Whether a certificate for a workload without symmetry takes seconds at most."""
+    """True if a certificate for a workload without symmetry takes seconds at most."""
     if workload.n <= CERTIFIED_TYPES:
         return True
     if workload.survey is not None:

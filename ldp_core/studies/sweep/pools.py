@@ -3,7 +3,7 @@
 Closed forms cost less than handing them over, so the calling thread computes them while the pool starts on the rest.
 Threads would share one interpreter lock: fits spend enough time in Python that two threads are slower than one.
 
-Cancelling is cooperative. A flag that all processes can see is raised; fits under way look at it every round, points
+Cancelling is cooperative. A flag that all processes can see is raised; fits in progress look at it every round, points
 not yet started return at once, and the pool is left empty and usable by others.
 """
 
@@ -31,7 +31,7 @@ SCHEDULER_VARIABLE = "LDP_DASK_SCHEDULER"
 CONNECT_SECONDS = 3.0
 SILENT_SECONDS = 900.0  # without any result from a pool
 WHAT_WORKERS_NEED = "import ldp_core.studies.sweep"
-IDLE_SECONDS = 60  # until processes that nobody uses end
+IDLE_SECONDS = 60  # until processes that no one uses end
 LOOK_EVERY = 0.2  # seconds between looks at a flag or at the caller's wish to cancel
 
 # The processes serve one sweep at a time: a second one would wait in their queue, even to be cancelled.
@@ -97,7 +97,7 @@ def compute(
             ) from None
         finally:
             flag.set()
-            for _ in results:  # what is under way ends at its next look at the flag
+            for _ in results:  # what is in progress ends at its next look at the flag
                 pass
 
 

@@ -19,7 +19,7 @@ MARKS = {
     False: ":orange[:material/close: does not hold here]",
     None: "",
 }
-"""Whether an assumption holds; nothing where it is only to be borne in mind."""
+"""True if an assumption holds; nothing where it is only to be borne in mind."""
 
 
 def group(state: Session, found: Sequence[Entry], quantity: str) -> None:

@@ -1,4 +1,4 @@
-"""What belongs to a group of theorems as a whole: proofs and populations under way, and the pictures and tables that test them."""
+"""What belongs to a group of theorems as a whole: proofs and populations in progress, and the pictures and tables that test them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pages.ui.words import case_meaning, case_title, people, plain
 from pages.ui.workload.figures import DRAWN_VALUES
 
 UNASKED_TYPES = 512
-"""Types up to which likelihoods, and errors of trees, are worked out unasked: a few seconds."""
+"""Types up to which likelihoods, and errors of trees, are computed unasked: a few seconds."""
 SHOWN_USERS = (100, 100_000)
 ALGORITHMS = {
     "gaussian": "Gaussian noise (2)",
@@ -220,7 +220,7 @@ def _take(state: Session, best: dict[str, Any]) -> None:
 
 
 def switches(about: Setting) -> None:
-    """Whether the paper would project with so many users."""
+    """True if the paper would project with so many users."""
     layout.heading("Where projecting starts to pay")
     p, rows = about.workload.squared_weights, []
     found = theorems.switches(about)

@@ -33,7 +33,7 @@ MEANING = {
     "any_time": "The intervals of an answer hold at all looks together in 95 of 100 collections or more: look every day. They are wider.",
 }
 QUICK_TYPES = 512
-"""Answers about so many types are worked out while a page is drawn."""
+"""Answers about so many types are computed while a page is drawn."""
 MOST_LISTED = 10_000
 """Most answers in a download."""
 PLANNED_FOR = 0.05

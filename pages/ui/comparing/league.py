@@ -1,4 +1,4 @@
-"""The league of mechanisms: a table that is stored, and worked out again on request."""
+"""The league of mechanisms: a table that is stored, and computed again on request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pages.ui.words import plain
 
 
 def task(state: Session) -> Task[pd.DataFrame]:
-    """The league worked out in the background; a part of it is not kept."""
+    """The league computed in the background; a part of it is not kept."""
 
     def work(job: Job) -> pd.DataFrame | None:
         frame = league.compute(job.followed["callback"], job.cancelled)

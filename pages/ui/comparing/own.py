@@ -21,7 +21,7 @@ from pages.ui.words import gap_in_words, plain
 
 
 def own_controls(state: Session, ready: Mapping[str, Mechanism], failed: Mapping[str, ValueError], case: str) -> None:
-    """A fold with the matrices brought along: what they are worth beside the mechanisms that are ``ready``, or why they are not, and a
+    """A fold with the matrices supplied: what they are worth beside the mechanisms that are ``ready``, or why they are not, and a
     place for another."""
     fold = lazy.fold("Bring your own mechanism: a strategy matrix from a file", "own-matrices")
     if fold is None:
@@ -66,7 +66,7 @@ def _row(
 
 
 def _answers(state: Session, one: OwnMatrix) -> str:
-    """Whether it can answer the questions of the design, and why not."""
+    """True if it can answer the questions of the design, and why not."""
     workload, matrix = state.setting.workload, find(one.mechanism)
     if matrix is None or one.types != workload.n:
         return "No: it is for other types."

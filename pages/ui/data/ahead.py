@@ -1,6 +1,6 @@
 """Looks at local files and databases in the background: what a person asks for is done once the file has been read for it.
 
-The action runs twice: first on a copy of the session, in the background, where all it works out is kept among the results;
+The action runs twice: first on a copy of the session, in the background, where all it computes is kept among the results;
 then on the session itself, which finds it there. Until then the design stays as it was.
 """
 
@@ -49,7 +49,7 @@ def look(
     state: Session, title: str, act: Callable[[Session, Any], None], fetch: Callable[[], Any] = lambda: None
 ) -> None:
     """``act(state, fetch())``, once everything it reads has been read in the background; at once where that is quick.
-    ValueError with a sentence when it cannot be had; then nothing has changed."""
+    ValueError with a sentence when it is not available; then nothing has changed."""
     forget(state)
     fetched: list[Any] = []
 
@@ -79,7 +79,7 @@ def looking(
     that takes long, it is looked at first.
 
     It is called with the id of the table that was on screen. Where there is another one by now, or none, nothing is done: one
-    can press a control before the page has been drawn anew.
+    can press a control before the page has been drawn again.
     """
 
     def decorate(action: Callable[[Session, DataChoice, Source, *Ts], None]) -> Callable[[Session, str, *Ts], None]:
@@ -117,7 +117,7 @@ def forget(state: Session) -> None:
 
 
 def waits(state: Session) -> bool:
-    """Whether an action waits for its file."""
+    """True if an action waits for its file."""
     return _PENDING in state.view
 
 
@@ -174,14 +174,14 @@ def edit_table(
 
 
 def crowd(state: Session, found: Source, recipe: NumericRecipe) -> tables.Crowd | None:
-    """Whether a few numbers of a column take most of its bins."""
+    """True if a few numbers of a column take most of its bins."""
     counts = counts_column(state.choice)
     key = ("crowd", found.id, recipe.model_dump_json(), counts)
     return state.results.cached(key, lambda: tables.crowd(recipe, *values(state, found, recipe.column, counts)))
 
 
 def can_count(state: Session, found: Source, column: str) -> bool:
-    """Whether a column can say how many people each row stands for; of a local file only the first rows are asked."""
+    """True if a column can say how many people each row stands for; of a local file only the first rows are asked."""
     first = beginning(state, found)
     if column not in first or not tables.can_count(first[column]):
         return False

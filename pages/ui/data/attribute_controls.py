@@ -186,7 +186,7 @@ def _bins(recipe: NumericRecipe, change: Change, key: str, most: int) -> None:
 
 
 def _ends(recipe: NumericRecipe | DateRecipe, change: Change, key: str, *examples: str) -> None:
-    """Where the values begin and end; an empty end is read off the data."""
+    """Where the values begin and end; an empty end is taken from the data."""
     if recipe.kind == "date":
         labels = {"first": f"First {recipe.unit}", "last": f"Last {recipe.unit}"}
     else:

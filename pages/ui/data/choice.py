@@ -28,7 +28,7 @@ UNDESCRIBED = (CategoricalRecipe(column="value"),)
 
 
 def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
-    """A table came in: it serves the design at hand where that was waiting for it or uses its columns; otherwise its
+    """A table came in: it serves the design available where that was waiting for it or uses its columns; otherwise its
     first column is offered in the treatment that suits it."""
     configuration, choice, awaited = state.configuration, state.choice, _awaited(state)
     kept, notes, domain = {"reading": reading, "query": found.query}, found.notes, configuration.domain
@@ -102,7 +102,7 @@ def read_otherwise(state: Session, **said: Any) -> None:
 
 
 def forget(state: Session) -> None:
-    """Let go of a file that could not be read."""
+    """Drop a file that could not be read."""
     state.view.pop(GIVEN, None)
     state.notices = []
 
@@ -131,7 +131,7 @@ def listed_names(typed: str) -> tuple[str, ...]:
 
 @looking("reading the file again")
 def read_again(state: Session, choice: DataChoice, found: Source, said: dict[str, Any]) -> None:
-    """The file at hand under other options; its columns may get other names, which the attributes follow."""
+    """The file available under other options; its columns may get other names, which the attributes follow."""
     if choice.source != "upload":
         return
     reading = ReadOptions.model_validate({**dict(choice.reading), **said})
@@ -218,7 +218,7 @@ def declare_another(state: Session) -> None:
     taken = {recipe.column for recipe in recipes}
     name = next(f"question {i}" for i in range(1, len(recipes) + 2) if f"question {i}" not in taken)
     new = CategoricalRecipe(column=name, categories=("no", "yes"))
-    # An attribute nobody has described yet gives way to the first one that has been described.
+    # An attribute no one has described yet gives way to the first one that has been described.
     kept = () if recipes == UNDESCRIBED else recipes
     declare(state, (*kept, new), len(kept))
 
@@ -238,7 +238,7 @@ def load_sample(state: Session, file: str) -> None:
 
 
 def _count_together(state: Session, found: Source, columns: list[str]) -> None:
-    """Count columns of a local file in one look at it: what each holds by itself follows. Many are counted each by itself, since
+    """Count columns of a local file in one look at it: what each holds on its own follows. Many are counted each on its own, since
     hardly two rows are alike in all of them."""
     counts = counts_column(state.choice)
     together = columns if counts is None else list(dict.fromkeys([*columns, counts]))
@@ -246,7 +246,7 @@ def _count_together(state: Session, found: Source, columns: list[str]) -> None:
         if len(columns) > TOGETHER:
             found.table.count_each(columns, counts)
             return
-        with suppress(tables.TooManyRows):  # each may still be counted by itself
+        with suppress(tables.TooManyRows):  # each may still be counted on its own
             found.table.counts(together)
 
 

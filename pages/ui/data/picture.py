@@ -177,7 +177,7 @@ def across_two(state: Session, design: Design) -> None:
 
 
 def _nobody(design: Design, places: Sequence[int]) -> str:
-    """How many types nobody has, or combinations of two attributes where nobody has nearly all types. ValueError for attributes
+    """How many types no one has, or combinations of two attributes where no one has nearly all types. ValueError for attributes
     whose table is too large."""
     check_cells(design.domain.shape, places, [attribute.name for attribute in design.domain.attributes])
     if design.people.by_type is not None:
@@ -212,7 +212,7 @@ def _in_words(design: Design, attribute: Attribute, marginal: np.ndarray) -> str
 
 def _types(design: Design) -> pd.DataFrame:
     """Every type with its number, its values and its users: records decoded, and the way to encode them."""
-    if (counts := design.people.by_type) is None:  # nobody needs a number for each of so many
+    if (counts := design.people.by_type) is None:  # no one needs a number for each of so many
         return frames.per_attribute(design.domain, design.people)
     used = np.arange(design.domain.size)
     if design.domain.size > LISTED:

@@ -301,7 +301,7 @@ def _predicted(state: Session, design: Setting, found: Outcomes) -> None:
 
 
 def _in_order(design: Setting) -> bool:
-    """Whether the queries are best drawn in the order they have."""
+    """True if the queries are best drawn in the order they have."""
     return design.workload.kind in ("histogram", "prefix")
 
 

@@ -1,4 +1,4 @@
-"""What the Papers page shows: which panel, its numbers, and how they are worked out anew."""
+"""What the Papers page shows: which panel, its numbers, and how they are recomputed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pages.ui.tasks.task import Task
 from pages.ui.words import plain
 
 AT_ONCE = 3.0
-"""A panel that takes so many seconds at most is worked out as soon as it is on screen."""
+"""A panel that takes so many seconds at most is computed as soon as it is on screen."""
 
 
 def chosen(state: Session) -> tuple[Paper, Panel]:
@@ -56,7 +56,7 @@ def _choice(state: Session, label: str, name: str, shown: dict[str, str]) -> str
 
 
 def task(state: Session, panel: Panel) -> Task[pd.DataFrame]:
-    """A panel worked out in the background. What was cancelled is kept only where nothing else can be shown."""
+    """A panel computed in the background. What was cancelled is kept only where nothing else can be shown."""
 
     def work(job: Job) -> pd.DataFrame | None:
         frame = panel.compute(job.followed["callback"], job.cancelled)
@@ -70,7 +70,7 @@ def task(state: Session, panel: Panel) -> Task[pd.DataFrame]:
     max_entries=128, show_spinner="Working it out"
 )  # of the papers' settings only, so all visitors may share it
 def _known(key: str) -> pd.DataFrame | None:
-    """What is shown without asking: quick panels worked out, others as stored; None where there is neither."""
+    """What is shown without asking: quick panels computed, others as stored; None where there is neither."""
     panel = next(panel for paper in papers.PAPERS for panel in paper.panels if panel.key == key)
     if panel.seconds <= AT_ONCE:
         return panel.compute(None, None)

@@ -21,7 +21,7 @@ from pages.ui.streamlit_fixes import tab_storage
 
 @st.cache_resource
 def watch() -> threading.Thread:
-    """Start looking, once per server. Streamlit looks through all objects there are whenever it has run a page, and nobody's page is
+    """Start looking, once per server. Streamlit looks through all objects there are whenever it has run a page, and no one's page is
     drawn meanwhile: what has been imported by then stays, and looking through it would take longer than most pages do."""
     gc.collect()
     gc.freeze()

@@ -27,7 +27,7 @@ LINK, WITHOUT = "design", "without"
 def address(state: Session, here: str, everything: bool = False) -> str:
     """The address that opens the current design, on the server that shows the page at ``here``. ValueError if too long.
 
-    What was read off data or given by hand (see `designs.revealing`) is left out unless ``everything`` is asked for.
+    What was taken from data or given by hand (see `designs.revealing`) is left out unless ``everything`` is asked for.
     """
     configuration = state.configuration if everything else designs.shareable(state.configuration)
     parts = urlsplit(here)
@@ -150,7 +150,7 @@ def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, A
 
 
 def _source(state: Session, configuration: Configuration) -> Source | None:
-    """The rows a loaded design refers to: its sample, or the table at hand where that fits. Files hold no rows."""
+    """The rows a loaded design refers to: its sample, or the table available where that fits. Files hold no rows."""
     choice, found = configuration.data, None
     if choice is None or choice.source == "declared":
         return None
@@ -165,7 +165,7 @@ def _source(state: Session, configuration: Configuration) -> Source | None:
 
 def _check_usable(state: Session, configuration: Configuration, source: Source | None) -> str:
     """A file edited by hand may parse and still describe nothing that can be built: refuse it before it is the design.
-    Questions that do not fit the domain can be mended on the Workload page; the sentence about them is returned."""
+    Questions that do not fit the domain can be fixed on the Workload page; the sentence about them is returned."""
     for name in (configuration.mechanism.name, *configuration.compared):
         library.spec(name)
     if library.spec(configuration.mechanism.name).variant_of:

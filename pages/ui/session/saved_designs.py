@@ -38,7 +38,7 @@ class SavedDesigns:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing has been chosen yet, so that nothing is lost without the design on screen."""
+        """True if nothing has been chosen yet, so that nothing is lost without the design on screen."""
         return not self.name and self.shown.draft is None and self.shown.configuration == beginning()
 
     def suggested_name(self) -> str:
@@ -50,7 +50,7 @@ class SavedDesigns:
     def keep(self, name: str | None = None) -> None:
         """Give the design on screen a name, by default a suggested one, and with it a place in the list.
 
-        ValueError with a sentence where the name cannot be had, or the list is full; then nothing has changed.
+        ValueError with a sentence where the name is not available, or the list is full; then nothing has changed.
         """
         suggested, name = name is None, self._checked(self.suggested_name() if name is None else name)
         place = self._place()

@@ -1,6 +1,6 @@
 """Sessions whose tab has gone are held for an hour, so that a refresh or a lost connection loses nothing.
 
-Each `Session` has a seat: the browser it belongs to and the tab that shows it. While the tab lives, nobody else gets the session.
+Each `Session` has a seat: the browser it belongs to and the tab that shows it. While the tab lives, no one else gets the session.
 Once it has gone, a new tab of the same browser takes the session over, with its running jobs; the one left last comes first, so
 that tabs opened together get one each. A second tab opened beside a live one starts with a session of its own.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pages.ui.session.state import Session
 
 Lives = Callable[[str], bool]
-"""Whether a browser still shows this tab."""
+"""True if a browser still shows this tab."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class SessionStore:
             self._seats[state.id] = Seat(state, visitor.browser, [visitor.tab])
 
     def shows(self, state: Session, visitor: Visitor) -> bool:
-        """Whether it is this visitor's tab that shows this session."""
+        """True if it is this visitor's tab that shows this session."""
         with self._lock:
             seat = self._seats.get(state.id)
             return seat is not None and (seat.browser, seat.tab) == (visitor.browser, visitor.tab)
@@ -95,17 +95,17 @@ class SessionStore:
             return seat.state
 
     def knows(self, browser: str) -> bool:
-        """Whether anything belongs to this browser."""
+        """True if anything belongs to this browser."""
         with self._lock:
             return any(seat.browser == browser for seat in self._seats.values())
 
     def has_work(self, browser: str) -> bool:
-        """Whether anything was done in a session of this browser that somebody would miss."""
+        """True if anything was done in a session of this browser that somebody would miss."""
         with self._lock:
             return any(seat.browser == browser and seat.state.touched for seat in self._seats.values())
 
     def holds(self, state: Session) -> bool:
-        """Whether this session has not been forgotten."""
+        """True if this session has not been forgotten."""
         with self._lock:
             return state.id in self._seats
 

@@ -192,7 +192,7 @@ class Session:
 
     @property
     def setting(self) -> Setting:
-        """The current design with its questions. ValueError while they have not been chosen or worked out."""
+        """The current design with its questions. ValueError while they have not been chosen or computed."""
         design = self.present
         if not isinstance(design, Setting):
             raise ValueError("The questions have not been worked out yet: see the Workload page.")
@@ -244,7 +244,7 @@ class Session:
         return self.results.cached(key, lambda: tables.tally(source.table, domain, counts), lambda tally: tally.nbytes)
 
     def fits(self, domain: Domain | None, source: Source, counts: str | None = None) -> bool:
-        """Whether the rows of a table have types in this domain."""
+        """True if the rows of a table have types in this domain."""
         try:
             return domain is not None and self.count(domain, source, counts).users > 0
         except ValueError:
@@ -252,7 +252,7 @@ class Session:
 
     @property
     def tally(self) -> tables.Tally | None:
-        """Users per type in the data at hand; None for a declared population or while the data is missing."""
+        """Users per type in the data available; None for a declared population or while the data is missing."""
         c = self.configuration
         if c.domain is None or c.population.shape != "data" or self.source is None:
             return None
@@ -277,7 +277,7 @@ class Session:
             else:
                 users = self.count(domain, source, counts_column(choice)).users
                 population = Population(users=users, origin="data", shape="data")
-        except tables.UnreadableTable:  # no other choice would mend the file
+        except tables.UnreadableTable:  # no other choice would fix the file
             raise
         except ValueError as error:
             self.draft = Draft(choice, source, str(error))
@@ -317,7 +317,7 @@ class Session:
         return self.view.get("expected", Population(users=10_000, origin="declared", shape="uniform"))
 
     def expect(self, **fields: Any) -> None:
-        """Change the declared population. Until a domain is declared it waits: the design at hand has its own people."""
+        """Change the declared population. Until a domain is declared it waits: the design available has its own people."""
         now = self.expected()
         if "shape" in fields:
             now = now.shaped(fields.pop("shape"))
@@ -339,7 +339,7 @@ class Session:
 
     @property
     def awaits_upload(self) -> bool:
-        """Whether the design was loaded from a file and refers to data that is not at hand."""
+        """True if the design was loaded from a file and refers to data that is not available."""
         c = self.configuration
         return self.source is None and c.data is not None and c.data.source == "upload" and c.population.shape == "data"
 
@@ -376,7 +376,7 @@ class Session:
 
     @property
     def touched(self) -> bool:
-        """Whether anything was done here that somebody would miss."""
+        """True if anything was done here that somebody would miss."""
         history, saved = self.history, self.saved
         changed = history.configuration != beginning() or history.draft is not None
         steps = bool(history.past or history.future or saved.designs or saved.deleted)

@@ -9,7 +9,7 @@ A promise about privacy that rests on a fix is made by `pages.ui.promises` only 
     tab_storage    which tabs are open, and freeing the copies that Streamlit keeps of closed tabs
     page_polls     clicks win over the polls of background work
     stale_widgets  what a page has shown since the last choice is no choice
-    follow_theme, keyboard, phones    scripts that mend what browsers show
+    follow_theme, keyboard, phones    scripts that fix what browsers show
 """
 
 import threading

@@ -5,7 +5,7 @@ import streamlit as st
 
 def stops() -> None:
     """Plotly makes a stop of each tool of a chart, and Streamlit none of code and formulas that scroll; neither has an option for that. From tool
-    to tool the arrow keys lead. The script is the same for everybody."""
+    to tool the arrow keys lead. The script is the same for everyone."""
     st.html(
         """<script>
         if (!window.stopsAreSet) {

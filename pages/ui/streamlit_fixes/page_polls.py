@@ -1,13 +1,13 @@
-"""A click on a link to a page, and a page drawn anew, win over polls that are under way: three faults of Streamlit 1.67, mended.
+"""A click on a link to a page, and a page drawn again, win over polls that are in progress: three faults of Streamlit 1.67, fixed.
 
 Fragments with ``run_every`` have the browser ask for a poll every so often, and every request names the page to show. On a
-busy machine a poll can meet a click on a link or a page that is drawn anew, and the page is lost in one of three ways:
+busy machine a poll can meet a click on a link or a page that is drawn again, and the page is lost in one of three ways:
 
 * The poll comes first, the click next, and their runs begin side by side in two threads. Each writes the page it was asked for
   to the `PagesManager` of the session, and the run for the click draws the one written last. Here each thread reads what it wrote.
 * The click comes first, but until the answer arrives the browser goes on polling for the old page. Carried out after the
   click, such a poll clears the new page, or goes back to the old one. Here it is dropped when it arrives.
-* The poll comes while the page is drawn anew, and its turn comes after that. Where the page ended early, by ``st.stop``, Streamlit
+* The poll comes while the page is drawn again, and its turn comes after that. Where the page ended early, by ``st.stop``, Streamlit
   has kept the fragments that were drawn before and no longer are: one is drawn at a place that the browser has not, whose
   window then stays empty until somebody loads it again. Here only fragments of the page as it was drawn last are drawn.
 
@@ -84,7 +84,7 @@ def _read_what_the_thread_wrote() -> None:
 
 @LATE_POLLS.guarded(otherwise=False)
 def comes_late(session: Any, request: Any) -> bool:
-    """Whether this is a poll for a page that a click has left. To be called for every request in turn, with an `AppSession` and a
+    """True if this is a poll for a page that a click has left. To be called for every request in turn, with an `AppSession` and a
     `ClientState`, or None, of Streamlit."""
     left = session.__dict__.setdefault("pages_left", set())
     if request is None or not request.page_script_hash:
@@ -120,7 +120,7 @@ def _draw_what_is_on_the_page() -> None:
     forget_wrappers, lookup = MemoryFragmentStorage.clear_outside_wrappers, MemoryFragmentStorage.lookup
 
     def begin(storage: MemoryFragmentStorage) -> None:
-        """The page is drawn anew: what is registered from here on is on it."""
+        """The page is drawn again: what is registered from here on is on it."""
         forget_wrappers(storage)
         storage.__dict__["begun_at"] = storage.registration_sequence()
 

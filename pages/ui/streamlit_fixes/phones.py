@@ -4,7 +4,7 @@ import streamlit as st
 
 
 def close_sidebar_after_choice() -> None:
-    """Streamlit remembers that it was opened, and has no call to close it. The same script for everybody."""
+    """Streamlit remembers that it was opened, and has no call to close it. The same script for everyone."""
     st.html(
         """<script>
         if (!window.sidebarCloses) {

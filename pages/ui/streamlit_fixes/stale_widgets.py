@@ -36,7 +36,7 @@ def note(control: str, value: Any) -> None:
 
 
 def is_outdated(control: str, entry: Any) -> bool:
-    """Whether ``entry`` is what the control showed on the page that the browser had received when
+    """True if ``entry`` is what the control showed on the page that the browser had received when
     it sent the request, or on one since, while a later page is drawn."""
     pages, received = st.session_state.get(_SHOWN, {}), _received()
     known = [shown for number, shown in pages.items() if 0 < received <= number < max(pages)]

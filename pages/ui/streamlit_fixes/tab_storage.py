@@ -1,7 +1,7 @@
 """What Streamlit keeps of browser tabs: which are open, and copies of what closed ones have shown.
 
 Streamlit keeps its state of a tab that has gone for ``server.disconnectedSessionTTL`` seconds (120
-unless set). After that nobody can come back to it, but Streamlit lets go of it only when another
+unless set). After that no one can come back to it, but Streamlit drops it only when another
 tab goes, and its main loop and the threads of scripts may hold it longer still, with copies of
 uploads and everything that callbacks of widgets refer to. It has no setting for that. So both are
 emptied here as soon as their time is over: what others still hold is a shell.
@@ -33,7 +33,7 @@ def install() -> None:
 
 @OPEN_TABS.guarded(otherwise=True)
 def is_open(tab: str) -> bool:
-    """Whether a browser still shows this tab. All are taken to be open where that is not known: a
+    """True if a browser still shows this tab. All are taken to be open where that is not known: a
     session that is in use must not be forgotten."""
     return _is_open(tab)
 
@@ -54,12 +54,12 @@ def free(tabs: Iterable[str]) -> None:
 
 @COPIES.guarded(otherwise=False)
 def expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
-    """Free the tabs that nobody can come back to any more. ``known`` are those seen before, and is
+    """Free the tabs that no one can come back to any more. ``known`` are those seen before, and is
     brought up to date. Returns whether any was freed."""
     if (server := _server()) is None:
         return False
     _, manager, cache, lock = _parts(server)
-    with lock:  # nobody comes back meanwhile
+    with lock:  # no one comes back meanwhile
         expired = cache.expire()
         kept = {info.session.id: info.session for info in manager.list_sessions()}
     known.update({tab: info.session for tab, info in expired})

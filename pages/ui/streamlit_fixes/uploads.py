@@ -19,7 +19,7 @@ SPOOLING = Fix(
     "uploads stay in memory", "Uploads of more than 1 MB pass through a temporary file, as the pages then say."
 )
 _TRIED_BYTES = 2**21
-"""Twice the limit that the parser has by itself."""
+"""Twice the limit that the parser has on its own."""
 _FRAMING_BYTES = 2**21
 """What a form adds to its file, at most."""
 

@@ -1,8 +1,8 @@
 """Background work: threads that outlive page switches, a visible queue, and cancellation.
 
 Workers never touch Streamlit. A page submits a function of the `Job`, which reports through ``job.progress`` and stops when
-``job.cancelled()``; fragments on the pages poll. A job lets go of what it works on when it ends; results belong to the session.
-They go on when nobody looks; once their session is forgotten they are cancelled, see `pages.ui.session.session_store`.
+``job.cancelled()``; fragments on the pages poll. A job drops what it works on when it ends; results belong to the session.
+They go on when no one looks; once their session is forgotten they are cancelled, see `pages.ui.session.session_store`.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Job:
     state: str = "queued"  # queued, running, done, cancelled, failed
     error: str = ""
     stopped: bool = False
-    """Whether a person stopped it, who has not asked for it again. What the program cancels, nobody waits for any more."""
+    """True if a person stopped it, who has not asked for it again. What the program cancels, no one waits for any more."""
     lacked: bool = False
-    """Whether the page on screen goes without what this was to find, as it was stopped."""
+    """True if the page on screen goes without what this was to find, as it was stopped."""
     started: float = 0.0
     finished: float = 0.0
     number: int = field(default_factory=itertools.count().__next__)

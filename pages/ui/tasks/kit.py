@@ -20,7 +20,7 @@ QUICK_ENTRIES, QUICK_TYPES = 2**16, 512
 
 def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False) -> Task[bytes]:
     """The current design as a kit, see `ldp_core.deploy.kit.package`, with ``figures`` as there. ValueError with a sentence where nothing can be
-    promised; the work itself says why a kit cannot be had."""
+    promised; the work itself says why a kit is not available."""
     c, design = state.configuration, state.setting
     outcome = package.outcome_of(design, figures)
     key = "kit:" + digest((c.digest(), mechanism.digest, design.people_digest, outcome))
@@ -33,7 +33,7 @@ def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False) 
 
 
 def proof_written(state: Session, mechanism: mechanisms.Mechanism, later: Later) -> bool:
-    """Whether the proof that goes with the design is in its files, or there is none; else it is written in the background."""
+    """True if the proof that goes with the design is in its files, or there is none; else it is written in the background."""
     case = state.present.aim(state.configuration.mechanism.name)
     proof = state.setting.proof(case)
     if proof is None or exchange.certificate(state, mechanism) is not None:
@@ -49,6 +49,6 @@ def proof_written(state: Session, mechanism: mechanisms.Mechanism, later: Later)
 
 
 def quick(state: Session, mechanism: mechanisms.Mechanism) -> bool:
-    """Whether the kit is packed in a moment."""
+    """True if the kit is packed in a moment."""
     entries = mechanism.strategy.size if isinstance(mechanism, mechanisms.ExplicitMechanism) else 0
     return entries <= QUICK_ENTRIES and mechanism.worked_over(state.setting.workload) <= QUICK_TYPES

@@ -1,4 +1,4 @@
-"""Values that a page shows once they are known: worked out at once where that is quick, else in the background."""
+"""Values that a page shows once they are known: computed at once where that is quick, else in the background."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Later:
-    """Values of the current design that may take long, by key. Made anew whenever a page is drawn; where a page has several, each has a
+    """Values of the current design that may take long, by key. Made again whenever a page is drawn; where a page has several, each has a
     ``part`` of its own. What is found, or stopped, for one page is so for all."""
 
     def __init__(self, state: Session, part: str = ""):
@@ -27,8 +27,8 @@ class Later:
         self._waited: set[str] = set()
 
     def value(self, key: object, title: str, quick: bool, compute: Callable[[Cancel], T], size: int = 0) -> T | None:
-        """``compute(cancel)``, now where it is ``quick``; else None until it has been worked out in the background. ValueError
-        with a sentence when it cannot be had. What was cancelled meanwhile is not kept: it may have been cut short."""
+        """``compute(cancel)``, now where it is ``quick``; else None until it has been computed in the background. ValueError
+        with a sentence when it is not available. What was cancelled meanwhile is not kept: it may have been cut short."""
 
         def work(job: Job) -> T | None:
             found = compute(job.cancelled)

@@ -66,13 +66,13 @@ class Task(Generic[T]):
 
     @property
     def cut_short(self) -> bool:
-        """Whether the latest attempt was cancelled, so that the result, if there is one, is only a part."""
+        """True if the latest attempt was cancelled, so that the result, if there is one, is only a part."""
         job = self.job
         return job is not None and job.state == "cancelled"
 
     @property
     def given_up(self) -> bool:
-        """Whether the program cancelled the latest attempt, as nobody waited for it any more: it may begin again unasked."""
+        """True if the program cancelled the latest attempt, as no one waited for it any more: it may begin again unasked."""
         job = self.job
         return job is not None and job.cancelled() and not job.stopped
 
@@ -89,8 +89,8 @@ class Task(Generic[T]):
         jobs().submit(self.state.id, self.key, self.title, self._run, about)
 
     def known(self, at_once: bool = False) -> T | None:
-        """The result, worked out now if ``at_once``; else None until it has been worked out in the background. ValueError with a
-        sentence when it cannot be had, `Stopped` where somebody stopped it by hand and has not asked for it again."""
+        """The result, computed now if ``at_once``; else None until it has been computed in the background. ValueError with a
+        sentence when it is not available, `Stopped` where somebody stopped it by hand and has not asked for it again."""
         if (found := self.result) is not None:
             return found
         if at_once:

@@ -60,8 +60,8 @@ def start_questions(state: Session) -> None:
 
 @dataclass(frozen=True)
 class FitProgress:
-    """A fit under way: ``history`` of (seconds, best objective) and the best strategy so far (m, n), where it has them and that
-    is quickly drawn. ``ended``: the search is over, and what its result costs is being worked out."""
+    """A fit in progress: ``history`` of (seconds, best objective) and the best strategy so far (m, n), where it has them and that
+    is quickly drawn. ``ended``: the search is over, and what its result costs is being computed."""
 
     round: int
     seconds: float
@@ -148,7 +148,7 @@ def proved(task: Task[Proof], nothing: float) -> Curve:
 
 def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
     """Certificates for every case (or those given), where they are a matter of seconds and are not being computed already.
-    Those that nobody asked for and whose questions have changed since are given up, until somebody comes back to these."""
+    Those that no one asked for and whose questions have changed since are given up, until somebody comes back to these."""
     design = state.setting
     keys = {state.setting.certificate_key(case) for case in state.present.cases}
     jobs().cancel(state.id, lambda key: key in state.automatic - keys)
@@ -170,7 +170,7 @@ def start_certificate(state: Session, case: str) -> None:
 
 
 def optimum(state: Session, case: str) -> Task[optimize.ExactOptimum] | None:
-    """The best of all mechanisms for a case, None where that cannot be had: see `Setting.optimum_prior`."""
+    """The best of all mechanisms for a case, None where that is not available: see `Setting.optimum_prior`."""
     design, prior = state.setting, state.setting.optimum_prior(case)
     if prior is None:
         return None
@@ -230,7 +230,7 @@ def _profiled(state: Session, mechanism: mechanisms.Mechanism, workload: workloa
 
 
 def priced(state: Session, mechanism: mechanisms.Mechanism, later: Later) -> bool:
-    """Whether the exact errors of a mechanism can be shown now; else they are being worked out, and the page follows them."""
+    """True if the exact errors of a mechanism can be shown now; else they are being computed, and the page follows them."""
     return not state.setting.profile_takes_seconds(mechanism) or later.wait(price(state, mechanism)) is not None
 
 
@@ -376,7 +376,7 @@ def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Ou
 
 
 def start_simulation(state: Session, names: Sequence[str]) -> None:
-    """Run the trials; nobody needs to know any more how long one would take."""
+    """Run the trials; no one needs to know any more how long one would take."""
     measuring = timing(state, names).running
     if measuring is not None:
         measuring.cancel()

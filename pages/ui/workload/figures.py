@@ -1,6 +1,6 @@
 """What the questions of a design look like and how hard they are: the results of the Workload page.
 
-What takes longer than a moment is worked out in the background.
+What takes longer than a moment is computed in the background.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 QUICK_TYPES = 512
-"""Types up to which everything is worked out while the page is drawn, whatever the questions are."""
+"""Types up to which everything is computed while the page is drawn, whatever the questions are."""
 QUICK_ALIKE = 2**13
 """The same where the questions treat the types alike, so that no large matrices are needed."""
 QUICK_PICTURE = 2**13
 ALIKE_TYPES = 2**16
-"""Most types for which anything is worked out where the types are treated alike, in a few seconds."""
+"""Most types for which anything is computed where the types are treated alike, in a few seconds."""
 BOUNDED_TYPES = 2048
-"""Most types for which bounds and errors of single queries are worked out where types are not treated alike."""
+"""Most types for which bounds and errors of single queries are computed where types are not treated alike."""
 LISTED_QUERIES = 200_000
-"""Most queries that are listed in a file, or whose errors are told apart."""
+"""Most queries that are listed in a file, or whose errors are distinguished."""
 DRAWN_VALUES = 20_000
 ALIKE = 1.05
 """Queries err alike where none has more than this many times an even share of the error."""
@@ -61,13 +61,13 @@ class Dominance:
 
 
 def quick(design: Setting) -> bool:
-    """Whether spectra and bounds of the questions take no time."""
+    """True if spectra and bounds of the questions take no time."""
     most = QUICK_TYPES if design.workload.symmetry == "none" else QUICK_ALIKE
     return design.workload.n <= most or alike(design.workload)
 
 
 def alike(workload: Workload) -> bool:
-    """Whether everything is known by sets of attributes, however many types there are."""
+    """True if everything is known by sets of attributes, however many types there are."""
     return workload.survey is not None and workload.survey.symmetric
 
 
@@ -93,7 +93,7 @@ def _unweighted(parts: Sequence[WorkloadPart], workload: Workload) -> Workload:
 
 
 def spectrum(later: Later, design: Setting) -> tuple[np.ndarray, int] | None:
-    """Singular values and rank; None while they are worked out. ValueError where they cannot be."""
+    """Singular values and rank; None while they are computed. ValueError where they cannot be."""
     w = design.workload
     if w.n > ALIKE_TYPES:
         raise ValueError(f"Rank and singular values are worked out for up to {ALIKE_TYPES:,} types; there are {w.n:,}.")
@@ -132,7 +132,7 @@ def metrics(later: Later, state: Session, design: Setting) -> None:
 
 
 def users_metric(row: DeltaGenerator, later: Later, state: Session, design: Setting) -> None:
-    """How many users any mechanism needs, as a number of ``row``; where that cannot be had, why."""
+    """How many users any mechanism needs, as a number of ``row``; where that is not available, why."""
     try:
         limits = bounds(later, state, design)
         bound = max(limits.values()) if limits else None
@@ -193,7 +193,7 @@ def query_table(design: Setting, groups: Sequence[tuple[str, int]]) -> pd.DataFr
 
 
 def bounds(later: Later, state: Session, design: Setting) -> dict[str, float] | None:
-    """Lower bounds on users needed by name, in the case that counts; None while they are worked out. ValueError where
+    """Lower bounds on users needed by name, in the case that counts; None while they are computed. ValueError where
     there are none."""
     c, w = state.configuration, design.workload
     case = state.present.aim(c.mechanism.name)

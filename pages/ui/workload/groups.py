@@ -147,7 +147,7 @@ def _misfit(group: Group, part: WorkloadPart) -> None:
 
 
 def any_misfit(parts: Sequence[WorkloadPart], axes: Sequence[Axis]) -> bool:
-    """Whether there is a group that cannot be asked even by itself, which is said beside it."""
+    """True if there is a group that cannot be asked even on its own, which is said beside it."""
     for part in parts:
         try:
             checked(part, axes)
