@@ -15,8 +15,8 @@ PROMISED = 1.96
 
 
 def collection(frame: pd.DataFrame, users: int, mechanism: str, look: Theme = LIGHT) -> go.Figure:
-    """The answers of ``frame`` (see `ldp_core.deploy.collector.answers`) of so many ``users`` as shares of them, with their intervals, on
-    bars as long as 1.96 promised standard errors to each side."""
+    """The answers of ``frame`` (see `ldp_core.deploy.collector.answers`) from ``users`` people as
+    shares, with their intervals, on bars that extend 1.96 promised standard errors to each side."""
     fig = figure(look, "query", "share of those who reported (%)", height=420)
     few, scale, shade = len(frame) <= FEW, 100 / users, colour(mechanism)
     answers, low, high = (scale * frame[name] for name in ("answer", "low", "high"))

@@ -131,8 +131,8 @@ def users_needed(
 
 def query_errors(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False) -> go.Figure:
     """Standard error of each query on the data, as a share of all users. ``frame``: name, query, label, standard_error.
-    Lines join queries only where these are ``in_order``; the axis is a log one where the worst mechanism would hide what tells the others
-    apart."""
+    Lines join queries only if these are ``in_order``; the axis is logarithmic where the worst
+    mechanism would hide the differences between the others."""
     least, most = 100 * frame["standard_error"].min(), 100 * frame["standard_error"].max()
     log = least > 0 and most > LOG_FROM * least
     fig = figure(look, "query", f"standard error (percentage points{', log scale' if log else ''})", height=430)

@@ -18,7 +18,7 @@ SIDE = 200
 LOG_FROM = 300
 """Counts are coloured by their logarithm where the largest is more than this many times the smallest."""
 HOVER_LENGTH = 60
-"""Most letters of a label in a hover, of which there may be 2,048."""
+"""Most letters of a label in a hover; a chart may have 2,048 labels."""
 
 
 def marginal(attribute: Attribute, counts: np.ndarray, look: Theme = LIGHT) -> go.Figure:

@@ -36,7 +36,7 @@ _TRADE_OFFS = {
 def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT) -> go.Figure:
     """Worst-case users needed over epsilon, one line per mechanism, bounds grey. ``frame``: name, epsilon, users_needed.
 
-    Where a bound reaches zero users it says nothing and is not drawn.
+    A bound of zero users says nothing and is not drawn.
     """
     fig = figure(look, "epsilon (more private on the left)", "users needed, worst case (log scale)", height=500)
     shown = frame[frame["users_needed"] > 0]

@@ -39,7 +39,7 @@ _LETTERS = 36  # of tick labels fit beside each other in the narrowest chart
 _NAMED_SETS = 16
 """Up to this many sets of attributes, or groups of queries, are named beside their ticks."""
 _CATEGORIES = ("attributes", "group of queries")
-"""What has no order: lines do not join them."""
+"""These have no order, so no line joins them."""
 _SIDE = 3
 _FAINT = "rgba(127,127,127,0.30)"
 
@@ -136,8 +136,9 @@ def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figu
 def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, people: bool = True) -> go.Figure:
     """Small charts of what the published answers of one mechanism and estimator might look like, the truth faint behind.
 
-    ``frame``: those rows of `Outcomes.releases`. Where there are many queries without an order of their own (``in_order``
-    False), they are put in that of their true answers. ``people``: see `Outcomes`.
+    ``frame``: those rows of `Outcomes.releases`. If there are many queries without an order of
+    their own (``in_order`` False), they are sorted by their true answers. ``people``: see
+    `Outcomes`.
     """
     frame, sorted_ = _arranged(frame, in_order)
     numbers = list(dict.fromkeys(frame["release"]))
@@ -296,7 +297,8 @@ def _named(fig: go.Figure, frame: pd.DataFrame) -> go.Figure:
 
 
 def _mark(points: pd.DataFrame, alone: bool, few: bool) -> dict:
-    """Markers of a mechanism and estimator: where no line joins them, the fill tells the estimators of a mechanism apart."""
+    """Markers of a mechanism and estimator: where no line joins them, the fill distinguishes the
+    estimators of a mechanism."""
     symbol, angle = marker(points["mechanism"].iloc[0]), 0
     if alone:
         fill = FILLS[list(ESTIMATOR_DASH).index(points["estimator"].iloc[0]) % len(FILLS)]

@@ -11,7 +11,7 @@ from ldp_core.charts.theme import BOUND_LINES, LIGHT, Theme, colour, dash, figur
 
 HEIGHT = 320
 OUT_OF_REACH = 0.45
-"""Of the width of the chart: what the words take up on a telephone."""
+"""The share of the chart's width that the words take on a telephone."""
 EPSILON = "epsilon (more private on the left)"
 _BELIEF, _GUESS = "strongest belief", "best guess"
 _ROOM = 118  # of 100: the name of a line that ends near certainty stands above it
@@ -26,7 +26,8 @@ def beliefs(
     guess: float | None = None,
     look: Theme = LIGHT,
 ) -> go.Figure:
-    """What any mechanism allows over epsilon (lines), and what the one called ``name`` does at ``epsilon`` (marks), out of 100.
+    """The most that any mechanism allows over epsilon (lines), and the belief that ``name`` allows
+    at ``epsilon`` (marks), out of 100.
 
     ``frame``: epsilon, belief, guess, such as by `ldp_core.beliefs.over_epsilon`. ``single`` is the strongest belief in one value
     against all others, ``guess`` how often the best guess is right, both with the mechanism; None where that is not known.
@@ -114,7 +115,8 @@ def accuracy(frame: pd.DataFrame, epsilon: float, users: float, look: Theme = LI
         xref="paper", x=1, y=at_hand, xanchor="right", yanchor="top" if ahead < 0 else "bottom",
         text=f"your {users:,.0f} users", showarrow=False, font={"size": 12, "color": look.text},
     )  # fmt: skip
-    # To the right of the chosen epsilon where its line would run through the words.
+    # The label stands to the right of the chosen epsilon where its line would run through the
+    # words.
     beside = epsilon < OUT_OF_REACH * float(frame["epsilon"].max())
     start = {"x": epsilon, "xshift": 6} if beside else {"xref": "paper", "x": 0.01}
     note(fig, "out of reach", look.faint, look, yref="paper", y=0.01, xanchor="left", yanchor="bottom", **start)

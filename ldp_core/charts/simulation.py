@@ -85,7 +85,7 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False) ->
 
 
 def pair_names(frame: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """What to call each (mechanism, estimator) of ``frame``: what they all have in common is left out."""
+    """Names of each (mechanism, estimator) of ``frame``, without the part that all share."""
     pairs = list(dict.fromkeys(zip(frame["mechanism"], frame["estimator"], strict=True)))
     names = {}
     for mechanism, estimator in pairs:

@@ -86,7 +86,8 @@ def _levels(strategy: np.ndarray) -> np.ndarray:
 
 
 def _by_main_direction(level: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Order (m,) along the direction in which the rows differ most: a first order, for any number of rows."""
+    """The order (m,) along the direction of largest difference between the rows: a first order, for
+    any number of rows."""
     if min(level.shape) < ORDERED_FINELY:
         return np.arange(len(level))
     weights = np.sqrt(shares / shares.sum())

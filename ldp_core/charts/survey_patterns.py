@@ -21,7 +21,8 @@ MOST_SIDE = 128
 
 
 def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
-    """Which share of people takes part in each design. ``frame``: see `frames.people_by_design`."""
+    """The share of people who take part in each design. ``frame``: see
+    `frames.people_by_design`."""
     hover = [
         f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.reports:,} "
         f"{'patterns' if pd.isna(row.cells) else f'reports, for {row.cells:,} types'}"
@@ -31,7 +32,8 @@ def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None
 
 
 def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
-    """Which share of people report about each set of columns, the most common on top, `MOST_SETS` at most. ``frame``: see
+    """The share of people who report about each set of columns, the most common on top, `MOST_SETS`
+    at most. ``frame``: see
     `frames.column_sets`."""
     top = frame.head(MOST_SETS)
     hover = [

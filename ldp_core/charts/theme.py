@@ -16,7 +16,7 @@ from ldp_core.frames import BOUND_TITLES
 
 UNKNOWN_STYLE = ("#7F7F7F", "x")
 FILLS = ("", "-open", "-dot", "-open-dot")
-"""What tells markers of one shape apart."""
+"""Fills that distinguish markers of one shape."""
 DOTLESS = ("square-cross", "circle-cross", "diamond-cross", "bowtie", "hourglass")
 """Shapes that cannot have a dot."""
 # Dash and width, weakest bound first.
@@ -73,7 +73,7 @@ def filled(symbol: str, fill: str) -> str:
 
 
 def dash(name: str) -> str:
-    """Of the lines of a mechanism: solid but for variants, which share its colour."""
+    """Dashes of the lines of a mechanism: solid but for variants, which share its colour."""
     known = library.known(name)
     return known.dash if known else "solid"
 

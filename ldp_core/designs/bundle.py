@@ -48,12 +48,12 @@ KIT = (
     DEVICE,
     *("client.py", "client.js", "audit.py", "collect.py", "count.sql", "vectors.json", "README.md", "report.html"),
 )
-"""What a kit holds besides: only the first is looked at when it is loaded."""
+"""Further members of a kit: only the first is read when it is loaded."""
 MAX_KIT_BYTES = 2**27
-"""What a kit holds besides, unpacked."""
+"""Largest further members of a kit, unpacked."""
 PROOF = certificate_file.MEMBERS
 MAX_PROOF_BYTES = 2**26
-"""What the numbers of a proof hold, unpacked."""
+"""Largest numbers of a proof, unpacked."""
 MAX_BYTES = (
     8 * STRATEGY_ENTRIES + 4 * strict_json.MAX_JSON_BYTES + MAX_KIT_BYTES + MAX_PROOF_BYTES
 )  # packed or unpacked
@@ -76,9 +76,10 @@ class BundleError(ValueError):
 @dataclasses.dataclass(frozen=True, eq=False)
 class Bundle:
     """An imported design. `outcome` is what the file says, for display only; `strategy` (m, n) has been verified, and so
-    has the `prior` (n,) its estimates are made for (None: types count alike); `patterns` likewise, for surveys and rows that are moved. `device` is
-    the device.json of a kit, of which no more is known than that its digest is the one recorded; `certificate` are files of a proof, of which
-    nothing is known until `certificate_file.read` has checked them for a workload.
+    has the `prior` (n,) its estimates are made for (None: types count alike); `patterns` likewise,
+    for surveys and rows that are moved. `device` is the device.json of a kit, known only by its
+    recorded digest; `certificate` are files of a proof, unchecked until `certificate_file.read` has
+    checked them for a workload.
 
     `warnings` are sentences about what is missing or does not belong together.
     """
@@ -105,7 +106,8 @@ def export(
     """The zip file of a design; the same design gives the same bytes.
 
     `outcome` holds results (expected errors, audit): numbers, texts, lists, dicts, dataclasses and numpy values; NaN
-    and infinities become null. What may be in it where people were counted, `disclosure` decides. Software versions, digest and warnings are added to it. `strategy` is (m, n), n the
+    and infinities become null. `disclosure` decides which figures of counted people may be in it.
+    Software versions, digest and warnings are added to it. `strategy` is (m, n), n the
     size of the domain; `prior` (n,) is that of its mechanism, without which a reader would compute other estimates. `kit` are
     files named in `KIT` to go with the design, `certificate` those of a proof.
 

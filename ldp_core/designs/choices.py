@@ -1,5 +1,6 @@
-"""What the choices of a configuration come to: mechanisms with their parameters, whose error counts, the error aimed at, and how
-long to search. The app, the command line and kits all ask here, so that they mean the same by one configuration."""
+"""The choices of a configuration resolved: mechanisms with their parameters, the case that is
+optimised for, the target error, and the length of a search. The app, the command line and kits all
+ask here, so that they mean the same by one configuration."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def parameters_for(configuration: Configuration, name: str) -> dict[str, Any]:
 
 
 def named(configuration: Configuration, name: str) -> str:
-    """What a mechanism or variant is called in a design: by the name of a mechanism alone, the chosen one is meant as it was chosen.
+    """The name of a mechanism or variant in a design: the name of a mechanism alone means the
+    chosen one as it was chosen.
     Two that are the same have the same name."""
     spec, own = library.spec(name), ""
     if spec.mechanism == configuration.mechanism.name:
@@ -81,7 +83,7 @@ def cases(
 
 
 def aim(configuration: Configuration, among: Cases, name: str) -> str:
-    """The case in which a mechanism is judged: the one it is fitted for, or else the worst case."""
+    """The case of a mechanism: the one it is fitted for, or else the worst case."""
     aims, chosen = library.spec(name).aims, configuration.optimizer.aim
     return chosen if chosen in aims and chosen in among else aims[0]
 
@@ -96,7 +98,8 @@ def difference(configuration: Configuration, suggested: Callable[[], verdicts.Su
 
 
 def alpha(configuration: Configuration, suggested: Callable[[], verdicts.Suggestion]) -> float:
-    """The mean squared error of shares aimed at: as given, or that with which the difference shows clearly."""
+    """The target mean squared error of shares: as given, or the one at which the difference shows
+    clearly."""
     if configuration.difference is None:
         return configuration.target_alpha
     return verdicts.alpha_for(difference(configuration, suggested))
@@ -160,8 +163,8 @@ def questions_too_expensive(price: workloads.Price) -> str | None:
 
 
 def facts(configuration: Configuration, workload: workloads.Workload, users: int) -> tuple[workloads.Fact, ...]:
-    """The public facts stated, about the types of a design. ValueError with a sentence where they cannot be read, or cannot be true
-    of so many people together."""
+    """The public facts stated, about the types of a design. ValueError with a sentence if they
+    cannot be read, or cannot all be true together."""
     stated = [fact.text for fact in configuration.simulation.facts]
     if not stated or configuration.domain is None:
         return ()
@@ -199,7 +202,8 @@ def prove(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> bounds.AnyCertificate:
-    """What no mechanism can beat in this case, found within about ``seconds``. ``callback`` sees bounds on the scale of L."""
+    """A certificate for this case, found within about ``seconds``. ``callback`` sees bounds on the
+    scale of L."""
     alike = case.prior is not None or workload.survey is not None  # a survey has one bound for all cases
     prior = case.prior
 

@@ -218,7 +218,8 @@ class WorkloadRecipe(_Inputs):
 
     @classmethod
     def default(cls, domain: Domain) -> "WorkloadRecipe":
-        """What to ask first: running totals where there is an order, else how many of each; all pairs of attributes."""
+        """Default questions: running totals if there is an order, else counts of each value; all
+        pairs of attributes."""
         return cls(parts=default_parts(domain))
 
     def following(self, before: Domain | None, domain: Domain) -> "WorkloadRecipe":

@@ -1,4 +1,5 @@
-"""What a configuration with a domain stands for, whether or not its questions have been computed."""
+"""The domain, people and questions of a configuration, whether or not its questions have been
+computed."""
 
 from __future__ import annotations
 
@@ -93,7 +94,7 @@ class Design:
 
     @property
     def population(self) -> str:
-        """What errors "on this data" refer to, in words."""
+        """The people that errors "on this data" refer to, in words."""
         if self.on_data:
             return "this data"
         return (
@@ -105,7 +106,7 @@ class Design:
         """How many numbers figures go through: see `Workload.working_types`; all types while the questions are not known."""
         return self.domain.size if self.workload is None else self.workload.working_types
 
-    # --- whose error counts ---------------------------------------------------------------------
+    # --- cases ----------------------------------------------------------------------------------
 
     @cached_property
     def cases(self) -> dict[str, analysis.Case]:
@@ -113,7 +114,7 @@ class Design:
         return choices.cases(self.configuration, self.people, self.workload)
 
     def aim(self, name: str) -> str:
-        """The case in which a mechanism is judged: the one it is fitted for, or else the worst case."""
+        """The case of a mechanism: the one it is fitted for, or else the worst case."""
         return choices.aim(self.configuration, self.cases, name)
 
     @property
@@ -124,7 +125,7 @@ class Design:
     # --- mechanisms by name ---------------------------------------------------------------------
 
     def named(self, name: str) -> str:
-        """What a mechanism or variant is called in this design: see `choices.named`."""
+        """The name of a mechanism or variant in this design: see `choices.named`."""
         return choices.named(self.configuration, name)
 
     @property
@@ -194,7 +195,7 @@ def questions(
 
 
 def people_in(configuration: Configuration, domain: Domain, tally: tables.Tally | None) -> Counted | Records:
-    """Who takes part: those counted, or those expected; evenly spread where the data are not available."""
+    """The people: those counted, or those expected; evenly spread if the data are not available."""
     if tally is not None:
         return people_of(tally.counts, domain.shape)
     declared = configuration.population

@@ -1,4 +1,5 @@
-"""What files may tell about data: the one place that decides it, for the app, the command line and kits.
+"""The parts of files that depend on data: the one place that decides it, for the app, the command
+line and kits.
 
 A figure computed from counts is as good as the counts: an error in full precision and the number of users leave a single table of
 a thousand people with four values. Files therefore hold the figures of people spread evenly, whom no one counted, unless somebody
@@ -20,7 +21,7 @@ from ldp_core.people import Counted, Records
 PEOPLE = "people"
 """The case that counts everyone as they are."""
 MARK = "Made with counted data: it may tell about people."
-"""To stand in every other file that an analyst takes from a page while a table is open."""
+"""A note for every other file that an analyst takes from a page while a table is open."""
 
 
 def withheld(found: Setting) -> bool:
@@ -44,7 +45,7 @@ def cases(found: Setting) -> list[str]:
 
 
 def told(found: Setting, figures: bool = False) -> list[str]:
-    """What the files of a setting reveal about data, as of `observed_parts`."""
+    """The facts about data that the files of a setting reveal, as of `observed_parts`."""
     return observed_parts(found.configuration, figures and withheld(found))
 
 

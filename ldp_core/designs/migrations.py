@@ -9,7 +9,7 @@ from ldp_core.data.tables.numbers import range_attribute
 from ldp_core.designs.problems import ConfigurationError
 from ldp_core.library.variants import is_variant
 
-# What version 2 took for settings of a column, or of a declared domain, that a file left out.
+# Defaults of version 2 for settings of a column, or of a declared domain, that a file left out.
 _TREATMENT = {
     "kind": None,
     "header": True,

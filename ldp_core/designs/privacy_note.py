@@ -1,4 +1,4 @@
-"""What a design promises about people, in words to paste into a privacy review."""
+"""The promise of a design to people, in words to paste into a privacy review."""
 
 import math
 
@@ -28,7 +28,8 @@ def factor_in_words(epsilon: float) -> str:
 
 
 def risk_in_words(epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
-    """What a number of reports, each (epsilon, delta)-LDP, can tell about one person, to be followed by a full stop.
+    """The most that a number of reports, each (epsilon, delta)-LDP, reveal about one person, to be
+    followed by a full stop.
 
     Pure: they multiply the odds of any two values by at most e^(total epsilon). With a delta that is not true of every
     report, nor of all but a share delta of them; what holds is that P(S | u) <= e^epsilon P(S | v) + delta for any set S of
@@ -99,7 +100,8 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
 
 
 def observed_parts(configuration: Configuration, figures: bool = False) -> list[str]:
-    """What the configuration reveals because it was taken from the data, one sentence each, then how to avoid it. ``figures`` says whether
+    """Facts that the configuration reveals because they were taken from the data, one sentence
+    each, then how to avoid it. ``figures`` says whether
     errors on the data go with it (see `disclosure`).
 
     Empty if everything was declared.
@@ -137,7 +139,7 @@ def observed_parts(configuration: Configuration, figures: bool = False) -> list[
 
 
 def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
-    """What an attribute tells about the data it was taken from; the recipe, where there is one, says how."""
+    """Facts about the data that an attribute reveals; its recipe, if there is one, says how."""
     name = _quoted(attribute.name)
     if attribute.kind == "categorical":
         return _observed_categories(name, attribute, recipe)

@@ -118,7 +118,7 @@ def _tags(document: Any) -> list[Any]:
 
 
 def _child(document: Any, step: Any) -> tuple[Any] | None:
-    """What lies under a key or index, in a tuple of one element; None if there is no such key."""
+    """The value under a key or index, in a tuple of one element; None if there is no such key."""
     if isinstance(document, dict):
         return (document[step],) if step in document else None
     if isinstance(document, list | tuple) and isinstance(step, int):

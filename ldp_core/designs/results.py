@@ -22,7 +22,8 @@ def digest(key: object) -> str:
 class Results:
     """Values by key within `KEPT_BYTES`, safe across threads.
 
-    What is quickly recomputed goes first, what is ``expensive`` (fits and proofs) last, and of each the least recently used. The
+    Quickly recomputed values are dropped first, ``expensive`` ones (fits and proofs) last, and of
+    each kind the least recently used. The
     newest value is always kept, and an expensive one never makes room for one that is not.
     """
 
@@ -75,7 +76,7 @@ class Results:
 
     @property
     def bytes(self) -> int:
-        """What all values hold together, as it was stated."""
+        """The total size of all values, as it was stated."""
         with self._lock:
             return sum(size for _, size, _ in self._items.values())
 

@@ -84,12 +84,14 @@ class Setting(Design):
 
     @cached_property
     def alpha(self) -> float:
-        """The mean squared error of shares aimed at: as given, or that with which the difference shows clearly."""
+        """The target mean squared error of shares: as given, or the one at which the difference
+        shows clearly."""
         return choices.alpha(self.configuration, lambda: self.suggested)
 
     @property
     def only_case(self) -> str:
-        """Why there is no choice of whose error counts, in a sentence; empty where there is."""
+        """The reason why there is only one case to optimise for, in a sentence; empty if there are
+        several."""
         return analysis.only_case(self.people, self.workload)
 
     def facts(self) -> tuple[workloads.Fact, ...]:
@@ -336,7 +338,7 @@ class Setting(Design):
         return math.inf if mechanism.delta > 0 else frames.gap(needed, max(self.bounds(case).values()))
 
     def costs(self, mechanism: Mechanism) -> pd.DataFrame:
-        """What a mechanism costs in every case, each with its own bound: see `frames.costs`."""
+        """The costs of a mechanism in every case, each with its own bound: see `frames.costs`."""
         pure = mechanism.delta == 0
         limits = {case: self.bounds(case) if pure else dict[str, float]() for case in self.cases}
         known = {case: self.optimum(case) for case in self.cases if pure}
@@ -363,7 +365,8 @@ class Setting(Design):
         return "certificate:" + json.dumps([self.workload.digest, self.epsilon, digest])
 
     def proof(self, case: str) -> Proof | None:
-        """What has been proved for a case. It takes no time where the workload treats all types alike."""
+        """The best proof of a case so far. It takes no time where the workload treats all types
+        alike."""
         key = self.certificate_key(case)
         found: Proof | None = self.results.get(key)
         if found is None and self.workload.symmetry == "exchangeable" and self._even(case):
@@ -372,7 +375,7 @@ class Setting(Design):
         return found
 
     def proved_objective(self, case: str) -> float | None:
-        """What has been proved for a case, on the scale of L; None where nothing has."""
+        """The best proved bound of a case, on the scale of L; None if there is none."""
         found = self.results.get(self.certificate_key(case))
         return None if found is None else bounds.equivalent_objective(found.certificate.variance, self.workload)
 
@@ -398,7 +401,7 @@ class Setting(Design):
         return proof
 
     def written(self, case: str, before: bool = False) -> Written | None:
-        """What has been proved for a case as files; None where there is nothing to write.
+        """The best proof of a case as files; None if there is nothing to write.
 
         It takes as long as two checks of the proof, and no time where only files written ``before`` are asked for.
         """
@@ -463,7 +466,8 @@ class Setting(Design):
     def optimum_prior(self, case: str) -> np.ndarray | None:
         """The spread of people whose exact optimum is that of a case; None where there is none, or too many types.
 
-        For the worst case it is the even spread where symmetry makes all types alike: no one fares worse than the average.
+        The worst case has the even spread where symmetry makes all types alike: no one fares worse
+        than the average.
         """
         prior, n = self.cases[case].prior, self.domain.size
         if n > EXACT_TYPES:

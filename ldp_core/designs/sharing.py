@@ -1,4 +1,4 @@
-"""What a design gives away besides the design itself, and the design without that."""
+"""Facts that a design reveals besides the design itself, and the design without them."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,8 @@ LEFT_OUT = {
 
 
 def revealing(configuration: Configuration) -> list[str]:
-    """What a link to this design would give away because it was taken from somebody's data or given by hand, one sentence each.
+    """Facts that a link to this design would reveal because they were taken from somebody's data or
+    given by hand, one sentence each.
 
     Samples are made up, so they tell nothing about anybody.
     """
@@ -29,7 +30,8 @@ def revealing(configuration: Configuration) -> list[str]:
 
 
 def given_by_hand(configuration: Configuration) -> list[str]:
-    """What was typed or uploaded besides the choices of a design, and so may hold anything, one sentence each.
+    """Texts typed or uploaded besides the choices of a design, which may hold anything, one
+    sentence each.
 
     Conditions count where they can name what was taken from the data.
     """
@@ -106,7 +108,8 @@ def left_out(configuration: Configuration) -> tuple[str, ...]:
 
 
 def left_out_in_words(names: Iterable[str]) -> str:
-    """What a link leaves out, in a sentence; names that are none are passed over, and nothing left out is nothing to say."""
+    """The parts that a link leaves out, in a sentence; unknown names are ignored, and an empty list
+    gives an empty text."""
     told = [LEFT_OUT[name] for name in LEFT_OUT if name in set(names)]
     return f"The link leaves out {'; '.join(told)}." if told else ""
 

@@ -121,7 +121,7 @@ def mechanism_of(bundle: Bundle) -> Mechanism | None:
 
 
 def _recorded_parameters(outcome: dict[str, Any] | None) -> dict[str, Any]:
-    """What the file says of how its strategy was fitted, for the record only; the strategy itself has been verified."""
+    """The file's record of how its strategy was fitted; the strategy itself has been verified."""
     mechanism = (outcome or {}).get("mechanism")
     parameters = mechanism.get("parameters") if isinstance(mechanism, dict) else None
     return parameters if isinstance(parameters, dict) else {}

@@ -1,4 +1,5 @@
-"""What the files of a mechanism have in common when they are read: strict types, and one sentence for whatever is wrong."""
+"""Shared rules for reading the files of a mechanism: strict types, and one sentence for any
+error."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Anderson's acceleration of iterations to a fixed point.
 
-From what the last steps led to, the combination of them is taken whose own step would be the shortest if the iteration were linear (Anderson
-1965; Walker and Ni 2011, the unconstrained form). Where a step comes out longer than what it set out from, the plain iteration goes on
-from there, with nothing remembered (Zhang, O'Donoghue, Boyd 2020 do so too).
+The next point combines the last steps so that its own step would be the shortest if the iteration
+were linear (Anderson 1965; Walker and Ni 2011, the unconstrained form). When a step comes out
+longer than the one before, the plain iteration resumes with an empty memory (Zhang, O'Donoghue,
+Boyd 2020 do so too).
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 MEMORY = 8
-# A step may be so many times as long as the one before; a ridge keeps nearly equal steps from mattering much.
+# A step may be this many times as long as the one before; a ridge limits the influence of nearly
+# equal steps.
 _LONGER, _RIDGE = 2.0, 1e-10
 
 

@@ -8,7 +8,8 @@ themselves: only the mechanism is random. How a report's part is distributed is 
 * **normal**: standard errors from the exact variance, and the largest part of one report on top. Taken where no part of a report
   weighs more than `INTERVAL_PART` of the standard error. The part on top is at least what the first-order terms of
   skewness and of a lattice do to the tails (Esseen 1945). This is checked, not proven: tests compute the coverage of the hardest cases.
-* **bounded**: `tails.bennett` with the largest variance that any users can have. Proven, whoever and how many they are.
+* **bounded**: `tails.bennett` with the largest variance that any users can have. The proof holds
+for any number of people with any values.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _ROUNDING = 1e-9
 
 
 class _Contributing(Protocol):
-    """What is asked of a mechanism."""
+    """The methods that intervals need of a mechanism."""
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions: ...
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray: ...

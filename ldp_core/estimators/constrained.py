@@ -1,4 +1,5 @@
-"""Counts that agree with public facts: the closest answers among those of all populations of which the facts are true.
+"""Counts that agree with public facts: the closest answers among those of all populations that
+satisfy the facts.
 
 A projection, in the workload's own norm, onto a convex set: where the facts are true it never increases the squared error.
 It is biased, as every projection onto bounds is.
@@ -38,8 +39,8 @@ def too_large(workload: Workload) -> str | None:
 def project(
     workload: Workload, counts: np.ndarray, users: float, facts: Sequence[Fact], nonnegative: bool = True
 ) -> np.ndarray:
-    """(n,) the x of sum ``users`` of which all ``facts`` are true, and x >= 0 where ``nonnegative``, that minimises
-    ``(x - counts)' G (x - counts)``.
+    """(n,) the x of sum ``users`` that satisfies all ``facts``, and x >= 0 if ``nonnegative``, and
+    minimises ``(x - counts)' G (x - counts)``.
 
     ValueError for facts about other types, facts that cannot be true together, or too many types.
     """
@@ -85,7 +86,7 @@ def check_consistent(facts: Sequence[Fact], n: int, users: float, nonnegative: b
 
 
 def _possible(facts: Sequence[Fact], n: int, users: float, nonnegative: bool) -> bool:
-    """True if there are counts of sum ``users`` of which all ``facts`` are true."""
+    """True if some counts of sum ``users`` satisfy all ``facts``."""
     rows, low, high = _stacked(facts, n)
     unit = max(1.0, users / _MILLION)
     ends = np.concatenate([high, -low]) / unit

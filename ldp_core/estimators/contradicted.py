@@ -1,7 +1,8 @@
 """Answers that the reports contradict. Biased estimates take something for granted; where that fails they can be far from what the reports say.
 
-Norm-Sub moves the counts of all types as if each were known about equally well. The best mechanism for one condition tells that answer
-fifty times better than the counts behind it, and the closest possible counts then give another answer altogether.
+Norm-Sub moves the counts of all types as if each were known about equally well. The best mechanism
+for one condition answers it fifty times as accurately as the counts behind it, and the closest
+possible counts then give quite another answer.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def contradicted_in_words(answers: pd.DataFrame, name: str) -> str:
 
 
 def why(name: str) -> str:
-    """What the estimator ``name`` assumes, and what to choose where that fails, in sentences."""
+    """The assumption of the estimator ``name``, and the alternative where it fails, in
+    sentences."""
     if name == "norm_sub":
         return (
             f"{spec(name).short} takes the counts of all types for about equally well known, and these reports tell the questions far better "

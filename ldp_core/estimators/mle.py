@@ -69,8 +69,9 @@ def estimate(
 def randomized_response(tally: np.ndarray, epsilon: float) -> np.ndarray:
     """(n,) shares, exactly: p_x = s_x/nu - 1/(E - 1) on the support, nu = S/(1 + k/(E - 1)), S the tally of its k types.
 
-    The support holds the types of the largest tallies; the lowest is dropped while its share would be negative. What is
-    subtracted only grows with the support, so the first k that fails ends it.
+    The support holds the types of the largest tallies; the lowest is dropped while its share would
+    be negative. The amount subtracted only grows with the support, so the first k that fails ends
+    the search.
     """
     floor = 1 / np.expm1(epsilon)
     order = np.argsort(-tally, kind="stable")

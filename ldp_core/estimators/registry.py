@@ -46,15 +46,16 @@ class EstimatorSpec:
     """(reports, mechanism, unbiased estimate, options of its own)"""
     rule: Rule = lambda mechanism, workload: None
     told_by: Callable[[Workload], dict[str, Any]] = lambda workload: {}
-    """Options of its own that the workload tells."""
+    """Options that follow from the workload."""
     needs_facts: bool = False
     """True if it does nothing without ``facts``, an option of its own."""
     survey_rule: Callable[[SurveyMechanism, Workload], str | None] = lambda mechanism, workload: _NO_TYPES
-    """What takes the place of ``rule`` for mechanisms that estimate tables of a few attributes, and no counts of all types."""
+    """The rule that replaces ``rule`` for mechanisms that estimate tables of a few attributes
+    rather than counts of all types."""
 
     @property
     def options(self) -> list[str]:
-        """What it takes besides."""
+        """Its further options."""
         methods = [method for method in (self.improve, self.from_reports) if method is not None]
         return [name for method in methods for name in list(signature(method).parameters)[3:]]
 

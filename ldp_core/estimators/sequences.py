@@ -27,7 +27,7 @@ from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.workloads import Workload, in_chunks
 
 ANY_TIME = "holds at all times together, however often one looks (Freedman 1975; Howard et al. 2021)"
-"""What the method "any time" is, in a few words."""
+"""The method "any time" in a few words."""
 
 
 def epoch(people: int, tail: float) -> tuple[int, float]:

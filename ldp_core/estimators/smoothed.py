@@ -7,8 +7,10 @@ Each round takes one step of expectation maximisation for the likelihood ``sum_y
 
 At the ends, the weights are 2/3 and 1/3. Silverman, Jones, Wilson and Nychka 1990 ("A smoothed EM approach to indirect estimation
 problems") proposed it, and Li et al. 2020 (`ldp_core.mechanisms.square_wave`) for reports on a line, whose likelihood alone is greatest at
-ragged histograms. It has no objective that rises and no bound on what is left, so rounds end when shares hardly move; the authors end them
-when the likelihood does, which depends on the number of people. It is biased: peaks, steps and single common values are flattened however
+ragged histograms. Its objective does not always rise and the remaining error has no bound, so
+rounds end when shares hardly move. The authors end them when the likelihood hardly moves, which
+depends on the number of people. It is biased: peaks, steps and single common values are flattened
+however
 many the people are.
 """
 

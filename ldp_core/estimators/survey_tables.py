@@ -177,7 +177,7 @@ def _projected(
     many = np.bincount(layout.place, minlength=layout.length)  # tables that hold each component
     share = wanted[layout.place] * layout.within / many[layout.place]
     scale = np.bincount(layout.owner, share) / np.bincount(layout.owner)
-    own = np.array([wanted[layout.offsets[members]] for members in layout.sets])  # of what no smaller table tells
+    own = np.array([wanted[layout.offsets[members]] for members in layout.sets])  # not stated by any smaller table
     scale = np.where(own > 0, own, scale)
     by_part = scale[layout.owner]
     held = np.bincount(layout.place, by_part / layout.within, minlength=layout.length)
@@ -218,7 +218,7 @@ def _projected(
 
 
 def _change(state: np.ndarray, penalty: float) -> float:
-    """What to multiply the ``penalty`` by, 1 where it is about right."""
+    """The factor by which to change the ``penalty``; 1 if it is about right."""
     above, below = (float(np.linalg.norm(np.maximum(part, 0.0))) for part in (state, -state))
     if not above > 0:
         return 1.0

@@ -24,7 +24,8 @@ def misses(told: float, users: float) -> bool:
 
 
 def remedy(*names: str) -> str:
-    """What to choose instead of the estimators ``names`` where answers must add up, in a sentence; empty where there is nothing."""
+    """An alternative to the estimators ``names`` where answers must add up, in a sentence; empty if
+    there is none."""
     return f"{spec('wnnls_total').title} keeps to that number." if "wnnls" in names else ""
 
 

@@ -67,7 +67,8 @@ def _prefix(totals: np.ndarray, users: float | None) -> np.ndarray:
 def _all_range(totals: np.ndarray, users: float | None) -> np.ndarray:
     """Counts from noisy running totals (n + 1,) that begin with 0.
 
-    With a known total the ends are s and s + ``users`` and the rest is cut off there. Half the derivative in s is the sum of
+    If the total is known, the ends are s and s + ``users`` and the rest is cut off there. Half the
+    derivative in s is the sum of
     all residuals, an increasing function linear between the fitted values and those less ``users``.
     """
     if users is None:

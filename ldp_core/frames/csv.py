@@ -13,7 +13,7 @@ _FORMULA = re.compile(r"(^(?=[\t\r\n])|(?:^|[;\t\r\n])\s*(?=[=+@＝＋－＠-]))
 
 
 def as_csv(frame: pd.DataFrame) -> str:
-    """``frame`` as a CSV file, numbers in full precision, in which no text is a formula.
+    """``frame`` as a CSV file, numbers in full precision, without any formula.
 
     Spreadsheets compute what begins with =, +, - or @, also after a tab, a line break or, where that separates cells, a
     semicolon: an apostrophe goes before it, in names of columns too. Texts that are numbers stay as they are.

@@ -1,4 +1,4 @@
-"""What mechanisms cost, and the bounds that they are held against."""
+"""The costs of mechanisms, beside the bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ldp_core.run import Cancel
 from ldp_core.workloads import Workload
 
 BOUND_TITLES = {"svd": "SVD bound", "centred_svd": "centred SVD bound", "certificate": "certificate"}
-"""What bounds on users are called in sentences."""
+"""Names of bounds on users, for sentences."""
 
 
 def summaries(rows: Sequence[analysis.Summary]) -> pd.DataFrame:
@@ -50,7 +50,7 @@ def users_bounds(
     cancel: Cancel | None = None,
 ) -> dict[str, float]:
     """The users that every unbiased epsilon-LDP mechanism needs in this case, by each bound in closed form. The worst case
-    takes a search, which ``cancel`` (see `ldp_core.run`) ends early. Of a survey one number holds for
+    takes a search, which ``cancel`` (see `ldp_core.run`) ends early. A survey has one number for
     the worst case and for even people."""
     if workload.survey is not None and (case.prior is None or case.uniform):
         return {"centred_svd": analysis.users_from_objective(bounds.centred_svd(workload, epsilon), workload, alpha)}

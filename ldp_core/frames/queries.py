@@ -1,4 +1,4 @@
-"""What single queries and groups of queries err by."""
+"""The errors of single queries and of groups of queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ldp_core.studies.simulate import shown_queries
 from ldp_core.workloads import Workload
 
 DENSE_QUERIES = 2**22
-"""With more queries than these, variances are computed only for those asked for."""
+"""With more queries than this, variances are computed only for those requested."""
 
 
 def query_shares(

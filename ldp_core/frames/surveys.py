@@ -16,14 +16,15 @@ from ldp_core.workloads import Survey
 
 
 def names_of(survey: Survey) -> list[str]:
-    """What the columns are called."""
+    """The names of the columns."""
     return (
         [f"x{i + 1}" for i in range(len(survey.shape))] if survey.axes is None else [axis.name for axis in survey.axes]
     )
 
 
 def explained(mechanism: Mechanism, names: Sequence[str]) -> str:
-    """How a report is made, in words, with the ``names`` of the columns where it tells of single ones."""
+    """The way a report is made, in words, with the ``names`` of the columns where it mentions
+    single ones."""
     return mechanism.explain(names) if isinstance(mechanism, SplitSurvey) else mechanism.explain()
 
 
@@ -92,7 +93,7 @@ def energies(mechanism: ScrambledPatterns | SampledSets, survey: Survey) -> pd.D
     """columns, energy, ideal: how the information of reports is spread over sets of columns, largest first.
 
     ``energy`` is the share of dim_A m_A, ``ideal`` that of dim_A sqrt(g_A), where the lower bound would be met (see
-    `ldp_core.workloads.surveys`). What the questions do not ask for has an ideal of 0.
+    `ldp_core.workloads.surveys`). Components that no question depends on have an ideal of 0.
     """
     c, names = survey.components, names_of(survey)
     told = {members: anova.dimensions(survey.shape, members) * m for members, m in mechanism.information.items()}

@@ -1,4 +1,4 @@
-"""What simulated collections come to."""
+"""The results of simulated collections."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def simulated_errors(
     runs: Mapping[str, Trials], simulated: Mapping[str, Mechanism], workload: Workload
 ) -> pd.DataFrame:
     """mechanism, estimator, trials, observed, standard_error, predicted: error of a typical query as a share of all users;
-    and total_observed, total_standard_error, total_predicted: squared errors summed over all queries, in squared users. Where
-    queries have weights, the mean and the sum have them too; and estimated_users: the people that answers add up to, on average over
-    trials.
+    and total_observed, total_standard_error, total_predicted: squared errors summed over all
+    queries, in squared users. If queries have weights, the mean and the sum have them too; and
+    estimated_users: the people that answers add up to, on average over trials.
 
     ``observed`` is the root of the mean squared error over queries and trials, each standard error the uncertainty left by
     the number of trials, ``predicted`` the exact expectation for unbiased estimates on this data, NaN for biased ones and where it

@@ -1,4 +1,4 @@
-"""What the library knows of every mechanism. A new one takes a file with its mathematics, and an entry here."""
+"""The facts of every mechanism. A new one takes a file with its mathematics, and an entry here."""
 
 from __future__ import annotations
 

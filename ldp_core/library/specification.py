@@ -1,4 +1,4 @@
-"""What is known of a mechanism before it is built: its facts, and the parameters it takes."""
+"""The facts of a mechanism before it is built, and the parameters it takes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ MOST_DIGITS = 18
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """A parameter of a mechanism; ``optional`` ones may be None, which leaves the choice to the mechanism. Where a subclass does
-    not say how it is checked (functions and arrays), it is checked where it is used."""
+    """A parameter of a mechanism; ``optional`` ones may be None, which leaves the choice to the
+    mechanism. If a subclass does not say how it is checked (functions and arrays), it is checked
+    where it is used."""
 
     offered: tuple[Any, ...] | None = None
     """Values an analyst may choose from, the default first. Left out: all values of a `Choice`, none of anything else."""
@@ -55,7 +56,8 @@ class Parameter:
         return text
 
     def told(self, name: str, value: Any, short: bool = False) -> str:
-        """What a title says of ``value``, such as "branching 16"; ``short`` leaves out the name where it is plain without."""
+        """The part of a title that states ``value``, such as "branching 16"; ``short`` leaves out
+        the name where it is plain without."""
         return f"{name.replace('_', ' ')} {value}"
 
 
@@ -127,7 +129,8 @@ class Number(Parameter):
 
 @dataclass(frozen=True)
 class Spec:
-    """What the library knows of a mechanism before building it. Costs and bits are per user, in words or formulas."""
+    """The facts of a mechanism before it is built. Costs and bits are per user, in words or
+    formulas."""
 
     name: str
     title: str
@@ -152,7 +155,7 @@ class Spec:
     """True if it answers nothing but surveys; these may then have any number of types."""
     epsilon_range: tuple[float, float] = (MIN_EPSILON, MAX_EPSILON)
     out_of_range: str = "It works for epsilon from {low:.3g} to {high:.3g}."
-    """What is said of an ``epsilon`` that is not in ``epsilon_range``, from ``low`` to ``high``."""
+    """The sentence for an ``epsilon`` outside ``epsilon_range``, from ``low`` to ``high``."""
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     """What `create` takes besides n, epsilon and workload."""
     sweep_rounds: Mapping[int, int] = field(default_factory=dict)
@@ -220,7 +223,7 @@ class Spec:
 
     @property
     def caveat(self) -> str:
-        """What has to be said alongside the guarantee; empty where it holds for what is drawn."""
+        """The caveat that belongs to the guarantee; empty where it holds for the numbers drawn."""
         return FLOATING_POINT if self.continuous else ""
 
     def unsuitable(self, n: int, epsilon: float, workload: Workload | None = None) -> str | None:

@@ -21,7 +21,8 @@ NAME = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*", re.ASCII)
 """A mechanism with its parameters in brackets."""
 LONGEST = 300
 FILLS, DASHES = ("-open", "-open-dot"), ("dash", "dot", "dashdot", "longdash", "longdashdot")
-"""What variants of one mechanism are distinguished by in charts; the colour and the shape of the marker are its own."""
+"""Marks that distinguish variants of one mechanism in charts; they keep its colour and the shape of
+its marker."""
 
 
 def is_variant(name: str) -> bool:
@@ -86,7 +87,8 @@ def variant(spec: Spec, parameters: Mapping[str, Any]) -> Spec:
 
 
 def _place(spec: Spec, fixed: Mapping[str, Any]) -> int:
-    """Where a variant stands among the ten looks that `FILLS` and `DASHES` make, 0 for the mechanism itself. Those that differ in one
+    """The place of a variant among the ten looks that `FILLS` and `DASHES` make, 0 for the
+    mechanism itself. Those that differ in one
     choice look different, and so do numbers up to a factor of five apart, or one to nine decades below 1."""
     told, place = spec.told(fixed), 0
     for order, (name, kind) in enumerate(spec.settings.items()):

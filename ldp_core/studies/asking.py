@@ -1,7 +1,8 @@
 """Asking one thing after the other, each knowing the answers to those before (Bassily 2019, Algorithm 6), on simulated people.
 
-Every person belongs to one round, drawn at random, and answers in that round only: once, with epsilon. What is asked later may
-depend on what was answered earlier, but no one can be asked again, so there is nothing to undo.
+Every person belongs to one round, drawn at random, and answers in that round only: once, with
+epsilon. A later question may depend on earlier answers, but no one can be asked again, so undo is
+impossible.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ MOST_TYPES = 2**16
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked: ``query`` (n,) has entries from 0 to 1, and its mean over all people is the answer.
+    """One question: ``query`` (n,) has entries from 0 to 1, and its mean over all people is the
+    answer.
 
     ``low`` and ``high`` are what means of 0 and 1 stand for: shares from 0 to 1, or an attribute's least and greatest value.
     """
@@ -181,18 +183,21 @@ class Asking:
 
     @property
     def largest_error(self) -> float:
-        """Of all answers so far, as means between 0 and 1: what Theorem 5.2 bounds on average over sessions; 0 before the first."""
+        """The error of all answers so far, as means between 0 and 1, which Theorem 5.2 bounds on
+        average over sessions; 0 before the first."""
         return max(
             (abs(one.value - one.truth) / (one.question.high - one.question.low) for one in self.asked), default=0.0
         )
 
     @property
     def error_bound(self) -> float:
-        """What the largest error of all rounds stays below on average over sessions (Bassily 2019, bound (20), r = 1/2)."""
+        """The bound on the largest error of all rounds, on average over sessions (Bassily 2019,
+        bound (20), r = 1/2)."""
         return bounds.few_users.adaptive(self.rounds, self.users, self.epsilon, radius=0.5, form="sharp")
 
     def transcript(self) -> pd.DataFrame:
-        """What may be told: a row per question with round, question, answer, low, high (95 %) and people who answered; no truths."""
+        """The publishable record: a row per question with round, question, answer, low, high (95 %)
+        and people who answered; no truths."""
         rows = [
             (k, one.question.text, one.value, *one.interval, one.answer.users)
             for k, one in enumerate(self.asked, start=1)

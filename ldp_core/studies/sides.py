@@ -1,4 +1,5 @@
-"""What epsilon buys: the users needed as it grows, and what published answers might look like at one."""
+"""The benefit of epsilon: the users needed as it grows, and examples of published answers at one
+value."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ QUICK_TYPES = 64
 
 
 def epsilons(chosen: float, points: int = 41) -> np.ndarray:
-    """Where curves over epsilon are drawn: from 0.1 to 5 in equal ratios, which leaves them as they are while the ``chosen`` one
-    moves in there, and up or down to that where it is beyond."""
+    """The epsilons of curves: from 0.1 to 5 in equal ratios. They stay the same while the
+    ``chosen`` one moves inside, and extend to it where it lies beyond."""
     return np.geomspace(min(0.1, chosen), max(5.0, chosen), points)
 
 

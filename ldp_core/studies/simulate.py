@@ -29,8 +29,9 @@ _BLOCK_ENTRIES = 2**22
 
 @dataclass(frozen=True)
 class View:
-    """What else to keep of every trial: ``reduce`` turns the answers (trials, q) to the given ``queries`` of ``workload`` (None:
-    all of them), in users and without their weights, into (trials, k). Each row may depend on the same row only."""
+    """A further statistic of every trial: ``reduce`` turns the answers (trials, q) to the given
+    ``queries`` of ``workload`` (None: all of them), in users and without their weights, into
+    (trials, k). Each row may depend on the same row only."""
 
     workload: Workload
     queries: np.ndarray | None
@@ -150,7 +151,7 @@ def _checked(workload: Workload, counts: Counts) -> Counts:
 
 
 class _Kept:
-    """What the views keep of one estimator, and its errors, trial after trial.
+    """The views of one estimator, and its errors, trial after trial.
 
     Answers that come from counts are computed for a block of trials at once. The last block is filled up with zeros: the
     size of a block can change the last bit of a product, and no trial may depend on how many others there are.

@@ -1,4 +1,5 @@
-"""Synthetic people from one simulated collection of a survey: a joint model of all columns, and what its answers are worth."""
+"""Synthetic people from one simulated collection of a survey: a joint model of all columns, and the
+accuracy of its answers."""
 
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ def make(
 
 
 def unsuitable(mechanism: ScrambledPatterns | SplitSurvey, survey: Survey) -> str | None:
-    """Why there can be no joint model of what a mechanism collects, in a sentence; None where there can."""
+    """The reason why a mechanism's reports give no joint model, in a sentence; None where they
+    do."""
     for i, size in enumerate(survey.shape):
         if size > 1 and (i,) not in mechanism.inflation:
             name = f"attribute {i + 1}" if survey.axes is None else survey.axes[i].name

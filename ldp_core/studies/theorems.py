@@ -1,5 +1,6 @@
-"""What the papers' theorems say of one design, on one axis: their numbers, the exact error of its mechanism beside them, and how
-far apart these are; with the two pictures and the table that put some of them to the test.
+"""The papers' theorems applied to one design, on one axis: their numbers, the exact error of its
+mechanism beside them, and the distance between the two; with the two pictures and the table that
+test some of them.
 
 Errors are averages over people spread evenly over the types, in squared users summed over the weighted queries, for one user
 (see `ldp_core.bounds.statements`); errors of shares and users needed follow from them.
@@ -34,7 +35,7 @@ JEFFREYS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """What a statement says of a design.
+    """A statement applied to a design.
 
     Attributes:
         reason: why it says nothing here, in a sentence; empty where it does.
@@ -61,7 +62,7 @@ class Entry:
 
     @property
     def standard_error(self) -> float | None:
-        """Of a typical query, as a share of all users."""
+        """The error of a typical query, as a share of all users."""
         return None if self.variance is None else share(self.variance, self.setting)
 
     @property
@@ -78,7 +79,8 @@ def share(variance: float, setting: Setting) -> float:
 def entries(
     setting: Setting, alpha: float, exact: float | None, known: Mapping[str, tuple[float, float]]
 ) -> list[Entry]:
-    """What every statement says in a ``setting``; users needed are for the mean squared error ``alpha`` of a share.
+    """Every statement applied to a ``setting``; users needed are for the mean squared error
+    ``alpha`` of a share.
 
     ``exact`` is the average variance per user of the setting's mechanism, None where it is not known; ``known`` holds costly
     numbers that have been computed, with their standard errors, by the names of statements.
@@ -119,7 +121,7 @@ def _users_needed(statement: Statement, setting: Setting, number: float, alpha: 
     def enough(users: int) -> bool:
         try:
             return statement.number(replace(setting, users=users)) <= alpha * workload.squared_weights * users
-        except ValueError:  # it is not for so few users
+        except ValueError:  # it does not hold for this few users
             return False
 
     high = 1

@@ -1,4 +1,5 @@
-"""What a workload asks, in numbers: how many tables of counts, and how large the largest of them is."""
+"""The size of a workload in numbers: how many tables of counts, and how large the largest of them
+is."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from ldp_core.workloads.surveys import MOST_GROUPS, Survey
 
 @dataclass(frozen=True)
 class Asked:
-    """What a workload asks.
+    """The size of a workload.
 
     Attributes:
         queries: p. sets: different sets of attributes whose tables it reads.
@@ -53,7 +54,7 @@ def joint_domain_fits(axes: Sequence[Axis]) -> bool:
 
 
 def tables_limit(axes: Sequence[Axis]) -> str:
-    """What limits the tables that can be asked about these attributes, in a sentence; empty where all can be."""
+    """The limit on the tables of these attributes, in a sentence; empty if all can be counted."""
     if joint_domain_fits(axes):
         return ""
     return (

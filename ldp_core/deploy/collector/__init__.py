@@ -1,4 +1,4 @@
-"""What came back, counted: files of reports in, answers with intervals out.
+"""Reports that came back, counted: files of reports in, answers with intervals out.
 
 collection = collector.collect(["monday.parquet"], mechanism, design)      # validated, repeated ids dropped, in flat memory
 collection + other                                                          # by day or shard, exact; one file twice is refused

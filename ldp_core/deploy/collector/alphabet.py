@@ -1,4 +1,5 @@
-"""Which rows of whole numbers are reports of a mechanism: those that `privatize` can give, and no others.
+"""The rows of whole numbers that are reports of a mechanism: those that `privatize` can give, and
+no others.
 
 `aggregate` refuses a whole array for one bad row, and takes some rows that no device sends (a set that names one type
 twice, say), which would weigh more than a report can.
@@ -29,7 +30,7 @@ from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.mechanisms.unary import UnaryMechanism
 
 FEW_OUTCOMES = 2**22
-"""So many different reports are counted by the database before they come here."""
+"""The database counts equal reports first if there are at most this many different ones."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def _scrambled(mechanism: ScrambledPatterns, rows: np.ndarray) -> np.ndarray:
 
 
 def _tried(mechanism: Mechanism, rows: np.ndarray) -> np.ndarray:
-    """Of a mechanism that nothing more is known of: the rows that `aggregate` takes, found by halving."""
+    """For other mechanisms: the rows that `aggregate` takes, found by halving."""
     try:
         mechanism.aggregate(alphabet(mechanism).shaped(rows))
     except ValueError:

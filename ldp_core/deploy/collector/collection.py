@@ -76,7 +76,8 @@ class Collection:
 
     @classmethod
     def empty(cls, mechanism: Mechanism, design: str) -> Collection:
-        """Nothing collected yet. ValueError for a mechanism whose reports are not whole numbers."""
+        """A collection without reports. ValueError for a mechanism whose reports are not whole
+        numbers."""
         return cls(design, mechanism.aggregate(alphabet(mechanism).nothing))
 
     @property

@@ -40,7 +40,8 @@ class Engine:
 
     @contextmanager
     def connected(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection that is interrupted when somebody cancels; its errors are told in a sentence."""
+        """A connection that is interrupted when somebody cancels; its errors become one
+        sentence."""
         spill = self.folder / "spill"
         settings: dict[str, str | bool | int | float | list[str]] = {
             **SETTINGS,

@@ -75,7 +75,8 @@ class Source:
 
 
 def look(path: Path) -> Source:
-    """What kind of file this is. UnreadableReports for one that is none, has other columns, or ends too early."""
+    """The kind of a file. UnreadableReports for one that is none, has other columns, or ends too
+    early."""
     try:
         version = now(path)
         if not path.is_file():

@@ -1,4 +1,5 @@
-"""What forged reports can do: a device that does not follow the mechanism sends whatever moves an answer most.
+"""The effect of forged reports: a device that does not follow the mechanism sends the report that
+moves an answer most.
 
 An answer is a sum over reports of what each adds, R r. An honest person of type u adds the true answer w_u on average; the forger
 adds the least or the most that a report can. The stronger the privacy, the further a single report reaches: what hides one person

@@ -40,7 +40,7 @@ def _locked(path: Path) -> IO[bytes]:
         except OSError:
             file.close()
             raise Held from None
-        file.close()  # whoever had it has just removed it
+        file.close()  # the process that had it has just removed it
 
 
 def _lock(file: IO[bytes]) -> None:

@@ -55,16 +55,18 @@ def collect(
 ) -> Collection:
     """``collection`` (none: nothing) and the reports in ``files`` for ``design``, drawn by ``mechanism``.
 
-    Files have a column ``report``: whole numbers separated by single spaces, or integers. A column ``design`` says of which design
-    each is; rows of others are refused. A column ``id`` says which are the same: the first row of this design that has an id
+    Files have a column ``report``: whole numbers separated by single spaces, or integers. A column
+    ``design`` states the design of each report; rows of others are refused. A column ``id`` says
+    which are the same: the first row of this design that has an id
     uses it up, in the order of rows and files, and later ones are repeats, whatever they report. A column ``reports``
     instead says how many times a report was sent, for those counted elsewhere.
 
     Args:
         progress: told how much is done, 0 to 1, also by a thread of its own.
         cancel: looked at between batches. It raises `ldp_core.run.Interrupted`.
-        state: a path. What is collected is saved there after each file, and found there when collecting goes on: files read before
-            are passed over. The ids are kept beside it, in a folder whose name ends in ``.ids``, and compared with
+        state: a path. The collection is saved there after each file, and found there when
+        collecting goes on: files read before are passed over. The ids are kept beside it, in a
+        folder whose name ends in ``.ids``, and compared with
             those of all later files. Without a state they are compared within the files of one call.
 
     Raises:
@@ -118,7 +120,7 @@ def collect(
 
 @contextmanager
 def _only_one(state: str | Path | None) -> Iterator[None]:
-    """No one else collects into the same state meanwhile, and a full disk is told in a sentence."""
+    """Refuses a second collection into the same state, and reports a full disk in a sentence."""
     try:
         if state is None or not Path(state).parent.is_dir():
             yield
@@ -191,7 +193,8 @@ def uploads_stay_in_memory() -> bool:
 
 
 def _place(files: Sequence[File]) -> Path | None:
-    """Where the private folder is to be; None for the usual place. ValueError where there is no room for what was uploaded."""
+    """The parent of the private folder; None for the usual place. ValueError where there is no room
+    for what was uploaded."""
     uploaded = sum(len(file[1]) for file in files if isinstance(file, tuple))
     if not uploaded or not uploads_stay_in_memory():
         return None
@@ -309,7 +312,7 @@ class _File:
         if again:
             repeated = "coalesce(kept <> number, false)"
             table = f"(SELECT f.*, t.number AS kept FROM {self.source.query(numbered=True)} AS f LEFT JOIN twice AS t ON f.id = t.id)"
-        # What is longer than any report is not worth carrying.
+        # texts longer than any report are dropped
         text = (
             REPORT
             if self.source.whole_numbers

@@ -35,7 +35,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """What can be typed."""
+    """The command line."""
     top = _Parser(
         prog="python -m ldp_core",
         description="Local differential privacy from the command line, with the numbers of the app.",
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, Interrupted, Stopping):
         print("Stopped.", file=sys.stderr)
         return STOPPED
-    except BrokenPipeError:  # whoever read along has seen enough, as `head` has
+    except BrokenPipeError:  # the reader of the pipe has seen enough, as `head` has
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (ValueError, OSError, MemoryError) as error:

@@ -1,4 +1,5 @@
-"""``audit``: what a design, or somebody's own strategy matrix, promises in exact arithmetic, and what it is worth."""
+"""``audit``: the promise of a design, or of somebody's own strategy matrix, in exact arithmetic,
+and its costs."""
 
 from __future__ import annotations
 
@@ -82,7 +83,7 @@ def _own(strategy: Any, epsilon: float) -> Mechanism:
 
 
 def _audited(mechanism: Mechanism, audit: Audit, labels: Sequence[str] | None = None) -> dict[str, Any]:
-    """With the names of the types that are distinguished best, where these have ``labels``."""
+    """The result has the names of the best distinguished types if these have ``labels``."""
     named = {} if labels is None else {"worst_pair_named": [labels[one] for one in audit.worst_pair]}
     return named | {
         "mechanism": mechanism.name,

@@ -1,4 +1,4 @@
-"""What commands show: progress and Ctrl-C, tables for people and JSON for programs."""
+"""Output of commands: progress and Ctrl-C, tables for people and JSON for programs."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Bar:
             sys.stderr.flush()
 
     def __call__(self, progress: Progress) -> None:
-        """What `ldp_core.run` tells: rounds done of those allowed, or the share of the time."""
+        """The share done, by rounds or by time, as `ldp_core.run` reports it."""
         limit = progress.max_rounds
         if limit:
             self.share(progress.round / limit, f"{progress.round:,} of {limit:,}")

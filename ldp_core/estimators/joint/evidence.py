@@ -1,4 +1,5 @@
-"""What noisy tables say about each component of the joint distribution (`ldp_core.anova`), with the noise in it.
+"""Noisy tables as evidence about each component of the joint distribution (`ldp_core.anova`), with
+their noise.
 
 White noise of variance s^2 in each cell of a table over B is, in its marginal on A, white noise of variance s^2 n_B / n_A, and
 independent between components: what all tables say about one component is their average, weighted by the inverse variances.

@@ -3,12 +3,14 @@
 `mbi` and the JAX below it take seconds to load and compile, and are loaded only when a model is fitted. It minimises the
 squared errors of the components, each over its variance, over the distributions whose tables agree with each other.
 
-All pairs of eleven columns determine a single clique of 10^9 cells, for which no exact inference is possible, and with the noise of
-local privacy most pairs say less than their noise anyway. So the model follows a tree of measured sets (`trees.chosen`), as
-MST does (McKenna, Miklau and Sheldon 2021). Measured on invented people with eleven columns of Adult's sizes, all pairs designed at
+All pairs of eleven columns determine a single clique of 10^9 cells, which is too large for exact
+inference. With the noise of local privacy most pairs say less than their noise anyway. The model
+therefore follows a tree of measured sets (`trees.chosen`), as MST does (McKenna, Miklau and Sheldon
+2021). Measured on invented people with eleven columns of Adult's sizes, all pairs designed at
 epsilon 1: with 50,000 people the total variation distance of pairs was 0.34 on average (0.50 for unbiased tables made non-negative one
-by one), with a million 0.13, where larger junction trees and mixtures of products fitted to all pairs reached 0.14. With far less noise (a million
-people at epsilon 4) the pairs that are left out cost accuracy: 0.077, against 0.053 with a larger junction tree.
+by one), with a million 0.13, where larger junction trees and mixtures of products fitted to all
+pairs reached 0.14. With far less noise (a million people at epsilon 4) leaving out pairs costs
+accuracy: 0.077, against 0.053 with a larger junction tree.
 """
 
 from __future__ import annotations
@@ -61,8 +63,9 @@ def fit(
     cell)}, whose noise is taken as independent; where the noise of components is known, `fit_evidence` is exact.
 
     Every column's table is fitted, and those tables over more that form a tree and say more than their noise, of together at most
-    ``most_cells`` cells; see `JointModel.follows`. ``callback`` is told each round of 50 steps; time and ``cancel`` are looked at
-    between rounds, and the compilation before the first takes seconds. Nothing here is random. ValueError for tables that do not
+    ``most_cells`` cells; see `JointModel.follows`. ``callback`` is called after each round of 50
+    steps; time and ``cancel`` are checked between rounds, and the compilation before the first
+    takes seconds. The fit uses no random numbers. ValueError for tables that do not
     fit ``sizes``, for an attribute in none of them, and where `mbi` is not installed.
     """
     measured = [tuple(sorted(map(int, one))) for one in tables]

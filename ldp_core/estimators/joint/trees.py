@@ -1,4 +1,5 @@
-"""Which sets of attributes a model follows: sets that form a tree, chosen so that following them saves the most error.
+"""The sets of attributes that a model follows: sets that form a tree, chosen so that following them
+saves the most error.
 
 A family of sets is a tree (an acyclic hypergraph) where its maximum spanning tree by overlaps counts every attribute once:
 the sizes of the sets less the overlaps along the tree make the number of attributes (Bernstein and Goodman 1981).

@@ -1,4 +1,5 @@
-"""What repeated collections would look like: mechanisms x estimators on the same people, as tidy frames for charts.
+"""Repeated collections, simulated: mechanisms x estimators on the same people, as tidy frames for
+charts.
 
 found = outcomes.compare({"haar": mechanism}, workload, counts, labels, trials=100, estimators=("unbiased", "wnnls"))
 found.errors, found.groups, found.releases, ...

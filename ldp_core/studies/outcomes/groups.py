@@ -1,4 +1,5 @@
-"""What a query is, in one word or number: the length of a range, the attributes of a marginal, the place of a prefix."""
+"""The property by which queries are grouped, in one word or number: the length of a range, the
+attributes of a marginal, the place of a prefix."""
 
 from __future__ import annotations
 
@@ -110,7 +111,7 @@ def counts_people(workload: Workload) -> bool:
 def _by_length(workload: AllRange | WidthRange) -> Groups:
     n, width = workload.n, getattr(workload, "width", workload.n)
     lengths = np.unique(np.linspace(1, width, min(width, MOST_LENGTHS)).astype(np.int64))
-    # Where the queries of each first type start.
+    # The first query of each first type.
     starts = np.concatenate([[0], np.cumsum(np.minimum(width, n - np.arange(n)))])
     chosen = [starts[spread([n - length + 1], A_GROUP)[0]] + length - 1 for length in lengths]
     return _of_chosen("types in the range", [str(length) for length in lengths], chosen, n - lengths + 1)

@@ -29,7 +29,7 @@ QUANTILES = tuple(k / 10 for k in range(1, 10))
 LEAST_VALUES = 3
 """A distribution over fewer values says no more than a share does."""
 MOST_SCALES = 12
-"""Along at most so many columns of a survey there are quantiles, the first ones."""
+"""Quantiles are computed along at most this many columns of a survey, the first ones."""
 
 
 def positions(totals: np.ndarray, users: float | np.ndarray, quantiles: Sequence[float] = QUANTILES) -> np.ndarray:

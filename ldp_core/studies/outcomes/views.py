@@ -214,7 +214,7 @@ class _Run:
 
     @cached_property
     def names(self) -> list[str]:
-        """Of the queries shown."""
+        """They are of the queries shown."""
         return [self.workload.query_name(int(query), self.labels) for query in self.trials.queries]
 
     @cached_property

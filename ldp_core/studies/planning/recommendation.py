@@ -1,4 +1,5 @@
-"""Which mechanism to take, by a rule that can be stated in a sentence, with the figures of all of them."""
+"""The recommended mechanism, by a rule that can be stated in a sentence, with the figures of all of
+them."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from ldp_core.workloads import Workload
 TOLERANCE = 0.05
 """Mechanisms that need at most this share more users than the best count as equally good; the simplest of them is taken."""
 NEGLIGIBLE = 5e-4
-"""Shares below this are not worth a sentence."""
+"""Smaller shares are left out of sentences."""
 NOT_FITTED = "Not fitted yet, so its figures are not known."
 
 COLUMNS = [
@@ -77,12 +78,13 @@ def recommend(
     cancel: Cancel | None = None,
     counts: Counts | None = None,
 ) -> Recommendation:
-    """Picks one of ``candidates`` (by default all mechanisms). Nothing is fitted: mechanisms that need a fit take part when
-    they are in ``fitted``, for this number of types and epsilon.
+    """Picks one of ``candidates`` (by default all mechanisms). This function fits nothing:
+    mechanisms that need a fit take part when they are in ``fitted``, for this number of types and
+    epsilon.
 
     **The rule.** Those whose privacy is pure (or all, with ``delta``) and that can answer the workload are compared by
-    the users they need in the worst case. Of all within 5 % of the fewest, a closed form is taken before one made to
-    measure, then the one with the shortest reports, then the one that needs the fewest users.
+    the users they need in the worst case. Among all within 5 % of the fewest users, a closed form
+    is preferred, then the shortest reports, then the fewest users.
 
     ``floor`` is a worst-case variance per user that no unbiased epsilon-LDP mechanism goes below; by default a bound that
     takes seconds is computed. ``results`` keeps and lends figures, as in a sweep. Once cancelled, it recommends from the

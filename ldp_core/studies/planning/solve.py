@@ -132,7 +132,7 @@ def default_bound(workload: Workload) -> str:
 
 @dataclass(frozen=True)
 class _Question:
-    """What is given, checked, and nan for what is to be ``solved`` for."""
+    """The given quantities, checked; nan marks the one to be ``solved`` for."""
 
     case: str
     solved: str
@@ -165,7 +165,8 @@ def _question(
 
 @dataclass
 class _Curve:
-    """Variance per user of a mechanism or bound as a function of epsilon. What was evaluated is in ``seen``."""
+    """Variance per user of a mechanism or bound as a function of epsilon. ``seen`` holds all points
+    evaluated so far."""
 
     point: Point
     case: str

@@ -1,4 +1,4 @@
-"""What the rows of a plan mean, in sentences."""
+"""The rows of a plan, in sentences."""
 
 from __future__ import annotations
 

@@ -26,12 +26,13 @@ CERTIFIED_TYPES, CERTIFIED_BY_BLOCKS = 256, 1024
 """Certificates of workloads without symmetry take half a minute past this many types; half a second up to so many where neighbouring types
 are much alike."""
 LIGHT_TYPES = 256
-"""Closed forms on more types than this are worth handing to another process."""
+"""Closed forms on more types than this go to another process."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a point comes to. Variances are per user, in squared users and summed over the queries; for a bound they are
+    """The result at one point. Variances are per user, in squared users and summed over the
+    queries; for a bound they are
     what no unbiased epsilon-LDP mechanism can go below. They do not depend on any target error. nan where ``reason``
     says why there are none."""
 
@@ -97,7 +98,7 @@ class Point:
 
     @property
     def heavy(self) -> bool:
-        """True if it is worth a process of its own."""
+        """True if it deserves a process of its own."""
         return self.effort > 0 or self.workload.working_types > LIGHT_TYPES
 
     @property
@@ -197,16 +198,16 @@ def _mechanism(point: Point, cancelled: Callable[[], bool]) -> Outcome:
 
 
 def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: int = 0) -> Outcome:
-    """What a mechanism that has been built comes to on ``workload``."""
+    """The result of a built mechanism on ``workload``."""
     profile = mechanism.variance_profile(workload)
-    # Where a survey has too many types, the profile is that of the worst alone.
+    # If a survey has too many types, the profile is that of the worst alone.
     average = float(profile.mean()) if len(profile) > 1 else analysis.average_variance(mechanism, workload)
     return Outcome(float(profile.max()), average, stopped, rounds, float(mechanism.bits_per_report))
 
 
 def _bound(point: Point, cancelled: Callable[[], bool]) -> Outcome:
-    """A bound on L bounds the average over types, and with it the worst type. For the worst type the centred SVD bound
-    takes the least favourable population, where it can be searched for in seconds."""
+    """A bound on L bounds the average over types, and with it the worst type. For the worst type,
+    the centred SVD bound uses the least favourable population if the search takes seconds."""
     workload, epsilon, stopped = point.workload, point.epsilon, "closed form"
     if point.name == "svd":
         value = bounds.svd(workload, epsilon)

@@ -1,4 +1,5 @@
-"""Where points are computed: in the calling thread, in processes of this machine, or on a Dask cluster, through joblib.
+"""The executors of points: the calling thread, processes of this machine, or a Dask cluster,
+through joblib.
 
 Closed forms cost less than handing them over, so the calling thread computes them while the pool starts on the rest.
 Threads would share one interpreter lock: fits spend enough time in Python that two threads are slower than one.
