@@ -30,8 +30,9 @@ COPIES_STAY = (
 
 
 def forgetting_is_sure() -> bool:
-    """True if nothing is known to be left of sessions that are forgotten, and they are forgotten in time."""
-    return not (tab_storage.COPIES.off or tab_storage.OPEN_TABS.off or run_context.KNOWN_TABS.off)
+    """True if sessions are forgotten in time, and nothing is left of them."""
+    fixes = (tab_storage.UPLOADS, tab_storage.STATES, tab_storage.OPEN_TABS, run_context.KNOWN_TABS)
+    return not any(fix.off for fix in fixes)
 
 
 def forgotten_at_once() -> str:

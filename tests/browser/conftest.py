@@ -61,11 +61,12 @@ def address(server):
 
 
 @contextmanager
-def serve(log, options=(), environment=None):
-    """A server of the app on a free port: its address and its process."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+def serve(log, options=(), environment=None, port=None):
+    """A server of the app on a free port, or a given one: its address and its process."""
+    if port is None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), *options]
     with log.open("wb") as said:
         server = subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=subprocess.STDOUT, env=environment)

@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import Error, expect
 
 from pages.ui.data import choice as data_choice
-from pages.ui.session.state import Session
-from tests.browser.conftest import Visitor, beside, hand, still
+from pages.ui.session import exchange
+from pages.ui.session.state import RESTARTED, Session
+from tests.browser.conftest import Visitor, beside, drawn, hand, serve, still
 from tests.browser.raw import RawVisitor
 
 PEOPLE = b"age,place\n" + b"".join(b"%d,town %d\n" % (i % 256, i % 4) for i in range(512))
@@ -45,6 +46,13 @@ def long_search():
     state.set_data(state.choice.model_copy(update={"recipes": (bins,)}), state.source)
     state.change(epsilon="0.7", optimizer=state.configuration.optimizer.model_copy(update={"time_limit": 3000.0}))
     return {"name": "configuration.json", "mimeType": "application/json", "buffer": state.configuration.to_json()}
+
+
+def a_link():
+    """A design that somebody has begun."""
+    state = Session("one")
+    state.change(epsilon="0.7")
+    return exchange.address(state, "http://here/").split("design=")[1]
 
 
 def test_a_lost_connection_loses_nothing(analyst):
@@ -100,7 +108,7 @@ def test_tabs_opened_at_the_same_moment_are_one_browser(browser, address):
     first.goto(address)
     first.locator(".st-key-begin button").click()
     expect(design(first)).to_contain_text("3,000 users")
-    (given,) = [cookie["value"] for cookie in context.cookies() if cookie["name"].startswith("ldp")]
+    (given,) = [cookie["value"] for cookie in context.cookies() if re.fullmatch(r"ldp-\d+", cookie["name"])]
     while len(sockets) == 1:
         for socket, told in waiting[:]:
             socket.send(told)
@@ -190,3 +198,56 @@ def test_every_live_tab_has_its_own_design_and_the_one_left_last_comes_back(anal
         page = analyst.context.new_page()
         page.goto(analyst.address)
         expect(design(page)).to_contain_text(told)
+
+
+def told_of_a_restart(visitor):
+    return any(RESTARTED in alert.replace("\\", "") for alert in visitor.alerts)
+
+
+def test_who_had_begun_something_before_a_restart_is_told_that_it_is_gone(address):
+    """A browser in which something was begun keeps a number of this run of the server, which a later one does not know."""
+    idle, busy = RawVisitor(address), RawVisitor(address, "design=" + a_link())
+    idle.go("guide")
+    busy.go("guide")
+    name, run = said(idle)["name"], said(busy)["work"]
+    assert said(idle)["work"] == ""
+    assert len(run) > 8
+    for work, gone in ((run, False), ("", False), (run[::-1], True)):
+        visitor = RawVisitor(address, cookies=f"{name}={secrets.token_urlsafe(32)}; {name}-work={work}")
+        assert told_of_a_restart(visitor) is gone
+        visitor.alerts.clear()
+        visitor.go("guide")
+        assert not told_of_a_restart(visitor), "it has been read"
+        assert said(visitor)["work"] == ""
+        visitor.leave()
+    assert not told_of_a_restart(idle)
+    assert not told_of_a_restart(busy)
+    idle.leave()
+    busy.leave()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("comes_back", ["by a link", "by a refresh"])
+def test_a_page_left_open_says_that_the_server_was_restarted(browser, tmp_path, comes_back):
+    """It stands as it was until somebody does something."""
+    with serve(tmp_path / "before.txt") as (address, _):
+        context = still(browser)
+        page = context.new_page()
+        page.goto(address)
+        page.locator(".st-key-begin button").click()
+        expect(design(page)).to_contain_text("3,000 users")
+        drawn(page)
+    with serve(tmp_path / "after.txt", port=urlsplit(address).port):
+        if comes_back == "by a link":
+            page.get_by_test_id("stTopNavLink").filter(has_text="Guide").click()
+        else:
+            page.reload()
+        expect(page.get_by_test_id("stMain").get_by_text(RESTARTED)).to_be_visible()
+        expect(design(page)).to_contain_text("Data: not chosen")
+        page.reload()
+        expect(design(page)).to_contain_text("Data: not chosen")
+        drawn(page)
+        page.get_by_test_id("stTopNavLink").filter(has_text="Papers").click()
+        expect(page.locator("h1")).to_have_text("Papers")
+        expect(page.get_by_text(RESTARTED)).to_have_count(0)
+        context.close()

@@ -115,7 +115,7 @@ def _drop_late_polls() -> None:
 
 
 def _draw_what_is_on_the_page() -> None:
-    from streamlit.runtime.fragment import Fragment, MemoryFragmentStorage
+    from streamlit.runtime.fragment import MemoryFragmentStorage
 
     forget_wrappers, lookup = MemoryFragmentStorage.clear_outside_wrappers, MemoryFragmentStorage.lookup
 
@@ -124,7 +124,7 @@ def _draw_what_is_on_the_page() -> None:
         forget_wrappers(storage)
         storage.__dict__["begun_at"] = storage.registration_sequence()
 
-    def on_page(storage: MemoryFragmentStorage, fragment: str) -> Fragment:
+    def on_page(storage: MemoryFragmentStorage, fragment: str) -> Any:
         """A fragment to draw; where the page as it was drawn last has none such, Streamlit's own error, which skips it."""
         there = fragment in storage.ids_registered_after(storage.__dict__.get("begun_at", 0))
         return lookup(storage, fragment if there else _NO_FRAGMENT)

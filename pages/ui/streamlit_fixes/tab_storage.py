@@ -15,20 +15,17 @@ from typing import Any
 
 from pages.ui.streamlit_fixes.guard import Fix
 
-OPEN_TABS = Fix(
-    "tabs that are closed are noticed",
-    "What they showed stays in memory until the server is stopped, as the pages then say.",
-)
-COPIES = Fix(
-    "Streamlit's copies of uploads are freed",
-    "Copies may stay in memory until the server is stopped, as the pages then say.",
-)
+_STAYS = "stays in memory until the server is stopped, as the pages then say"
+OPEN_TABS = Fix("tabs that are closed are noticed", f"What they showed {_STAYS}.")
+UPLOADS = Fix("Streamlit's copies of uploads are freed", f"What somebody uploads {_STAYS}.")
+STATES = Fix("Streamlit's state of closed tabs is freed", f"What a tab has shown {_STAYS}.")
 _TRIED = "tried by the app"
 
 
 def install() -> None:
     OPEN_TABS.attempt(lambda: _is_open(_TRIED))
-    COPIES.attempt(_try)
+    UPLOADS.attempt(_try_uploads)
+    STATES.attempt(_try_states)
 
 
 @OPEN_TABS.guarded(otherwise=True)
@@ -38,27 +35,36 @@ def is_open(tab: str) -> bool:
     return _is_open(tab)
 
 
-@COPIES.guarded(otherwise=None)
 def free(tabs: Iterable[str]) -> None:
     """Free what Streamlit holds of these tabs: their uploads, and where no browser shows them, everything."""
-    if (server := _server()) is None:
-        return
-    files, _, cache, lock = _parts(server)
     for tab in tabs:
-        files.remove_session_files(tab)
+        _free_uploads(tab)
+        _free_state(tab)
+
+
+@UPLOADS.guarded(otherwise=None)
+def _free_uploads(tab: str) -> None:
+    if (server := _server()) is not None:
+        server.uploaded_file_mgr.remove_session_files(tab)
+
+
+@STATES.guarded(otherwise=None)
+def _free_state(tab: str) -> None:
+    if (server := _server()) is not None:
+        _, cache, lock = _stored(server)
         with lock:
             left = cache.pop(tab, None)
         if left is not None:
             _empty(left.session)
 
 
-@COPIES.guarded(otherwise=False)
+@STATES.guarded(otherwise=False)
 def expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
     """Free the tabs that no one can come back to any more. ``known`` are those seen before, and is
     brought up to date. Returns whether any was freed."""
     if (server := _server()) is None:
         return False
-    _, manager, cache, lock = _parts(server)
+    manager, cache, lock = _stored(server)
     with lock:  # no one comes back meanwhile
         expired = cache.expire()
         kept = {info.session.id: info.session for info in manager.list_sessions()}
@@ -76,21 +82,21 @@ def _is_open(tab: str) -> bool:
 
 
 def _server() -> Any:
-    """The server that runs this script; None for a script without one, and for what stands for a server in Streamlit's own tests."""
+    """The server that runs this script; None for a script without one, and where Streamlit's own tests have a stand-in for it."""
     from streamlit.runtime import Runtime, get_instance
 
     try:
-        found = get_instance()
+        server = get_instance()
     except RuntimeError:
         return None
-    return found if issubclass(type(found), Runtime) else None
+    return server if issubclass(type(server), Runtime) else None
 
 
-def _parts(server: Any) -> tuple[Any, Any, Any, Any]:
-    """The uploads of all tabs, the manager of tabs, what it keeps of those that have gone, and the lock of these. AttributeError where
-    another version keeps them differently."""
+def _stored(server: Any) -> tuple[Any, Any, Any]:
+    """The manager of tabs, what it keeps of those that have gone, and the lock of these. AttributeError where another version keeps
+    them differently."""
     manager = server._session_mgr
-    return server.uploaded_file_mgr, manager, manager._session_storage._cache, manager._storage_lock
+    return manager, manager._session_storage._cache, manager._storage_lock
 
 
 def _empty(session: Any) -> None:
@@ -98,25 +104,33 @@ def _empty(session: Any) -> None:
     session.session_state.__init__()  # its clear() keeps the callbacks, and with them all variables of pages
 
 
-def _try() -> None:
-    """Free an upload, a tab that has expired and a state, none of them anybody's. RuntimeError where one of them stays."""
+def _try_uploads() -> None:
+    """Free an upload that is no one's. RuntimeError where it stays."""
     if (server := _server()) is None:
         return
-    from streamlit.runtime.app_session import AppSession
-    from streamlit.runtime.state import SessionState
     from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-    files, manager, cache, lock = _parts(server)
+    files = server.uploaded_file_mgr
     files.add_file(_TRIED, UploadedFileRec(file_id=_TRIED, name=_TRIED, type="", data=b"copy"))
     files.remove_session_files(_TRIED)
     if files.get_files(_TRIED, [_TRIED]):
         raise RuntimeError("an upload stays")
-    expired = type(cache)(maxsize=2, ttl=0)
-    expired[_TRIED] = _TRIED
-    if list(expired.expire()) != [(_TRIED, _TRIED)] or cache.pop(_TRIED, None) is not None:
-        raise RuntimeError("a tab that has expired stays")
+
+
+def _try_states() -> None:
+    """Free a tab that has expired and a state, neither of them anybody's. RuntimeError where one of them stays."""
+    if (server := _server()) is None:
+        return
+    from streamlit.runtime.app_session import AppSession
+    from streamlit.runtime.state import SessionState
+
+    manager, cache, lock = _stored(server)
     with lock:
         manager.list_sessions()
+    trial = type(cache)(maxsize=2, ttl=0)  # the server's would lose somebody's tab where it is full
+    trial[_TRIED] = _TRIED
+    if list(trial.expire()) != [(_TRIED, _TRIED)] or cache.pop(_TRIED, None) is not None:
+        raise RuntimeError("a tab that has expired stays")
     _ = AppSession.shutdown, AppSession.session_state
     state = SessionState()
     state[_TRIED] = _TRIED
