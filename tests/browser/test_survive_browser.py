@@ -205,7 +205,7 @@ def told_of_a_restart(visitor):
 
 
 def test_who_had_begun_something_before_a_restart_is_told_that_it_is_gone(address):
-    """A browser in which something was begun keeps a number of this run of the server, which a later one does not know."""
+    """A browser keeps a number of this run of the server once something was begun in it. A later run has another number."""
     idle, busy = RawVisitor(address), RawVisitor(address, "design=" + a_link())
     idle.go("guide")
     busy.go("guide")

@@ -1,4 +1,4 @@
-"""Streamlit as another version may be: names that it has today are called otherwise, throughout its source, so that it works as ever."""
+"""Streamlit as another version may be: names are changed throughout its source, so that it still works, but we do not find them."""
 
 import re
 import sys
@@ -24,7 +24,7 @@ class Source(SourceFileLoader):
 
 
 class Renaming(MetaPathFinder):
-    """Finds modules in which ``names`` occur, such as "streamlit.Runtime"; all others are loaded as they are."""
+    """Finds modules in which ``names`` occur, such as "streamlit.Runtime"."""
 
     def __init__(self, names):
         self._names = {package: [] for package in PACKAGES}
@@ -45,6 +45,6 @@ class Renaming(MetaPathFinder):
 
 
 def rename(names):
-    """To be called before any of `PACKAGES` is imported."""
+    """Streamlit is imported with these names changed. Nothing of `PACKAGES` may have been imported before."""
     assert not {name.partition(".")[0] for name in sys.modules} & set(PACKAGES)
     sys.meta_path.insert(0, Renaming(names))

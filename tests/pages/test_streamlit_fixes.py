@@ -64,13 +64,13 @@ UNUSED = [
     f"streamlit.{name}" for name in ("FragmentStorageKeyError", "StopException", "DeltaGenerator", "_uploaded_file_mgr")
 ]
 """Names that the app once could not do without."""
-BY_DEFAULT = ["get_script_run_ctx", "_cache", "uploaded_file_mgr"]
-"""Those on which promises rest; a process for each of the others takes a second."""
+BY_DEFAULT = ["_cache", "uploaded_file_mgr"]
+"""Forgetting everything seemed to work without these, or failed. Each name takes a second, so the others are slow tests."""
 
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
-    """What the app does without names: a function of these."""
+    """A function that runs the app without the names it is given, and returns what the app does."""
     log = tmp_path_factory.mktemp("without_names") / "log.txt"
     command = [sys.executable, str(Path(__file__).parent / "without_names.py")]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
@@ -164,7 +164,7 @@ def test_nothing_else_touches_the_insides_of_streamlit():
 
 
 def test_what_touches_the_insides_of_streamlit_does_so_when_it_is_tried():
-    """What is imported sooner would stop the app where it is absent; and each name is taken away in a test above."""
+    """An import at the top of a file would stop the app where the name is absent. Each name is taken away in a test above."""
     found = [one for path in FOLDER.glob("*.py") for one in insides(path)]
     assert found
     assert not [one for one in found if one[2]]
@@ -180,7 +180,7 @@ def test_what_touches_the_insides_of_streamlit_does_so_when_it_is_tried():
 
 
 def test_a_fix_that_fails_while_it_is_used_is_off_and_says_so_once(caplog):
-    fix, calls = Fix("something is mended", "It is as it was."), []
+    fix, calls = Fix("polls are dropped", "It is as it was."), []
 
     @fix.guarded(otherwise="nothing")
     def use(fails):
@@ -191,14 +191,14 @@ def test_a_fix_that_fails_while_it_is_used_is_off_and_says_so_once(caplog):
         assert [use(False), use(True), use(False), use(True)] == [1.0, "nothing", "nothing", "nothing"]
     assert calls == [False, True]
     (said,) = caplog.messages
-    assert "something is mended (ZeroDivisionError: division by zero). It is as it was." in said
+    assert "polls are dropped (ZeroDivisionError: division by zero). It is as it was." in said
 
 
 def test_what_ends_a_run_is_no_failure_of_a_fix():
-    fix = Fix("something is mended", "It is as it was.")
+    fix = Fix("polls are dropped", "It is as it was.")
 
     class Ends(BaseException):
-        """As Streamlit has them for a page that runs anew."""
+        """Streamlit has such for a page that runs again."""
 
     @fix.guarded(otherwise=None)
     def use():

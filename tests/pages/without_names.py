@@ -1,5 +1,8 @@
-"""Run by itself: what the app does where Streamlit lacks names. For each list of names on the standard input, a line of JSON; each in
-a process of its own, forked before Streamlit is imported."""
+"""A program that runs the app where Streamlit lacks names.
+
+It reads lists of names, one a line, and answers each with a line of JSON. Each list has its own
+process, forked before Streamlit is imported.
+"""
 
 import importlib
 import json
@@ -13,14 +16,15 @@ from pathlib import Path
 
 import renamed
 
+import ldp_core
+
 APP = Path(__file__).parents[2] / "app.py"
-# What takes long to import and has nothing to do with Streamlit is there before a process is forked.
+# Packages that take long to import and do not need Streamlit are imported before a process is forked.
 BEFORE = "numpy pandas scipy.stats plotly.graph_objects pyarrow duckdb cvxpy pydantic google.protobuf.message anyio asyncio click"
-CORE = "analysis beliefs bounds charts designs estimators frames library mechanisms optimize studies verdicts workloads deploy.collector deploy.kit"
 
 
 def tell(names):
-    """What is off, what was logged and what the pages say without these ``names``."""
+    """The fixes that are off without these ``names``, the lines logged, and the words of the pages."""
     renamed.rename(names)
     lines, logged = [], logging.Handler(logging.WARNING)
     logged.emit = lambda record: lines.append(record.getMessage())
@@ -60,7 +64,7 @@ def as_served():
 
 
 def copies_left(tab_storage):
-    """Whether a server still has what a tab had uploaded and shown that was freed, or what one had shown that has expired."""
+    """True if a server still holds the upload or the state of a tab that was freed, or the state of one that has expired."""
     server = have(named("streamlit.web.server.server", "Server")(str(APP), False), "_runtime")
     storage = have(have(server, "_session_mgr"), "_session_storage")
     tab_storage.install()
@@ -90,7 +94,7 @@ class Tab:
 
 
 def have(owner, name):
-    """What is called ``name`` in the version that we know."""
+    """An attribute by the ``name`` that it has in the version we know."""
     return getattr(owner, name if hasattr(owner, name) else name + renamed.AFTER)
 
 
@@ -116,7 +120,9 @@ def fork(names):
 
 
 if __name__ == "__main__":
-    for module in (*BEFORE.split(), "ldp_core", *(f"ldp_core.{part}" for part in CORE.split())):
+    for module in BEFORE.split():
         importlib.import_module(module)
+    for part in ldp_core.__all__:
+        getattr(ldp_core, part)
     for line in sys.stdin:
         fork(json.loads(line))

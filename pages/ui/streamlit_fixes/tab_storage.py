@@ -15,10 +15,10 @@ from typing import Any
 
 from pages.ui.streamlit_fixes.guard import Fix
 
-_STAYS = "stays in memory until the server is stopped, as the pages then say"
-OPEN_TABS = Fix("tabs that are closed are noticed", f"What they showed {_STAYS}.")
-UPLOADS = Fix("Streamlit's copies of uploads are freed", f"What somebody uploads {_STAYS}.")
-STATES = Fix("Streamlit's state of closed tabs is freed", f"What a tab has shown {_STAYS}.")
+_UNTIL = "in memory until the server is stopped, as the pages then say"
+OPEN_TABS = Fix("tabs that are closed are noticed", f"Tables and results of a closed tab stay {_UNTIL}.")
+UPLOADS = Fix("Streamlit's copies of uploads are freed", f"Copies of uploads may stay {_UNTIL}.")
+STATES = Fix("Streamlit's state of closed tabs is freed", f"Tables and results of a closed tab may stay {_UNTIL}.")
 _TRIED = "tried by the app"
 
 
