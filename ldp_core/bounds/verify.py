@@ -10,6 +10,15 @@ are mixtures of rows v in {1, 1 + D}^n up to scale, M 1 comes from weights with 
 
     tr(M^-1 G) >= tr(C G)^2 / 1'mu    where    v'C G C v <= (r'v)(mu'v) for every v in {1, 1 + D}^n.
 
+*G.* The second step needs G to be semidefinite, and numbers in a file that round those of a semidefinite matrix need not be. So with s
+the roots of G's diagonal, what is proved is proved of every semidefinite G* that is G but for its roundings, |G*_ij - G_ij| at most
+``roundings`` u s_i s_j, and of G + g 1, with g >= 0 such that this is proved to be semidefinite. Both have
+
+    tr(C G*) >= tr(C (G + g 1)) - g sum_i |C_ii| - e s'|C|s,    C G* C <= C (G + g 1) C + e |w|^2 1,    G*_ii <= (1 + e) G_ii + g,
+
+e = ``roundings`` u: the bound is charged with all three, the last one n times, as the variance above is counted from G's own diagonal. A g
+beyond rounding is refused: the matrix is then the Gram matrix of no questions. Where G is given by class, and an eigenvalue is below 0 by
+rounding, C must be 0 there, and g is that eigenvalue.
 *General.* With y = v - 1 the condition follows from the matrix in (1, y) of (r'v)(mu'v) - v'CGCv - y'Ny
 - sum_k kappa_k (1'y - k D)(1'y - (k+1) D) + sum_i gamma_i (y_i^2 - D y_i) being positive semidefinite: N and kappa are not negative,
 k is whole, and y_i is 0 or D. Whatever that lacks, by rounding or otherwise, is made up for by adding the same delta to all mu_i.
@@ -25,7 +34,10 @@ and 3.1). As |G_ij| <= s_i s_j with s = sqrt(diag G), and w = |C| s, this gives,
 form in v by (2n + g + 1) u |w|^2 + 6 u |mu| |r| in norm; entries of the matrix in (1, y), sums of 2n + 16 more terms, by that many u
 times the same sums of absolute values. A Cholesky factorisation of B that runs to its end proves B >= -(m + 1) u / (1 - (m + 1) u) tr B
 (m rows; Demmel 1989; Rump 2006, Verification of positive definiteness, Theorem 2.3). `UP` covers the rounding of these bounds
-themselves, and `TINY` underflow, of numbers below `MOST`.
+themselves, and `TINY` underflow, of numbers below `MOST`: results that are compared with it are above 1 / `MOST`. What is multiplied alone
+(weights, and what they come to) must stay between these two as well, as a share of an underflow may be all of a number.
+
+**The price.** What takes long is refused before it is begun: see `price`. What is not checked here is named in the answer.
 """
 
 from __future__ import annotations
@@ -39,7 +51,8 @@ import sys
 import zipfile
 from collections.abc import Mapping
 from fractions import Fraction
-from itertools import chain, combinations
+from functools import cache
+from itertools import chain, combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +60,11 @@ import numpy as np
 
 FORMAT, ARRAYS = "ldp-certificate/1", "certificate.npz"
 NAMED = ("histogram", "prefix", "all_range")
-MOST_TYPES, MOST_COLUMNS, MOST_BYTES = 4096, 20, 2**28
+MOST_TYPES, MOST_COLUMNS, MOST_BYTES, MOST_TEXT, MOST_ARRAYS = 4096, 20, 2**28, 5_000_000, 2**14
+MOST_CELLS, MOST_WHOLE, MOST_ROUNDINGS = 64, 2**53, 2**30
+"""Most numbers of one cut, the size below which sums of them are exact, and how often G may have been rounded."""
+MOST_WORK = 4e7
+"""Most that checking may cost, in microseconds of an ordinary machine, as `price` reckons them."""
 U, UP, MOST, TINY = 2.0**-53, 1 + 1e-6, 1e100, 1e-200
 ASKED = {
     "histogram": "how many have each type",
@@ -64,7 +81,20 @@ HEADER = re.compile(
     re.DOTALL,
 )
 DAMAGED = (KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RuntimeError, EOFError, zipfile.BadZipFile)
+UNCHECKED = ("stronger", "proof", "merged")
+"""What a document may hold for other programs: nothing is said of it here but that it was not checked."""
+PART = {"kind", "epsilon", "types", "workload", "prior", "proof", "merged"}
+FIELDS = {
+    "document": {*PART, "format", "value", "sha256", "meaning", "stronger", "parts"},
+    "part": {*PART, "columns", "weight", "arrays"},
+    "group": {"columns", "weight", "eigenvalues"},
+    "array": {"gram", "roundings"},
+    "classes": {"gram", "bits"},
+    "tables": {"gram", "sizes", "groups"},
+    "parts": {"gram", "sizes"},
+}
 Arrays = Mapping[str, np.ndarray]
+Part = tuple[Mapping[str, Any], Arrays]
 
 
 def verified(text: str | bytes, packed: bytes) -> str:
@@ -78,10 +108,12 @@ def verified(text: str | bytes, packed: bytes) -> str:
 
 def checked(text: str | bytes, packed: bytes) -> str:
     """The same, for files that are not damaged."""
-    document = parsed(text)
+    document = known(parsed(text), "document")
     if document["format"] != FORMAT or hashlib.sha256(packed).hexdigest() != document["sha256"]:
         raise ValueError(f"The format is not {FORMAT}, or {ARRAYS} is not the one that the certificate names.")
     data, value = arrays(packed), document["value"]
+    if ("parts" in document) != (document["kind"] == "parts"):
+        raise ValueError("Only a certificate of parts names parts.")
     proved = proven(document, data)
     if not (isinstance(value, float) and 0 <= value <= proved):
         raise ValueError(f"The numbers prove {proved:.17g}, and the certificate claims {value}.")
@@ -104,19 +136,55 @@ def meaning(document: Mapping[str, Any], data: Arrays) -> str:
 
 
 def proven(document: Mapping[str, Any], data: Arrays) -> float:
-    """A lower bound on tr(M^-1 G) that the numbers prove; ValueError where they are none of a proof."""
+    """A lower bound on tr(M^-1 G) that the numbers prove; ValueError where they are none of a proof, or too many to be checked."""
     if any(not np.all(np.abs(array) < MOST) for array in data.values()):  # nor nan
         raise ValueError("The numbers must be finite.")
-    return by_kind(document, data, spread(document["epsilon"]))
+    if not price(document, data) <= MOST_WORK:
+        raise ValueError("The certificate would take longer to check than is allowed here.")
+    found = by_kind(document, data, spread(document["epsilon"]))
+    if not found < MOST:  # nor nan
+        raise ValueError("The numbers prove nothing.")
+    return found
+
+
+def known(fields: Mapping[str, Any], of: str) -> Any:
+    """The fields, which must be such as are looked at: others could claim anything."""
+    if others := fields.keys() - FIELDS.get(of, {"gram"}):
+        raise ValueError(f"The certificate holds what is not looked at here: {sorted(others)[0]}.")
+    return fields
+
+
+def price(document: Mapping[str, Any], data: Arrays) -> float:
+    """About how many microseconds it takes to check the numbers, from how many there are."""
+    kind = document["kind"]
+    if kind == "general":
+        return 1e3 + 3e-4 * min(number(document["types"]), MOST) ** 3 + 0.1 * data["size_multipliers"].size
+    if kind == "classes":
+        cuts = data["cut_multipliers"].size
+        if any(array.size > MOST_CELLS for name, array in data.items() if re.fullmatch(r"cut\d+", name)):
+            raise ValueError(f"A cut has at most {MOST_CELLS} numbers.")
+        return 1e3 + 1e3 * cuts
+    if kind == "tables":
+        groups = document["workload"]["groups"]
+        return 1e3 + 5.0 * sum(len(group) + 2.0 ** min(len(group["columns"]), MOST_COLUMNS + 1) for group in groups)
+    return 1e3 + sum(price(part, its) for part, its in distinct(own_parts(document, data)).values())
+
+
+def number(x: Any) -> float:
+    """A number of the document: neither a text nor a truth value, and neither so small nor so large that products of it are lost."""
+    if type(x) not in (int, float) or not 1 / MOST < x < MOST:
+        raise ValueError("Types, weights and sizes are numbers above 0.")
+    return float(x)
 
 
 def by_kind(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     """The bound from the numbers of a kind, which must be what the questions are of; all but the general one count people evenly."""
     kind, asked = document["kind"], document["workload"]["gram"]
-    if type(document["types"]) is not int:
+    if type(document["types"]) is not int or not 0 < document["types"] < MOST:
         raise ValueError("The number of types must be whole.")
     if kind != "general" and (asked != kind or document.get("prior", "even") != "even"):
         raise ValueError("The numbers are about other questions, or other people, than the certificate says.")
+    known(document["workload"], asked)
     return KINDS[kind](document, data, D)
 
 
@@ -143,16 +211,26 @@ def general(document: Mapping[str, Any], data: Arrays, spread: Fraction) -> floa
     """The bound from C, mu, gamma, N, k and kappa, in floating point."""
     G, n, D = gram(document, data), document["types"], float(spread) * (1 + 4 * U)
     given = document["workload"].get("roundings", 0)
+    if not (type(given) is int and 0 <= given <= MOST_ROUNDINGS):
+        raise ValueError(f"A Gram matrix is rounded 0 to {MOST_ROUNDINGS} times.")
+    lift = shortfall(G, given) if document["workload"]["gram"] == "array" else 0.0
+    largest = float(G.diagonal().max())
+    G, given = G + lift * np.eye(n), given + 1
     C, N = square(data["inverse"], n), square(data["pairs"], n)
     mu, gamma, p = data["multipliers"], data["diagonal"], people(document, data)
     k, kappa = data["sizes"], data["size_multipliers"]
     if not (mu.shape == gamma.shape == p.shape == (n,) and k.shape == kappa.shape == (k.size,)):
         raise ValueError("The arrays do not belong together.")
-    if N.min() < 0 or kappa.min(initial=0) < 0 or np.any(k != np.rint(k)) or not (type(given) is int and given >= 0):
+    if N.min() < 0 or kappa.min(initial=0) < 0 or np.any(k != np.rint(k)):
         raise ValueError("Multipliers of inequalities must not be negative, and sizes must be whole.")
     r, s = n * p, np.sqrt(G.diagonal()) * UP
     w, half = np.abs(C) @ s * UP, G @ C
-    trace = float(half.trace()) - UP * (2 * n + given) * U * float(s @ w) - TINY
+    trace = (
+        float(half.trace())
+        - UP * (2 * n + given) * U * float(s @ w)
+        - UP * lift * float(np.abs(C.diagonal()).sum())
+        - TINY
+    )
     off_v = UP * U * ((2 * n + given + 1) * float(w @ w) + 6 * norm(mu) * norm(r)) + TINY
 
     F = np.outer(mu / 2, r)
@@ -181,7 +259,8 @@ def general(document: Mapping[str, Any], data: Arrays, spread: Fraction) -> floa
     total = float(mu.sum()) + UP * n * (delta + U * float(np.abs(mu).sum()))
     if not (1 / MOST < trace < MOST and 1 / MOST < total < MOST):
         raise ValueError("The numbers prove nothing.")
-    return trace / (total * math.fsum(p)) * trace * (1 - 16 * U)
+    bound = trace / (total * math.fsum(p)) * trace * (1 - 16 * U)
+    return bound - UP * n * (lift + given * U * largest)
 
 
 def gram(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
@@ -196,17 +275,26 @@ def gram(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
         raise ValueError("The certificate is about questions that are not known here.")
     G = square(data["gram"], n)
     s = np.sqrt(np.maximum(G.diagonal(), 0.0))
-    if np.any(np.abs(G) > np.outer(s, s) * UP) or least_eigenvalue(G) < -1e-9 * G.trace():
+    if np.any(np.abs(G) > np.outer(s, s) * UP):
         raise ValueError("The Gram matrix is none.")
     return G
 
 
-def least_eigenvalue(A: np.ndarray) -> float:
+def shortfall(G: np.ndarray, roundings: int) -> float:
+    """g >= 0 such that G + g 1 is proved to be semidefinite, as it is computed: 0 where G is."""
+    rounding = UP * U * float(G.trace()) + TINY
+    least = least_eigenvalue(G, 2 * (len(G) + 10) * rounding)
+    if not -least <= (4 * roundings + 8 * len(G) + 64) * rounding:
+        raise ValueError("The Gram matrix is none: it is not positive semidefinite.")
+    return 0.0 if least >= 0 else UP * (4 * U * float(G.diagonal().max()) - least)
+
+
+def least_eigenvalue(A: np.ndarray, *shifts: float) -> float:
     """A lower bound on the smallest eigenvalue of a symmetric A, or on 0 if that is less, proven. Honest ones are 0 but for rounding;
-    otherwise the computed one says which shift to try."""
+    otherwise the computed one says which shift to try. Other ``shifts`` come first."""
     m, unit = len(A), len(A) * U * norm(A) + TINY
     computed = (float(least) - unit * 4.0**k for of in [A] for least in np.linalg.eigvalsh(of)[:1] for k in range(8))
-    for shift in chain((-unit * 4.0**k for k in range(3)), computed):
+    for shift in chain(shifts, (-unit * 4.0**k for k in range(3)), computed):
         B = A - shift * np.eye(m)
         try:
             np.linalg.cholesky(B)
@@ -233,6 +321,8 @@ def square(entries: np.ndarray, n: int) -> np.ndarray:
 
 def people(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
     """(n,) p."""
+    if document["prior"] not in ("even", "array"):
+        raise ValueError("People are spread evenly, or as an array says.")
     p = data["prior"] if document["prior"] != "even" else np.full(document["types"], 1 / document["types"])
     if not (p.shape == (document["types"],) and p.min() >= 0 and abs(p.sum() - 1) <= 1e-9):
         raise ValueError("People are spread by shares that are not negative and sum to 1.")
@@ -257,7 +347,8 @@ def classes(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     if not (blocks and mu > 0 and corner >= 0 and middle >= 0 and corner * middle >= n * side**2):
         raise ValueError("A matrix that must be positive semidefinite is not.")
     trace = sum(many * c * g for many, c, g in zip(count, C, gram, strict=True))
-    return below(trace**2 / (n * mu)) if trace > 0 else 0.0
+    lifts = sum(many * max(-g, 0) for many, g in zip(count, gram, strict=True))
+    return below(trace**2 / (n * mu) - lifts) if trace > 0 else 0.0
 
 
 def terms(document: Mapping[str, Any], data: Arrays, D: Fraction) -> tuple[Any, ...]:
@@ -267,10 +358,15 @@ def terms(document: Mapping[str, Any], data: Arrays, D: Fraction) -> tuple[Any, 
     if type(d) is not int or not (2 <= n <= 2**24 and 0 <= d <= 24) or (d and n != 2**d):
         raise ValueError("There must be 2 to 2^24 types.")
     K = krawtchouk(d) if d else [[1, n - 1], [1, -1]]
+    if (
+        any(data[name].shape != (len(K),) for name in ("gram", "inverse", "pairs"))
+        or data["floors"].shape != data["cut_multipliers"].shape
+    ):
+        raise ValueError("The arrays do not belong together.")
     pair, C, N, kappa, k = (exactly(data[name]) for name in ("gram", "inverse", "pairs", "cut_multipliers", "floors"))
-    cuts = [data[f"cut{number}"] for number in range(len(kappa))]
+    cuts = [data[f"cut{place}"] for place in range(len(kappa))]
     whole = all(x.denominator == 1 for x in chain(k, *map(exactly, cuts)))
-    if not len(pair) == len(C) == len(N) == len(K) or len(k) != len(kappa) or min([*N, *kappa]) < 0 or not whole:
+    if min([*N, *kappa]) < 0 or not whole:
         raise ValueError("The arrays are none of a proof.")
     gram = [sum(a * b for a, b in zip(row, pair, strict=True)) for row in K]
     if any(
@@ -279,31 +375,38 @@ def terms(document: Mapping[str, Any], data: Arrays, D: Fraction) -> tuple[Any, 
         raise ValueError("The Gram matrix is none.")
     taken = [sum(a * b for a, b in zip(row, N, strict=True)) for row in K]
     linear = constant = Fraction(0)
-    for c, number, weight in zip(cuts, k, kappa, strict=True):
-        values, total = transformed(c, d, n)
-        taken = [t + weight * sum(share * x**2 for share, x in own) / n for t, own in zip(taken, values, strict=True)]
-        linear -= weight * D * (2 * number + 1) * total / n
-        constant += weight * D**2 * number * (number + 1)
+    for c, floor, weight in zip(cuts, k, kappa, strict=True):
+        squares, total = transformed(c, d, n)
+        taken = [t + weight * square / n for t, square in zip(taken, squares, strict=True)]
+        linear -= weight * D * (2 * floor + 1) * total / n
+        constant += weight * D**2 * floor * (floor + 1)
     X = [c**2 * g for c, g in zip(C, gram, strict=True)]
     return n, K[0], gram, C, X, taken, linear, constant
 
 
-def transformed(c: np.ndarray, d: int, n: int) -> tuple[list[list[tuple[Fraction, Fraction]]], Fraction]:
-    """For each class of characters the values of the transform of whole weights c, with their shares in it; and the sum of c. Axes of c
-    stand for parts of the d bits (or for equal and different types), entries for how many of these are set."""
+def transformed(c: np.ndarray, d: int, n: int) -> tuple[list[Fraction], int]:
+    """For each class of characters the mean square of the transform of whole weights c; and the sum of c. Axes of c stand for parts of
+    the d bits (or for equal and different types), entries for how many of these are set."""
     parts = [m - 1 for m in c.shape] if d else []
-    if sum(parts) != d or (not d and c.shape != (2,)):
+    if sum(parts) != d or 0 in parts or (not d and c.shape != (2,)):
         raise ValueError("A cut is about another number of bits.")
-    values = np.array(exactly(c), dtype=object).reshape(c.shape)
+    values, sizes = c, np.abs(c)
     for axis, K in enumerate([krawtchouk(m) for m in parts] or [[[1, n - 1], [1, -1]]]):
-        values = np.moveaxis(np.tensordot(np.array(K, dtype=object), values, axes=(1, axis)), 0, axis)
-    found: list[list[tuple[Fraction, Fraction]]] = [[] for _ in range(max(d, 1) + 1)]
-    for place in np.ndindex(values.shape):
+        rows = np.array(K, dtype=float)
+        values, sizes = (
+            np.moveaxis(np.tensordot(of, array, axes=(1, axis)), 0, axis)
+            for of, array in ((rows, values), (np.abs(rows), sizes))
+        )
+    if not sizes.max() < MOST_WHOLE:  # below this, sums of whole numbers are exact
+        raise ValueError("The weights of a cut are too large.")
+    found = [Fraction(0)] * (max(d, 1) + 1)
+    for place, value in np.ndenumerate(values):
         share = Fraction(math.prod(map(math.comb, parts, place)), math.comb(d, sum(place))) if d else Fraction(1)
-        found[sum(place)].append((share, values.item(place)))
-    return found, values.item(0)
+        found[sum(place)] += share * int(value) ** 2
+    return found, int(values.item(0))
 
 
+@cache
 def krawtchouk(d: int) -> list[list[int]]:
     """Row j, column i: the eigenvalue on characters of j bits of the matrix of pairs of types that differ in i of d bits."""
     whole = range(d + 1)
@@ -326,8 +429,7 @@ def tables(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     sets, sizes = by_set(document["workload"]), document["workload"]["sizes"]
     constant = sets.pop((), 0.0)
     root = math.fsum(math.prod(sizes[i] - 1 for i in members) * math.sqrt(g) for members, g in sets.items())
-    if document["types"] != math.prod(sizes):
-        raise ValueError("The number of types is another.")
+    product(document["types"], sizes)
     n, ratio = float(document["types"]), float(D**2 / (4 * (1 + D)))  # the ratio is sinh(epsilon / 2)^2
     return n * (constant + root / ratio * root) * (1 - (len(document["workload"]["groups"]) + 64) * U * UP)
 
@@ -336,12 +438,9 @@ def by_set(workload: Mapping[str, Any]) -> dict[tuple[int, ...], float]:
     """{A: g_A}: a group asks about the joint table of its columns, each cell with its weight; or it has a Gram matrix there with the
     eigenvalues given, in the order of `subsets`."""
     sizes, found = workload["sizes"], dict[tuple[int, ...], float]()
-    if any(type(size) is not int or size < 1 for size in sizes):
-        raise ValueError("Columns have one value or more.")
     for group in workload["groups"]:
-        columns, weight, values = tuple(group["columns"]), group["weight"], group.get("eigenvalues")
-        if columns != tuple(sorted({*columns} & {*range(len(sizes))})) or not 0 < weight < MOST:
-            raise ValueError("A group names columns in order, with a weight.")
+        columns, weight = in_order(group["columns"], sizes), number(known(group, "group")["weight"])
+        values, cells = group.get("eigenvalues"), math.prod(sizes[i] for i in columns)
         varying = tuple(i for i in columns if values is not None or sizes[i] > 1)  # sets with others count for nothing
         among = [*subsets(varying)] if len(varying) <= MOST_COLUMNS else []
         values = [1.0] * len(among) if values is None else values
@@ -350,10 +449,33 @@ def by_set(workload: Mapping[str, Any]) -> dict[tuple[int, ...], float]:
                 f"A group names at most {MOST_COLUMNS} columns, with an eigenvalue for each set of them or none."
             )
         for members, value in zip(among, values, strict=True):
-            if not 0 <= value < MOST:
+            if type(value) not in (int, float) or not 0 <= value < MOST:
                 raise ValueError("Eigenvalues are not negative.")
-            found[members] = found.get(members, 0.0) + weight**2 * value / math.prod(sizes[i] for i in columns)
+            share = weight**2 * value / cells
+            if value and not 1 / MOST < share < MOST:
+                raise ValueError("Weights and eigenvalues are too small, or too large.")
+            found[members] = found.get(members, 0.0) + share
     return found
+
+
+def in_order(columns: Any, sizes: list[int]) -> tuple[int, ...]:
+    """The columns, which must be there, and in order."""
+    inside = all(type(i) is int and 0 <= i < len(sizes) for i in columns)
+    if not inside or any(a >= b for a, b in pairwise(columns)):
+        raise ValueError("Columns are named by their places, in order.")
+    return tuple(columns)
+
+
+def product(types: int, sizes: Any) -> list[int]:
+    """The sizes of columns, which must be those of so many types together."""
+    left = types
+    for size in sizes:
+        if type(size) is not int or size < 1 or left % size:
+            raise ValueError("The number of types is another, or a column has no values.")
+        left //= size
+    if left != 1:
+        raise ValueError("The number of types is another.")
+    return list(sizes)
 
 
 def subsets(columns: tuple[int, ...]) -> chain[tuple[int, ...]]:
@@ -363,31 +485,53 @@ def subsets(columns: tuple[int, ...]) -> chain[tuple[int, ...]]:
 
 def parts(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     """Bounds of questions on tables of their own, added up: people whose other columns are drawn evenly make a mechanism for these."""
-    total = 0.0
-    for part, own_data in own_parts(document, data):
-        if part.get("prior", "even") != "even" or part["epsilon"] != document["epsilon"] or part["kind"] == "parts":
+    sizes, every = product(document["types"], document["workload"]["sizes"]), own_parts(document, data)
+    if not every:
+        raise ValueError("There are no parts.")
+    for part, _ in every:
+        few = known(part, "part").get("merged")
+        others = part["epsilon"] != document["epsilon"] or part["kind"] == "parts"
+        if others or (few is None and part.get("prior", "even") != "even"):
             raise ValueError("A part is about other people, or another epsilon.")
-        if not 0 < part["weight"] < MOST:
-            raise ValueError("Weights are positive.")
-        share = part["weight"] ** 2 * (document["types"] / part["types"])
-        total += share * by_kind(part, own_data, D)
-    return total * (1 - (len(document["parts"]) + 16) * U)
+        its_sizes = [sizes[i] for i in in_order(part["columns"], sizes)]
+        product((part if few is None else few)["types"], its_sizes)
+    proved = {place: by_kind(part, its, D) for place, (part, its) in distinct(every).items()}
+    total = 0.0
+    for part, _ in every:
+        share = number(part["weight"]) ** 2 * (document["types"] / part["types"])
+        if not 1 / MOST < share < MOST:
+            raise ValueError("Weights are too small, or too large.")
+        total += share * proved[part["arrays"]]
+    return total * (1 - (len(every) + 16) * U)
 
 
-def own_parts(document: Mapping[str, Any], data: Arrays) -> list[tuple[Mapping[str, Any], Arrays]]:
-    """Each part with its arrays, which are named by its number."""
-    found = list[tuple[Mapping[str, Any], Arrays]]()
+def own_parts(document: Mapping[str, Any], data: Arrays) -> list[Part]:
+    """Each part with its arrays, which are named by its number. Parts of one number are about the same, but for columns and weight."""
+    arrays_of: dict[str, dict[str, np.ndarray]] = {}
+    for name, array in data.items():
+        start, _, rest = name.partition(".")
+        arrays_of.setdefault(start, {})[rest] = array
+    found, first = list[Part](), dict[int, Mapping[str, Any]]()
     for part in document["parts"]:
-        start = f"{part['arrays']}."
-        found.append((part, {name.removeprefix(start): data[name] for name in data if name.startswith(start)}))
+        about = {name: part[name] for name in part if name not in ("columns", "weight")}
+        if type(part["arrays"]) is not int or about != first.setdefault(part["arrays"], about):
+            raise ValueError("Parts that share their numbers are about the same questions.")
+        found.append((part, arrays_of.get(str(part["arrays"]), {})))
     return found
+
+
+def distinct(found: list[Part]) -> dict[int, Part]:
+    """One part of each number."""
+    return {part["arrays"]: (part, its) for part, its in found}
 
 
 def own(document: Mapping[str, Any], data: Arrays) -> float:
     """The mean of the diagonal of G over people: what a person's own answers take off the variance."""
     kind = document["kind"]
     if kind == "parts":
-        return math.fsum(part["weight"] ** 2 * own(part, its) for part, its in own_parts(document, data))
+        every = own_parts(document, data)
+        each = {place: own(part, its) for place, (part, its) in distinct(every).items()}
+        return math.fsum(part["weight"] ** 2 * each[part["arrays"]] for part, _ in every)
     if kind == "tables":
         sizes = document["workload"]["sizes"]
         return math.fsum(math.prod(sizes[i] - 1 for i in A) * g for A, g in by_set(document["workload"]).items())
@@ -412,6 +556,8 @@ def parsed(text: str | bytes) -> Any:
         return found
 
     try:
+        if len(text) > MOST_TEXT:
+            raise ValueError(f"it is longer than {MOST_TEXT} characters")
         return json.loads(text, object_pairs_hook=once)
     except ValueError as error:
         raise ValueError(f"certificate.json cannot be read: {error}.") from None
@@ -422,7 +568,8 @@ def arrays(packed: bytes) -> dict[str, np.ndarray]:
     found = {}
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         entries = archive.infolist()
-        if sum(entry.file_size for entry in entries) > MOST_BYTES or any(entry.compress_type for entry in entries):
+        large = sum(entry.file_size for entry in entries) > MOST_BYTES or len(entries) > MOST_ARRAYS
+        if large or any(entry.compress_type for entry in entries):
             raise ValueError(f"{ARRAYS} is too large, or compressed.")
         for entry in entries:
             try:
@@ -431,15 +578,28 @@ def arrays(packed: bytes) -> dict[str, np.ndarray]:
                 raise zipfile.BadZipFile(str(error)) from None
             header = HEADER.match(content)
             shape = tuple(map(int, header[1].rstrip(b",").split(b","))) if header else (0,)
-            if not header or len(content) - header.end() != 8 * math.prod(shape) or entry.filename in found:
+            name, ending = entry.filename[:-4], entry.filename[-4:]
+            plain = header and len(content) - header.end() == 8 * math.prod(shape)
+            if not plain or ending != ".npy" or name in found:
                 raise ValueError(f"{ARRAYS} holds other things than plain numbers, once each.")
-            found[entry.filename] = np.frombuffer(content, "<f8", offset=header.end()).reshape(shape)
-    return {name.removesuffix(".npy"): array for name, array in found.items()}
+            found[name] = np.frombuffer(content, "<f8", offset=header.end()).reshape(shape)
+    return found
 
 
 def below(x: Fraction) -> float:
     """The largest float that is at most x, or the one before it."""
     return float(x) if Fraction(float(x)) <= x else math.nextafter(float(x), -math.inf)
+
+
+def unchecked(document: Mapping[str, Any]) -> list[str]:
+    """A sentence about what the document says besides, if it does."""
+    parts = document.get("parts", ())
+    names = [name for name in UNCHECKED if name in document or any(name in part for part in parts)]
+    return (
+        [f"Not checked here, so take nobody's word for it: what the certificate says under {' and '.join(names)}."]
+        if names
+        else []
+    )
 
 
 if __name__ == "__main__":
@@ -448,6 +608,7 @@ if __name__ == "__main__":
         text = place.read_bytes()
         print("The proof holds.", verified(text, place.with_name(ARRAYS).read_bytes()))
         print(UNIT.format(asked=ASKED[parsed(text)["workload"]["gram"]]))
+        print(*unchecked(parsed(text)), sep="\n")
     except (ValueError, OSError, MemoryError) as problem:
         print("The proof does not hold.", problem)
         sys.exit(1)

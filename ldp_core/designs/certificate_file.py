@@ -128,6 +128,8 @@ def read(written: Written, workload: Workload, epsilon: str) -> AnyCertificate:
         if not all(np.all(np.isfinite(array)) for array in given.values()):
             raise ValueError("some of its numbers are not finite")
         number = float(document["epsilon"])
+        if document["workload"] == {"gram": "parts"} and isinstance(workload, Survey):
+            document["workload"]["sizes"] = list(workload.shape)  # older files do not name them
         if document["epsilon"] != _decimal(epsilon, number):
             raise ValueError(
                 f"it is about epsilon {strict_json.shorten(document['epsilon'])}, and the design has {epsilon}"
@@ -375,7 +377,8 @@ def _parts(found: GroupedCertificate, about: Document) -> tuple[Document, Arrays
             arrays.update({f"{number}.{name}": array for name, array in own.items()})
         number, document = numbers[id(proof)]
         parts.append({**document, "columns": columns, "weight": weight, "arrays": number})
-    return {"kind": "parts", **about, "workload": {"gram": "parts"}, "parts": parts}, arrays
+    workload = {"gram": "parts", "sizes": list(found.workload.shape)}
+    return {"kind": "parts", **about, "workload": workload, "parts": parts}, arrays
 
 
 # --- what is read -------------------------------------------------------------------------------------------------
