@@ -21,6 +21,8 @@ from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
 U = 2.0**-53
+EXACT = 2.0**53
+"""Sums of whole numbers below this are exact."""
 ABOVE = 1 + 1e-6
 SMALLEST, LARGEST, UNDERFLOW = 1e-100, 1e100, 1e-200
 MARGIN = 1e-8
@@ -47,8 +49,8 @@ class Proof(ABC):
     def verify(self) -> bool:
         """Whether the stored numbers prove ``value``; False, never an error, whatever they are."""
         try:
-            value = float(self.value)
-            return bool(value == self.value and value <= self.proven())
+            number = isinstance(self.value, float | int) and not isinstance(self.value, bool)
+            return number and math.isfinite(self.value) and bool(self.value <= self.proven())
         except Exception:  # what cannot be checked proves nothing, for whatever reason
             return False
 
@@ -91,9 +93,27 @@ def spread(epsilon: float) -> float:
     return float(np.expm1(check_epsilon(epsilon))) * (1 + 8 * U)
 
 
+def numbers(array: object) -> np.ndarray:
+    """The real numbers of an array in double precision; ValueError for texts, truth values and anything else."""
+    found = np.asarray(array)
+    if found.dtype.kind not in "iuf":
+        raise ValueError("A proof holds real numbers.")
+    return found.astype(float)
+
+
 def magnitudes_fit(*arrays: np.ndarray | float) -> bool:
-    """Whether all entries are finite and small enough for `UNDERFLOW` and for no overflow."""
-    return all(bool(np.all(np.abs(array) < LARGEST)) for array in arrays)  # False for nan
+    """Whether all entries are finite and small enough for `UNDERFLOW` and for no overflow, in double precision (or whole): all that
+    is said of rounding is said of that."""
+    return all(_precise(array) and bool(np.all(np.abs(array) < LARGEST)) for array in arrays)  # False for nan
+
+
+def _precise(array: np.ndarray | float) -> bool:
+    if isinstance(array, float):
+        return True
+    if type(array) is not np.ndarray:  # nor one that hides some of its entries
+        return False
+    whole = array.dtype == np.int64 and bool(np.all(np.abs(array) < EXACT))
+    return whole or array.dtype == np.float64
 
 
 def smallest_eigenvalue(A: np.ndarray) -> float:

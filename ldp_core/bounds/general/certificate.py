@@ -65,6 +65,7 @@ from ldp_core.bounds.proof import (
     QuotientProof,
     U,
     magnitudes_fit,
+    numbers,
     repair,
     smallest_eigenvalue,
     spread,
@@ -128,8 +129,8 @@ class Certificate(QuotientProof):
 
     def _trace_and_total(self) -> tuple[float, float]:
         n, kinds = self.workload.n, (self.inverse, self.multipliers, self.diagonal, self.pairs)
-        C, mu, gamma, N = (np.asarray(array, dtype=float) for array in kinds)
-        sizes, kappa = (np.asarray(array, dtype=float) for array in (self.sizes, self.size_multipliers))
+        C, mu, gamma, N = map(numbers, kinds)
+        sizes, kappa = numbers(self.sizes), numbers(self.size_multipliers)
         arrays = (C, mu, gamma, N, sizes, kappa)
         shapes = ((n, n), (n,), (n,), (n, n), (kappa.size,), (kappa.size,))
         fits = all(array.shape == shape for array, shape in zip(arrays, shapes, strict=True))

@@ -18,20 +18,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import lru_cache, reduce
 
 import numpy as np
 from scipy.special import comb
 
 from ldp_core.bounds.general.lattice import near
+from ldp_core.bounds.proof import EXACT, numbers
+from ldp_core.bounds.verify import MOST_CELLS
 from ldp_core.workloads.symmetry import Scheme, krawtchouk
 
 # A cut must be violated by this much (the polynomial is at least -1/4), and at most this many are handed out at once.
 SHALLOW, MOST_FOUND = 1e-4, 8
 # Lattices of more dimensions are not searched: reduction takes seconds.
 MOST_DIMENSIONS = 48
-# Sums of whole numbers below this are exact.
-EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -48,22 +48,24 @@ class Cut:
 
     def valid(self, scheme: Scheme) -> bool:
         """Whether all numbers are whole, small enough for their transform to be exact, and the shape fits."""
-        weights = np.asarray(self.weights)
+        weights = numbers(self.weights)
+        if weights.size > MOST_CELLS:  # before anything of its square is made
+            return False
         fits = weights.ndim == 1 or (weights.ndim > 1 and scheme.binary and min(weights.shape) > 1)
         if not fits or sum(weights.shape) - weights.ndim != scheme.classes - 1:
             return False
-        numbers = np.append(weights.ravel(), self.floor)
+        entries = np.append(weights.ravel(), numbers(self.floor))
         largest = (np.abs(_split(scheme, weights.shape).transform) @ np.abs(weights.ravel())).max()
-        return bool(np.array_equal(numbers, np.rint(numbers)) and largest < EXACT)
+        return bool(np.array_equal(entries, np.rint(entries)) and largest < EXACT)
 
     def energies(self, scheme: Scheme) -> np.ndarray:
         """(s+1,) the mean square of the transform of c over each class of characters; sqrt of the first is |1'c|."""
         split = _split(scheme, self.weights.shape)
-        return split.shares.T @ (split.transform @ self.weights.ravel()) ** 2
+        return split.shares.T @ (split.transform @ numbers(self.weights).ravel()) ** 2
 
     def total(self, scheme: Scheme) -> float:
         """1'c."""
-        return float(_split(scheme, self.weights.shape).transform[0] @ self.weights.ravel())
+        return float(_split(scheme, self.weights.shape).transform[0] @ numbers(self.weights).ravel())
 
 
 def averaged(cuts: Sequence[Cut], scheme: Scheme, D: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -71,7 +73,7 @@ def averaged(cuts: Sequence[Cut], scheme: Scheme, D: float) -> tuple[np.ndarray,
     (c, s+1), coefficients of 1'y (c,), and constants (c,)."""
     squares = np.array([cut.energies(scheme) for cut in cuts]).reshape(-1, scheme.classes) / scheme.n
     totals = np.array([cut.total(scheme) for cut in cuts])
-    k = np.array([cut.floor for cut in cuts])
+    k = np.array([float(cut.floor) for cut in cuts])
     return squares, -D * (2 * k + 1) * totals / scheme.n, D**2 * k * (k + 1)
 
 
@@ -90,7 +92,7 @@ def _split(scheme: Scheme, shape: tuple[int, ...]) -> _Split:
     return _binary_split(shape)
 
 
-@cache
+@lru_cache(maxsize=256)
 def _binary_split(shape: tuple[int, ...]) -> _Split:
     sizes = np.array(shape) - 1
     numbers = np.indices(shape).reshape(len(shape), -1)

@@ -47,7 +47,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, Proof, U, magnitudes_fit, spread
+from ldp_core.bounds.proof import ABOVE, LARGEST, SMALLEST, Proof, U, magnitudes_fit, spread
 from ldp_core.bounds.surveys import fibres
 from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.workloads import Survey
@@ -213,6 +213,8 @@ def bound(survey: Survey, weights: np.ndarray, ratio: float) -> float:
     root = float(c.dims @ np.sqrt(c.gram * weights))
     if not root > 0:
         return float(survey.n) * c.constant * (1 - 1e-9)
+    if not (SMALLEST < root < LARGEST and SMALLEST < ratio < LARGEST):  # underflow may be all of a number
+        return -math.inf
     unit = (4 * len(c.sets) + 4 * survey.gram_roundings + 64) * U
     return float(survey.n) * ((c.constant + root / ratio * root) * (1 - ABOVE * unit))
 

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import Proof, U
+from ldp_core.bounds.proof import SMALLEST, Proof, U
 from ldp_core.workloads import Survey
 from ldp_core.workloads.surveys import Group, eigenvalues
 
@@ -50,7 +50,8 @@ class GroupedCertificate(Proof):
             if proof is not None and not (self._proves(proof, group.base.digest) and _even(proof)):
                 return -math.inf
             alone = group.base.trace * (1 - 1e-9) if proof is None else proof.value
-            total += alone * group.weight**2 * (self.workload.n / group.base.n)
+            share = group.weight**2 * (self.workload.n / group.base.n)
+            total += alone * share if share > SMALLEST else 0.0
         return total * (1 - (len(others) + 16) * U)
 
     def _proves(self, proof: Proof, digest: str) -> bool:

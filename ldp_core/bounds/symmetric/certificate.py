@@ -19,7 +19,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldp_core.bounds.general.whole import Cut, averaged
-from ldp_core.bounds.proof import ABOVE, LARGEST, NOTHING, UNDERFLOW, QuotientProof, U, magnitudes_fit, repair, spread
+from ldp_core.bounds.proof import (
+    ABOVE,
+    LARGEST,
+    NOTHING,
+    UNDERFLOW,
+    QuotientProof,
+    U,
+    magnitudes_fit,
+    numbers,
+    repair,
+    spread,
+)
 from ldp_core.bounds.scales import average_variance
 from ldp_core.bounds.symmetric.classes import ClassRelaxation
 from ldp_core.priors import check_prior
@@ -70,9 +81,9 @@ class SymmetricCertificate(AlikeProof):
         if scheme is None:
             return NOTHING
         gamma, off = scheme.spectrum(self.workload.gram_column, self.workload.gram_roundings)
-        n, D, kappa = scheme.n, spread(self.epsilon), np.asarray(self.cut_multipliers, dtype=float)
-        C, pairs = np.asarray(self.inverse, dtype=float), np.asarray(self.pairs, dtype=float)
-        mu, diagonal = float(self.multiplier), float(self.diagonal)
+        n, D, kappa = scheme.n, spread(self.epsilon), numbers(self.cut_multipliers)
+        C, pairs = numbers(self.inverse), numbers(self.pairs)
+        mu, diagonal = (float(numbers(one)) for one in (self.multiplier, self.diagonal))
         fits = C.shape == pairs.shape == gamma.shape and kappa.shape == (len(self.cuts),)
         if not fits or not magnitudes_fit(C, pairs, kappa, mu, diagonal, gamma):
             return NOTHING
@@ -80,7 +91,11 @@ class SymmetricCertificate(AlikeProof):
             return NOTHING
         unit = (4 * len(gamma) + 2 * len(kappa) + 64) * U
         shares = scheme.multiplicities * np.abs(C)
-        trace = float(scheme.multiplicities @ (C * gamma)) - ABOVE * float(shares @ (off + unit * gamma)) - UNDERFLOW
+        trace = (
+            float(scheme.multiplicities @ (C * gamma))
+            - ABOVE * float(shares @ (off + unit * np.abs(gamma)))
+            - UNDERFLOW
+        )
         lowest, size = self._lowest(scheme, C**2 * gamma, mu, diagonal, pairs, kappa, D)
         if not size < LARGEST:  # nor nan, which max and min below would pass over
             return NOTHING
