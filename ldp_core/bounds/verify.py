@@ -114,6 +114,8 @@ def checked(text: str | bytes, packed: bytes) -> str:
     data, value = arrays(packed), document["value"]
     if ("parts" in document) != (document["kind"] == "parts"):
         raise ValueError("Only a certificate of parts names parts.")
+    if "stronger" in document and not any("proof" in part for part in (document, *document.get("parts", ()))):
+        raise ValueError("The certificate claims more than it holds numbers for.")
     proved = proven(document, data)
     if not (isinstance(value, float) and 0 <= value <= proved):
         raise ValueError(f"The numbers prove {proved:.17g}, and the certificate claims {value}.")
