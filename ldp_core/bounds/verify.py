@@ -83,9 +83,9 @@ HEADER = re.compile(
 DAMAGED = (KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RuntimeError, EOFError, zipfile.BadZipFile)
 UNCHECKED = ("stronger", "proof", "merged")
 """What a document may hold for other programs: nothing is said of it here but that it was not checked."""
-PART = {"kind", "epsilon", "types", "workload", "prior", "proof", "merged"}
+PART = {"kind", "epsilon", "types", "workload", "prior", "proof"}
 FIELDS = {
-    "document": {*PART, "format", "value", "sha256", "meaning", "stronger", "parts"},
+    "document": {*PART, "format", "value", "sha256", "meaning", "stronger", "merged", "parts"},
     "part": {*PART, "columns", "weight", "arrays"},
     "group": {"columns", "weight", "eigenvalues"},
     "array": {"gram", "roundings"},
@@ -142,7 +142,7 @@ def proven(document: Mapping[str, Any], data: Arrays) -> float:
     if any(not np.all(np.abs(array) < MOST) for array in data.values()):  # nor nan
         raise ValueError("The numbers must be finite.")
     if not price(document, data) <= MOST_WORK:
-        raise ValueError("The certificate would take longer to check than is allowed here.")
+        raise ValueError(f"The certificate would take longer to check than the {MOST_WORK / 1e6:g} seconds allowed.")
     found = by_kind(document, data, spread(document["epsilon"]))
     if not found < MOST:  # nor nan
         raise ValueError("The numbers prove nothing.")
@@ -168,7 +168,11 @@ def price(document: Mapping[str, Any], data: Arrays) -> float:
         return 1e3 + 1e3 * cuts
     if kind == "tables":
         groups = document["workload"]["groups"]
+        if any(type(group["columns"]) is not list for group in groups):
+            raise ValueError("Columns are named by their places, in order.")
         return 1e3 + 5.0 * sum(len(group) + 2.0 ** min(len(group["columns"]), MOST_COLUMNS + 1) for group in groups)
+    if any(part["kind"] == "parts" for part in document["parts"]):
+        raise ValueError("A part is itself of parts.")
     return 1e3 + sum(price(part, its) for part, its in distinct(own_parts(document, data)).values())
 
 
@@ -428,10 +432,10 @@ def exactly(array: np.ndarray) -> list[Fraction]:
 
 def tables(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     """The closed form: sums of numbers that are not negative, off by a few units for each."""
-    sets, sizes = by_set(document["workload"]), document["workload"]["sizes"]
+    sizes = product(document["types"], document["workload"]["sizes"])
+    sets = by_set(document["workload"])
     constant = sets.pop((), 0.0)
     root = math.fsum(math.prod(sizes[i] - 1 for i in members) * math.sqrt(g) for members, g in sets.items())
-    product(document["types"], sizes)
     n, ratio = float(document["types"]), float(D**2 / (4 * (1 + D)))  # the ratio is sinh(epsilon / 2)^2
     return n * (constant + root / ratio * root) * (1 - (len(document["workload"]["groups"]) + 64) * U * UP)
 
@@ -491,12 +495,9 @@ def parts(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     if not every:
         raise ValueError("There are no parts.")
     for part, _ in every:
-        few = known(part, "part").get("merged")
-        others = part["epsilon"] != document["epsilon"] or part["kind"] == "parts"
-        if others or (few is None and part.get("prior", "even") != "even"):
+        if known(part, "part").get("prior", "even") != "even" or part["epsilon"] != document["epsilon"]:
             raise ValueError("A part is about other people, or another epsilon.")
-        its_sizes = [sizes[i] for i in in_order(part["columns"], sizes)]
-        product((part if few is None else few)["types"], its_sizes)
+        product(part["types"], [sizes[i] for i in in_order(part["columns"], sizes)])
     proved = {place: by_kind(part, its, D) for place, (part, its) in distinct(every).items()}
     total = 0.0
     for part, _ in every:
