@@ -582,8 +582,9 @@ def arrays(packed: bytes) -> dict[str, np.ndarray]:
             header = HEADER.match(content)
             shape = tuple(map(int, header[1].rstrip(b",").split(b","))) if header else (0,)
             name, ending = entry.filename[:-4], entry.filename[-4:]
-            plain = header and len(content) - header.end() == 8 * math.prod(shape)
-            if not plain or ending != ".npy" or name in found:
+            if not header or len(content) - header.end() != 8 * math.prod(shape):
+                raise ValueError(f"{ARRAYS} holds other things than plain numbers, once each.")
+            if ending != ".npy" or name in found:
                 raise ValueError(f"{ARRAYS} holds other things than plain numbers, once each.")
             found[name] = np.frombuffer(content, "<f8", offset=header.end()).reshape(shape)
     return found
