@@ -53,7 +53,7 @@ CASES = {
     WORST_CASE.name: "whatever values people have",
     "average": "averaged over people spread evenly over the types",
 }
-"""Names of the cases that are the same for everyone, and whose error counts in them."""
+"""Names of the cases that are the same for everyone."""
 
 
 def cases_of(people: People, workload: Workload | None = None) -> dict[str, Case]:
@@ -133,8 +133,8 @@ def objective(mechanism: Mechanism, workload: Workload) -> float:
 def users_for(variance_per_user: float, num_queries: float, alpha: float = DEFAULT_ALPHA) -> float:
     """Users until the mean squared error of a share, averaged over the queries, is ``alpha``: variance / (p alpha).
 
-    Where queries have weights, the mean has them too: ``num_queries`` is then the sum of their squares,
-    `Workload.squared_weights`.
+    If queries have weights, the mean has them too: ``num_queries`` is then the sum of their
+    squares, `Workload.squared_weights`.
     """
     if not (isinstance(alpha, Real) and 0 < alpha <= 1):
         raise ValueError(f"The target error alpha must be above 0 and at most 1; got {alpha!r}.")

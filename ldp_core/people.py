@@ -1,7 +1,8 @@
 """People by their attributes: who takes part, and all that is ever asked of them, counts by the values of a few attributes.
 
-A survey of eleven columns has 10^9 possible people. Nothing needs a number for each of them: a workload of marginals reads
-tables over the columns it asks about, and a simulated collection goes through the people who are there.
+A survey of eleven columns has 10^9 possible people. No computation needs a number for each of them:
+a workload of marginals reads tables over the columns of its questions, and a simulated collection
+goes through the people themselves.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ ROWS_AT_ONCE = 2**16
 
 @runtime_checkable
 class Tables(Protocol):
-    """What knows (or estimates) how many people have each combination of values of a few attributes."""
+    """A source of counts (or estimates) of how many people have each combination of values of a few
+    attributes."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -234,7 +236,7 @@ class Drawn(Records):
 
 
 Counts = np.ndarray | Counted | Records
-"""Who takes part: users of each type (n,), or people asked for by a few attributes."""
+"""The people who take part: users of each type (n,), or people asked for by a few attributes."""
 
 
 def dense(counts: np.ndarray | Tables) -> np.ndarray:

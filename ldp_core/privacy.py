@@ -18,7 +18,8 @@ STEP = 2.0**-53
 
 
 MARGIN = 2.0**-48
-"""What is left free below e^epsilon, as a share of it: 16 units in the last place, for a few roundings."""
+"""The margin left below e^epsilon, as a share of it: 16 units in the last place, for a few
+roundings."""
 
 
 def check_epsilon(epsilon: float | None) -> float:

@@ -18,21 +18,23 @@ import numpy as np
 
 # A search has converged when a window of rounds together gains less than this share of the objective.
 SETTLED = 1e-6
-# What is in progress when the time is over may take this share of the limit more, or at least so many seconds.
+# Work in progress when the time is over may take this share of the limit more, or at least this
+# many seconds.
 GRACE, LEAST_GRACE = 0.05, 1.0
 
 Stopped = Literal["converged", "rounds", "time", "cancelled"]
 
 
 class Event(Protocol):
-    """Such as `threading.Event`."""
+    """An event, such as `threading.Event`."""
 
     def is_set(self) -> bool: ...
 
 
 Cancel = Event | Callable[[], bool]
 Check = Callable[[], None]
-"""What is called between steps that take a fraction of a second: it raises `Interrupted` where there should be no further one."""
+"""A function to call between steps that take a fraction of a second: it raises `Interrupted` if the
+work should stop."""
 
 
 class Interrupted(Exception):
@@ -52,7 +54,8 @@ def asked(cancel: Cancel | None) -> Callable[[], bool]:
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """What a callback sees: rounds done and allowed (None: no limit), ``seconds`` since the start, and what is known by then.
+    """The argument of a callback: rounds done and allowed (None: no limit), ``seconds`` since the
+    start, and the results so far.
 
     A round is one of an optimiser, a stage of a certificate, a point of a sweep, a row of a plan or a trial of a simulation.
     """
@@ -67,14 +70,15 @@ class Progress:
     bound: float | None = None
     """The best proven lower bound so far, on the scale of what is made small (0: none)."""
     relaxation: float | None = None
-    """What a certificate approaches from below: an estimate from above."""
+    """The limit that a certificate approaches from below: an estimate from above."""
     found: Any = field(default=None, repr=False)
     """Results so far: the `Sweep`, the rows of a plan, the name of the mechanism that is simulated."""
     best: Any = field(default=None, repr=False)
 
     @property
     def strategy(self) -> np.ndarray | None:
-        """A copy of the best strategy (m, n) so far, None where it is not written out. To be read inside the callback."""
+        """A copy of the best strategy (m, n) so far, None where it is not written out. Read it
+        inside the callback."""
         transposed = getattr(self.best, "transposed", None)
         return None if transposed is None else transposed.T.copy()
 
@@ -99,7 +103,8 @@ def _is_number(value: Any) -> bool:
 
 
 class Budget:
-    """What a piece of work may take; its clock starts here. ``rounds`` have been done and told to ``callback``.
+    """The limits of a piece of work; its clock starts here. ``rounds`` have been done and told to
+    ``callback``.
 
     ``time_limit`` in seconds, None for no limit, as ``max_rounds``; the first ``least_rounds`` are done in any case. ValueError for
     numbers out of range.
@@ -195,8 +200,8 @@ class Search(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """What a search came to: what it ``found`` (a strategy, say) with its objective, (round, seconds, best objective) of every
-    round, and why it ``stopped``."""
+    """The result of a search: what it ``found`` (a strategy, say) with its objective, (round,
+    seconds, best objective) of every round, and why it ``stopped``."""
 
     found: tuple[Any, float]
     history: tuple[tuple[int, float, float], ...]
@@ -207,7 +212,8 @@ class Run:
 def drive(search: Search, budget: Budget, window: int | None = None) -> Run:
     """Rounds of ``search`` until it is finished, ``window`` of them gain next to nothing, or ``budget`` says to stop.
 
-    What is known before the first round is told as round 0, at once and again when the search is prepared.
+    Results before the first round count as round 0, reported at once and again when the search is
+    prepared.
     """
     history: list[tuple[int, float, float]] = []
     stopped: Stopped | None = None

@@ -1,4 +1,5 @@
-"""What an answer is worth: usable, rough or noise, judged against the difference that somebody must be able to see.
+"""The verdict on an answer: usable, rough or noise, judged against the difference that somebody
+must be able to see.
 
 With s the standard error of an answer and d the difference to be seen, both as shares of all users, an answer is *usable* where
 2 s <= d, *rough* where s <= d, and *noise* beyond. The standard error aimed at is therefore d / 2, and alpha its square: a
@@ -94,7 +95,7 @@ class Tally:
         return self.usable + self.rough + self.noise
 
     def in_words(self) -> str:
-        """Such as "31 of 50 answers are usable, 12 rough and 7 noise"."""
+        """The tally in words, such as "31 of 50 answers are usable, 12 rough and 7 noise"."""
         counts = {USABLE: self.usable, ROUGH: self.rough, NOISE: self.noise}
         found = [word for word, number in counts.items() if number]
         among = "answers" if self.judged == self.queries else f"answers looked at (there are {self.queries:,})"
@@ -170,7 +171,7 @@ class Suggestion:
 
     @property
     def smallest_difference(self) -> float | None:
-        """That with which the smallest share that matters can be told from no one."""
+        """The target at which the smallest share that matters can be distinguished from zero."""
         return None if self.smallest is None else _rounded(self.smallest)
 
 

@@ -18,7 +18,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 USERS_DIGITS = 4
 """Significant digits of users needed in sentences: with three, a gap below 1 % could not be seen."""
 LEAST_GAP = 1e-4
-"""A smaller gap is told as this much: it is the most that can be saved, and no one need know it more closely."""
+"""A smaller gap is given as this much, since no more than that can be saved."""
 
 
 WRITTEN_OUT = 10**8
@@ -150,7 +150,7 @@ def share(value: float) -> str:
 
 
 def small_share(value: float) -> str:
-    """A share of which no one need know more than how small it is: 3e-13 -> "less than 0.0001 %"."""
+    """A share given only by its order of magnitude: 3e-13 -> "less than 0.0001 %"."""
     return "less than 0.0001\N{NO-BREAK SPACE}%" if value < 1e-6 else share(value)
 
 

@@ -1,5 +1,5 @@
-"""What reports let somebody believe about one person: with any mechanism (`limits`), and with a given one about a type
-(`reports`) or about a few columns of a survey (`columns`)."""
+"""Beliefs about one person after reports: with any mechanism (`limits`), and with a given one about
+a type (`reports`) or about a few columns of a survey (`columns`)."""
 
 from ldp_core.beliefs.columns import REPORTS as REPORTS
 from ldp_core.beliefs.columns import about_columns as about_columns

@@ -1,4 +1,5 @@
-"""What one report of a survey mechanism lets somebody believe about one column of a person, or about a few together.
+"""Beliefs about one column of a person, or about a few together, after one report of a survey
+mechanism.
 
 About a whole person of a survey nothing is computed: no one holds numbers for all combinations of answers. About the cells c of the
 table of some attributes C everything follows from tables of a few more. A report is a random set S of cells of the table of
@@ -28,15 +29,16 @@ from ldp_core.run import Cancel, asked
 REPORTS = 2_000
 """How many reports are drawn to find how much better they make the best guess."""
 MOST_SETS = 2_000
-"""What the strongest report can do is looked for where reports are about at most so many sets of attributes."""
+"""The strongest report is searched for if reports are about at most this many sets of
+attributes."""
 _PRODUCTS = 2**24  # at a time, between two looks at whether to go on
 
 
 def exposure_of_columns(
     mechanism: Mechanism, people: People, attributes: Sequence[int], cancel: Cancel | None = None
 ) -> Exposure:
-    """What one report can tell about the ``attributes`` of its sender, a person drawn from ``people``; other attributes are spread among
-    people as they are there.
+    """The most that one report reveals about the ``attributes`` of its sender, a person drawn from
+    ``people``; other attributes are spread among people as they are there.
 
     ``between`` and ``single`` are upper bounds; ``guess`` is a mean over `REPORTS` reports drawn with a fixed seed, and never
     below what the commonest cell gives. None for what is
@@ -70,8 +72,8 @@ def exposure_of_columns(
 
 
 def _of_designs(mechanism: SplitSurvey, people: People, places: tuple[int, ...], cancel: Cancel | None) -> Exposure:
-    """The most that a report of any of the designs tells, and the guess on average over them: which one a person takes part in says
-    nothing about them."""
+    """The most that a report of any of the designs reveals, and the guess on average over them: the
+    choice of the design does not depend on the person."""
     cancelled, tables = asked(cancel), _tables(people, places)
     parts = [_of_own(one, tables(one.attributes), people.sizes, places, cancelled) for one in mechanism.own]
     if mechanism.rest is not None:
@@ -91,7 +93,8 @@ def _of_designs(mechanism: SplitSurvey, people: People, places: tuple[int, ...],
 def _of_own(
     own: Own, table: np.ndarray, sizes: Sequence[int], places: tuple[int, ...], cancelled: Callable[[], bool]
 ) -> Exposure:
-    """What the reports of a strategy of its own tell, all of them looked at; ``table`` as `_tables` gives it for its attributes."""
+    """The most that the reports of a separate strategy reveal, all of them looked at; ``table`` as
+    `_tables` gives it for its attributes."""
     others = [i for i in own.attributes if i not in places]
     shape = tuple(sizes[i] for i in (*places, *others))
     values = dict(zip((*places, *others), np.unravel_index(np.arange(table.size), shape), strict=True))

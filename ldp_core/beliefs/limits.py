@@ -1,4 +1,4 @@
-"""What any mechanism with a guarantee lets somebody believe about one person.
+"""The strongest beliefs about one person that any mechanism with a guarantee allows.
 
 Local privacy read as odds: whatever somebody suspects beforehand, an epsilon-LDP report multiplies the odds of any one value, or
 group of values, against any other by at most e^epsilon (Bayes' rule with Definition 2.4 of McKenna et al. 2020; Kasiviswanathan
@@ -44,8 +44,8 @@ def best_guess(prior: np.ndarray | None, n: int, epsilon: float, delta: float = 
     A report is worth the guess u it leads to, so V = sum_u p_u d_u with d_u = P(guess u | u), and since every other type leads
     there at least d_u/E often, d_v + sum_{u != v} d_u/E <= 1 for every v. The vertices of these d are k equal entries
     E/(E + k - 1), which randomized response on k types attains. With delta it is delta + (1 - delta) times that, by the same
-    argument, attained by telling the truth with probability delta (derived in this project). For several reports this is a
-    bound on whatever they tell together.
+    argument, attained by telling the truth with probability delta (derived in this project). For
+    several reports this bounds all that they reveal together.
     """
     return _guess(_together(prior, n), epsilon, delta, reports)
 

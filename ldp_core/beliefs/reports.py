@@ -1,4 +1,4 @@
-"""What one report of a given mechanism lets somebody believe about its sender, from its table of probabilities."""
+"""Beliefs about the sender of one report of a given mechanism, from its table of probabilities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENTRIES_AT_ONCE = 2**20
 
 @dataclass(frozen=True)
 class Exposure:
-    """What one report of a mechanism can tell about its sender, at most.
+    """The most that one report of a mechanism reveals about its sender.
 
     Attributes:
         between: logarithm of the largest factor by which it can change the odds of one value against another; infinite where some
@@ -38,10 +38,11 @@ class Exposure:
 
 
 def exposure(mechanism: Mechanism, prior: np.ndarray | None = None) -> Exposure:
-    """What one report of ``mechanism`` can tell: exact, from its probabilities, or with None for what they do not say.
+    """The most that one report of ``mechanism`` reveals: exact, from its probabilities, or None if
+    they do not say.
 
-    For sets of types and unary encodings by formulas, as they have too many reports to write out; for others from the table of
-    P(report | type) where it is available or has at most `TABLE_ENTRIES`.
+    Sets of types and unary encodings have formulas, as they have too many reports to write out;
+    others use the table of P(report | type) if it is available or has at most `TABLE_ENTRIES`.
     """
     p, audit = check_prior(prior, mechanism.n), mechanism.audit()
     between = math.inf if audit.delta > 0 else audit.epsilon

@@ -34,7 +34,7 @@ def base_of(least: float) -> int:
 
 
 def belief_in_words(suspicion: float, epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
-    """What any mechanism with this guarantee allows, as one sentence."""
+    """The belief that any mechanism with this guarantee allows, as one sentence."""
     seen, belief = (
         "their report" if reports == 1 else f"all their {reports:,} reports",
         strongest(suspicion, epsilon, reports),
@@ -49,7 +49,7 @@ def belief_in_words(suspicion: float, epsilon: float, delta: float = 0.0, report
 
 
 def exposure_in_words(found: Exposure, title: str, suspicion: float, epsilon: float, reports: int = 1) -> str:
-    """What the mechanism with this ``title`` allows, to follow `belief_in_words`."""
+    """The belief that the mechanism with this ``title`` allows, to follow `belief_in_words`."""
     most, of = (
         out_of(strongest(suspicion, found.between, reports)),
         "" if reports == 1 else f" after {reports:,} reports",

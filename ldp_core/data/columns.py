@@ -29,7 +29,7 @@ _BLANKS = "".join(sign for sign in map(chr, range(sys.maxunicode + 1)) if sign.i
 """What `str.strip` takes away."""
 
 _NUMBER_SIGNS = r"^[0-9.+\-eE\s]+$|^(?i:\s*[+-]?(inf|infinity)\s*)$"
-"""What numbers are made of: reading a text that is none takes long."""
+"""The signs that numbers consist of: trying to read other texts takes long."""
 
 # Above this, neighbouring whole floats are further than 1 apart and writing them as integers would invent digits.
 _EXACT_WHOLE = 2.0**53

@@ -95,7 +95,7 @@ def declare_range(
         raise ValueError(f"the range {low} to {high} of {name} must have whole ends: round them or use decimals.")
     bins = checked_bins(bins)
     if integer:
-        # What lies beyond the declared ends is outside, so the first and last bin may be narrower.
+        # Values beyond the declared ends are outside, so the first and last bin may be narrower.
         edges = np.clip(whole_edges(low, high, bins), low - 0.5, high + 0.5)
     else:
         edges = np.linspace(float(low), float(high), bins + 1)
@@ -217,7 +217,8 @@ def _dirichlet(n: int, concentration: float, draw: int) -> np.ndarray:
     if isinstance(draw, bool) or not isinstance(draw, (int, np.integer)) or draw < 0:
         raise ValueError(f"the draw {draw!r} is not a number of a draw: choose a whole number from 0 up.")
     rng = np.random.default_rng(draw)
-    # Where concentrations are small a Gamma variable is often below the least float: as logarithms they are not.
+    # For small concentrations a Gamma variable is often below the least float; its logarithm is
+    # not.
     logs = np.log(rng.standard_gamma(concentration + 1, n)) + np.log(rng.random(n)) / concentration
     return np.exp(logs - logs.max())
 

@@ -1,5 +1,5 @@
-"""What people send and what the collector makes of it: one file per family. Which there are, and how to build one by its
-name, stands in `ldp_core.library`."""
+"""Mechanisms: the reports that people send, and the answers that the collector makes of them; one
+file per family. `ldp_core.library` lists them and builds one by its name."""
 
 from __future__ import annotations
 

@@ -25,15 +25,16 @@ FLOATING_POINT = (
     "The guarantee is a mathematical one, for noise drawn in real numbers, and not one of a floating-point sampler such as the "
     "simulation here: in floating point, reports of one type can be impossible under another and give it away."
 )
-"""What every text about a mechanism with continuous noise has to say: see `ldp_core.library.Spec.continuous`."""
+"""The caveat of every mechanism with continuous noise: see `ldp_core.library.Spec.continuous`."""
 
 
 @dataclass(frozen=True)
 class Audit:
     """The guarantee a mechanism really gives, computed from its probabilities, and never smaller than the true one.
 
-    For discrete reports it is computed in exact arithmetic from the numbers that reports are drawn with, rounded up. For
-    continuous noise it is that of real numbers (see `FLOATING_POINT`), and ``method`` says so.
+    For discrete reports it is computed in exact arithmetic from the numbers that reports are drawn
+    with, rounded up. For continuous noise it holds in real numbers (see `FLOATING_POINT`), and
+    ``method`` says so.
     ``worst_pair`` names the two types (from 0) that a single report can distinguish best.
     """
 
@@ -117,7 +118,7 @@ class Estimate:
 
 @runtime_checkable
 class Mechanism(Protocol):
-    """What a person's device sends and what the collector makes of it.
+    """The reports of a person's device, and the collector's use of them.
 
     ``values`` are type indices (one per user), ``counts`` users per type (n,). ``simulate(counts)`` has the same
     distribution as ``aggregate(privatize(values))`` and costs no loop over users.
@@ -188,7 +189,8 @@ class Mechanism(Protocol):
 
 @dataclass(frozen=True)
 class Contributions:
-    """What the report of one user adds to the answers of q queries: all that intervals ask of a mechanism.
+    """The contribution of one user's report to the answers of q queries: all that intervals need of
+    a mechanism.
 
     Attributes:
         means: (q, n) what a user of each type adds on average, their true answer.
@@ -228,7 +230,8 @@ def two_values(values: np.ndarray) -> np.ndarray:
 
 
 class QuadraticForm(Protocol):
-    """What a variance profile asks of a workload: the total squared error as a quadratic form over the types."""
+    """The part of a workload that a variance profile needs: the total squared error as a quadratic
+    form over the types."""
 
     @property
     def gram_diag(self) -> np.ndarray: ...
@@ -269,7 +272,7 @@ class FromCovariance(ABC):
         return dict(self.parameters)
 
     def _content(self) -> bytes:
-        """What sets it apart besides its parameters, such as the bytes of a fitted strategy."""
+        """Its content besides its parameters, such as the bytes of a fitted strategy."""
         return b""
 
     @property
@@ -311,15 +314,16 @@ class FromCovariance(ABC):
         return np.concatenate([array.ravel() for array in reports.arrays])
 
     def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
-        """(n,) exact total variance over all queries (squared users) that one user of each type adds. Where that takes seconds,
-        ``check`` is called in between, and may raise to stop it. ValueError for a workload that cannot be answered, or takes matrices
+        """(n,) exact total variance over all queries (squared users) that one user of each type
+        adds. If that takes seconds, ``check`` is called in between, and may raise to stop it.
+        ValueError for a workload that cannot be answered, or takes matrices
         that are too large."""
         if reason := self.supports(workload):
             raise ValueError(reason)
         return self.profile_of(workload)
 
     def random_sets(self) -> list[RandomSet] | None:
-        """What reports are about where they are random sets of cells of tables; None where they are something else."""
+        """The random sets of cells that reports are about; None if reports are something else."""
         return None
 
     def average_of(self, workload: Workload) -> float:
@@ -385,7 +389,8 @@ def check_values(values: np.ndarray, n: int) -> np.ndarray:
 
 
 def check_rows(raw: np.ndarray, columns: int, what: str) -> np.ndarray:
-    """Reports as the rows of an array with so many ``columns``, or a ValueError that says ``what`` they hold."""
+    """Reports as the rows of an array with this many ``columns``, or a ValueError that says
+    ``what`` they hold."""
     raw = np.asarray(raw)
     if raw.ndim != 2 or raw.shape[1] != columns:
         raise ValueError(f"Each report must hold {what}; got an array of shape {raw.shape}.")

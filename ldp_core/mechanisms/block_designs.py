@@ -45,7 +45,7 @@ KINDS = ("best", "count_mean_sketch")
 NEAR = 0.01
 """Designs whose variance is within this share of the least are as good, and the one with the fewest blocks is taken."""
 PRIMES_TRIED = 8
-"""Of the cosets: more would leave more points without a type."""
+"""The number of cosets: more would leave more points without a type."""
 MOST_TYPES = math.isqrt(STRATEGY_ENTRIES)
 """No design has fewer blocks than points (Fisher 1940), so that more types than these cannot be written out."""
 

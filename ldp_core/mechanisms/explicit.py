@@ -235,7 +235,8 @@ class ExplicitMechanism(FromCovariance):
 
     @cached_property
     def _guide(self) -> np.ndarray:
-        """Where to begin looking for a draw, for every type and step of at most 1/m: on average one entry below (Chen and Asau 1974)."""
+        """The first place to look for a draw, for every type and step of at most 1/m: on average
+        one entry below (Chen and Asau 1974)."""
         steps = _steps(self.strategy.shape[0])
         # An entry is passed by all draws from the first step that is not below it; steps are powers of two, so this is exact.
         passed = np.ceil(self._cumulative * steps).astype(np.int64)

@@ -1,8 +1,9 @@
 """Mechanisms over binary attributes whose outputs are the XOR translations of a few two-valued rows.
 
 Output (k, z) has the probability ``share_k v_k(u ^ z) / 1'v_k`` for a user of type u, with base rows ``v_k`` in {1, E}^n: a set
-of types, moved by z, and a report e^epsilon times as likely for types inside it as for those outside. Nothing of size n x n is
-needed, since everything is diagonal in the characters S of Z_2^d. With ``hat`` for the Walsh-Hadamard transform, the information
+of types, moved by z, and a report e^epsilon times as likely for types inside it as for those
+outside. No matrix of size n x n is needed, since everything is diagonal in the characters S of
+Z_2^d. With ``hat`` for the Walsh-Hadamard transform, the information
 matrix has the eigenvalues ``m_S = sum_k share_k hat v_k(S)^2 / (1'v_k)^2``, and the optimal unbiased reconstruction
 (McKenna et al. 2020, Theorem 3.10) adds ``hat v_k(S) chi_S(z) / (1'v_k m_S)`` to the transform of the counts at S.
 """

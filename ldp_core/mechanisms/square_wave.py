@@ -1,6 +1,7 @@
 """Square wave (Li, Wang, Lopuhaa-Zwakenberg, Skoric and Li 2020, "Estimating numerical distributions under local differential privacy").
 
-For ordered types. A report is a place on the line, near the true one more often than elsewhere: with b types on either side (the *window*),
+A mechanism for ordered types. A report is a place on the line, near the true one more often than
+elsewhere: with b types on either side (the *window*),
 
     each of the 2b + 1 places within b of the type u is sent with probability p, each of the other n - 1 with q,
     p = E/((2b + 1) E + n - 1),    q = 1/((2b + 1) E + n - 1),    E = e^epsilon,

@@ -28,7 +28,8 @@ from ldp_core.workloads import HistogramPart, Workload
 
 EPSILON, DELTA = 1.0, 1e-6
 QUERIES, TYPES = 64, 32
-"""Of the random queries of +1 and -1 that the first two panels ask; there are more of them than types."""
+"""The number of random queries of +1 and -1 in the first two panels; it exceeds the number of
+types."""
 HISTOGRAM_TYPES, ADAPTIVE_QUERIES = 1024, 20
 USERS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 RUNS = 20

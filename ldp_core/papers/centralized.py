@@ -17,7 +17,8 @@ from ldp_core.mechanisms.trees.levels import Tree
 def tree_error(n: int, epsilon: float, branching: int) -> float:
     """A tree of counts, made consistent (Hay et al. 2010).
 
-    Each of the h levels below the root has Laplace noise of scale h/epsilon. Nothing is known of the root. With M = A'A, A the
+    Each of the h levels below the root has Laplace noise of scale h/epsilon. The root has no noisy
+    count. With M = A'A, A the
     nodes as sums of types, least squares have the covariance 2 (h/epsilon)^2 M^-1.
     """
     tree, types = Tree(n, branching), np.arange(n)

@@ -47,7 +47,7 @@ DECILES = tuple(tenths / 10 for tenths in range(1, 10))
 BRANCHINGS = (2, 4, 8, 16)
 LENGTHS = {8: (1, 16, 128, 240), 16: (1, 64, 4096, 61440)}
 SAMPLED_RANGES = 32
-"""Of one length, where there are more than 2^8 types."""
+"""The ranges have one length if there are more than 2^8 types."""
 QARDAJI = {
     "Wavelet": (221.62, 306.31, 410.29, 536.32),
     "HH16": (79.23, 164.48, 185.94, 213.87),
@@ -90,7 +90,7 @@ Compute = Callable[[Callback | None, Cancel | None], pd.DataFrame]
 
 
 def series_at(size: int) -> tuple[str, ...]:
-    """What is printed for 2^``size`` types."""
+    """The printed value for 2^``size`` types."""
     return tuple(series for series in SERIES if not math.isnan(printed()[5, size, series, EPSILON]))
 
 
@@ -207,7 +207,8 @@ def _over_epsilon(figure: int, size: int, place: str) -> Panel:
 
 
 def measures(figure: int, size: int) -> dict[str, Measure]:
-    """What is measured of each simulated collection for Figure 5 or 6, by what is added to the name of the series."""
+    """The measures of each simulated collection for Figure 5 or 6, by the suffix of the name of the
+    series."""
     if figure == 6:
         return {"": prefix_errors}
     everything: dict[str, Measure] = {", all ranges": range_errors} if size == 16 else {}

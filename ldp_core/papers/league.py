@@ -33,7 +33,7 @@ MEANING = (
     "The worst case counts: whatever values people have. The minimum is one that a certificate proves no unbiased mechanism with pure "
     "epsilon to go below; multiples are rounded up. * promises only (epsilon, delta), with a delta of one in a million."
 )
-"""What the table shows, in sentences."""
+"""The table in sentences."""
 
 COLUMNS = ("workload", "epsilon", "name", "variance", "least", "multiple")
 """Of the league's frame, a row per figure: variance per user in the worst case, what none can be below, and the one over the other."""

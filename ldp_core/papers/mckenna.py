@@ -1,7 +1,8 @@
 """McKenna, Maity, Mazumdar and Miklau 2020: the workload factorization mechanism.
 
-The text available names the axes of its figures but prints none of their points, so that lines stand alone there. What can be
-compared are its formulas (Examples 3.7, 5.5 and 5.8) and the numbers that the README of the authors' program prints.
+The text available names the axes of its figures but prints none of their points, so that lines
+stand alone there. Its formulas (Examples 3.7, 5.5 and 5.8) and the numbers in the README of the
+authors' program can be compared.
 """
 
 from __future__ import annotations

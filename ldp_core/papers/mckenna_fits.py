@@ -1,4 +1,5 @@
-"""What the figures of McKenna et al. 2020 take fits for: users needed over epsilon and domain size, and how fits come about."""
+"""The figures of McKenna et al. 2020 that need fits: users needed over epsilon and domain size, and
+the progress of fits."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ NAMES = (
 )
 """The mechanisms of Figures 1 and 2, with two that the paper does not have: column generation and subset selection."""
 CLOSED, CLOSED_BOUNDS = ("randomized_response", "subset_selection"), ("svd",)
-"""What of Figures 1 and 2 is computed in no time at any size."""
+"""The part of Figures 1 and 2 that takes no time at any size."""
 BOUNDS = ("svd", "centred_svd")
 PARAMETERS = {"matrix_l1": {"max_rounds": 50}}
 

@@ -1,4 +1,4 @@
-"""What the papers' figures and tables are here: each recomputed, beside the numbers that were printed."""
+"""The papers' figures and tables, each recomputed beside the numbers that were printed."""
 
 from __future__ import annotations
 

@@ -139,7 +139,8 @@ def simulated_errors(
     n: int, points: Sequence[Point], measures: Mapping[str, Measure], callback: Callback | None, cancel: Cancel | None
 ) -> pd.DataFrame:
     """A panel's frame of errors over `TRIALS` simulated collections, with their standard errors: the root of the mean of each
-    measure, whose name is appended to the series. What is printed stands beside the first measure."""
+    measure, whose name is appended to the series. The printed value stands beside the first
+    measure."""
     rows = list[Row]()
 
     def measured(estimate: OrderedEstimate, counts: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What all attributes share: special types, encoding, decoding; and the categorical one."""
+"""The shared part of all attributes: special types, encoding, decoding; and the categorical one."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ class EncodedRows:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the distinct texts of a column go: (distinct,) types or marks, and which are outside or unread."""
+    """The destination of the distinct texts of a column: (distinct,) types or marks, and which are
+    outside or unread."""
 
     types: np.ndarray
     outside: np.ndarray
@@ -90,7 +91,7 @@ def _in_words(problem: ErrorDetails) -> str:
 
 
 class BaseAttribute(BaseModel):
-    """What the kinds of attributes share: special types, encoding, decoding."""
+    """The shared part of all kinds of attributes: special types, encoding, decoding."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -110,13 +111,14 @@ class BaseAttribute(BaseModel):
 
     @abstractmethod
     def _place(self, column: columns.Column) -> Places:
-        """Where the texts of a column go."""
+        """The destination of the texts of a column."""
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Unique label of each type: the ordinary types, then "(other)", then "(missing)" where they exist.
 
-        Where an ordinary label already reads "(other)" or "(missing)", the special one gets more parentheses.
+        If an ordinary label already reads "(other)" or "(missing)", the special one gets more
+        parentheses.
         """
         return tuple(self.decode(np.arange(self.size)))
 

@@ -21,7 +21,8 @@ Edge = Annotated[float, Field(ge=-1e300, le=1e300, allow_inf_nan=False)]
 
 
 class BinnedAttribute(BaseAttribute):
-    """What attributes of numbers in bins [e_i, e_{i+1}), the last one closed, have in common, however edges are described."""
+    """The shared part of attributes of numbers in bins [e_i, e_{i+1}), the last one closed, however
+    their edges are described."""
 
     if TYPE_CHECKING:  # each kind has these fields where its files have them
         integer: bool

@@ -50,7 +50,7 @@ _PLAIN = {("datetime", name) for name in ("date", "datetime", "time", "timedelta
 
 
 def run(name: str, options: dict[str, Any], limits: Limits, content: bytes, mend: str) -> tuple[bytearray, dict]:
-    """What the task ``name`` writes, and what it says about it.
+    """The output of the task ``name``, and its report.
 
     Args:
         options: of the task, as JSON has them. content: the file, where the task does not open it itself.

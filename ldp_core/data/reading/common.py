@@ -1,4 +1,4 @@
-"""What all readers share: the one kind of refusal, and checks of a table's shape.
+"""The shared part of all readers: the one kind of refusal, and checks of a table's shape.
 
 Imported by the process that reads as well, which would wait for Pydantic: what only others need is in `options`.
 """

@@ -1,4 +1,5 @@
-"""What reading may take: every limit of every reader, and what pages say about them before a button is pressed."""
+"""The limits of every reader, and the sentences in which pages state them before a button is
+pressed."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ MAX_PARTS = 10_000
 
 @dataclass(frozen=True)
 class Limits:
-    """What one reading may take, past which it ends with a sentence.
+    """The limits of one reading, past which it ends with a sentence.
 
     Attributes:
         seconds: wall time. memory: bytes of address space of the process that reads, all libraries included.
@@ -55,7 +56,9 @@ def upload_in_words() -> str:
 
 def local_in_words() -> str:
     """The limits of looking at a local file, for the page."""
-    from ldp_core.people import MOST_VALUES  # brings NumPy, for which the process that reads a database would wait
+    from ldp_core.people import (
+        MOST_VALUES,
+    )  # importing it here would load NumPy, and the process that reads a database would wait for that
 
     return (
         f"Reading and counting take at most {_minutes(LOCAL.seconds)} and {LOCAL.memory // _GB} GB of memory, and can be "

@@ -1,6 +1,6 @@
 """CSV and Parquet files of any size by their path, read by DuckDB in flat memory: chosen columns, counted.
 
-A look at a large file takes minutes: inside `watched` it tells how far it has come and can be cancelled.
+Reading a large file takes minutes: inside `watched` it reports its progress and can be cancelled.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ KEPT_BYTES = 2**27
 """Counts are kept for the column sets asked about last, up to this size: other bins, and fewer columns, then need no further look
 at the file."""
 SUMMED = 300_000
-"""Counts of at most so many rows are added up where fewer columns are asked for; a look at the file takes less than adding up more."""
+"""Up to this many rows of counts are added up when fewer columns are requested; past it reading the
+file again is faster."""
 EACH_DISTINCT = 100_000
 """Most different values of a column that is counted along with others."""
 PORTION = 30
@@ -73,7 +74,7 @@ class TooManyRows(UnreadableTable):
 
 
 class LocalTable:
-    """A table in a local file, of which only counts and batches of chosen columns ever sit in memory.
+    """A table in a local file; memory holds only counts and batches of chosen columns.
 
     Attributes:
         columns: the names of the columns.
@@ -182,7 +183,7 @@ class LocalTable:
         return self._frame(found.drop_columns("n"), columns), found.column("n").to_numpy().astype(np.int64)
 
     def _known(self, columns: list[str]) -> tuple[pd.DataFrame, np.ndarray] | None:
-        """What has been counted of these columns, or of more, which is then added up."""
+        """The known counts of these columns, or of more, which are then added up."""
         with self._lock:
             wider = [(key, *counted) for key, counted in self._counted.items() if set(columns) <= set(key)]
         for key, frame, users in wider:

@@ -1,4 +1,5 @@
-"""How a reading in progress is watched: it can be cancelled, tells how far it has come, and ends in time."""
+"""The watch over a reading in progress: it can cancel it, reports how far it has come, and ends it
+in time."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def _bound(limits: Limits) -> None:
     seconds = int(limits.seconds + 1) * (os.cpu_count() or 1)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # Nothing is written to any file, whatever a library would like to spill.
+    # The process writes to no file, whatever a library would like to spill.
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 

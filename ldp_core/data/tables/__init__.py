@@ -1,4 +1,5 @@
-"""Tables to domains and counts: the only place that sees raw rows. Nothing is written to disk or kept.
+"""Tables to domains and counts: the only place that sees raw rows. The rows are neither written to
+disk nor kept.
 
 loaded = load(content, "survey.csv")
 domain = build_domain([NumericRecipe(column="age", bins=16), CategoricalRecipe(column="sex")], loaded.table)

@@ -141,7 +141,7 @@ def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np
 
 @dataclass
 class _Report:
-    """What is left out and why, added up over chunks of rows."""
+    """The rows left out, by reason, added up over chunks."""
 
     rows: int = 0
     users: int = 0

@@ -311,7 +311,7 @@ class _Row(NamedTuple):
 
 
 def _rows(frame: pd.DataFrame, known: Mapping[str, str], other: str) -> list[_Row]:
-    """The rows of an edited table that say something, and those for which it had no room."""
+    """The rows of an edited table that say something, and those that it had no room for."""
     cells = zip(
         _texts(frame["value"]),
         _texts(frame["category"]),

@@ -107,7 +107,8 @@ def _categories(
 
 
 def told_of(suggestions: dict[str, Suggestion], shown: int = 6) -> list[str]:
-    """What to say once all columns have been looked at: how many are chosen, and a sentence for each that is special."""
+    """The notes after all columns have been looked at: how many are chosen, and a sentence for each
+    special one."""
     chosen = [name for name, one in suggestions.items() if one.recipe is not None]
     left = [one.note for one in suggestions.values() if one.recipe is None]
     changed = [one.note for one in suggestions.values() if one.recipe is not None and one.note]
@@ -120,7 +121,8 @@ def told_of(suggestions: dict[str, Suggestion], shown: int = 6) -> list[str]:
 
 
 def fitting(types: Sequence[int]) -> int:
-    """How many attributes with so many types, from the first on, a domain holds; one at least."""
+    """The number of attributes, from the first on, that fit a domain of this many types; one at
+    least."""
     kept, combinations = 0, 1
     for size in types:
         combinations *= size
@@ -135,5 +137,5 @@ def _more(notes: list[str], shown: int) -> str:
 
 
 def too_different(name: str) -> Suggestion:
-    """A column of a large file with so many different values that they are not counted."""
+    """A column of a large file with too many different values to be counted."""
     return Suggestion(None, f"{name} has more different values than fit in memory: merge them in the file first.")

@@ -102,7 +102,8 @@ def size_warnings(
 
 
 def suggestions(domain: Domain, limit: int) -> list[str]:
-    """What makes a domain fit `limit` types: one attribute coarser (the mildest change first), or fewer attributes."""
+    """Changes that make a domain fit `limit` types: one attribute coarser (the mildest change
+    first), or fewer attributes."""
     single = []
     for attribute in domain.attributes:
         found = _coarser(attribute, limit * attribute.size // domain.size)

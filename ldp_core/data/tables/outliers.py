@@ -34,7 +34,7 @@ class Crowd:
 
     @property
     def told(self) -> str:
-        """What the recipe does, in a sentence."""
+        """The recipe in a sentence."""
         beyond = (
             "1 user with a value beyond counts"
             if self.beyond == 1

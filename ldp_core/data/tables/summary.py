@@ -1,4 +1,4 @@
-"""What a column holds, before any choice is made."""
+"""The content of a column, before any choice is made."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _NUMBERED = re.compile(r"(?i:(?:^|[^a-z])(?:id|uuid|guid)s?(?:$|[^a-z]))|[a-z]I[
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What a column holds, before any choice is made; what counts as missing or a number: `ldp_core.data.columns`.
+    """The content of a column, before any choice is made; for missing values and numbers see
+    `ldp_core.data.columns`.
 
     Attributes:
         rows: all rows.

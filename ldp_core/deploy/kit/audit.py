@@ -43,7 +43,7 @@ Ratio = Fraction | float
 
 
 class Audited(NamedTuple):
-    """What an audit found."""
+    """The result of an audit."""
 
     holds: bool
     """Whether ``largest`` is at most ``limit``, and so at most e^epsilon."""

@@ -1,5 +1,5 @@
-"""What a mechanism becomes outside the app: the description of a device, which `client.py` and `client.js` draw reports from and
-`audit.py` recomputes.
+"""Mechanisms outside the app: the description of a device, which `client.py` and `client.js` draw
+reports from and `audit.py` recomputes.
 
 A description holds whole numbers only. The grammar of its samplers stands in `ldp_core.deploy.kit.client`; a report is exactly the row that the
 mechanism's `privatize` gives and its `aggregate` takes.
@@ -151,7 +151,7 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
 
 @singledispatch
 def sampler(mechanism: object) -> Sampler:
-    """What draws the reports of ``mechanism``. NoDevice where nothing does."""
+    """The sampler of the reports of ``mechanism``. NoDevice where nothing does."""
     raise NoDevice(f"Nothing is known of how a device could draw the reports of {type(mechanism).__name__}.")
 
 

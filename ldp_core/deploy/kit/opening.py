@@ -23,7 +23,8 @@ _READ = (*bundle.MEMBERS, bundle.DEVICE)
 
 @dataclass(frozen=True, eq=False)
 class Kit:
-    """What counts and answers: ``device`` is the description that people's devices run, ``design`` its id."""
+    """A kit opened again, to count and answer: ``device`` is the description that people's devices
+    run, ``design`` its id."""
 
     configuration: Configuration
     domain: Domain

@@ -81,7 +81,8 @@ def design(
 def kit(
     found: Setting, certificate: Written | None = None, figures: bool = False, private_key: bytes | None = None
 ) -> bytes:
-    """The kit of a design; the same design gives the same bytes. With a ``private_key``, a PEM file, its device is signed.
+    """The kit of a design; the same design gives the same bytes. If there is a ``private_key``, a
+    PEM file, its device is signed.
 
     ``certificate`` is a proof of what no mechanism can beat; ``figures`` as for `outcome_of`. Raises `devices.NoDevice` with the reason
     where reports of this mechanism cannot be drawn from whole numbers, or BundleError, one sentence, where the file could not be

@@ -1,4 +1,5 @@
-"""What the kit says to people who never saw the app: README.md, with a worked example, and the one statement that counts reports.
+"""The texts of a kit for people who never saw the app: README.md, with a worked example, and the
+one statement that counts reports.
 
 No name from data is in what can be pasted: a shell would run it.
 """

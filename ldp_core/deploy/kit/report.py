@@ -1,8 +1,8 @@
 """The report of a design for a privacy review: one HTML page that fetches nothing, readable in light and dark and on paper.
 
 Its headings follow NIST Special Publication 800-226, "Guidelines for Evaluating Differential Privacy Guarantees" (2025). Numbers
-are those of the outcome and of the mechanism, each with its unit. What is said of single queries is for people spread evenly, so
-that the report says nothing of data beyond what its outcome names.
+are those of the outcome and of the mechanism, each with its unit. Statements about single queries
+are for people spread evenly, so that the report reveals no data beyond the figures of its outcome.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _utility_table(rows: list[list[Node]]) -> ET.Element:
 
 
 def _against(limits: Mapping[str, float] | None) -> str:
-    """What is proved about any mechanism in the same case."""
+    """The proved bounds on any mechanism in the same case."""
     best = max((limits or {}).values(), default=0.0)
     return f"no unbiased mechanism needs fewer than {wording.at_least(best)}" if best > 0 else "no bound is known"
 
@@ -144,7 +144,7 @@ def _over_users(needed: float, least: float, alpha: float, users: int, differenc
 def _queries(
     c: Configuration, mechanism: Mechanism, workload: Workload, counts: Counts, difference: float
 ) -> list[ET.Element]:
-    """The errors of single answers and what they are worth, where that does not take too long."""
+    """The errors and verdicts of single answers, unless they take too long."""
     if c.domain is None or verdicts.too_large(workload):
         return []
     judged = verdicts.judged_queries(workload)

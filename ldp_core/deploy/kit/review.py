@@ -12,7 +12,7 @@ from ldp_core.designs import Configuration, audited_in_words, factor_in_words, o
 from ldp_core.mechanisms import Audit, Mechanism
 
 SUSPICION = 0.5
-"""What somebody believes beforehand, in the example of what a report can change."""
+"""The prior belief in the example of a report's effect."""
 _CASES = {
     "worst_case": "worst case",
     "average": "average over even people",
@@ -68,7 +68,7 @@ def case_title(case: str) -> str:
 
 
 def promise(c: Configuration, audit: Audit) -> tuple[str, ...]:
-    """What is promised, and to whom."""
+    """The promise, and to whom it is made."""
     kind = "pure local differential privacy" if audit.delta == 0 else "approximate local differential privacy"
     return (
         f"Every person who takes part is promised {kind}: {risk_in_words(c.epsilon_value, audit.delta)}. This is so for any two values "
@@ -81,7 +81,7 @@ def promise(c: Configuration, audit: Audit) -> tuple[str, ...]:
 
 
 def unit(c: Configuration) -> tuple[str, ...]:
-    """What one person's protection covers."""
+    """The extent of one person's protection."""
     assert c.domain is not None  # `guarantee` has refused designs without one
     names = [wording.quoted(attribute.name, 60) for attribute in c.domain.attributes]
     what = f"value of {names[0]}" if len(names) == 1 else f"record of {', '.join(names[:-1])} and {names[-1]} together"
@@ -112,7 +112,7 @@ def parameter_rows(c: Configuration, audit: Audit) -> list[list[Node]]:
 
 
 def parameters(c: Configuration, audit: Audit) -> tuple[str, ...]:
-    """What the parameters mean for one person."""
+    """The meaning of the parameters for one person."""
     delta, k = audit.delta, c.reports_per_user
     return (
         beliefs.belief_in_words(SUSPICION, c.epsilon_value, delta, k),
@@ -147,7 +147,7 @@ def algorithm(c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism
 
 
 def hazards(c: Configuration) -> tuple[str, ...]:
-    """What goes wrong in implementations, and how it is met here."""
+    """Common faults of implementations, and the answer to each."""
     return (
         "Floating point: none is used when a report is drawn, so no report is impossible or too likely by rounding.",
         "Random numbers: client.py draws them from Python's secrets, client.js from the Web Crypto of the browser. "
@@ -166,7 +166,7 @@ def hazards(c: Configuration) -> tuple[str, ...]:
 
 
 def revealed(c: Configuration, outcome: Mapping[str, Any]) -> ET.Element:
-    """What the kit tells about data that the design was made with."""
+    """The data-dependent parts of the kit."""
     parts = list(outcome.get("read_off_the_data", observed_parts(c)))
     parts = parts or ["Everything was declared: the files reveal nothing about any data."]
     declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]

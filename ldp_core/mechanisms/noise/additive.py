@@ -264,5 +264,5 @@ class AdditiveMechanism(VectorMechanism):
         return self._estimate(reports.arrays[0], reports.users)
 
     def audit(self) -> Audit:
-        """What the noise guarantees for the two types whose vectors are farthest apart."""
+        """The guarantee of the noise for the two types whose vectors are farthest apart."""
         return self.noise.audit(self.vectors, self.epsilon)

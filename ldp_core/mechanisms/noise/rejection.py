@@ -51,7 +51,7 @@ _CHUNK = 2**20  # users whose draws are held in memory at once
 
 
 def _density(x: float) -> float:
-    """Of the standard normal distribution."""
+    """The density of the standard normal distribution."""
     return float(np.exp(-x * x / 2) / np.sqrt(2 * np.pi))
 
 

@@ -1,6 +1,7 @@
 """Vectors that people send with noise, one column of A (k, n) per type: how far apart they are, and what they tell.
 
-With the number of users known, the component of A along 1 matters to no one: P = I - 11'/n takes it out.
+The number of users is known, so the component of A along 1 does not matter: P = I - 11'/n removes
+it.
 """
 
 from __future__ import annotations
