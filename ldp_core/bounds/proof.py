@@ -49,8 +49,10 @@ class Proof(ABC):
     def verify(self) -> bool:
         """Whether the stored numbers prove ``value``; False, never an error, whatever they are."""
         try:
-            number = isinstance(self.value, float | int) and not isinstance(self.value, bool)
-            return number and math.isfinite(self.value) and bool(self.value <= self.proven())
+            if not all(isinstance(x, float | int) and type(x) is not bool for x in (self.value, self.epsilon)):
+                return False
+            check_epsilon(self.epsilon)
+            return math.isfinite(self.value) and bool(self.value <= self.proven())
         except Exception:  # what cannot be checked proves nothing, for whatever reason
             return False
 

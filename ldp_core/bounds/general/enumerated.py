@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, NOTHING, UNDERFLOW, QuotientProof, U, magnitudes_fit, repair, spread
+from ldp_core.bounds.proof import ABOVE, NOTHING, UNDERFLOW, QuotientProof, U, magnitudes_fit, numbers, repair, spread
 from ldp_core.priors import check_prior
 from ldp_core.workloads import Workload
 
@@ -41,7 +41,7 @@ class EnumeratedProof(QuotientProof):
 
     def _trace_and_total(self) -> tuple[float, float]:
         """As for `Certificate`, whose docstring explains the rounding; what a row lacks is added to all mu_i alike."""
-        n, C, mu = self.workload.n, np.asarray(self.inverse, dtype=float), np.asarray(self.multipliers, dtype=float)
+        n, C, mu = self.workload.n, numbers(self.inverse), numbers(self.multipliers)
         if n > MOST_TYPES or C.shape != (n, n) or mu.shape != (n,) or not np.array_equal(C, C.T):
             return NOTHING
         D, reference = spread(self.epsilon), n * check_prior(self.prior, n)

@@ -1,0 +1,217 @@
+"""Proofs of every class with one field, or one number, forged: `verify` answers, and never yes to what is not so."""
+
+import dataclasses
+import math
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, bounds, mechanisms, optimize, workloads
+from ldp_core.bounds.general.certificate import closed_form
+from ldp_core.bounds.proof import Proof
+from ldp_core.bounds.surveys.blocks import blocks_certificate
+from ldp_core.bounds.surveys.grouped import grouped, split
+from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
+from ldp_core.bounds.surveys.search import improved
+from ldp_core.bounds.surveys.singles import Search
+from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.run import Budget
+from ldp_core.workloads import Prefix, Survey
+from ldp_core.workloads.surveys import Group, marginal
+
+SIZES = (4, 2, 3)
+MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(3), 2.0)])
+FEW = Survey((9, 70), [Group((0, 1), workloads.custom(np.outer(np.arange(9) < 4, np.arange(70) < 5).reshape(1, -1)))])
+
+
+def of_sets():
+    survey = workloads.survey([4, 3, 2], 2)
+    closed = closed_form_of_survey(survey, 4.0)
+    return next(improved(survey, 4.0, closed, Budget(None, None, None, None)))[0]
+
+
+def parts():
+    same, others = split(MIXED)
+    proofs = [closed_form(group.base, 1.0, np.full(group.base.n, 1 / group.base.n)) for group in others]
+    return grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), proofs)
+
+
+MAKE = {
+    "by types": lambda: bounds.certificate(workloads.prefix(4), 1.0, None),
+    "row by row": lambda: optimize.exact(workloads.prefix(4), 1.0).proof,
+    "by classes": lambda: symmetric_certificate(workloads.parity(3, 2), 1.0),
+    "by triples": lambda: next(bounds.triples.certificate.improved(symmetric_certificate(workloads.parity(6, 3), 3.0))),
+    "by sets": of_sets,
+    "by sets and triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
+    "one column at a time": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
+    "parts": parts,
+    "blocks": lambda: blocks_certificate(MIXED, 1.0, parts()),
+    "merged": lambda: bounds.certificate(FEW, 1.0, None),
+}
+NONSENSE = (
+    None,
+    "text",
+    True,
+    math.nan,
+    math.inf,
+    -math.inf,
+    1e308,
+    -1,
+    10**400,
+    1j,
+    object(),
+    [],
+    (),
+    [1, [2]],
+    {"a": 1},
+    b"bytes",
+    np.zeros(0),
+    np.zeros((4, 4), dtype=object),
+    np.full((4, 4), np.nan),
+    np.full(4, 1e300),
+    np.array(["a"] * 4),
+    np.zeros(4, dtype="datetime64[s]"),
+    np.zeros((0, 4)),
+    np.ma.masked_all(4),
+)
+OTHERS = (
+    workloads.parity(3, 2),
+    workloads.parity(6, 1),
+    workloads.prefix(4),
+    workloads.prefix(8),
+    workloads.histogram(4),
+    workloads.histogram(24),
+    workloads.k_way_marginals(3, 1),
+    workloads.k_way_marginals(6, 2),
+    workloads.survey([4, 3, 2], 1),
+    workloads.survey([2, 2, 2], 2),
+    MIXED,
+)
+
+
+@cache
+def honest(kind):
+    return MAKE[kind]()
+
+
+@cache
+def attained(workload, epsilon):
+    """L of a mechanism that exists: no bound may be above it."""
+    names = ("randomized_response", "subset_selection")
+    return min(analysis.objective(mechanisms.create(name, workload.n, epsilon), workload) for name in names)
+
+
+def places(proof):
+    """(value, rebuild) of every field of a proof, and of the proofs, cuts and duals in it."""
+    for field in dataclasses.fields(proof):
+        value = getattr(proof, field.name)
+        yield field.name, value, lambda new, name=field.name: replace(proof, **{name: new})
+        inside = value if isinstance(value, tuple) else (value,)
+        for k, one in enumerate(inside):
+            if not dataclasses.is_dataclass(one) or field.name == "workload":
+                continue
+            for name, own, build in places(one):
+
+                def rebuilt(new, k=k, build=build, value=value, name=field.name):
+                    made = build(new)
+                    return replace(
+                        proof, **{name: (*value[:k], made, *value[k + 1 :]) if isinstance(value, tuple) else made}
+                    )
+
+                yield f"{field.name}.{name}", own, rebuilt
+
+
+def answer(proof):
+    """What `verify` says, which must be True or False."""
+    found = proof.verify()
+    assert found is True or found is False
+    return found
+
+
+def subclasses(kind):
+    return {kind, *(one for below in kind.__subclasses__() for one in subclasses(below))}
+
+
+def test_proofs_of_every_class_are_forged_here():
+    made = {type(honest(kind)) for kind in MAKE}
+    abstract = {kind for kind in subclasses(Proof) if not dataclasses.is_dataclass(kind)}
+    assert made == subclasses(Proof) - abstract
+    assert all(honest(kind).verify() for kind in MAKE)
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_nonsense_in_any_place_is_answered(kind):
+    proof = honest(kind)
+    for name, _, build in places(proof):
+        for value in NONSENSE:
+            held = answer(build(value))
+            if name in ("value", "epsilon", "workload"):
+                # 1 is no more than what is proved, and true of epsilon is 1.
+                assert not held or (name == "value" and value == -1), (name, value)
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_a_claim_above_what_a_mechanism_attains_is_never_proved(kind):
+    proof = honest(kind)
+    claim = attained(proof.workload, proof.epsilon) * 1.001
+    rng, tried = np.random.default_rng(0), 0
+    for _, value, build in places(replace(proof, value=claim)):
+        if isinstance(value, float | int):
+            forged = [value * factor for factor in (0.0, -1.0, 1e-9, 0.5, 1e9)]
+        elif isinstance(value, np.ndarray) and value.size:
+            forged = [value * factor for factor in (0.0, -1.0, 1e-9, 0.5, 1e9)]
+            for number in (-1e9, 1e9, math.nan, math.inf):
+                one = value.astype(float)
+                one.flat[rng.integers(value.size)] = number
+                forged.append(one)
+        else:
+            continue
+        for new in forged:
+            made = build(new)
+            tried += 1
+            if made.value == claim and made.epsilon == proof.epsilon:
+                assert not answer(made)
+    assert tried > 9
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_no_proof_is_one_of_other_questions(kind):
+    proof = honest(kind)
+    for workload in OTHERS:
+        if workload.digest == proof.workload.digest:
+            continue
+        answer(replace(proof, workload=workload))
+        claim = attained(workload, proof.epsilon) * 1.001
+        assert not answer(replace(proof, workload=workload, value=claim))
+        plain = getattr(proof, "plain", None)
+        if plain is not None:
+            assert not answer(replace(proof, workload=workload, value=claim, plain=replace(plain, workload=workload)))
+
+
+@pytest.mark.parametrize("kind", ["parts", "merged"])
+def test_proofs_made_of_proofs_take_none_for_another(kind):
+    """Every proof here in every place of these, claiming what it likes."""
+    proof, claim = honest(kind), attained(honest(kind).workload, 1.0) * 1.001
+    for other in map(honest, MAKE):
+        for forged in (other, replace(other, value=1e12), replace(other, epsilon=0.1), replace(other, epsilon=20.0)):
+            if kind == "merged":
+                assert not answer(replace(proof, types=forged, value=claim))
+                continue
+            for k in range(len(proof.others)):
+                others = (*proof.others[:k], forged, *proof.others[k + 1 :])
+                assert not answer(replace(proof, others=others, value=claim))
+            assert not answer(replace(proof, alike=forged, value=claim))
+            assert not answer(replace(proof, others=(), value=claim))
+            assert not answer(replace(proof, others=(*proof.others, forged)))
+
+
+def test_a_proof_for_people_of_another_spread_is_no_part():
+    proof = honest("parts")
+    prior = np.array([0.97, 0.01, 0.01, 0.01])
+    base = proof.others[0].workload
+    lopsided = closed_form(base, 1.0, prior)
+    assert lopsided.verify()
+    others = (lopsided, *proof.others[1:])
+    assert not answer(replace(proof, others=others, value=1.0))
