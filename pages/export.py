@@ -59,8 +59,8 @@ with controls:
     figures = disclosure.withheld(design) and st.checkbox(
         "Include the errors on your data",
         key="export-figures",
-        help="Without them, files have the errors of people spread evenly. With them and the number of users, whoever gets a file may work "
-        "out all counts.",
+        help="Without them, files have the errors of people spread evenly. With them and the number of users, a reader may work out all "
+        "counts.",
     )
     released = disclosure.released(design, figures)
     later, ready, packed, refused = Later(state, "kit"), True, None, ""

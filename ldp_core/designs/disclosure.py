@@ -1,10 +1,9 @@
-"""The parts of files that depend on data: the one place that decides it, for the app, the command
-line and kits.
+"""What files may contain that was computed from counted people. The app, the command line and kits all decide it here.
 
-A figure computed from counts is as good as the counts: an error in full precision and the number of users leave a single table of
-a thousand people with four values. Files therefore hold the figures of people spread evenly, whom no one counted, unless somebody
-asks for those of the data. They then depend on the design and the number of users alone, and `observed_parts` says which parts of
-these were taken from the data.
+A figure computed from counts can give the counts away: an error in full precision, with the number of users, leaves a single table
+of a thousand people and four values. By default, files therefore give the figures of people spread evenly over the types. Such a file
+depends on the design and the number of users alone; `observed_parts` says which of these come from the data. The analyst can ask for
+the figures of the data, and the file then says that it has them.
 """
 
 from __future__ import annotations
@@ -19,38 +18,38 @@ from ldp_core.designs.setting import Setting
 from ldp_core.people import Counted, Records
 
 PEOPLE = "people"
-"""The case that counts everyone as they are."""
+"""The case in which error is averaged over the people of the design."""
 MARK = "Made with counted data: it may tell about people."
-"""A note for every other file that an analyst takes from a page while a table is open."""
+"""A sentence for all other downloads, made while the design on screen has counted people."""
 
 
 def withheld(found: Setting) -> bool:
-    """True if there are figures of counted people that files leave out unless they are asked for. A strategy that is fitted to these people
-    holds their shares, and says so: then nothing is left to keep back."""
+    """True if files leave out figures of counted people by default. They do not where the mechanism is fitted to these people: its strategy
+    holds their shares, and the file says so."""
     return found.on_data and found.aim(found.chosen) != PEOPLE
 
 
 def released(found: Setting, figures: bool = False) -> Setting:
-    """The setting that files are written from: as it is where ``figures`` of the data are asked for, else as whoever opens the file without
-    the data gets it."""
+    """The setting that files are computed from: ``found`` itself where ``figures`` of the data were asked for or nothing is withheld, else
+    the same design with people spread evenly, as it is when the file is opened without the data."""
     if figures or not withheld(found):
         return found
     return replace(found, people=_even(found), on_data=False)
 
 
 def cases(found: Setting) -> list[str]:
-    """The cases that files have figures for: the people are no one's case where it is not known how they are spread."""
+    """The cases that files have figures for. The case of the people is none of them where their counts are withheld or not at hand."""
     unknown = found.configuration.population.shape == "data" and not found.on_data
     return [case for case in found.cases if not (unknown and case == PEOPLE)]
 
 
 def told(found: Setting, figures: bool = False) -> list[str]:
-    """The facts about data that the files of a setting reveal, as of `observed_parts`."""
+    """The sentences of `observed_parts` for the files of a setting."""
     return observed_parts(found.configuration, figures and withheld(found))
 
 
 def marked(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with the mark in every row, so that none is passed on without it."""
+    """The table with `MARK` in every row: rows keep it when they are filtered or copied."""
     return table.assign(about_this_file=MARK)
 
 

@@ -1,4 +1,4 @@
-"""Files say nothing of counts that nobody agreed to: what leaves by default is the same for every table with as many people."""
+"""By default, files are the same for every table with the same number of people; figures of the counts leave on request only."""
 
 import io
 import itertools
@@ -64,7 +64,7 @@ def members(content):
 
 
 def files(found, figures=False):
-    """All that can be taken along, by what it is called."""
+    """Every file and link of a design, by name."""
     c, mechanism, proof = found.configuration, found.chosen_mechanism, package.certificate_of(found)
     shown = disclosure.released(found, figures)
     errors = frames.query_errors([mechanism], shown.workload, shown.counts, shown.labels)
@@ -117,7 +117,7 @@ def test_the_number_of_people_is_that_of_the_table_and_said():
 
 
 def tables(users):
-    """Every table of four counts of so many people."""
+    """Every table of four counts that add up to ``users``."""
     for bars in itertools.combinations(range(users + 3), 3):
         yield np.diff([-1, *bars, users + 3]) - 1
 
