@@ -1,8 +1,9 @@
 """How the forged certificates beside this file were made: ``python -m tests.adversary.forgeries.make`` writes them anew.
 
-Each file is ``{"why": what verify.py says, "workload": the questions of the design, "epsilon": its epsilon, "document":
-certificate.json as text, "arrays": certificate.npz in base 64}``. Digests and words are those that belong to the numbers, so
-that only what is wrong is wrong. Every verifier must refuse all of them.
+Each file is ``{"why": a pattern of what verify.py says, "workload": the questions of the design,
+"epsilon": its epsilon, "document": certificate.json as text, "arrays": certificate.npz, compressed
+by zlib, in base 64}``. Digests and words are those that belong to the numbers, so that only what is
+wrong is wrong. Every verifier must refuse all of them.
 """
 
 import base64
@@ -10,6 +11,7 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -323,8 +325,9 @@ def write():
         old.unlink()
     for name, why, workload, epsilon, text, packed in forgeries():
         content = {"why": why, "workload": workload.spec, "epsilon": epsilon, "document": text}
-        content["arrays"] = base64.b64encode(packed).decode()
-        (HERE / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
+        content["arrays"] = base64.b64encode(zlib.compress(packed, 9)).decode()
+        file = name.replace(" ", "-").replace("'", "")
+        (HERE / f"{file}.json").write_text(json.dumps(content, indent=1) + "\n")
 
 
 if __name__ == "__main__":
