@@ -1,0 +1,113 @@
+"""Proofs in other precision, or so small that numbers underflow: they prove no more than as they were."""
+
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from ldp_core import bounds, optimize, workloads
+from ldp_core.bounds.general.certificate import closed_form
+from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
+from ldp_core.bounds.surveys.search import improved
+from ldp_core.bounds.surveys.singles import Search
+from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.run import Budget
+from ldp_core.workloads import Survey
+from ldp_core.workloads.surveys import marginal
+
+pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+
+
+def by_sets():
+    survey = workloads.survey([3, 2, 2], 2)
+    return next(improved(survey, 4.0, closed_form_of_survey(survey, 4.0), Budget(None, None, None, None)))[0]
+
+
+PROOFS = {
+    "general": lambda: bounds.certificate(workloads.prefix(4), 2.0, None),
+    "singular": lambda: closed_form(workloads.custom([[1, 1, -1, -1]]), 2.0, np.full(4, 0.25)),
+    "enumerated": lambda: optimize.exact(workloads.prefix(4), 2.0).proof,
+    "bits": lambda: symmetric_certificate(workloads.parity(4, 2), 2.0),
+    "triples": lambda: next(bounds.triples.certificate.improved(symmetric_certificate(workloads.parity(6, 3), 3.0))),
+    "tables": lambda: closed_form_of_survey(workloads.survey([3, 4], 1), 2.0),
+    "sets": by_sets,
+    "triples of a survey": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
+    "single columns": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
+}
+ALTERED = {
+    "half precision": lambda array: array.astype(np.float16),
+    "single precision": lambda array: array.astype(np.float32),
+    "the other order of bytes": lambda array: array.astype(">f8"),
+    "more precision": lambda array: array.astype(np.longdouble),
+    "complex": lambda array: array + 1j,
+    "objects": lambda array: array.astype(object),
+    "texts": lambda array: array.astype(str),
+    "truth values": lambda array: array != 0,
+    "unsigned": lambda array: np.abs(np.nan_to_num(array)).clip(0, 1e9).astype(np.uint64),
+    "small whole numbers": lambda array: np.nan_to_num(array).clip(-100, 100).astype(np.int8),
+    "lists": lambda array: array.tolist(),
+    "masked": lambda array: np.ma.masked_array(array, mask=np.arange(array.size).reshape(array.shape) % 2 == 0),
+    "negative zeros": lambda array: array * -0.0,
+    "subnormal": lambda array: array * 1e-316,
+    "one axis too many": lambda array: array[None],
+    "one axis too few": lambda array: array.ravel(),
+    "backwards": lambda array: array[::-1],
+    "all the same": lambda array: np.lib.stride_tricks.as_strided(array, array.shape, (0,) * array.ndim),
+}
+
+
+@cache
+def proof(kind):
+    return PROOFS[kind]()
+
+
+def altered(found):
+    """Every array in a proof altered in turn, in the duals and cuts in it too: (what, proof)."""
+    for field in fields(found):
+        inner = getattr(found, field.name)
+        if isinstance(inner, np.ndarray) and inner.size:
+            for how, alter in ALTERED.items():
+                with np.errstate(all="ignore"):
+                    yield f"{field.name} {how}", replace(found, **{field.name: alter(inner)})
+        elif field.name not in ("workload", "plain") and is_dataclass(inner):
+            yield from ((f"{field.name}.{what}", replace(found, **{field.name: one})) for what, one in altered(inner))
+        elif isinstance(inner, tuple) and inner and is_dataclass(inner[0]):
+            for what, one in altered(inner[0]):
+                yield f"{field.name}.{what}", replace(found, **{field.name: (one, *inner[1:])})
+
+
+@pytest.mark.parametrize("kind", PROOFS)
+def test_altered_arrays_prove_no_more(kind):
+    found = proof(kind)
+    assert found.verify() is True
+    more = found.value * (1.05 if kind == "single columns" else 1 + 1e-6)  # other weights there may prove more
+    for what, forged in altered(found):
+        assert replace(forged, value=more).verify() is False, what
+
+
+@pytest.mark.parametrize("kind", ["sets", "tables", "single columns", "triples of a survey", "triples"])
+@pytest.mark.parametrize("scale", [1e-60, 1e-150, 3e-310, 1e-318, 1e-322, 1e60, 1e95])
+def test_all_multipliers_scaled_prove_no_more(kind, scale):
+    """Where numbers underflow a share of an error may be all of one: such proofs are none."""
+    found = proof(kind)
+    holder = found.duals if hasattr(found, "duals") else found
+    with np.errstate(all="ignore"):
+        changes = {
+            name: getattr(holder, name) * (scale**0.5 if name == "factors" else scale)
+            for name in vars(holder)
+            if name in ("weights", "values", "factors", "signs", "sizing", "whole", "through") or "multipliers" in name
+        }
+    scaled = replace(holder, **changes)
+    forged = replace(found, duals=scaled) if holder is not found else scaled
+    assert replace(forged, value=found.value * (1 + 1e-6)).verify() is False
+
+
+@pytest.mark.parametrize("weight", [1e-162, 1.6e-162, 2e-160, 1e-120])
+def test_groups_of_weights_that_underflow_prove_nothing(weight):
+    """Their squares are 1.9 times what they should be, or 0."""
+    survey = Survey((3, 4), [marginal((3, 4), (0, 1), weight)])
+    found = closed_form_of_survey(survey, 1.0)
+    assert found.value == 0 or found.value / weight**2 == pytest.approx(
+        closed_form_of_survey(Survey((3, 4), [marginal((3, 4), (0, 1), 1.0)]), 1.0).value, rel=1e-6
+    )
