@@ -10,7 +10,7 @@ import pytest
 
 import ldp_core as ldp
 from ldp_core import pictures
-from ldp_core.optimize import strategies
+from ldp_core.optimize import SearchLimits, strategies
 
 PREFIX = ldp.workloads.prefix(8)
 OPTIMIZED = ldp.optimize.design(PREFIX, epsilon=1.0, time_limit=None, max_rounds=3)
@@ -95,9 +95,11 @@ def test_designs_and_certificates_tell_their_figures():
     assert repr(OPTIMIZED) == (
         f"<Optimized: {rows} x 8 strategy, epsilon 1, objective {figure}, 3 rounds, stopped: rounds>"
     )
-    worst = ldp.optimize.worst_case_design(PREFIX, 1.0, time_limit=None, max_rounds=2)
+    worst = ldp.optimize.worst_case_design(PREFIX, 1.0, SearchLimits(time_limit=None, max_rounds=2))
     assert repr(worst).startswith(f"<WorstCaseOptimized: {len(worst.strategy)} x 8 strategy, epsilon 1, objective ")
-    orbits = ldp.optimize.design_orbits(ldp.workloads.all_marginals(3), 1.0, time_limit=None, max_rounds=1)
+    orbits = ldp.optimize.design_orbits(
+        ldp.workloads.all_marginals(3), 1.0, SearchLimits(time_limit=None, max_rounds=1)
+    )
     assert repr(orbits).startswith(f"<OrbitDesign: {len(orbits.high)} base rows on 8 types, epsilon 1, objective ")
     for workload in (PREFIX, ldp.workloads.histogram(8)):
         proof = ldp.bounds.certificate(workload, 1.0, time_limit=0)

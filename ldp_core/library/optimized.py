@@ -17,7 +17,7 @@ from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
-from ldp_core.optimize import any_size, projected_gradient, sizes, worst_case_design
+from ldp_core.optimize import SearchLimits, design, projected_gradient, sizes, worst_case_design
 from ldp_core.optimize.objective import evaluate
 from ldp_core.optimize.sizes import along_an_order, ring_too_large, too_large
 from ldp_core.optimize.surveys.design import SurveyDesign, too_many
@@ -104,8 +104,8 @@ def build_gradient(
     if rows is not None and start != "random":
         raise ValueError("A start from another mechanism has as many rows as that: leave rows out, or start at random.")
     initial = None if start == "random" else _strategy_of(start, workload.n, epsilon)
-    limits = (max_rounds, time_limit, initial, callback, cancel)
-    result = projected_gradient(workload, epsilon, rows, seed, *limits)
+    limits = SearchLimits(time_limit, max_rounds, seed, callback, cancel)
+    result = projected_gradient(workload, epsilon, rows, initial, limits)
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
     if initial is not None:
         parameters["start"] = start
@@ -156,9 +156,9 @@ def build_certified(
         callback = _comparable(callback, workload, prior)
     limits = (time_limit, max_rounds, seed, callback, cancel)
     if target == "average" or many or anyway:
-        found = any_size.design(workload, epsilon, *limits, prior=prior)
+        found = design(workload, epsilon, *limits, prior=prior)
     else:
-        found = worst_case_design(workload, epsilon, *limits)
+        found = worst_case_design(workload, epsilon, SearchLimits(*limits))
     if isinstance(found, SurveyDesign | SplitDesign):
         return of_survey(found)
     parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}

@@ -6,8 +6,9 @@ objective ``L(Q) = tr(M^-1 G)``. Inside the optimisers the transposed strategy `
 entries of one type are contiguous in memory.
 """
 
-from ldp_core.optimize.any_size import design
+from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.columns.reweighting import WorstCaseOptimized, worst_case_design
+from ldp_core.optimize.design import design
 from ldp_core.optimize.enumeration import ExactOptimum, exact
 from ldp_core.optimize.gradient.method import Optimized, projected_gradient
 from ldp_core.optimize.gradient.projection import project
@@ -21,6 +22,7 @@ __all__ = [
     "OrbitDesign",
     "Progress",
     "RingDesign",
+    "SearchLimits",
     "WorstCaseOptimized",
     "design",
     "design_orbits",

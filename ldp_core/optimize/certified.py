@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.columns.folded import FoldedSearch, folds
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.gradient.method import Optimized
@@ -17,7 +18,7 @@ from ldp_core.optimize.sizes import too_large
 from ldp_core.optimize.symmetric import orbits
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Budget, Callback, Cancel, Check, Search, drive, generator
+from ldp_core.run import Check, Search, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -30,11 +31,7 @@ LEAST_ENTRY = 1e-300
 def design(
     workload: Workload,
     epsilon: float,
-    time_limit: float | None = 10.0,
-    max_rounds: int | None = None,
-    seed: int = 0,
-    callback: Callback | None = None,
-    cancel: Cancel | None = None,
+    limits: SearchLimits = DEFAULT,
     prior: np.ndarray | None = None,
     first: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Optimized:
@@ -44,11 +41,10 @@ def design(
     rows, and by subset selection where that is small enough to write out. How far from the optimum a strategy is at most is
     proven by `ldp_core.bounds.certificate`.
 
-    ``epsilon`` in nats, ``time_limit`` in seconds, ``prior`` (n,) the expected shares of the types: the objective is then
+    ``epsilon`` in nats, ``prior`` (n,) the expected shares of the types: the objective is then
     ``tr(M_p^-1 G)``, ``M_p = sum_y q_y q_y' / (n q_y'p)``, the average over the prior (and on a scale of its own: see
-    `ldp_core.bounds.average_variance`). ``first`` are rows (k, n) of booleans to start from, and their weights (k,). ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is
-    returned, its columns summing to 1 within 1e-12 and its rows within e^epsilon as stored. Deterministic in (seed,
-    max_rounds): time and cancelling only stop the search.
+    `ldp_core.bounds.average_variance`). ``first`` are rows (k, n) of booleans to start from, and their weights (k,). The best strategy seen is
+    returned, its columns summing to 1 within 1e-12 and its rows within e^epsilon as stored.
 
     Raises ValueError for an epsilon, sizes or a prior out of range, and above 2048 types.
 
@@ -58,16 +54,14 @@ def design(
     >>> 0 <= best.objective / proof.value - 1 < 0.02
     True
     """
-    budget = Budget(time_limit, max_rounds, cancel, callback)
+    budget = limits.budget()
     epsilon = check_epsilon(epsilon)
     check_types(workload)
     reference = workload.n * check_prior(prior, workload.n)
     with blas_threads(workload.n):
-        search = _search(workload, epsilon, reference, generator(seed), prior is None, budget.check, first)
+        search = _search(workload, epsilon, reference, generator(limits.seed), prior is None, budget.check, first)
         run = drive(search, budget, WINDOW)
-    strategy, objective = run.found
-    strategy = precise(strategy)
-    return Optimized(strategy, objective, run.history, len(run.history), run.seconds, epsilon, seed, run.stopped, prior)
+    return Optimized(precise(run.found[0]), prior, **fields_of(run, epsilon, limits))
 
 
 def precise(strategy: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from ldp_core import analysis, bounds, library
 from ldp_core import estimators as estimation
 from ldp_core.data.population import expected_counts
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.optimize import projected_gradient
+from ldp_core.optimize import SearchLimits, projected_gradient
 from ldp_core.optimize.certified import design
 from ldp_core.papers import stored
 from ldp_core.papers.panel import Row, frame_of
@@ -159,7 +159,7 @@ def starts_of_fits(
     budget = Budget(None, len(families) * (len(STARTS) + 1), cancel, callback)
     for family in families:
         workload = family.on(SMALL)
-        best = design(workload, 1.0, time_limit=None, max_rounds=FIT_ROUNDS, cancel=cancel)
+        best = design(workload, 1.0, SearchLimits(None, FIT_ROUNDS, cancel=cancel))
         least = _worst_users(best.strategy, workload, 1.0)
         for name in ("random", *STARTS):
             if budget.stopped():
@@ -185,15 +185,17 @@ def time_of_rounds(
     for n in sizes:
         if budget.stopped():
             break
-        fit = projected_gradient(FAMILIES[0].on(n), 1.0, max_rounds=TIMED_ROUNDS, cancel=cancel)
+        fit = projected_gradient(FAMILIES[0].on(n), 1.0, limits=SearchLimits(None, TIMED_ROUNDS, cancel=cancel))
         ends = np.diff([0.0, *(seconds for _, seconds, _ in fit.history)])
         found.append(("projected gradient", float(n), *_mean_and_error(ends), math.nan))
         budget.tell()
     return frame_of(found)
 
 
-def _fitted(workload: Workload, epsilon: float, cancel: Cancel | None, **options: Any) -> np.ndarray:
-    return projected_gradient(workload, epsilon, max_rounds=ROUNDS, cancel=cancel, **options).strategy
+def _fitted(workload: Workload, epsilon: float, cancel: Cancel | None, seed: int = 0, **start: Any) -> np.ndarray:
+    return projected_gradient(
+        workload, epsilon, limits=SearchLimits(None, ROUNDS, seed, cancel=cancel), **start
+    ).strategy
 
 
 def strategy_of(name: str, n: int, epsilon: float) -> np.ndarray:
@@ -289,14 +291,14 @@ def program(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
     """The same with this project's mechanisms, and the least that is possible."""
     workload, n = FAMILIES[1].on(PROGRAM_TYPES), PROGRAM_TYPES
     tree, start = library.create("hierarchical", n, 1.0), strategy_of("hierarchical", n, 1.0)
-    gradient = partial(projected_gradient, workload, 1.0, max_rounds=PROGRAM_ROUNDS, cancel=cancel)
+    gradient = partial(projected_gradient, workload, 1.0, limits=SearchLimits(None, PROGRAM_ROUNDS, cancel=cancel))
     steps = {
         "Hierarchical": lambda: _by_pseudo_inverse(start, workload).max(),
         "Hierarchical, best estimate": lambda: tree.variance_profile(workload).max(),
         "optimised, from Hierarchical": lambda: _worst(gradient(initial=start).strategy, workload),
         "optimised, random start": lambda: _worst(gradient().strategy, workload),
         "column generation": lambda: _worst(
-            design(workload, 1.0, time_limit=None, max_rounds=60, cancel=cancel).strategy, workload
+            design(workload, 1.0, SearchLimits(None, 60, cancel=cancel)).strategy, workload
         ),
         "proved minimum": lambda: bounds.worst_case(workload, 1.0, time_limit=None, cancel=cancel).variance,
     }

@@ -9,7 +9,7 @@ import pytest
 from ldp_core import bounds, workloads
 from ldp_core.bounds.centred import centred_gram
 from ldp_core.mechanisms.orbits import OrbitMechanism
-from ldp_core.optimize import design, design_orbits, projected_gradient
+from ldp_core.optimize import SearchLimits, design, design_orbits, projected_gradient
 
 pytestmark = pytest.mark.benchmark
 
@@ -140,7 +140,7 @@ def test_orbits_of_many_types(maker, d, capsys):
     started = time.perf_counter()
     certificate = bounds.certificate(workload, 1.0)
     proven = time.perf_counter() - started
-    found = design_orbits(workload, 1.0, time_limit=5.0)
+    found = design_orbits(workload, 1.0, SearchLimits(time_limit=5.0))
     mechanism = OrbitMechanism("orbits", found.high, found.shares, 1.0)
     with capsys.disabled():
         print(
@@ -158,5 +158,5 @@ ALL_MARGINALS = {12: 0.005, 16: 0.02}
 @pytest.mark.parametrize("d", ALL_MARGINALS)
 def test_all_marginals_of_many_types(d, epsilon):
     workload = workloads.all_marginals(d)
-    found = design_orbits(workload, epsilon, time_limit=None, max_rounds=22)
+    found = design_orbits(workload, epsilon, SearchLimits(time_limit=None, max_rounds=22))
     assert found.objective / bounds.certificate(workload, epsilon).value - 1 < ALL_MARGINALS[d]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.mechanisms import ExplicitMechanism, Reports
 from ldp_core.mechanisms.orbits import OrbitMechanism
-from ldp_core.optimize import design_orbits
+from ldp_core.optimize import SearchLimits, design_orbits
 
 WORKLOADS = [
     workloads.prefix(16),
@@ -123,7 +123,7 @@ def test_bad_rows_are_refused_in_words(high, shares, words):
 @pytest.mark.slow
 def test_large_domains_need_no_matrix():
     workload = workloads.k_way_marginals(13, 1)
-    found = design_orbits(workload, 1.0, time_limit=None, max_rounds=1)
+    found = design_orbits(workload, 1.0, SearchLimits(time_limit=None, max_rounds=1))
     mechanism = OrbitMechanism("optimized", found.high, found.shares, 1.0)
     assert analysis.objective(mechanism, workload) == pytest.approx(found.objective, rel=1e-6)
     rng = np.random.default_rng(0)

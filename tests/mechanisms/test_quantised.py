@@ -15,6 +15,7 @@ from ldp_core.library.optimized import from_strategy, lost_by_rounding
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.mechanisms.noise.adaptive import chance_of_plus
 from ldp_core.mechanisms.quantised import largest_ratio, quantised, rounded
+from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.enumeration import exact as exact_optimum
 from ldp_core.privacy import exponential_below, fitted_odds, in_steps, least_meant
 
@@ -246,7 +247,9 @@ def test_every_written_out_mechanism_is_an_exact_table(epsilon):
 @pytest.mark.parametrize("maker", [workloads.histogram, workloads.prefix, workloads.all_range])
 def test_next_to_no_accuracy_is_lost(maker, epsilon):
     workload = maker(16)
-    strategy = optimize.projected_gradient(workload, epsilon, max_rounds=60).strategy
+    strategy = optimize.projected_gradient(
+        workload, epsilon, limits=SearchLimits(time_limit=None, max_rounds=60)
+    ).strategy
     assert abs(lost_by_rounding(strategy, quantised(strategy, epsilon), workload)) < 1e-4
     found = optimize.design(workload, epsilon, time_limit=None, max_rounds=4)
     assert abs(lost_by_rounding(found.strategy, quantised(found.strategy, epsilon), workload)) < 1e-4

@@ -12,7 +12,7 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys import combined
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
-from ldp_core.optimize import design
+from ldp_core.optimize import SearchLimits, design
 from ldp_core.optimize.columns.weights import Singular
 from ldp_core.optimize.surveys import split as splitting
 from ldp_core.optimize.surveys.split import design_split
@@ -263,13 +263,13 @@ def overlapping():
 
 
 def test_conditions_on_tables_that_share_columns_take_fewer_people_than_divided_ones(monkeypatch):
-    asked, about = overlapping(), {"time_limit": None, "max_rounds": 15, "seed": 0}
-    found = design_split(asked, 1.0, **about)
+    asked, about = overlapping(), SearchLimits(None, 15)
+    found = design_split(asked, 1.0, about)
     made = of_survey(found)
     assert isinstance(made, SplitSurvey)
     assert found.objective == pytest.approx(analysis.objective(made, asked), rel=1e-6)
     monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
-    divided = design_split(asked, 1.0, **about)
+    divided = design_split(asked, 1.0, about)
     assert found.objective < 0.8 * divided.objective
     assert divided.objective == pytest.approx(analysis.objective(of_survey(divided), asked), rel=1e-6)
     monkeypatch.setattr(combined, "MOST_DIMENSIONS", 4_096)
@@ -280,16 +280,16 @@ def test_conditions_on_tables_that_share_columns_take_fewer_people_than_divided_
 
 def test_tables_that_many_others_meet_leave_what_is_common_to_all_of_them(monkeypatch):
     """What tables hold in common is asked of each in part, and each is fitted again to what the others leave it."""
-    shape, about = (5, 5, 5, 5), {"time_limit": None, "max_rounds": 10, "seed": 0}
+    shape, about = (5, 5, 5, 5), SearchLimits(None, 10)
     totals = workloads.product([Prefix(5), Prefix(5)])
     asked = Survey(shape, [Group(pair, totals) for pair in combinations(range(4), 2)])
-    found = design_split(asked, 1.0, **about)
+    found = design_split(asked, 1.0, about)
     assert found.objective == pytest.approx(analysis.objective(of_survey(found), asked), rel=1e-6)
     with monkeypatch.context() as once:
         once.setattr(splitting, "_again", lambda asked, own, shared, *_: (own, shared))
-        first = design_split(asked, 1.0, **about)
+        first = design_split(asked, 1.0, about)
     monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
-    divided = design_split(asked, 1.0, **about)
+    divided = design_split(asked, 1.0, about)
     constant = float(asked.n) * asked.components.constant
     assert found.objective - constant < 0.996 * (first.objective - constant)
     assert first.objective - constant < 0.97 * (divided.objective - constant)
@@ -305,7 +305,9 @@ def test_a_search_over_all_types_that_fails_leaves_what_is_there(monkeypatch):
 
     asked = Survey((8, 6, 8, 5), overlapping().groups[:2])
     monkeypatch.setattr(splitting, "design", failing)
-    found = design_split(asked, 1.0, max_rounds=1)
+    found = design_split(asked, 1.0, SearchLimits(max_rounds=1))
     assert [members for members, _ in found.own] == [(0, 1), (1, 2)]
     with pytest.raises(Singular):
-        design_split(Survey((8, 6), [Group((0,), Prefix(8)), Group((0, 1), Histogram(48), 0.1)]), 1.0, max_rounds=1)
+        design_split(
+            Survey((8, 6), [Group((0,), Prefix(8)), Group((0, 1), Histogram(48), 0.1)]), 1.0, SearchLimits(max_rounds=1)
+        )

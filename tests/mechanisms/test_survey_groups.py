@@ -15,7 +15,7 @@ from ldp_core.mechanisms.surveys import combined, face, largest
 from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-from ldp_core.optimize import design
+from ldp_core.optimize import SearchLimits, design
 from ldp_core.optimize.surveys import split as splitting
 from ldp_core.optimize.surveys.split import design_split
 from ldp_core.optimize.surveys.tables import Asked, own_sets
@@ -289,7 +289,7 @@ FIT = {"time_limit": None, "seed": 0}
 )
 def test_what_is_built_has_the_objective_of_all_its_reports(asked):
     told = []
-    found = of_survey(design_split(asked, EPSILON, max_rounds=20, callback=told.append, **FIT))
+    found = of_survey(design_split(asked, EPSILON, SearchLimits(max_rounds=20, callback=told.append, **FIT)))
     assert isinstance(found, SplitSurvey)
     raw, Q = written_out(found)
     variances = Q.T @ added(found, raw, asked) ** 2 - matrix(asked).T ** 2
@@ -427,7 +427,7 @@ def test_too_many_tables_are_left_to_patterns():
     sizes = (3,) * 26
     asked = Survey(sizes, [Group((j,), Prefix(3)) for j in range(26)])
     assert own_sets(asked) == ()
-    assert isinstance(of_survey(design_split(asked, 1.0, max_rounds=0, **FIT)), ScrambledPatterns)
+    assert isinstance(of_survey(design_split(asked, 1.0, SearchLimits(max_rounds=0, **FIT))), ScrambledPatterns)
 
 
 @pytest.mark.parametrize("which", OWN)

@@ -8,6 +8,7 @@ import pytest
 from ldp_core import analysis, bounds, mechanisms, optimize, workloads
 from ldp_core.bounds.proof import MARGIN
 from ldp_core.mechanisms import ExplicitMechanism
+from ldp_core.optimize import SearchLimits
 
 GAP = 1e-4
 WORKLOADS = {
@@ -130,7 +131,7 @@ def test_where_types_are_alike_it_is_that_of_the_worst_case_too(workload):
     """No mechanism is better for the worst type than the optimum on average, and one attains it."""
     assert workload.symmetry_group.all_alike
     least = optimize.exact(workload, 1.0).variance
-    worst = optimize.worst_case_design(workload, 1.0, time_limit=None, max_rounds=60)
+    worst = optimize.worst_case_design(workload, 1.0, SearchLimits(time_limit=None, max_rounds=60))
     found = ExplicitMechanism("optimized", worst.strategy, 1.0).variance_profile(workload).max()
     assert least * (1 - 1e-4) <= found <= 1.001 * least
 

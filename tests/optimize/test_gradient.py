@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldp_core import workloads
-from ldp_core.optimize import projected_gradient
+from ldp_core.optimize import SearchLimits, projected_gradient
 from ldp_core.optimize.gradient.descent import random_start
 from ldp_core.optimize.objective import evaluate, multipliers, slopes
 
@@ -95,7 +95,7 @@ def test_a_singular_strategy_has_no_objective():
 @pytest.mark.parametrize("name", MAKERS)
 def test_beats_the_published_strategies(name, seed):
     workload = MAKERS[name](32)
-    result = projected_gradient(workload, 1.0, seed=seed)
+    result = projected_gradient(workload, 1.0, limits=SearchLimits(time_limit=None, seed=seed))
     assert_valid(result, 1.0)
     assert result.objective == pytest.approx(plain_objective(result.strategy, workload.gram_dense()), rel=1e-9)
     assert result.objective < 0.93 * PUBLISHED[name]
@@ -115,12 +115,12 @@ def test_comes_near_the_certified_optimum(name, epsilon):
 @pytest.mark.parametrize("epsilon", [0.001, 0.25, 3.0, 10.0, 20.0])
 @pytest.mark.parametrize("n", [2, 3, 7])
 def test_is_valid_for_extreme_epsilon_and_small_domains(n, epsilon):
-    result = projected_gradient(workloads.prefix(n), epsilon, max_rounds=60)
+    result = projected_gradient(workloads.prefix(n), epsilon, limits=SearchLimits(time_limit=None, max_rounds=60))
     assert_valid(result, epsilon)
 
 
 def test_best_so_far_never_gets_worse():
-    result = projected_gradient(workloads.prefix(16), 1.0, max_rounds=150)
+    result = projected_gradient(workloads.prefix(16), 1.0, limits=SearchLimits(time_limit=None, max_rounds=150))
     rounds, seconds, objectives = map(np.array, zip(*result.history, strict=True))
     assert rounds.tolist() == list(range(1, result.rounds + 1))
     assert (np.diff(objectives) <= 0).all()
@@ -130,7 +130,10 @@ def test_best_so_far_never_gets_worse():
 
 
 def test_is_deterministic_in_seed_and_rounds():
-    one, again, other = (projected_gradient(workloads.prefix(8), 1.0, seed=s, max_rounds=40) for s in (5, 5, 6))
+    one, again, other = (
+        projected_gradient(workloads.prefix(8), 1.0, limits=SearchLimits(time_limit=None, seed=s, max_rounds=40))
+        for s in (5, 5, 6)
+    )
     assert same(one, again)
     assert not same(one, other)
 
@@ -148,7 +151,9 @@ def test_cancelling_returns_the_best_so_far(cancel_after):
 
     if cancel_after == 0:
         event.set()
-    result = projected_gradient(workloads.all_range(8), 1.0, callback=watch, cancel=event)
+    result = projected_gradient(
+        workloads.all_range(8), 1.0, limits=SearchLimits(time_limit=None, callback=watch, cancel=event)
+    )
     assert result.stopped == "cancelled"
     assert result.rounds == cancel_after == len(seen)
     assert_valid(result, 1.0)
@@ -156,11 +161,14 @@ def test_cancelling_returns_the_best_so_far(cancel_after):
 
 def test_a_callable_cancels_and_no_time_stops_at_once():
     workload = workloads.histogram(6)
-    assert projected_gradient(workload, 1.0, cancel=lambda: True).stopped == "cancelled"
-    timed = projected_gradient(workload, 1.0, time_limit=0)
+    assert (
+        projected_gradient(workload, 1.0, limits=SearchLimits(time_limit=None, cancel=lambda: True)).stopped
+        == "cancelled"
+    )
+    timed = projected_gradient(workload, 1.0, limits=SearchLimits(time_limit=0))
     assert (timed.stopped, timed.rounds) == ("time", 0)
     assert_valid(timed, 1.0)
-    assert projected_gradient(workload, 1.0, max_rounds=3).stopped == "rounds"
+    assert projected_gradient(workload, 1.0, limits=SearchLimits(time_limit=None, max_rounds=3)).stopped == "rounds"
 
 
 def test_progress_carries_a_valid_strategy_with_its_objective():
@@ -174,7 +182,7 @@ def test_progress_carries_a_valid_strategy_with_its_objective():
         assert plain_objective(progress.strategy, gram) == pytest.approx(progress.objective, rel=1e-9)
         checked.append(progress.round)
 
-    projected_gradient(workload, 1.0, max_rounds=30, callback=watch)
+    projected_gradient(workload, 1.0, limits=SearchLimits(time_limit=None, max_rounds=30, callback=watch))
     assert checked == list(range(31))
 
 
@@ -184,7 +192,9 @@ def test_never_worse_than_the_initial_strategy():
     randomized_response /= randomized_response.sum(axis=0)
     workload = workloads.histogram(n)
     before = plain_objective(randomized_response, workload.gram_dense())
-    result = projected_gradient(workload, epsilon, initial=randomized_response, max_rounds=50)
+    result = projected_gradient(
+        workload, epsilon, initial=randomized_response, limits=SearchLimits(time_limit=None, max_rounds=50)
+    )
     assert_valid(result, epsilon)
     assert result.objective <= before * (1 + 1e-9)
 
@@ -193,7 +203,7 @@ def test_works_on_a_rank_deficient_workload():
     class Total(workloads.Histogram):
         gram_root = np.ones((1, 6))
 
-    result = projected_gradient(Total(6), 1.0, max_rounds=50)
+    result = projected_gradient(Total(6), 1.0, limits=SearchLimits(time_limit=None, max_rounds=50))
     assert_valid(result, 1.0)
     # Everyone is counted exactly: 1'M^-1 1 = 1'1 because M 1 = 1.
     assert result.objective == pytest.approx(6, rel=1e-9)
@@ -204,8 +214,8 @@ def test_works_on_a_rank_deficient_workload():
     [
         ({"epsilon": 0.0}, "out of range"),
         ({"rows": 3}, "at least n"),
-        ({"max_rounds": -1}, "max_rounds"),
-        ({"time_limit": float("nan")}, "time_limit"),
+        ({"limits": SearchLimits(max_rounds=-1)}, "max_rounds"),
+        ({"limits": SearchLimits(time_limit=float("nan"))}, "time_limit"),
         ({"initial": np.eye(4)}, "not a strategy"),
         ({"initial": np.full((4, 4), 0.25)}, "tell all types apart"),
         ({"initial": np.ones((4, 3))}, "shape"),

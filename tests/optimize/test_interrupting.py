@@ -11,7 +11,7 @@ from clock import Clock
 from ldp_core import analysis, bounds, library, mechanisms, workloads
 from ldp_core.bounds.general.certificate import nothing
 from ldp_core.data.domain import Domain, NumericAttribute
-from ldp_core.optimize import design, projected_gradient, sizes, strategies, worst_case_design
+from ldp_core.optimize import SearchLimits, design, projected_gradient, sizes, strategies, worst_case_design
 from ldp_core.optimize.columns import generation, weights
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits, variances_of_types
 from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted, drive
@@ -41,11 +41,11 @@ def alike(how):
 
 
 def worst_case(how):
-    return worst_case_design(PREFIX, 1.0, None, max_rounds=4, **how)
+    return worst_case_design(PREFIX, 1.0, SearchLimits(None, 4, **how))
 
 
 def gradient(how):
-    return projected_gradient(PREFIX, 1.0, max_rounds=4, **how)
+    return projected_gradient(PREFIX, 1.0, limits=SearchLimits(None, 4, **how))
 
 
 SEARCHES = [average, with_prior, blind, orbits, alike, worst_case, gradient]
@@ -185,11 +185,12 @@ def test_products_in_blocks_are_products(monkeypatch):
 def test_a_time_limit_holds_within_a_tenth(search, limit, monkeypatch):
     clock = Clock()
     monkeypatch.setattr("ldp_core.run.time", clock)
-    calls = {average: design, with_prior: design, blind: design, orbits: design, alike: design}
     workload = {blind: workloads.parity(5, 2), orbits: workloads.all_marginals(5), alike: workloads.histogram(40)}
-    how = {"prior": PRIOR} if search is with_prior else {}
-    run = {worst_case: worst_case_design, gradient: projected_gradient}.get(search) or calls[search]
-    result = run(workload.get(search, PREFIX), 1.0, time_limit=limit, **how)
+    asked = workload.get(search, PREFIX)
+    if run := {worst_case: worst_case_design, gradient: projected_gradient}.get(search):
+        result = run(asked, 1.0, limits=SearchLimits(time_limit=limit))
+    else:
+        result = design(asked, 1.0, time_limit=limit, prior=PRIOR if search is with_prior else None)
     assert result.stopped == "time" or clock.now < limit
     assert clock.now <= limit + max(LEAST_GRACE, GRACE * limit) + 8
 

@@ -9,7 +9,7 @@ from ldp_core import analysis, bounds, workloads
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.deploy.kit.devices import MOST_CELLS
 from ldp_core.mechanisms.orbits import OrbitMechanism
-from ldp_core.optimize import design, design_orbits
+from ldp_core.optimize import SearchLimits, design, design_orbits
 from ldp_core.optimize.symmetric.juntas import junta_energies, junta_row, moved, tables
 from ldp_core.optimize.symmetric.levels import NEGLIGIBLE, LevelMixture, LevelSearch, _linearised, images
 from ldp_core.optimize.symmetric.translations import _copies, _written
@@ -143,7 +143,7 @@ def test_images_are_permutations_of_the_attributes_without_repetition():
 @pytest.mark.parametrize("workload", LOW_DEGREE, ids=repr)
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_orbit_designs_and_written_strategies_agree(workload, epsilon):
-    orbits = design_orbits(workload, epsilon, time_limit=None, max_rounds=20)
+    orbits = design_orbits(workload, epsilon, SearchLimits(time_limit=None, max_rounds=20))
     assert orbits.shares.sum() == pytest.approx(1)
     mechanism = OrbitMechanism("orbits", orbits.high, orbits.shares, epsilon)
     assert analysis.objective(mechanism, workload) == pytest.approx(orbits.objective, rel=1e-6)
@@ -154,10 +154,12 @@ def test_orbit_designs_and_written_strategies_agree(workload, epsilon):
 
 def test_orbit_designs_are_deterministic_and_can_be_cancelled():
     workload = workloads.all_marginals(5)
-    one, again, other = (design_orbits(workload, 1.0, None, max_rounds=3, seed=seed) for seed in (1, 1, 2))
+    one, again, other = (
+        design_orbits(workload, 1.0, SearchLimits(None, max_rounds=3, seed=seed)) for seed in (1, 1, 2)
+    )
     assert np.array_equal(one.high, again.high)
     assert one.objective == again.objective != other.objective
-    cancelled = design_orbits(workload, 1.0, cancel=lambda: True)
+    cancelled = design_orbits(workload, 1.0, SearchLimits(cancel=lambda: True))
     assert (cancelled.stopped, cancelled.rounds) == ("cancelled", 0)
     mechanism = OrbitMechanism("orbits", cancelled.high, cancelled.shares, 1.0)
     assert analysis.objective(mechanism, workload) == pytest.approx(cancelled.objective)

@@ -5,7 +5,7 @@ import pytest
 
 from ldp_core import bounds, workloads
 from ldp_core.mechanisms.orbits import OrbitMechanism
-from ldp_core.optimize import design_orbits
+from ldp_core.optimize import SearchLimits, design_orbits
 from ldp_core.optimize.symmetric.levels import LevelSearch
 from ldp_core.optimize.symmetric.refining import Refining
 from ldp_core.run import Interrupted, unchecked
@@ -88,7 +88,9 @@ def test_what_was_done_stays_where_a_round_is_interrupted():
 
 def test_rounds_after_the_fifteenth_refine():
     workload = workloads.all_marginals(7)
-    first, more = (design_orbits(workload, 2.0, time_limit=None, max_rounds=rounds) for rounds in (15, 17))
+    first, more = (
+        design_orbits(workload, 2.0, SearchLimits(time_limit=None, max_rounds=rounds)) for rounds in (15, 17)
+    )
     assert (first.rounds, more.rounds, more.stopped) == (15, 17, "rounds")
     assert more.objective < first.objective
     made = OrbitMechanism("orbits", more.high, more.shares, 2.0)
@@ -98,7 +100,7 @@ def test_rounds_after_the_fifteenth_refine():
 
 def test_questions_about_everybody_alone_leave_nothing_to_refine():
     workload = workloads.parity(5, 0)
-    found = design_orbits(workload, 1.0, time_limit=None, max_rounds=17)
+    found = design_orbits(workload, 1.0, SearchLimits(time_limit=None, max_rounds=17))
     assert found.objective == pytest.approx(workload.trace)
     assert found.shares.sum() == pytest.approx(1)
 
@@ -108,7 +110,7 @@ def test_questions_about_everybody_alone_leave_nothing_to_refine():
 def test_all_marginals_of_twelve_attributes_are_within_a_fifth_of_a_per_cent(epsilon):
     """Images of rows drawn at random end 1.3 % above the bound."""
     workload = workloads.all_marginals(12)
-    found = design_orbits(workload, epsilon, time_limit=None, max_rounds=17)
+    found = design_orbits(workload, epsilon, SearchLimits(time_limit=None, max_rounds=17))
     assert 1 < found.objective / bounds.certificate(workload, epsilon).value < 1.002
 
 
@@ -117,6 +119,6 @@ def test_all_marginals_of_twelve_attributes_are_within_a_fifth_of_a_per_cent(eps
 def test_all_marginals_of_sixteen_attributes_are_within_two_per_cent(epsilon):
     """With 256 base rows, as many as a device holds: images of rows drawn at random end 4 to 7 % above the bound."""
     workload = workloads.all_marginals(16)
-    found = design_orbits(workload, epsilon, time_limit=None, max_rounds=21)
+    found = design_orbits(workload, epsilon, SearchLimits(time_limit=None, max_rounds=21))
     assert len(found.high) <= 256
     assert 1 < found.objective / bounds.certificate(workload, epsilon).value < 1.02

@@ -5,7 +5,7 @@ import pytest
 
 from ldp_core import bounds, library, mechanisms, workloads
 from ldp_core.mechanisms import RingMechanism
-from ldp_core.optimize import design_ring, sizes
+from ldp_core.optimize import SearchLimits, design_ring, sizes
 
 
 def made(workload, epsilon, found):
@@ -25,7 +25,7 @@ def made(workload, epsilon, found):
     ids=repr,
 )
 def test_gaps_to_the_closed_form_bound(workload, epsilon, gap):
-    found = design_ring(workload, epsilon, time_limit=None)
+    found = design_ring(workload, epsilon, SearchLimits(time_limit=None))
     assert 0 <= found.objective / bounds.centred_svd(workload, epsilon) - 1 < gap
     assert found.stopped == "converged"
 
@@ -34,7 +34,7 @@ def test_gaps_to_the_closed_form_bound(workload, epsilon, gap):
 @pytest.mark.parametrize("maker", [workloads.prefix, workloads.all_range])
 def test_the_objective_is_that_of_the_mechanism(maker, n):
     workload = maker(n)
-    found = design_ring(workload, 1.2, time_limit=None, max_rounds=2)
+    found = design_ring(workload, 1.2, SearchLimits(time_limit=None, max_rounds=2))
     profile = made(workload, 1.2, found).variance_profile(workload)
     assert found.objective == pytest.approx(profile.sum() + workload.trace)
     assert found.objective >= bounds.centred_svd(workload, 1.2)
@@ -42,13 +42,15 @@ def test_the_objective_is_that_of_the_mechanism(maker, n):
 
 def test_types_hardly_differ():
     workload = workloads.prefix(300)
-    profile = made(workload, 1.0, design_ring(workload, 1.0, time_limit=None)).variance_profile(workload)
+    profile = made(workload, 1.0, design_ring(workload, 1.0, SearchLimits(time_limit=None))).variance_profile(workload)
     assert profile.max() < 1.05 * profile.mean()
 
 
 def test_rounds_are_told_and_a_seed_gives_the_same_rows():
     told = []
-    runs = [design_ring(workloads.prefix(64), 1.0, None, 2, seed=5, callback=told.append) for _ in range(2)]
+    runs = [
+        design_ring(workloads.prefix(64), 1.0, SearchLimits(None, 2, seed=5, callback=told.append)) for _ in range(2)
+    ]
     assert np.array_equal(runs[0].high, runs[1].high)
     assert np.array_equal(runs[0].shares, runs[1].shares)
     assert repr(runs[0]).startswith("<RingDesign: 24 base rows on a ring of 90 places, epsilon 1, objective ")
@@ -58,7 +60,7 @@ def test_rounds_are_told_and_a_seed_gives_the_same_rows():
 
 def test_cancelled_at_once_there_are_rows_all_the_same():
     workload = workloads.prefix(64)
-    found = design_ring(workload, 1.0, cancel=lambda: True)
+    found = design_ring(workload, 1.0, SearchLimits(cancel=lambda: True))
     assert found.stopped == "cancelled"
     assert found.objective == np.inf  # nobody has worked it out
     true = made(workload, 1.0, found).variance_profile(workload).sum() + workload.trace

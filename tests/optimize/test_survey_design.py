@@ -10,6 +10,7 @@ import pytest
 import ldp_core as ldp
 from ldp_core import bounds, workloads
 from ldp_core.mechanisms.surveys.pattern import Pattern
+from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.surveys import mixture, search
 from ldp_core.optimize.surveys.design import MOST_SETS, SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.shapes import Asked, Shape
@@ -61,7 +62,7 @@ def dense_objective(strategy, workload):
 )
 def test_the_objective_is_that_of_all_images_written_out(sizes, ways, weights, epsilon):
     survey = workloads.survey(sizes, ways=ways, weights=weights)
-    found = design_survey(survey, epsilon, time_limit=None, max_rounds=3)
+    found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=3))
     strategy = written_out(found, sizes)
     np.testing.assert_allclose(strategy.sum(axis=0), 1, atol=1e-12)
     assert (strategy.max(axis=1) <= math.exp(epsilon) * strategy.min(axis=1) * (1 + 1e-12)).all()
@@ -74,7 +75,7 @@ def test_the_objective_is_that_of_all_images_written_out(sizes, ways, weights, e
 )
 def test_the_objective_is_that_of_the_energies_of_its_patterns(sizes, ways, epsilon):
     survey = workloads.survey(sizes, ways=ways)
-    found = design_survey(survey, epsilon, time_limit=None, max_rounds=2, seed=1)
+    found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=2, seed=1))
     assert isinstance(found, SurveyDesign)
     assert found.shares.sum() == pytest.approx(1, abs=1e-12)
     assert found.shares.min() > 0
@@ -109,7 +110,7 @@ def test_the_objective_is_that_of_the_energies_of_its_patterns(sizes, ways, epsi
 )
 def test_designs_come_near_to_the_closed_form_in_a_few_rounds(sizes, ways, epsilon, gap):
     survey = workloads.survey(sizes, ways=ways)
-    found = design_survey(survey, epsilon, time_limit=None, max_rounds=4)
+    found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=4))
     assert -1e-12 <= found.objective / bounds.centred_svd(survey, epsilon) - 1 < gap
     # As few patterns as there are sets.
     assert len(found.patterns) <= len(survey.components.sets)
@@ -119,7 +120,7 @@ def test_designs_come_near_to_the_closed_form_in_a_few_rounds(sizes, ways, epsil
 def test_all_pairs_of_very_many_columns_are_designed(columns):
     sizes = tuple(np.random.default_rng(3).integers(2, 12, columns).tolist())
     survey = workloads.survey(sizes, ways=2)
-    found = design_survey(survey, 1.0, time_limit=None, max_rounds=0)
+    found = design_survey(survey, 1.0, SearchLimits(time_limit=None, max_rounds=0))
     assert found.objective / bounds.centred_svd(survey, 1.0) - 1 < 0.015
     assert len(found.patterns) <= 4 * len(survey.components.sets)
 
@@ -134,14 +135,14 @@ def dense(survey):
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 def test_small_designs_are_the_optimum_over_all_strategies(sizes, ways, epsilon):
     survey = workloads.survey(sizes, ways=ways)
-    found = design_survey(survey, epsilon, time_limit=None, max_rounds=20)
+    found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=20))
     assert found.objective == pytest.approx(ldp.optimize.exact(dense(survey), epsilon).objective, rel=1e-5)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, pytest.param(3.0, marks=pytest.mark.slow)])
 def test_a_design_is_as_good_as_the_strategy_fitted_to_all_types_of_six_binary_columns(epsilon):
     survey, same = workloads.survey((2,) * 6, ways=2), workloads.k_way_marginals(6, 2)
-    found = design_survey(survey, epsilon, time_limit=None, max_rounds=12)
+    found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=12))
     best = ldp.optimize.design(same, epsilon, time_limit=None, max_rounds=30)
     assert survey.trace == pytest.approx(same.trace)
     proof = bounds.certificate(same, epsilon, time_limit=None)
@@ -152,7 +153,7 @@ def test_a_design_is_as_good_as_the_strategy_fitted_to_all_types_of_six_binary_c
 def test_a_design_is_better_than_a_strategy_fitted_to_all_types_of_three_columns(epsilon):
     """On 3 x 4 x 5 types, for which no symmetry is used."""
     survey = workloads.survey((3, 4, 5), ways=2)
-    found = design_survey(survey, epsilon, time_limit=None, max_rounds=6)
+    found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=6))
     best = ldp.optimize.design(dense(survey), epsilon, time_limit=None, max_rounds=25)
     proof = bounds.certificate(dense(survey), epsilon, time_limit=None)
     assert proof.value * (1 - 1e-9) <= found.objective < best.objective
@@ -200,7 +201,7 @@ def test_small_surveys_along_an_order_get_the_better_of_a_strategy_and_patterns(
     survey = along_an_order(*shape)
     found = ldp.optimize.design(survey, 1.0, time_limit=None, max_rounds=rounds)
     assert isinstance(found, SurveyDesign | SplitDesign) == patterns
-    others = design_survey(survey, 1.0, time_limit=None, max_rounds=rounds)
+    others = design_survey(survey, 1.0, SearchLimits(time_limit=None, max_rounds=rounds))
     assert found.objective <= others.objective
     told = []
     limits = {"time_limit": None, "max_rounds": rounds, "callback": lambda progress: told.append(progress.objective)}
@@ -244,7 +245,7 @@ def test_other_workloads_of_as_many_types_say_why_there_is_no_design():
 def test_the_shares_are_the_best_for_their_patterns():
     """No pattern of the mixture is worth more than it costs: the condition of the optimum of a convex problem."""
     survey = workloads.survey((4, 5, 6, 3), ways=2)
-    found = design_survey(survey, 2.0, time_limit=None, max_rounds=4)
+    found = design_survey(survey, 2.0, SearchLimits(time_limit=None, max_rounds=4))
     c = survey.components
     energies = np.array([[one.energies(2.0).get(members, 0.0) for members in c.sets] for one in found.patterns])
     x = found.shares @ energies
@@ -292,7 +293,7 @@ def test_patterns_are_held_once_and_those_that_say_nothing_not_at_all():
 
 def test_designs_depend_on_seed_and_rounds_only():
     survey = workloads.survey((5, 4, 3, 2, 2), ways=2)
-    first, again = (design_survey(survey, 3.0, time_limit=None, max_rounds=3, seed=7) for _ in range(2))
+    first, again = (design_survey(survey, 3.0, SearchLimits(time_limit=None, max_rounds=3, seed=7)) for _ in range(2))
     assert first.objective == again.objective
     assert first.rounds == 3
     assert first.stopped == "rounds"
@@ -300,13 +301,13 @@ def test_designs_depend_on_seed_and_rounds_only():
     for one, other in zip(first.patterns, again.patterns, strict=True):
         assert one.attributes == other.attributes
         np.testing.assert_array_equal(one.cells, other.cells)
-    assert design_survey(survey, 3.0, time_limit=None, max_rounds=3, seed=8).objective != first.objective
+    assert design_survey(survey, 3.0, SearchLimits(time_limit=None, max_rounds=3, seed=8)).objective != first.objective
 
 
 def test_the_best_so_far_is_told_at_once_and_never_rises():
     told = []
     survey = workloads.survey(ADULT, ways=2)
-    found = design_survey(survey, 4.0, time_limit=None, max_rounds=3, callback=told.append)
+    found = design_survey(survey, 4.0, SearchLimits(time_limit=None, max_rounds=3, callback=told.append))
     assert told[0].round == 0
     assert math.isfinite(told[0].objective)
     objectives = [progress.objective for progress in told]
@@ -324,7 +325,7 @@ def test_a_cancelled_design_is_the_best_so_far(last):
         return asked[0] >= last
 
     survey = workloads.survey((7, 6, 5, 2, 2), ways=2)
-    found = design_survey(survey, 3.0, time_limit=None, callback=told.append, cancel=cancel)
+    found = design_survey(survey, 3.0, SearchLimits(time_limit=None, callback=told.append, cancel=cancel))
     assert found.stopped == "cancelled"
     assert asked[0] <= last + 2
     told_best = min(progress.objective for progress in told)
@@ -337,14 +338,14 @@ def test_no_time_and_a_set_event_still_bring_the_start():
     stop = Event()
     stop.set()
     for how in ({"time_limit": 0.0}, {"cancel": stop}):
-        found = design_survey(survey, 1.0, **how)
+        found = design_survey(survey, 1.0, SearchLimits(**how))
         assert found.rounds == 0
         assert found.objective / bounds.centred_svd(survey, 1.0) - 1 < 2e-3
 
 
 def test_columns_of_one_value_play_no_part():
     survey, without = workloads.survey((4, 1, 3), ways=3), workloads.survey((4, 3), ways=2)
-    first, second = (design_survey(w, 1.0, time_limit=None, max_rounds=3) for w in (survey, without))
+    first, second = (design_survey(w, 1.0, SearchLimits(time_limit=None, max_rounds=3)) for w in (survey, without))
     assert first.objective == pytest.approx(second.objective, rel=1e-4)
     assert all(1 not in pattern.attributes for pattern in first.patterns)
 
@@ -352,14 +353,14 @@ def test_columns_of_one_value_play_no_part():
 @pytest.mark.parametrize("weights", [[1e-6, 1.0, 1e6], [1e3, 1e-3, 1e-9]])
 def test_weights_may_differ_by_orders(weights):
     survey = workloads.survey((5, 6, 7), [(0, 1), (1, 2), (2,)], weights)
-    found = design_survey(survey, 1.0, time_limit=None, max_rounds=6)
+    found = design_survey(survey, 1.0, SearchLimits(time_limit=None, max_rounds=6))
     assert 0 <= found.objective / bounds.centred_svd(survey, 1.0) - 1 < 0.01
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 20.0])
 def test_the_smallest_and_largest_epsilon_work(epsilon):
     survey = workloads.survey((6, 5, 2, 2), ways=2)
-    found = design_survey(survey, epsilon, time_limit=None, max_rounds=4)
+    found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=4))
     assert math.isfinite(found.objective)
     assert found.objective >= bounds.centred_svd(survey, epsilon) * (1 - 1e-12)
 
@@ -381,20 +382,20 @@ def test_questions_along_an_order_are_judged_by_the_average_over_all_types(epsil
     """Patterns treat the values of every attribute alike; the objective is then that of the strategy all the same."""
     groups = [workloads.Group((0,), workloads.prefix(4)), workloads.Group((0, 1), workloads.histogram(12), 0.5)]
     survey = workloads.Survey((4, 3), groups)
-    found = design_survey(survey, epsilon, time_limit=None, max_rounds=3)
+    found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=3))
     objective = dense_objective(written_out(found, (4, 3)), survey)
     assert objective == pytest.approx(found.objective, rel=1e-9)
 
 
 def test_a_design_is_told_on_one_line():
-    found = design_survey(workloads.survey((3, 4)), 1.0, time_limit=None, max_rounds=1)
+    found = design_survey(workloads.survey((3, 4)), 1.0, SearchLimits(time_limit=None, max_rounds=1))
     assert repr(found).startswith(f"<SurveyDesign: {len(found.patterns)} patterns on ")
     assert isinstance(found.patterns[0], Pattern)
 
 
 def test_a_search_that_is_ended_at_once_has_only_patterns_that_are_sent():
     asked = workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], 2)
-    found = design_survey(asked, 1.0, cancel=lambda: True)
+    found = design_survey(asked, 1.0, SearchLimits(cancel=lambda: True))
     assert found.stopped == "cancelled"
     assert found.shares.min() > 0
     assert found.shares.sum() == pytest.approx(1, abs=1e-12)

@@ -8,7 +8,7 @@ from ldp_core import workloads
 from ldp_core.library.optimized import of_survey
 from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-from ldp_core.optimize import design
+from ldp_core.optimize import SearchLimits, design
 from ldp_core.optimize.surveys import split as splitting
 from ldp_core.optimize.surveys.split import design_split
 from ldp_core.run import GRACE, LEAST_GRACE
@@ -45,7 +45,7 @@ BILLION = Survey(
 @pytest.mark.parametrize("asked", [MIXED, BILLION], ids=["few", "billion"])
 def test_cancelling_ends_all_fits_at_once(asked, asks):
     cancel = Asked(asks)
-    found = of_survey(design_split(asked, EPSILON, max_rounds=1, cancel=cancel, **FIT))
+    found = of_survey(design_split(asked, EPSILON, SearchLimits(max_rounds=1, cancel=cancel, **FIT)))
     assert cancel.after <= 6  # the fit under way looks at it a few times more, and no other begins
     assert found.supports(asked) is None
     if cancel.after:
@@ -63,7 +63,7 @@ def alike_on_a_table(weight):
 def test_a_time_limit_holds_for_large_tables(limit, monkeypatch):
     monkeypatch.setattr("ldp_core.run.time", clock := Clock())
     asked = alike_on_a_table(9.0)
-    found = of_survey(design_split(asked, EPSILON, limit))
+    found = of_survey(design_split(asked, EPSILON, SearchLimits(limit)))
     assert clock.now <= limit + max(LEAST_GRACE, GRACE * limit) + 14
     assert found.supports(asked) is None
     assert isinstance(found, SplitSurvey) or limit < 30
@@ -72,7 +72,7 @@ def test_a_time_limit_holds_for_large_tables(limit, monkeypatch):
 @pytest.mark.parametrize("asks", [1, 20, 40, 60, 80, 120])
 def test_large_tables_are_left_at_once_when_somebody_cancels(asks):
     cancel = Asked(asks)
-    found = of_survey(design_split(alike_on_a_table(9.0), EPSILON, None, 1, 0, None, cancel))
+    found = of_survey(design_split(alike_on_a_table(9.0), EPSILON, SearchLimits(None, 1, 0, None, cancel)))
     assert cancel.after <= 6
     assert isinstance(found, SplitSurvey if cancel.left > 0 else ScrambledPatterns)
 
@@ -88,7 +88,7 @@ def test_large_tables_have_merged_types_before_any_search_over_all_types(monkeyp
 
     monkeypatch.setattr("ldp_core.run.time", clock)
     monkeypatch.setattr(splitting, "design", slow)
-    found = of_survey(design_split(alike_on_a_table(9.0), EPSILON, 1_200))
+    found = of_survey(design_split(alike_on_a_table(9.0), EPSILON, SearchLimits(1_200)))
     assert searched == [3]
     assert found.own[0].mechanism.n == 576
 

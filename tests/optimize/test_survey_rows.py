@@ -7,6 +7,7 @@ import pytest
 
 import ldp_core as ldp
 from ldp_core import bounds, workloads
+from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.surveys import design_split, design_survey
 from ldp_core.optimize.surveys.rows import about_tables, rows
 from ldp_core.workloads import Survey
@@ -72,7 +73,7 @@ def test_a_strategy_begins_near_the_best(workload, prior):
 
 @pytest.mark.parametrize("workload", [pairs(), mixed()], ids=["pairs", "mixed"])
 def test_the_worst_case_begins_there_too(workload):
-    found = ldp.optimize.worst_case_design(workload, 1.0, time_limit=None, max_rounds=1)
+    found = ldp.optimize.worst_case_design(workload, 1.0, SearchLimits(time_limit=None, max_rounds=1))
     assert -1e-9 < found.objective / bounds.centred_svd(workload, 1.0) - 1 < 0.06
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.mechanisms import ExplicitMechanism
-from ldp_core.optimize import design, worst_case_design
+from ldp_core.optimize import SearchLimits, design, worst_case_design
 from ldp_core.optimize.columns.reweighting import type_variances
 
 UNEVEN = workloads.custom(np.vstack([np.tril(np.ones((5, 5))), 3 * np.eye(5)[:2]]))
@@ -47,7 +47,7 @@ CASES = {"prefix 4": workloads.prefix(4), "ranges 5": workloads.all_range(5), "u
 @pytest.mark.parametrize("case", CASES)
 def test_is_the_least_worst_case_over_all_rows(case, epsilon):
     workload = CASES[case]
-    result = worst_case_design(workload, epsilon, time_limit=None, max_rounds=300)
+    result = worst_case_design(workload, epsilon, SearchLimits(time_limit=None, max_rounds=300))
     assert_valid(result.strategy, epsilon)
     best = least_worst_case(workload, epsilon)
     assert best * (1 - 1e-5) < result.worst_case_variance < best * (1 + 5e-4)
@@ -58,7 +58,7 @@ def test_is_the_least_worst_case_over_all_rows(case, epsilon):
 
 @pytest.mark.parametrize("workload", [workloads.prefix(12), LOW_RANK], ids=repr)
 def test_what_is_reported_is_what_the_mechanism_does(workload):
-    result = worst_case_design(workload, 1.0, time_limit=None, max_rounds=40)
+    result = worst_case_design(workload, 1.0, SearchLimits(time_limit=None, max_rounds=40))
     assert_valid(result.strategy, 1.0)
     profile = mechanism_of(result).variance_profile(workload)
     assert profile == pytest.approx(type_variances(result.strategy, workload, result.prior), rel=1e-6)
@@ -69,7 +69,7 @@ def test_what_is_reported_is_what_the_mechanism_does(workload):
 @pytest.mark.parametrize("epsilon", [pytest.param(1.0, marks=pytest.mark.slow), 4.0])
 def test_gap_of_prefix_and_gain_over_the_average_design(epsilon):
     workload = workloads.prefix(32)
-    result = worst_case_design(workload, epsilon, time_limit=None, max_rounds=150)
+    result = worst_case_design(workload, epsilon, SearchLimits(time_limit=None, max_rounds=150))
     bound = bounds.worst_case(workload, epsilon, prior=result.prior)
     assert bound.verify()
     assert bound.variance <= result.worst_case_variance < 1.01 * bound.variance
@@ -82,7 +82,7 @@ def test_gap_of_prefix_and_gain_over_the_average_design(epsilon):
 
 @pytest.mark.parametrize("workload", [workloads.histogram(9), workloads.all_marginals(3)], ids=repr)
 def test_symmetry_makes_the_average_the_worst_case(workload):
-    result = worst_case_design(workload, 1.0, time_limit=None, max_rounds=20)
+    result = worst_case_design(workload, 1.0, SearchLimits(time_limit=None, max_rounds=20))
     profile = mechanism_of(result).variance_profile(workload)
     assert result.prior is None
     assert np.ptp(profile) < 1e-9 * profile.max()
@@ -91,7 +91,7 @@ def test_symmetry_makes_the_average_the_worst_case(workload):
 
 def test_types_nobody_asks_about_hardly_count():
     asked = workloads.custom(np.eye(8)[:3])
-    result = worst_case_design(asked, 1.0, time_limit=None, max_rounds=200)
+    result = worst_case_design(asked, 1.0, SearchLimits(time_limit=None, max_rounds=200))
     assert result.prior[3:].max() < 0.5 * result.prior[:3].min()
     even = design(asked, 1.0, time_limit=None, max_rounds=200)
     assert result.worst_case_variance < 0.97 * type_variances(even.strategy, asked).max()
@@ -99,7 +99,7 @@ def test_types_nobody_asks_about_hardly_count():
 
 def test_a_query_that_needs_no_reports_costs_nothing():
     total = workloads.custom(np.ones((1, 5)))
-    result = worst_case_design(total, 1.0, time_limit=None, max_rounds=5)
+    result = worst_case_design(total, 1.0, SearchLimits(time_limit=None, max_rounds=5))
     assert_valid(result.strategy, 1.0)
     assert abs(result.worst_case_variance) < 1e-6
     assert bounds.worst_case(total, 1.0).variance < 1e-6
@@ -109,7 +109,7 @@ def test_a_query_that_needs_no_reports_costs_nothing():
 @pytest.mark.parametrize("epsilon", [0.001, 0.1, 8.0, 20.0])
 @pytest.mark.parametrize("workload", [workloads.prefix(2), workloads.prefix(7), LOW_RANK], ids=repr)
 def test_is_valid_for_extreme_epsilon_and_small_domains(workload, epsilon):
-    result = worst_case_design(workload, epsilon, time_limit=None, max_rounds=20)
+    result = worst_case_design(workload, epsilon, SearchLimits(time_limit=None, max_rounds=20))
     assert_valid(result.strategy, epsilon)
     bound = bounds.worst_case(workload, epsilon, prior=result.prior)
     assert bound.verify()
@@ -123,7 +123,7 @@ def test_progress_is_the_worst_case_on_the_scale_of_L_and_never_rises():
         assert_valid(progress.strategy, 1.0)
         seen.append((progress.round, progress.seconds, progress.objective))
 
-    result = worst_case_design(workload, 1.0, time_limit=None, max_rounds=25, callback=watch)
+    result = worst_case_design(workload, 1.0, SearchLimits(time_limit=None, max_rounds=25, callback=watch))
     assert result.history == tuple(seen[2:])  # after what there is at once, and before the first round
     assert (np.diff([s[2] for s in seen]) <= 0).all()
     assert (result.stopped, result.rounds) == ("rounds", 25)
@@ -133,7 +133,9 @@ def test_progress_is_the_worst_case_on_the_scale_of_L_and_never_rises():
 
 
 def test_is_deterministic_in_seed_and_rounds():
-    one, again, other = (worst_case_design(workloads.prefix(12), 1.0, None, max_rounds=6, seed=s) for s in (3, 3, 4))
+    one, again, other = (
+        worst_case_design(workloads.prefix(12), 1.0, SearchLimits(None, max_rounds=6, seed=s)) for s in (3, 3, 4)
+    )
     assert np.array_equal(one.strategy, again.strategy)
     assert np.array_equal(one.prior, again.prior)
     assert one.objective != other.objective
@@ -142,10 +144,10 @@ def test_is_deterministic_in_seed_and_rounds():
 def test_cancelling_and_time_stop_with_a_valid_strategy():
     workload, event = workloads.prefix(24), threading.Event()
     watch = lambda p: event.set() if p.round == 3 else None  # noqa: E731
-    stopped = worst_case_design(workload, 1.0, callback=watch, cancel=event)
+    stopped = worst_case_design(workload, 1.0, SearchLimits(callback=watch, cancel=event))
     assert (stopped.stopped, stopped.rounds) == ("cancelled", 3)
-    at_once = worst_case_design(workload, 1.0, cancel=lambda: True)
-    timed = worst_case_design(workload, 1.0, time_limit=0)
+    at_once = worst_case_design(workload, 1.0, SearchLimits(cancel=lambda: True))
+    timed = worst_case_design(workload, 1.0, SearchLimits(time_limit=0))
     assert (at_once.stopped, timed.stopped) == ("cancelled", "time")
     for result in (stopped, at_once, timed):
         assert_valid(result.strategy, 1.0)
@@ -156,8 +158,8 @@ def test_cancelling_and_time_stop_with_a_valid_strategy():
     ("changes", "words"),
     [
         ({"epsilon": 0.0}, "out of range"),
-        ({"max_rounds": -1}, "max_rounds"),
-        ({"time_limit": float("nan")}, "time_limit"),
+        ({"limits": SearchLimits(max_rounds=-1)}, "max_rounds"),
+        ({"limits": SearchLimits(time_limit=float("nan"))}, "time_limit"),
         ({"workload": workloads.prefix(4096)}, "too large"),
         ({"workload": workloads.histogram(4096)}, "too large"),
     ],
@@ -237,7 +239,7 @@ def test_for_many_types_the_rows_of_the_best_average_are_balanced_between_the_ty
     n = 192
     workload = workloads.prefix(n)
     even = design(workload, 1.0, time_limit=None, max_rounds=10)
-    found = worst_case_design(workload, 1.0, time_limit=None, max_rounds=10)
+    found = worst_case_design(workload, 1.0, SearchLimits(time_limit=None, max_rounds=10))
     ours, theirs = type_variances(found.strategy, workload, found.prior), type_variances(even.strategy, workload)
     assert found.strategy.sum(axis=0) == pytest.approx(np.ones(n), abs=1e-12)
     assert ours.max() == pytest.approx(found.worst_case_variance)

@@ -27,6 +27,7 @@ from scipy.linalg import blas
 from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.bounds.scales import equivalent_objective
 from ldp_core.bounds.singular_values import decompositions, least_favourable_prior
+from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.certified import check_types, design, row_search
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.weights import MONOTONE, Singular, squared_lengths
@@ -34,7 +35,7 @@ from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.surveys.rows import Rows, first_rows
 from ldp_core.optimize.symmetric.orbits import Orbits, variances_of_types
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Budget, Callback, Cancel, Check, drive, generator, unchecked
+from ldp_core.run import Check, drive, generator, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -71,11 +72,7 @@ class WorstCaseOptimized(Optimized):
 def worst_case_design(
     workload: Workload,
     epsilon: float,
-    time_limit: float | None = 10.0,
-    max_rounds: int | None = None,
-    seed: int = 0,
-    callback: Callback | None = None,
-    cancel: Cancel | None = None,
+    limits: SearchLimits = DEFAULT,
 ) -> WorstCaseOptimized:
     """Strategy (m, n) and prior (n,) of least worst-case variance under epsilon-LDP, within a per cent or so.
 
@@ -85,29 +82,18 @@ def worst_case_design(
     the scale of L, which `ldp_core.analysis.users_from_objective` turns into users needed in the worst case. Time limit,
     rounds, cancelling, seeds and errors are as in `design`.
     """
-    budget = Budget(time_limit, max_rounds, cancel, callback)
+    budget = limits.budget()
     epsilon = check_epsilon(epsilon)
     check_types(workload)
-    first = first_rows(workload, epsilon, budget, seed)
+    first = first_rows(workload, epsilon, limits)
     if workload.symmetry_group.all_alike:
-        even = design(workload, epsilon, budget.left(), max_rounds, seed, callback, cancel, first=first)
+        even = design(workload, epsilon, limits.within(budget.left()), first=first)
         return WorstCaseOptimized(**vars(even), workload=workload)
     with blas_threads(workload.n):
-        search = WorstCaseSearch(workload, epsilon, generator(seed), budget.check, first)
+        search = WorstCaseSearch(workload, epsilon, generator(limits.seed), budget.check, first)
         run = drive(search, budget, PATIENCE)
-    strategy, objective = run.found
-    return WorstCaseOptimized(
-        strategy,
-        objective,
-        run.history,
-        len(run.history),
-        run.seconds,
-        epsilon,
-        seed,
-        run.stopped,
-        search.best.prior,
-        workload=workload,
-    )
+    about = fields_of(run, epsilon, limits)
+    return WorstCaseOptimized(run.found[0], search.best.prior, workload=workload, **about)
 
 
 def type_variances(strategy: np.ndarray, workload: Workload, prior: np.ndarray | None = None) -> np.ndarray:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ldp_core import pictures
+from ldp_core.optimize.base import Design, SearchLimits, fields_of
 from ldp_core.optimize.gradient.descent import Descent, Point, random_start, start_from
 from ldp_core.optimize.sizes import too_large
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.privacy import check_epsilon, fitted_odds, odds
-from ldp_core.run import Budget, Callback, Cancel, Check, Stopped, drive, generator
+from ldp_core.run import Check, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -24,44 +25,24 @@ WINDOW = 20
 SETTLED = 1e-3
 # ... and the search has converged when this many perturbed descents in a row brought less than that.
 PATIENCE = 4
+UNTIMED = SearchLimits(time_limit=None)
 
 
-class Told:
-    """What all designs say of how they were found, on one line."""
-
-    objective: float
-    rounds: int
-    epsilon: float
-    stopped: Stopped
-
-    @property
-    def told(self) -> str:
-        figures = f"epsilon {self.epsilon:g}, objective {self.objective:.6g}"
-        return f"{figures}, {self.rounds:,} rounds, stopped: {self.stopped}"
-
-
-@dataclass(frozen=True)
-class Optimized(Told):
+@dataclass(frozen=True, repr=False)
+class Optimized(Design):
     """A designed strategy and how it was found.
 
-    ``strategy`` (m, n) has columns summing to 1 and rows within a factor e^epsilon, as stored; ``objective`` is
-    ``L = tr(M^-1 G)`` in squared users; ``history`` holds (round, seconds, best objective) for every round. ``prior`` (n,) is
+    ``strategy`` (m, n) has columns summing to 1 and rows within a factor e^epsilon, as stored. ``prior`` (n,) is
     the one its reconstruction is to be the best for (see `ldp_core.mechanisms.ExplicitMechanism`), None the uniform one.
     """
 
     strategy: np.ndarray
-    objective: float
-    history: tuple[tuple[int, float, float], ...]
-    rounds: int
-    seconds: float
-    epsilon: float
-    seed: int
-    stopped: Stopped
     prior: np.ndarray | None = None
 
-    def __repr__(self) -> str:
+    @property
+    def contents(self) -> str:
         m, n = self.strategy.shape
-        return f"<{type(self).__name__}: {m:,} x {n:,} strategy, {self.told}>"
+        return f"{m:,} x {n:,} strategy"
 
     def _repr_html_(self) -> str:
         return pictures.strategy_map(self.strategy, repr(self))
@@ -71,12 +52,8 @@ def projected_gradient(
     workload: Workload,
     epsilon: float,
     rows: int | None = None,
-    seed: int = 0,
-    max_rounds: int | None = None,
-    time_limit: float | None = None,
     initial: np.ndarray | None = None,
-    callback: Callback | None = None,
-    cancel: Cancel | None = None,
+    limits: SearchLimits = UNTIMED,
 ) -> Optimized:
     """Strategy (m, n) that minimises ``L(Q) = tr(M^-1 G)`` for ``workload`` under epsilon-LDP.
 
@@ -85,17 +62,17 @@ def projected_gradient(
     adaptive here: step lengths (backtracking, with momentum), rows that stretch along when their z moves (the
     derivative for z then needs no active sets), and small random perturbations of the best strategy once it settles.
 
-    ``rows`` is m (default 4n), ``epsilon`` in nats, ``time_limit`` in seconds; ``initial`` (m, n) replaces the random start
-    and is never made worse. ``callback`` and ``cancel`` as in `ldp_core.run`. The best strategy seen is returned,
-    deterministic in (seed, max_rounds): time and cancelling only stop the search, which otherwise ends when it converges.
+    ``rows`` is m (default 4n), ``epsilon`` in nats; ``initial`` (m, n) replaces the random start and is never made worse.
+    The best strategy seen is returned. By default there is no time limit, and there are at most `DEFAULT_ROUNDS` rounds.
 
     Raises ValueError for an epsilon or sizes out of range, or an ``initial`` that is not an epsilon-LDP strategy.
     """
     epsilon = check_epsilon(epsilon)
-    budget = Budget(time_limit, DEFAULT_ROUNDS if max_rounds is None else max_rounds, cancel, callback)
+    limits = limits if limits.max_rounds is not None else replace(limits, max_rounds=DEFAULT_ROUNDS)
+    budget = limits.budget()
     if reason := too_large(workload.n):
         raise ValueError(reason)
-    rng = generator(seed)
+    rng = generator(limits.seed)
     root, held = workload.gram_root, math.log(fitted_odds(epsilon))
     if initial is not None and rows is not None:
         raise ValueError("initial fixes the number of rows: give rows or initial, not both.")
@@ -107,8 +84,7 @@ def projected_gradient(
 
     with blas_threads(workload.n):
         run = drive(_Search(workload, root, held, start, rng, budget.check), budget)
-    strategy, objective = run.found
-    return Optimized(strategy, objective, run.history, budget.rounds, run.seconds, epsilon, seed, run.stopped)
+    return Optimized(run.found[0], **fields_of(run, epsilon, limits))
 
 
 class _Search:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from ldp_core.mechanisms.surveys.pattern import Pattern
-from ldp_core.optimize.gradient.method import Told
+from ldp_core.optimize.base import DEFAULT, Design, SearchLimits, fields_of
 from ldp_core.optimize.surveys.search import SurveySearch
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Budget, Callback, Cancel, Stopped, drive, generator
+from ldp_core.run import drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Survey
 
@@ -23,42 +23,32 @@ MOST_SUBSETS = 2**22
 WINDOW = 16
 
 
-@dataclass(frozen=True)
-class SurveyDesign(Told):
+@dataclass(frozen=True, repr=False)
+class SurveyDesign(Design):
     """``patterns`` and the probabilities ``shares`` (p,) with which they are sent, for
-    `ldp_core.mechanisms.surveys.scrambled.ScrambledPatterns`, whose objective L is ``objective``; how they were found as in `Optimized`."""
+    `ldp_core.mechanisms.surveys.scrambled.ScrambledPatterns`."""
 
     patterns: tuple[Pattern, ...]
     shares: np.ndarray
-    objective: float
-    history: tuple[tuple[int, float, float], ...]
-    rounds: int
-    seconds: float
-    epsilon: float
-    seed: int
-    stopped: Stopped
-    survey: Survey = field(repr=False)
+    survey: Survey
 
-    def __repr__(self) -> str:
+    @property
+    def contents(self) -> str:
         sets = len({pattern.attributes for pattern in self.patterns})
-        return f"<SurveyDesign: {len(self.patterns):,} patterns on {sets:,} sets of attributes, {self.told}>"
+        return f"{len(self.patterns):,} patterns on {sets:,} sets of attributes"
 
 
 def design_survey(
     survey: Survey,
     epsilon: float,
-    time_limit: float | None = 10.0,
-    max_rounds: int | None = None,
-    seed: int = 0,
-    callback: Callback | None = None,
-    cancel: Cancel | None = None,
+    limits: SearchLimits = DEFAULT,
 ) -> SurveyDesign:
     """Patterns and probabilities of least L for a survey.
 
     L is convex in the probabilities. Where the questions treat the values of every attribute alike, no mechanism of any kind is better
     than the best of these, and worst and average case are one. Where they do not (totals along an order, conditions), it is the best
     of those that treat the values alike, for the average over the types. Neither the time nor the memory depends on the number
-    of types. Parameters as in `ldp_core.optimize.design`; deterministic in (seed, max_rounds).
+    of types.
 
     Raises ValueError for an epsilon out of range, for questions that depend on too many sets of attributes (`too_many`), and for
     those that have only one possible answer.
@@ -68,25 +58,14 @@ def design_survey(
     >>> 0 <= best.objective / ldp.bounds.centred_svd(survey, 1.0) - 1 < 0.005
     True
     """
-    budget = Budget(time_limit, max_rounds, cancel, callback)
+    budget = limits.budget()
     epsilon = check_epsilon(epsilon)
     if reason := too_many(survey):
         raise ValueError(reason)
     with blas_threads(1):
-        run = drive(SurveySearch(survey, epsilon, generator(seed), budget.check), budget, WINDOW)
-    (patterns, shares), objective = run.found
-    return SurveyDesign(
-        tuple(patterns),
-        shares,
-        objective,
-        run.history,
-        len(run.history),
-        run.seconds,
-        epsilon,
-        seed,
-        run.stopped,
-        survey,
-    )
+        run = drive(SurveySearch(survey, epsilon, generator(limits.seed), budget.check), budget, WINDOW)
+    patterns, shares = run.found[0]
+    return SurveyDesign(tuple(patterns), shares, survey, **fields_of(run, epsilon, limits))
 
 
 def too_many(survey: Survey) -> str | None:

@@ -13,10 +13,11 @@ import numpy as np
 
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.optimize import sizes
+from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
 from ldp_core.optimize.surveys.split import SplitDesign, design_split
 from ldp_core.privacy import odds
-from ldp_core.run import Budget, generator
+from ldp_core.run import generator
 from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.composite import Union
 from ldp_core.workloads.restricted import cells_of
@@ -33,15 +34,15 @@ Rows = tuple[np.ndarray, np.ndarray]
 """Boolean rows (k, n), true for the types for which a report is likelier, and weights (k,) in proportion to the least probabilities of reports."""
 
 
-def first_rows(workload: Workload, epsilon: float, budget: Budget, seed: int) -> Rows | None:
-    """`rows` of a design for the tables that the questions are `about_tables` of, found in a part of the time of ``budget``; None where there are
-    no such tables."""
+def first_rows(workload: Workload, epsilon: float, limits: SearchLimits) -> Rows | None:
+    """`rows` of a design for the tables that the questions are `about_tables` of, found in a part of the time there is;
+    None where there are no such tables."""
     if workload.n > sizes.MOST_TYPES or (tables := about_tables(workload)) is None:
         return None
-    left = budget.left()
-    seconds = None if left is None else min(left * TIME, MOST_SECONDS)
+    whole = limits.time_limit
+    seconds = None if whole is None else min(whole * TIME, MOST_SECONDS)
     design = design_survey if tables.symmetric else design_split
-    return rows(design(tables, epsilon, seconds, budget.max_rounds, seed, None, budget.cancelled), seed)
+    return rows(design(tables, epsilon, limits.telling(None).within(seconds)), limits.seed)
 
 
 def about_tables(workload: Workload) -> Survey | None:

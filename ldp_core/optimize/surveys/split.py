@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ldp_core.anova import Set
+from ldp_core.optimize.base import DEFAULT, Design, SearchLimits
 from ldp_core.optimize.certified import design
 from ldp_core.optimize.columns.merged import Mixed, mixed
 from ldp_core.optimize.columns.weights import Singular
-from ldp_core.optimize.gradient.method import Optimized, Told
+from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
 from ldp_core.optimize.surveys.tables import FEW_TOLD_APART, LITTLE, Asked, Shared, own_sets, told_apart
 from ldp_core.optimize.symmetric.orbits import FEW_TYPES
-from ldp_core.run import GRACE, LEAST_GRACE, Budget, Callback, Cancel, Interrupted, Progress, Stopped
+from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted, Progress
 from ldp_core.workloads import Custom, Survey
 from ldp_core.workloads.base import root_of
 from ldp_core.workloads.surveys import Components
@@ -24,44 +25,35 @@ MERGED_ROUNDS = 30
 """Most rounds for the few types that are left when others are merged."""
 
 
-@dataclass(frozen=True)
-class SplitDesign(Told):
+@dataclass(frozen=True, repr=False)
+class SplitDesign(Design):
     """People take part in one of the designs ``own``, pairs of a set of attributes and a strategy (m, cells) on its table, or, last, in the patterns
-    ``rest``, with probabilities in proportion to ``shares`` (K,), for `ldp_core.mechanisms.surveys.groups.SplitSurvey`, whose objective L,
-    on average over the types, is ``objective``. ``rounds`` and ``stopped`` are those of the patterns for all questions, which come first."""
+    ``rest``, with probabilities in proportion to ``shares`` (K,), for `ldp_core.mechanisms.surveys.groups.SplitSurvey`.
+    ``objective`` is L on average over the types. ``rounds`` and ``stopped`` are those of the patterns for all questions, which come first."""
 
     own: tuple[tuple[Set, np.ndarray], ...]
     rest: SurveyDesign | None
     shares: np.ndarray
-    objective: float
-    history: tuple[tuple[int, float, float], ...]
-    rounds: int
-    seconds: float
-    epsilon: float
-    seed: int
-    stopped: Stopped
-    survey: Survey = field(repr=False)
+    survey: Survey
 
-    def __repr__(self) -> str:
-        return f"<SplitDesign: {len(self.own)} strategies on tables of their own, {'no ' if self.rest is None else ''}patterns beside them, {self.told}>"
+    @property
+    def contents(self) -> str:
+        beside = "no patterns" if self.rest is None else "patterns"
+        return f"{len(self.own)} strategies on tables of their own, {beside} beside them"
 
 
 def design_split(
     survey: Survey,
     epsilon: float,
-    time_limit: float | None = 10.0,
-    max_rounds: int | None = None,
-    seed: int = 0,
-    callback: Callback | None = None,
-    cancel: Cancel | None = None,
+    limits: SearchLimits = DEFAULT,
 ) -> SurveyDesign | SplitDesign:
     """The better, on average over the types, of patterns for all questions and of a split of people: strategies for the tables where
-    questions follow an order or single out values, patterns for the rest. Parameters as in `ldp_core.optimize.design`; every fit gets the
-    same part of the time that is left, and all of ``max_rounds``, and strategies put together are fitted again in what time there is
+    questions follow an order or single out values, patterns for the rest. Every fit gets the
+    same part of the time that is left, all of the rounds, and strategies put together are fitted again in what time there is
     then. The patterns for all questions come first, and are what is returned where the time is over before the others are there.
-    ``callback`` gets the objectives of the patterns for all questions, and then that of what is returned. ValueError as for
+    The callback gets the objectives of the patterns for all questions, and then that of what is returned. ValueError as for
     `design_survey`."""
-    budget = Budget(time_limit, None, cancel)
+    budget, quiet = Budget(limits.time_limit, None, limits.cancel), limits.telling(None)
     asked = Asked(survey, own_sets(survey))
     sets, left = asked.sets, asked.left
     combining = bool(asked.tied)  # takes time as well
@@ -70,11 +62,11 @@ def design_split(
 
     def pass_on(progress: Progress) -> None:
         told.append(progress)
-        if callback is not None:
-            callback(progress)
+        if limits.callback is not None:
+            limits.callback(progress)
 
-    seconds = None if time_limit is None else time_limit / fits
-    whole = design_survey(_Seen(survey, survey.components), epsilon, seconds, max_rounds, seed, pass_on, cancel)
+    seconds = None if limits.time_limit is None else limits.time_limit / fits
+    whole = design_survey(_Seen(survey, survey.components), epsilon, limits.telling(pass_on).within(seconds))
     patterns = replace(whole, survey=survey)
     if not sets:
         return patterns
@@ -85,31 +77,39 @@ def design_split(
         for k, members in enumerate(sets):
             budget.check()
             share = _share(budget, fits - 1 - k)
-            best = _fitted(asked, k, epsilon, (share, max_rounds, seed, cancel), budget)
+            best = _fitted(asked, k, epsilon, quiet.within(share), budget)
             costs.append(best.objective / len(best.strategy.T))
             own.append((members, best.strategy))
         if budget.cancelled():
             return patterns
         if left.sets:
-            rest = design_survey(
-                _Seen(survey, left), epsilon, _share(budget, 1 + combining), max_rounds, seed, None, cancel
-            )
+            rest = design_survey(_Seen(survey, left), epsilon, quiet.within(_share(budget, 1 + combining)))
             costs.append(rest.objective / float(survey.n) - left.constant)
     except Interrupted:
         return patterns
     given = (np.sqrt(costs), np.array(costs[len(own) :]))
-    shared = asked.shared([strategy for _, strategy in own], *given, _a_little(time_limit, cancel))
+    shared = asked.shared([strategy for _, strategy in own], *given, _a_little(limits))
     if asked.tied and budget.left() != 0:
-        own, shared = _again(asked, own, shared, given[1], epsilon, (time_limit, max_rounds, seed, cancel), budget)
+        own, shared = _again(asked, own, shared, given[1], epsilon, quiet, budget)
     objective = float(survey.n) * (survey.components.constant + shared.cost)
     if objective >= whole.objective:
         return patterns
     seconds = budget.seconds
-    if callback is not None and told:
-        callback(replace(told[-1], objective=objective, seconds=seconds, best=None))
-    history = (*whole.history, (whole.rounds, seconds, objective))
-    about = (history, whole.rounds, seconds, whole.epsilon, seed, whole.stopped, survey)
-    return SplitDesign(tuple(own), rest, shared.shares, objective, *about)
+    if limits.callback is not None and told:
+        limits.callback(replace(told[-1], objective=objective, seconds=seconds, best=None))
+    return SplitDesign(
+        tuple(own),
+        rest,
+        shared.shares,
+        survey,
+        objective=objective,
+        history=(*whole.history, (whole.rounds, seconds, objective)),
+        rounds=whole.rounds,
+        seconds=seconds,
+        epsilon=whole.epsilon,
+        seed=limits.seed,
+        stopped=whole.stopped,
+    )
 
 
 def _share(budget: Budget, fits: int) -> float | None:
@@ -118,26 +118,19 @@ def _share(budget: Budget, fits: int) -> float | None:
     return None if left is None else left / fits
 
 
-def _fitted(
-    asked: Asked,
-    k: int,
-    epsilon: float,
-    limits: tuple[float | None, int | None, int, Cancel | None],
-    budget: Budget,
-) -> Mixed | Optimized:
+def _fitted(asked: Asked, k: int, epsilon: float, limits: SearchLimits, budget: Budget) -> Mixed | Optimized:
     """The better strategy for table ``k``: the one by merging types, where there is one, comes first, as it is soon found; a search over all
     types has the seconds that are left. Raises `Interrupted` where the time of ``budget`` is over."""
-    seconds, max_rounds, seed, cancel = limits
-    mine = Budget(seconds)
+    mine = Budget(limits.time_limit)
     gram = asked.gram(k)
     budget.check()
-    merged = _merged(asked, k, gram, epsilon, seconds, seed, cancel)
+    merged = _merged(asked, k, gram, epsilon, limits)
     left = mine.left()
     if merged is not None and left == 0:
         return merged
     budget.check()
     try:
-        dense = design(Custom(root_of(gram)), epsilon, left, max_rounds, seed, None, cancel)
+        dense = design(Custom(root_of(gram)), epsilon, limits.within(left))
     except Singular:  # of questions that tell few types apart
         if merged is None:
             raise
@@ -151,13 +144,12 @@ def _again(
     shared: Shared,
     rest: np.ndarray,
     epsilon: float,
-    limits: tuple[float | None, int | None, int, Cancel | None],
+    limits: SearchLimits,
     budget: Budget,
 ) -> tuple[list[tuple[Set, np.ndarray]], Shared]:
     """Strategies for what each table is asked once the others tell something of it as well, where they are better than ``own``, in the
     time that is left. Each lowers the cost of its part of all questions, and dividing these anew lowers it further: the cost is a convex
     function of the information of all tables together with the parts."""
-    time_limit, max_rounds, seed, cancel = limits
     found = list(own)
     for done, (k, gram, cost) in enumerate(asked.parts(shared)):
         if budget.left() == 0 or budget.cancelled():
@@ -165,28 +157,21 @@ def _again(
         gram = gram + np.eye(len(gram)) * (LITTLE * np.trace(gram) / len(gram))
         seconds = _share(budget, len(asked.tied) - done)
         with suppress(Singular):  # questions that tell few types apart keep the strategy for these
-            best = design(Custom(root_of(gram)), epsilon, seconds, max_rounds, seed, None, cancel)
+            best = design(Custom(root_of(gram)), epsilon, limits.within(seconds))
             if best.objective / len(gram) < cost:
                 found[k] = own[k][0], best.strategy
     strategies = [strategy for _, strategy in found]
-    better = asked.shared(strategies, shared.shares, rest, _a_little(time_limit, cancel))
+    better = asked.shared(strategies, shared.shares, rest, _a_little(limits))
     return (found, better) if better.cost < shared.cost else (own, shared)
 
 
-def _a_little(time_limit: float | None, cancel: Cancel | None) -> Budget:
+def _a_little(limits: SearchLimits) -> Budget:
     """For what is soon done, when the time is over."""
-    return Budget(None if time_limit is None else max(LEAST_GRACE, GRACE * time_limit), None, cancel)
+    seconds = limits.time_limit
+    return Budget(None if seconds is None else max(LEAST_GRACE, GRACE * seconds), None, limits.cancel)
 
 
-def _merged(
-    asked: Asked,
-    k: int,
-    gram: np.ndarray,
-    epsilon: float,
-    seconds: float | None,
-    seed: int,
-    cancel: Cancel | None,
-) -> Mixed | None:
+def _merged(asked: Asked, k: int, gram: np.ndarray, epsilon: float, limits: SearchLimits) -> Mixed | None:
     """A strategy for table ``k`` by merging the types that its questions in an order, or of single values, treat alike (`mixed`). None for
     tables that a search over all types does better with, and where too many types are left."""
     rows, cells = asked.rows(k), len(gram)
@@ -196,10 +181,8 @@ def _merged(
         return None
     few = rows[:, first].T @ rows[:, first]
     few += np.eye(len(first)) * (LITTLE * np.trace(few) / len(first))
-    best = design(
-        Custom(root_of(few)), epsilon, seconds, MERGED_ROUNDS, seed, None, cancel, prior=sizes / cells
-    ).strategy
-    return mixed(gram, [asked.survey.shape[i] for i in asked.sets[k]], epsilon, merged, best)
+    best = design(Custom(root_of(few)), epsilon, replace(limits, max_rounds=MERGED_ROUNDS), prior=sizes / cells)
+    return mixed(gram, [asked.survey.shape[i] for i in asked.sets[k]], epsilon, merged, best.strategy)
 
 
 class _Seen(Survey):

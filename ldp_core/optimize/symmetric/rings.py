@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.sizes import along_an_order, ring_too_large
 from ldp_core.optimize.symmetric.ring_rows import RingSearch
 from ldp_core.optimize.symmetric.translations import OrbitDesign
 from ldp_core.privacy import check_epsilon, odds
-from ldp_core.run import Budget, Callback, Cancel, drive, generator
+from ldp_core.run import drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -24,43 +25,38 @@ from ldp_core.workloads import Workload
 @dataclass(frozen=True, repr=False)
 class RingDesign(OrbitDesign):
     """Base rows ``high`` (b, N) of booleans on a ring and the probabilities ``shares`` (b,) of their rotations, for
-    `ldp_core.mechanisms.rings.RingMechanism`, whose objective L is ``objective``; how they were found as in `Optimized`."""
+    `ldp_core.mechanisms.rings.RingMechanism`."""
 
-    def __repr__(self) -> str:
+    @property
+    def contents(self) -> str:
         rows, places = self.high.shape
-        return f"<RingDesign: {rows:,} base rows on a ring of {places:,} places, {self.told}>"
+        return f"{rows:,} base rows on a ring of {places:,} places"
 
 
 def design_ring(
     workload: Workload,
     epsilon: float,
-    time_limit: float | None = 10.0,
-    max_rounds: int | None = None,
-    seed: int = 0,
-    callback: Callback | None = None,
-    cancel: Cancel | None = None,
+    limits: SearchLimits = DEFAULT,
 ) -> RingDesign:
     """Base rows on a ring of least ``L = tr(M^-1 G)``, for running totals and ranges; ranges come within 0.1 % of the closed-form bound at
     small epsilon, running totals within 5 % for 4,096 types and 6.5 % for 512.
 
-    Parameters as in `ldp_core.optimize.design`. The objective is infinite where the search was stopped before it was worked out. Raises
+    The objective is infinite where the search was stopped before it was worked out. Raises
     ValueError for other workloads, and above 4,096 types.
 
     >>> workload = ldp.workloads.all_range(256)
-    >>> found = ldp.optimize.design_ring(workload, epsilon=1.0, time_limit=None)
+    >>> found = ldp.optimize.design_ring(workload, 1.0, ldp.optimize.SearchLimits(time_limit=None))
     >>> 0 <= found.objective / ldp.bounds.centred_svd(workload, epsilon=1.0) - 1 < 0.001
     True
     """
-    budget = Budget(time_limit, max_rounds, cancel, callback)
+    budget = limits.budget()
     epsilon = check_epsilon(epsilon)
     if not along_an_order(workload):
         raise ValueError(f"Rows on a ring are designed for running totals and ranges; this is {workload.title}.")
     if reason := ring_too_large(workload.n):
         raise ValueError(reason)
     with blas_threads(workload.n):
-        search = RingSearch(workload, odds(epsilon), generator(seed), budget.check)
+        search = RingSearch(workload, odds(epsilon), generator(limits.seed), budget.check)
         run = drive(search, budget)
-    rows, objective = run.found
-    return RingDesign(
-        rows.high, rows.shares, objective, run.history, budget.rounds, budget.seconds, epsilon, seed, run.stopped
-    )
+    rows = run.found[0]
+    return RingDesign(rows.high, rows.shares, **fields_of(run, epsilon, limits))

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldp_core.optimize.base import DEFAULT, Design, SearchLimits, fields_of
 from ldp_core.optimize.certified import WINDOW
-from ldp_core.optimize.gradient.method import Told
 from ldp_core.optimize.symmetric.levels import LevelMixture, LevelSearch, images
 from ldp_core.optimize.symmetric.refining import Refining
 from ldp_core.privacy import check_epsilon, odds
-from ldp_core.run import Best, Budget, Callback, Cancel, Check, Stopped, drive, generator
+from ldp_core.run import Best, Check, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload, walsh_hadamard
 
@@ -26,34 +26,24 @@ LEVEL_ROUNDS = 15
 REFILLS = 3
 
 
-@dataclass(frozen=True)
-class OrbitDesign(Told):
+@dataclass(frozen=True, repr=False)
+class OrbitDesign(Design):
     """Base rows ``high`` (b, n) of booleans and the probabilities ``shares`` (b,) of their orbits, for
-    `ldp_core.mechanisms.orbits.OrbitMechanism`, whose objective L is ``objective``; how they were found as in `Optimized`."""
+    `ldp_core.mechanisms.orbits.OrbitMechanism`."""
 
     high: np.ndarray
     shares: np.ndarray
-    objective: float
-    history: tuple[tuple[int, float, float], ...]
-    rounds: int
-    seconds: float
-    epsilon: float
-    seed: int
-    stopped: Stopped
 
-    def __repr__(self) -> str:
+    @property
+    def contents(self) -> str:
         rows, n = self.high.shape
-        return f"<OrbitDesign: {rows:,} base rows on {n:,} types, {self.told}>"
+        return f"{rows:,} base rows on {n:,} types"
 
 
 def design_orbits(
     workload: Workload,
     epsilon: float,
-    time_limit: float | None = 10.0,
-    max_rounds: int | None = None,
-    seed: int = 0,
-    callback: Callback | None = None,
-    cancel: Cancel | None = None,
+    limits: SearchLimits = DEFAULT,
 ) -> OrbitDesign:
     """Base rows of least ``L = tr(M^-1 G)`` for a workload that permuting and flipping binary attributes leaves as it is.
 
@@ -61,9 +51,9 @@ def design_orbits(
     many numbers as there are attributes. Then each row gets as many permutations as fit; the search knows what drawing them costs, and
     chooses rows that lose little. All further rounds change these base rows, each for itself (`ldp_core.optimize.symmetric.refining`).
     ``callback(progress)`` sees the objective, an estimate in the first rounds (and has no strategy to show).
-    Parameters as in `ldp_core.optimize.design`. Raises ValueError for other workloads, and above 2^16 types.
+    Raises ValueError for other workloads, and above 2^16 types.
     """
-    budget = Budget(time_limit, max_rounds, cancel, callback)
+    budget = limits.budget()
     epsilon = check_epsilon(epsilon)
     if workload.symmetry != "hamming" or workload.n > MOST_TYPES:
         raise ValueError(
@@ -71,21 +61,11 @@ def design_orbits(
             f"{MOST_TYPES:,} types; this is {workload.title} on {workload.n:,}."
         )
     with blas_threads(workload.n):
-        search = _Designing(workload, epsilon, generator(seed), budget.check)
+        search = _Designing(workload, epsilon, generator(limits.seed), budget.check)
         run = drive(search, budget, WINDOW)
-    (high, shares), objective = run.found
+    high, shares = run.found[0]
     kept = shares > NEGLIGIBLE
-    return OrbitDesign(
-        high[kept],
-        shares[kept] / shares[kept].sum(),
-        objective,
-        run.history,
-        budget.rounds,
-        budget.seconds,
-        epsilon,
-        seed,
-        run.stopped,
-    )
+    return OrbitDesign(high[kept], shares[kept] / shares[kept].sum(), **fields_of(run, epsilon, limits))
 
 
 class _Designing:

@@ -1,0 +1,72 @@
+"""What every search for a design takes, and what every design says of how it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ldp_core.run import Budget, Callback, Cancel, Run, Stopped
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """What a search may take: ``time_limit`` in seconds and ``max_rounds`` (None: no limit), the ``seed`` of its random
+    choices, and ``callback`` and ``cancel`` as in `ldp_core.run`. Time and cancelling only stop a search, which is
+    deterministic in (seed, max_rounds)."""
+
+    time_limit: float | None = 10.0
+    max_rounds: int | None = None
+    seed: int = 0
+    callback: Callback | None = None
+    cancel: Cancel | None = None
+
+    def budget(self) -> Budget:
+        """The same with a clock, which starts here. ValueError for numbers out of range."""
+        return Budget(self.time_limit, self.max_rounds, self.cancel, self.callback)
+
+    def within(self, seconds: float | None) -> SearchLimits:
+        """The same with other ``seconds``, for a part of a search."""
+        return replace(self, time_limit=seconds)
+
+    def telling(self, callback: Callback | None) -> SearchLimits:
+        """The same with another ``callback``."""
+        return replace(self, callback=callback)
+
+
+DEFAULT = SearchLimits()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Design:
+    """What a search came to. ``objective`` is ``L = tr(M^-1 G)`` in squared users; ``history`` holds (round, seconds, best
+    objective) for every round, and ``stopped`` says why there was no other."""
+
+    objective: float
+    history: tuple[tuple[int, float, float], ...]
+    rounds: int
+    seconds: float
+    epsilon: float
+    seed: int
+    stopped: Stopped
+
+    @property
+    def contents(self) -> str:
+        """What the design is made of, in a few words."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        figures = f"epsilon {self.epsilon:g}, objective {self.objective:.6g}, {self.rounds:,} rounds"
+        return f"<{type(self).__name__}: {self.contents}, {figures}, stopped: {self.stopped}>"
+
+
+def fields_of(run: Run, epsilon: float, limits: SearchLimits) -> dict[str, Any]:
+    """The fields of `Design` for a ``run`` within ``limits``."""
+    return {
+        "objective": run.found[1],
+        "history": run.history,
+        "rounds": len(run.history),
+        "seconds": run.seconds,
+        "epsilon": epsilon,
+        "seed": limits.seed,
+        "stopped": run.stopped,
+    }

@@ -1,0 +1,138 @@
+"""The best mechanism of any workload: which search finds it is one table.
+
+A design is a strategy over all types, base rows whose images are one, patterns over few attributes, or a split of people
+among strategies on tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ldp_core.optimize import sizes
+from ldp_core.optimize.base import SearchLimits
+from ldp_core.optimize.certified import design as design_strategy
+from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
+from ldp_core.optimize.surveys.rows import first_rows
+from ldp_core.optimize.surveys.split import SplitDesign, design_split
+from ldp_core.optimize.symmetric.rings import RingDesign, design_ring
+from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
+from ldp_core.run import Callback, Cancel, Progress
+from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads.surveyed import surveyed_bits
+
+AnyDesign = Optimized | SurveyDesign | SplitDesign | OrbitDesign | RingDesign
+TABLES_TIME = 1 / 2
+"""The most of the time that goes to patterns and strategies on tables where one over all types is fitted as well."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a search is chosen by."""
+
+    workload: Workload
+    prior: np.ndarray | None
+
+    @cached_property
+    def survey(self) -> Survey | None:
+        """The same questions as a `Survey`, where they are one or are best seen as one."""
+        return self.workload if isinstance(self.workload, Survey) else surveyed_bits(self.workload)
+
+    @property
+    def alike(self) -> bool:
+        """Whether it is a survey that treats all values of an attribute alike."""
+        return self.survey is not None and self.survey.symmetric
+
+    @property
+    def large_survey(self) -> bool:
+        """Whether it is a survey with too many types for a strategy over all of them."""
+        return self.survey is not None and self.survey.n > sizes.MOST_TYPES
+
+    @property
+    def small_survey(self) -> bool:
+        """Whether patterns compete with a strategy over all types."""
+        return self.survey is not None and self.prior is None and too_many(self.survey) is None
+
+    @property
+    def many(self) -> bool:
+        """Whether there are too many types for a strategy over all of them, which count alike."""
+        return self.workload.n > sizes.MOST_TYPES and self.prior is None
+
+
+Find = Callable[[Case, float, SearchLimits], AnyDesign]
+
+
+def design(
+    workload: Workload,
+    epsilon: float,
+    time_limit: float | None = 10.0,
+    max_rounds: int | None = None,
+    seed: int = 0,
+    callback: Callback | None = None,
+    cancel: Cancel | None = None,
+    prior: np.ndarray | None = None,
+) -> AnyDesign:
+    """The mechanism of least L: for a `Survey` its patterns (`ldp_core.optimize.surveys.design`; whose error counts makes no difference, and
+    ``prior`` is not used), past 2,048 types beside strategies on tables where questions follow an order or single out values
+    (`ldp_core.optimize.surveys.split`), up to there, without a ``prior``, the better of these and of a strategy over all types; else a strategy, which
+    begins with the best for their tables where questions are about tables of several attributes (`ldp_core.optimize.surveys.rows`); see
+    `ldp_core.optimize.certified.design` for it and ``prior``, and `SearchLimits` for the other parameters. Past 2,048 types no strategy over all of
+    them is written out: questions about few attributes of two values at once are a `Survey`, those about more get base rows that are flipped,
+    running totals and ranges base rows that are turned, both on average over all types alike.
+
+    >>> survey = ldp.workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], ways=2)
+    >>> best = ldp.optimize.design(survey, epsilon=1.0, time_limit=None, max_rounds=2)
+    >>> 0 <= best.objective / ldp.bounds.centred_svd(survey, epsilon=1.0) - 1 < 0.01
+    True
+    """
+    case, limits = Case(workload, prior), SearchLimits(time_limit, max_rounds, seed, callback, cancel)
+    find = next(find for applies, find in SEARCHES if applies(case))
+    return find(case, epsilon, limits)
+
+
+def _survey_of(case: Case) -> Survey:
+    assert case.survey is not None  # what the row of `SEARCHES` asks
+    return case.survey
+
+
+def _better(case: Case, epsilon: float, limits: SearchLimits) -> Optimized | SurveyDesign | SplitDesign:
+    """A strategy over all types, which is best for few of them, or patterns and strategies on tables, where the search for that takes longer."""
+    survey, budget = _survey_of(case), limits.budget()
+    seconds = None if limits.time_limit is None else limits.time_limit * TABLES_TIME
+    tables = design_split(survey, epsilon, limits.telling(None).within(seconds))
+
+    def pass_on(progress: Progress) -> None:
+        if limits.callback is not None:
+            objective = tables.objective if progress.objective is None else min(progress.objective, tables.objective)
+            limits.callback(replace(progress, objective=objective))
+
+    strategy = design_strategy(survey, epsilon, limits.telling(pass_on).within(budget.left()))
+    return strategy if strategy.objective <= tables.objective else tables
+
+
+def _strategy(case: Case, epsilon: float, limits: SearchLimits) -> Optimized:
+    """A strategy over all types."""
+    budget = limits.budget()
+    first = first_rows(case.workload, epsilon, limits)
+    return design_strategy(case.workload, epsilon, limits.within(budget.left()), case.prior, first)
+
+
+SEARCHES: tuple[tuple[Callable[[Case], bool], Find], ...] = (
+    (lambda case: case.alike, lambda case, *how: design_survey(_survey_of(case), *how)),
+    (lambda case: case.large_survey, lambda case, *how: design_split(_survey_of(case), *how)),
+    (lambda case: case.small_survey, _better),
+    (
+        lambda case: case.many and case.workload.symmetry == "hamming",
+        lambda case, *how: design_orbits(case.workload, *how),
+    ),
+    (
+        lambda case: case.many and sizes.along_an_order(case.workload),
+        lambda case, *how: design_ring(case.workload, *how),
+    ),
+    (lambda case: True, _strategy),
+)
+"""Which search a case is for: the first that applies."""
