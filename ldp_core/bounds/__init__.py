@@ -2,8 +2,9 @@
 `frequency` and `two_types` (large samples), `ranges`, `few_users`, and all of them as `statements`."""
 
 from ldp_core.bounds import few_users, frequency, ranges, statements, two_types
+from ldp_core.bounds.best import AnyCertificate, certificate
 from ldp_core.bounds.frequency import efficient_of, large_sample, large_sample_of
-from ldp_core.bounds.general.certificate import AnyCertificate, Certificate, certificate
+from ldp_core.bounds.general.certificate import Certificate
 from ldp_core.bounds.general.hardest_prior import worst_case
 from ldp_core.bounds.general.merged import MergedCertificate
 from ldp_core.bounds.ranges import best_branching, range_error

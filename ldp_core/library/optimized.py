@@ -133,7 +133,7 @@ def build_certified(
 
     ``target`` says whose variance is made least: the "average" over the types, weighted by ``prior`` (n,) where that is
     given, or that of the worst type ("worst_case"; see `ldp_core.optimize.worst_case_design`). ``callback(progress)`` gets
-    objectives on the scale of L, n times that variance + tr G, whatever the target is. `ldp_core.bounds.general.certificate`,
+    objectives on the scale of L, n times that variance + tr G, whatever the target is. `ldp_core.bounds.certificate`,
     or `ldp_core.bounds.general.hardest_prior` with the mechanism's prior, proves how close to the best the mechanism is.
 
     Past 2048 types no strategy is written out: workloads that treat all types alike get subset selection, their optimum, and

@@ -8,7 +8,7 @@ entries of one type are contiguous in memory.
 
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.columns.reweighting import WorstCaseOptimized, worst_case_design
-from ldp_core.optimize.design import design
+from ldp_core.optimize.dispatch import design
 from ldp_core.optimize.enumeration import ExactOptimum, exact
 from ldp_core.optimize.gradient.method import Optimized, projected_gradient
 from ldp_core.optimize.gradient.projection import project

@@ -28,7 +28,7 @@ WINDOW = 60
 LEAST_ENTRY = 1e-300
 
 
-def design(
+def design_strategy(
     workload: Workload,
     epsilon: float,
     limits: SearchLimits = DEFAULT,
@@ -92,7 +92,7 @@ def _search(
 
 
 def row_search(workload: Workload, epsilon: float, rng: np.random.Generator, check: Check) -> RowSearch | None:
-    """The search of `design` for types that count alike, to be driven by others; None where it goes by symmetry."""
+    """The search of `design_strategy` for types that count alike, to be driven by others; None where it goes by symmetry."""
     search = _search(workload, epsilon, np.ones(workload.n), rng, True, check)
     return search if isinstance(search, RowSearch) else None
 

@@ -16,7 +16,7 @@ from ldp_core import estimators as estimation
 from ldp_core.data.population import expected_counts
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.optimize import SearchLimits, projected_gradient
-from ldp_core.optimize.certified import design
+from ldp_core.optimize.certified import design_strategy
 from ldp_core.papers import stored
 from ldp_core.papers.panel import Row, frame_of
 from ldp_core.papers.settings import FAMILIES, Family
@@ -159,7 +159,7 @@ def starts_of_fits(
     budget = Budget(None, len(families) * (len(STARTS) + 1), cancel, callback)
     for family in families:
         workload = family.on(SMALL)
-        best = design(workload, 1.0, SearchLimits(None, FIT_ROUNDS, cancel=cancel))
+        best = design_strategy(workload, 1.0, SearchLimits(None, FIT_ROUNDS, cancel=cancel))
         least = _worst_users(best.strategy, workload, 1.0)
         for name in ("random", *STARTS):
             if budget.stopped():
@@ -298,7 +298,7 @@ def program(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
         "optimised, from Hierarchical": lambda: _worst(gradient(initial=start).strategy, workload),
         "optimised, random start": lambda: _worst(gradient().strategy, workload),
         "column generation": lambda: _worst(
-            design(workload, 1.0, SearchLimits(None, 60, cancel=cancel)).strategy, workload
+            design_strategy(workload, 1.0, SearchLimits(None, 60, cancel=cancel)).strategy, workload
         ),
         "proved minimum": lambda: bounds.worst_case(workload, 1.0, time_limit=None, cancel=cancel).variance,
     }

@@ -12,7 +12,8 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys import combined
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
-from ldp_core.optimize import SearchLimits, design
+from ldp_core.optimize import SearchLimits
+from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.columns.weights import Singular
 from ldp_core.optimize.surveys import split as splitting
 from ldp_core.optimize.surveys.split import design_split
@@ -301,10 +302,10 @@ def test_a_search_over_all_types_that_fails_leaves_what_is_there(monkeypatch):
     def failing(workload, *about, **more):
         if workload.n > 4:
             raise Singular("no")
-        return design(workload, *about, **more)
+        return design_strategy(workload, *about, **more)
 
     asked = Survey((8, 6, 8, 5), overlapping().groups[:2])
-    monkeypatch.setattr(splitting, "design", failing)
+    monkeypatch.setattr(splitting, "design_strategy", failing)
     found = design_split(asked, 1.0, SearchLimits(max_rounds=1))
     assert [members for members, _ in found.own] == [(0, 1), (1, 2)]
     with pytest.raises(Singular):

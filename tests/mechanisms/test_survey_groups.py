@@ -328,7 +328,7 @@ def test_conditions_on_large_tables_are_fitted_to_the_types_they_tell_apart(othe
     assert sets == ((0, 1, 2),)
     given = Asked(asked, sets)
     gram = given.gram(0)
-    about = (given, 0, gram, EPSILON, None, 0, None)
+    about = (given, 0, gram, EPSILON, SearchLimits(None))
     with monkeypatch.context() as fewer:
         fewer.setattr(splitting, "FEW_TOLD_APART", 3)
         assert splitting._merged(*about) is None  # few enough for a search over all types
@@ -365,7 +365,7 @@ def test_conditions_that_share_a_column_are_asked_of_one_table_each(monkeypatch)
     monkeypatch.setattr(splitting, "FEW_TYPES", 20)  # as on large tables
     for k, true in enumerate((1 / 4, 1 / 3)):
         assert len(np.unique(np.round(given.rows(k), 9))) == 2
-        found = splitting._merged(given, k, given.gram(k), 1.0, None, 0, None)
+        found = splitting._merged(given, k, given.gram(k), 1.0, SearchLimits(None))
         least = math.exp(1.0) / math.expm1(1.0) ** 2 + true * (1 - true)
         assert found.objective / len(found.strategy.T) < 1.1 * asked.groups[k].weight ** 2 * least
 
@@ -378,7 +378,7 @@ def test_conditions_that_meet_a_table_in_part_are_asked_of_it_as_well_where_tabl
     assert given.owners == [None, None]
     gram = given.gram(0)
     monkeypatch.setattr(splitting, "FEW_TYPES", 20)  # as on large tables
-    found = splitting._merged(given, 0, gram, 1.0, None, 0, None)
+    found = splitting._merged(given, 0, gram, 1.0, SearchLimits(None))
     assert found.objective < 1.4 * centred_svd(Custom(root_of(gram)), 1.0)
 
 

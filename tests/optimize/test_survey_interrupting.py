@@ -8,7 +8,8 @@ from ldp_core import workloads
 from ldp_core.library.optimized import of_survey
 from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-from ldp_core.optimize import SearchLimits, design
+from ldp_core.optimize import SearchLimits
+from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.surveys import split as splitting
 from ldp_core.optimize.surveys.split import design_split
 from ldp_core.run import GRACE, LEAST_GRACE
@@ -84,10 +85,10 @@ def test_large_tables_have_merged_types_before_any_search_over_all_types(monkeyp
     def slow(workload, *about, **more):
         searched.append(workload.n)
         clock.now += 1_000
-        return design(workload, *about, **more)
+        return design_strategy(workload, *about, **more)
 
     monkeypatch.setattr("ldp_core.run.time", clock)
-    monkeypatch.setattr(splitting, "design", slow)
+    monkeypatch.setattr(splitting, "design_strategy", slow)
     found = of_survey(design_split(alike_on_a_table(9.0), EPSILON, SearchLimits(1_200)))
     assert searched == [3]
     assert found.own[0].mechanism.n == 576

@@ -3,7 +3,7 @@
 import pytest
 
 from ldp_core import workloads
-from ldp_core.bounds.general.certificate import certificate
+from ldp_core.bounds.best import certificate
 from pages.ui.tasks import work
 from tests.pages.proofs import found_once
 

@@ -54,8 +54,6 @@ from scipy.linalg import blas
 from ldp_core.bounds.general import weighted
 from ldp_core.bounds.general.interior import Path
 from ldp_core.bounds.general.interior_start import starting_point
-from ldp_core.bounds.general.merged import MOST_TYPES as MOST_MERGED
-from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.general.moments import Relaxation
 from ldp_core.bounds.proof import (
     ABOVE,
@@ -71,22 +69,11 @@ from ldp_core.bounds.proof import (
     spread,
 )
 from ldp_core.bounds.scales import average_variance
-from ldp_core.bounds.surveys.best import survey_certificate
-from ldp_core.bounds.surveys.blocks import BlocksCertificate
-from ldp_core.bounds.surveys.certificate import SurveyCertificate
-from ldp_core.bounds.surveys.grouped import GroupedCertificate
-from ldp_core.bounds.surveys.singles import SinglesCertificate
-from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
-from ldp_core.bounds.triples import certificate as triples
-from ldp_core.bounds.triples.certificate import TripleCertificate
-from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, unchecked
+from ldp_core.run import Budget, Check, Interrupted, unchecked
 from ldp_core.threads import blas_threads
-from ldp_core.workloads import DENSE_TYPES, Survey, Workload
-from ldp_core.workloads.merging import merged
-from ldp_core.workloads.surveyed import surveyed_bits
+from ldp_core.workloads import Workload
 
 # Up to this many types the closed form takes a fifth of a second, and is always there.
 AT_ONCE_TYPES = 512
@@ -201,118 +188,8 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return blas.dgemm(1.0, A, B)
 
 
-AnyCertificate = (
-    Certificate
-    | SymmetricCertificate
-    | TripleCertificate
-    | SurveyCertificate
-    | TripleSurveyCertificate
-    | SinglesCertificate
-    | GroupedCertificate
-    | BlocksCertificate
-    | MergedCertificate
-)
-
-
-def certificate(
-    workload: Workload,
-    epsilon: float,
-    time_limit: float | None = 30.0,
-    prior: np.ndarray | None = None,
-    callback: Callback | None = None,
-    cancel: Cancel | None = None,
-) -> AnyCertificate:
-    """The best proven lower bound on L(Q) found within ``time_limit`` seconds, true for every epsilon-LDP strategy Q.
-
-    Starts from the centred SVD bound, which has a certificate in closed form, and improves it by the moment relaxation
-    (`ldp_core.bounds.general.moments`) along its central path. Within 0.2 % of the relaxation's value once it gets to its end:
-    milliseconds for 32 types, under a second for 128. For more than `FEW_TYPES`, weights by blocks of neighbouring types come first
-    (`ldp_core.bounds.general.weighted`: a second for 512 types, half a minute for 4,096), and are the end where neighbours are much alike,
-    as of totals and ranges. ``prior`` (n,) bounds ``tr(M_p^-1 G)``
-    instead, as in `ldp_core.optimize.design`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
-    any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of
-    at most eleven bits often a `TripleCertificate`). Surveys of any size
-    are bounded by sets of attributes, see `ldp_core.bounds.surveys`: the closed form at once, all of it in seconds. Questions about few of
-    twelve bits or more at once are bounded as the `Survey` that they are, and those that tell few types apart, however many there are (a dozen
-    conditions, say), by these: a `MergedCertificate`.
-    ``callback`` (after each stage, with ``bound`` and ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
-    `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.
-
-    >>> proof = ldp.bounds.certificate(ldp.workloads.histogram(64), epsilon=1.0, time_limit=None)
-    >>> proof
-    <SymmetricCertificate: lower bound 14618.7, epsilon 1, <histogram workload: 64 queries on 64 types>>
-    >>> proof.verify()
-    True
-    """
-    budget = Budget(time_limit, None, cancel, callback)
-    if prior is not None:
-        return general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
-    return _of_merged(workload, epsilon, budget) or _of_all_types(workload, epsilon, budget)
-
-
-def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> AnyCertificate:
-    """By sets of attributes, by classes of pairs of types, or by types, none merged."""
-    survey = workload if isinstance(workload, Survey) else surveyed_bits(workload)
-    if survey is not None:
-        return _of_survey(survey, epsilon, budget)
-    found = _of_classes(workload, epsilon, budget)
-    return found or general_certificate(workload, epsilon, check_prior(None, workload.n), budget)
-
-
-def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCertificate | None:
-    """By the types that the questions tell apart, where these are few of many."""
-    if workload.n <= AT_ONCE_TYPES or (isinstance(workload, Survey) and workload.symmetric):
-        return None
-    found = None
-    with suppress(Interrupted):
-        found = merged(workload, MOST_MERGED, budget.check)
-    if found is None:
-        return None
-    unit = float(workload.n) / found.queries.n
-
-    def tell(progress: Progress) -> None:
-        limit = progress.relaxation
-        budget.tell(bound=unit * (progress.bound or 0.0), relaxation=None if limit is None else unit * limit)
-
-    types = general_certificate(
-        found.queries, epsilon, found.prior, Budget(budget.left(), None, budget.cancelled, tell)
-    )
-    return MergedCertificate(workload, epsilon, scaled(workload, types), types)
-
-
-def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> SymmetricCertificate | TripleCertificate | None:
-    """By classes of pairs of types, and where only low degrees are asked about by triples."""
-
-    def stop() -> bool:
-        return budget.stopped() is not None
-
-    plain = symmetric_certificate(workload, epsilon, stop)
-    if plain is None:
-        return None
-    best: SymmetricCertificate | TripleCertificate = plain
-    with suppress(Interrupted):
-        for found in triples.improved(plain, stop, budget.check):
-            best = found if found.value > best.value else best
-            budget.tell(bound=best.value)
-    return best
-
-
-def _of_survey(survey: Survey, epsilon: float, budget: Budget) -> AnyCertificate:
-    """By sets of attributes, and by types as well where these are few."""
-
-    def prove(base: Workload, epsilon: float, own: Budget) -> AnyCertificate:
-        return _of_all_types(base, epsilon, Budget(own.left(), None, own.cancelled))
-
-    found = survey_certificate(survey, epsilon, budget, prove)
-    few = survey.n <= (AT_ONCE_TYPES if survey.symmetric else DENSE_TYPES)
-    if not few or budget.stopped() is not None:
-        return found
-    by_types = general_certificate(survey, epsilon, check_prior(None, survey.n), budget)
-    return by_types if by_types.value > found.value else found
-
-
 def general_certificate(workload: Workload, epsilon: float, prior: np.ndarray, budget: Budget) -> Certificate:
-    """The same without use of symmetry, within ``budget``."""
+    """The best certificate by types, without use of symmetry, within ``budget``: from the closed form on."""
     epsilon = check_epsilon(epsilon)
     best = nothing(workload, epsilon, prior)
 

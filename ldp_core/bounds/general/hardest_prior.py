@@ -12,14 +12,8 @@ from contextlib import suppress
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.general.certificate import (
-    AT_ONCE_TYPES,
-    AnyCertificate,
-    Certificate,
-    certificate,
-    closed_form,
-    general_certificate,
-)
+from ldp_core.bounds.best import AnyCertificate, certificate
+from ldp_core.bounds.general.certificate import AT_ONCE_TYPES, Certificate, closed_form, general_certificate
 from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.singular_values import LEAST_SHARE, decompositions, least_favourable_prior
 from ldp_core.priors import check_prior

@@ -14,16 +14,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ldp_core.bounds.general.certificate import Certificate
 from ldp_core.bounds.proof import Proof, U
 from ldp_core.workloads import Workload
 from ldp_core.workloads.merging import merged
-
-if TYPE_CHECKING:
-    from ldp_core.bounds.general.certificate import Certificate
 
 MOST_TYPES = 512
 """Most merged types: so many take seconds."""

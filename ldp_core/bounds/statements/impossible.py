@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ldp_core.bounds.general.certificate import certificate
+from ldp_core.bounds.best import certificate
 from ldp_core.bounds.singular_values import centred_svd, svd
 from ldp_core.bounds.statements.statement import Assumption, Setting, Statement, is_pure
 from ldp_core.wording import magnitude

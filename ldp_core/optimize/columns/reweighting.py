@@ -28,7 +28,7 @@ from ldp_core.bounds.general.hardest_prior import moved
 from ldp_core.bounds.scales import equivalent_objective
 from ldp_core.bounds.singular_values import decompositions, least_favourable_prior
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
-from ldp_core.optimize.certified import check_types, design, row_search
+from ldp_core.optimize.certified import check_types, design_strategy, row_search
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.weights import MONOTONE, Singular, squared_lengths
 from ldp_core.optimize.gradient.method import Optimized
@@ -87,7 +87,7 @@ def worst_case_design(
     check_types(workload)
     first = first_rows(workload, epsilon, limits)
     if workload.symmetry_group.all_alike:
-        even = design(workload, epsilon, limits.within(budget.left()), first=first)
+        even = design_strategy(workload, epsilon, limits.within(budget.left()), first=first)
         return WorstCaseOptimized(**vars(even), workload=workload)
     with blas_threads(workload.n):
         search = WorstCaseSearch(workload, epsilon, generator(limits.seed), budget.check, first)

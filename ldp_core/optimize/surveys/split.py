@@ -9,7 +9,7 @@ import numpy as np
 
 from ldp_core.anova import Set
 from ldp_core.optimize.base import DEFAULT, Design, SearchLimits
-from ldp_core.optimize.certified import design
+from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.columns.merged import Mixed, mixed
 from ldp_core.optimize.columns.weights import Singular
 from ldp_core.optimize.gradient.method import Optimized
@@ -130,7 +130,7 @@ def _fitted(asked: Asked, k: int, epsilon: float, limits: SearchLimits, budget: 
         return merged
     budget.check()
     try:
-        dense = design(Custom(root_of(gram)), epsilon, limits.within(left))
+        dense = design_strategy(Custom(root_of(gram)), epsilon, limits.within(left))
     except Singular:  # of questions that tell few types apart
         if merged is None:
             raise
@@ -157,7 +157,7 @@ def _again(
         gram = gram + np.eye(len(gram)) * (LITTLE * np.trace(gram) / len(gram))
         seconds = _share(budget, len(asked.tied) - done)
         with suppress(Singular):  # questions that tell few types apart keep the strategy for these
-            best = design(Custom(root_of(gram)), epsilon, limits.within(seconds))
+            best = design_strategy(Custom(root_of(gram)), epsilon, limits.within(seconds))
             if best.objective / len(gram) < cost:
                 found[k] = own[k][0], best.strategy
     strategies = [strategy for _, strategy in found]
@@ -181,7 +181,9 @@ def _merged(asked: Asked, k: int, gram: np.ndarray, epsilon: float, limits: Sear
         return None
     few = rows[:, first].T @ rows[:, first]
     few += np.eye(len(first)) * (LITTLE * np.trace(few) / len(first))
-    best = design(Custom(root_of(few)), epsilon, replace(limits, max_rounds=MERGED_ROUNDS), prior=sizes / cells)
+    best = design_strategy(
+        Custom(root_of(few)), epsilon, replace(limits, max_rounds=MERGED_ROUNDS), prior=sizes / cells
+    )
     return mixed(gram, [asked.survey.shape[i] for i in asked.sets[k]], epsilon, merged, best.strategy)
 
 

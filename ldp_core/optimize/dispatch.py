@@ -14,7 +14,7 @@ import numpy as np
 
 from ldp_core.optimize import sizes
 from ldp_core.optimize.base import SearchLimits
-from ldp_core.optimize.certified import design as design_strategy
+from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.rows import first_rows
@@ -80,7 +80,7 @@ def design(
     ``prior`` is not used), past 2,048 types beside strategies on tables where questions follow an order or single out values
     (`ldp_core.optimize.surveys.split`), up to there, without a ``prior``, the better of these and of a strategy over all types; else a strategy, which
     begins with the best for their tables where questions are about tables of several attributes (`ldp_core.optimize.surveys.rows`); see
-    `ldp_core.optimize.certified.design` for it and ``prior``, and `SearchLimits` for the other parameters. Past 2,048 types no strategy over all of
+    `ldp_core.optimize.certified.design_strategy` for it and ``prior``, and `SearchLimits` for the other parameters. Past 2,048 types no strategy over all of
     them is written out: questions about few attributes of two values at once are a `Survey`, those about more get base rows that are flipped,
     running totals and ranges base rows that are turned, both on average over all types alike.
 
