@@ -187,7 +187,7 @@ def estimates(configuration: Configuration, facts_hold: bool) -> tuple[str, ...]
 def proved_unasked(workload: workloads.Workload, case: analysis.Case) -> bool:
     """True if a certificate for this case is a matter of seconds."""
     even = case.prior is None or case.uniform
-    if workload.working_types <= PROVED_UNASKED or (workload.symmetry == "hamming" and even):
+    if workload.working_types <= PROVED_UNASKED or (workload.symmetry in ("hamming", "exchangeable") and even):
         return True
     if workload.survey is not None:
         return workload.survey.symmetric
