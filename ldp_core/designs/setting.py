@@ -22,7 +22,7 @@ import pandas as pd
 from ldp_core import analysis, bounds, frames, library, mechanisms, optimize, verdicts, workloads
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.bounds.triples.duals import Duals
-from ldp_core.designs import certificate_file, choices
+from ldp_core.designs import certificate_file, choices, proof_check
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.choices import PRICED_TYPES
 from ldp_core.designs.design import Design
@@ -420,7 +420,7 @@ class Setting(Design):
 
         ValueError, one sentence, where they prove nothing for any of its cases.
         """
-        found = certificate_file.read(files, self.workload, self.configuration.epsilon)
+        found = proof_check.read(files, self.workload, self.configuration.epsilon)
         cases = [name for name in self.cases if self._about(found, name)]
         for name in cases or [name for name, case in self.cases.items() if case.prior is None]:
             self._better(self.certificate_key(name), Proof(found, (), False))

@@ -28,10 +28,16 @@ from ldp_core.data.reading.limits import Limits, too_long, too_much
 from ldp_core.data.reading.watch import watch
 
 _HERE = Path(__file__).parent
+_PLACES = {
+    "ldp_core.data.reading": str(_HERE),
+    "ldp_core.data": str(_HERE.parent),
+    "ldp_core.designs": str(_HERE.parents[1] / "designs"),
+    "ldp_core": str(_HERE.parents[1]),
+}
 # Packages without their __init__.py, which would import everything.
 _START = f"""
 import sys, types
-for name, place in zip(("ldp_core.data.reading", "ldp_core.data", "ldp_core"), {[str(_HERE), *map(str, _HERE.parents[:2])]}):
+for name, place in {_PLACES}.items():
     package = sys.modules[name] = types.ModuleType(name)
     package.__path__ = [place]
 from ldp_core.data.reading.worker import main

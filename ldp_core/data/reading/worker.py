@@ -17,7 +17,8 @@ from typing import BinaryIO
 from ldp_core.data.reading.common import UnreadableTable
 from ldp_core.data.reading.limits import Limits
 
-TASKS = ("text", "parquet", "excel", "sqlite", "duck")
+TASKS = {name: f"ldp_core.data.reading.{name}" for name in ("text", "parquet", "excel", "sqlite", "duck")}
+TASKS["proof"] = "ldp_core.designs.proof_check"
 
 
 def main() -> None:
@@ -29,7 +30,7 @@ def main() -> None:
         try:
             if task["name"] not in TASKS:
                 raise ValueError(task["name"])
-            module = importlib.import_module(f"ldp_core.data.reading.{task['name']}")
+            module = importlib.import_module(TASKS[task["name"]])
             outcome = {"found": module.work(sys.stdin.buffer.read(), task["options"], limits, output)}
         except MemoryError:
             outcome = {"memory": True}

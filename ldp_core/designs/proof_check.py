@@ -1,0 +1,60 @@
+"""Proofs that somebody uploads, checked in a process of its own with limits on time and memory,
+unless their numbers are so few that checking them takes no longer than starting a process."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO
+
+from ldp_core.bounds import verify
+from ldp_core.bounds.general.certificate import AnyCertificate
+from ldp_core.data.reading.child import run
+from ldp_core.data.reading.common import UnreadableTable
+from ldp_core.data.reading.limits import Limits
+from ldp_core.designs import certificate_file, strict_json
+from ldp_core.designs.certificate_file import Written
+from ldp_core.workloads import Workload, from_spec
+
+LIMITS = Limits(seconds=60, memory=4 * 2**30, cells=0, unpacked=2**24)
+QUICK, SMALL = 5e5, 2**23
+"""Microseconds of work, and bytes of numbers, up to which no process is started."""
+
+
+def read(files: Written, workload: Workload, epsilon: str, limits: Limits = LIMITS) -> AnyCertificate:
+    """The same as `certificate_file.read`, for files that nobody has looked at yet; ValueError as
+    there, or with a sentence about the limit that was passed."""
+    if _quick(files):
+        return certificate_file.read(files, workload, epsilon)
+    options = {"workload": workload.spec, "epsilon": epsilon, "document": len(files.document)}
+    try:
+        _, found = run("proof", options, limits, files.document + files.arrays, "prove it again.")
+    except UnreadableTable as error:
+        said = str(error)
+        if said.startswith("This"):
+            said = f"The proof in the file cannot be used. {said}"
+        raise ValueError(said) from None
+    return certificate_file.read(files, workload, epsilon, found["claims"])
+
+
+def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
+    """The task of the process: check the proof, and say what its parts claim."""
+    files = Written(content[: options["document"]], content[options["document"] :])
+    try:
+        found = certificate_file.read(files, from_spec(options["workload"]), options["epsilon"])
+    except ValueError as error:
+        raise UnreadableTable(str(error)) from None
+    return {"claims": certificate_file.claims(found)}
+
+
+def _quick(files: Written) -> bool:
+    """Whether all there is to do is known to be little, whatever the numbers are."""
+    if len(files.arrays) > SMALL:
+        return False
+    try:
+        document = strict_json.read(files.document, certificate_file.DOCUMENT)
+        data = verify.arrays(files.arrays)
+        parts = verify.own_parts(document, data) if document["kind"] == "parts" else [(document, data)]
+        if any("proof" in about for about in (document, *(part for part, _ in parts))):
+            return False  # inequalities for sets of columns, which have no price
+        return sum(verify.price(part, its) for part, its in parts) <= QUICK
+    except (*verify.DAMAGED, ValueError):
+        return False

@@ -1,0 +1,119 @@
+"""Uploaded proofs are checked in a process with limits: the same answers, and a sentence at a limit."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ldp_core import workloads
+from ldp_core.bounds import verify
+from ldp_core.bounds.general.certificate import closed_form
+from ldp_core.bounds.surveys.grouped import grouped, split
+from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
+from ldp_core.bounds.surveys.singles import Search
+from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.designs import certificate_file, proof_check
+from ldp_core.designs.certificate_file import Written
+from ldp_core.workloads import Prefix, Survey
+from ldp_core.workloads.surveys import Group, marginal
+
+SIZES = (4, 3, 5)
+MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(5), 2.0)])
+
+
+def parts():
+    same, others = split(MIXED)
+    proofs = [closed_form(group.base, 1.0, np.full(group.base.n, 1 / group.base.n)) for group in others]
+    return grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), proofs)
+
+
+KINDS = {
+    "types": lambda: closed_form(workloads.custom([[1.0, 0.1, 0.3]]), 1.0, np.full(3, 1 / 3)),
+    "columns": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 1.0).starts()),
+    "parts": parts,
+}
+
+
+def never(*_):
+    raise AssertionError("This was not to be called.")
+
+
+@pytest.mark.parametrize("kind", ["columns", "parts"])
+def test_a_process_of_its_own_says_the_same(kind, monkeypatch):
+    monkeypatch.setattr(proof_check, "QUICK", -1)
+    found = KINDS[kind]()
+    files = certificate_file.write(found, "1")
+    again = proof_check.read(files, found.workload, "1")
+    assert type(again) is type(found)
+    assert again.verify()
+    assert again.value == certificate_file.read(files, found.workload, "1").value
+
+
+def test_a_forgery_is_refused_there_in_the_same_words(monkeypatch):
+    monkeypatch.setattr(proof_check, "QUICK", -1)
+    found = KINDS["types"]()
+    files = certificate_file.write(found, "1")
+    document = json.loads(files.document)
+    forged = Written(json.dumps({**document, "value": document["value"] * 1.01}).encode(), files.arrays)
+    said = set()
+    for read in (proof_check.read, certificate_file.read):
+        with pytest.raises(ValueError, match="cannot be used") as caught:
+            read(forged, found.workload, "1")
+        said.add(str(caught.value))
+    assert len(said) == 1
+
+
+def test_a_limit_is_said_in_a_sentence(monkeypatch):
+    found = KINDS["columns"]()
+    files = certificate_file.write(found, "1")
+    limits = replace(proof_check.LIMITS, seconds=0)
+    with pytest.raises(ValueError, match=r"^The proof in the file cannot be used\. This took longer than 0 seconds"):
+        proof_check.read(files, found.workload, "1", limits)
+
+
+def test_never_is_started_for_a_few_numbers(monkeypatch):
+    monkeypatch.setattr(proof_check, "run", never)
+    found = KINDS["types"]()
+    assert proof_check.read(certificate_file.write(found, "1"), found.workload, "1").verify()
+    assert proof_check.read(certificate_file.write(parts(), "1"), MIXED, "1").verify()
+    found = KINDS["columns"]()
+    with pytest.raises(AssertionError):  # inequalities for columns have no price
+        proof_check.read(certificate_file.write(found, "1"), found.workload, "1")
+
+
+# --- what the price refuses -------------------------------------------------------------------------
+
+
+def with_cuts(shape, many):
+    """The files of an honest proof with other cuts, which would take long."""
+    found = symmetric_certificate(workloads.parity(7, 2), 1.0, rounds=2)
+    files = certificate_file.write(found, "1")
+    arrays = {name: array for name, array in verify.arrays(files.arrays).items() if not name.startswith("cut")}
+    arrays |= {f"cut{k}": np.ones(shape) for k in range(min(many, 9))}
+    arrays |= {"cut_multipliers": np.zeros(many), "floors": np.zeros(many)}
+    return json.loads(files.document), arrays
+
+
+@pytest.mark.parametrize(
+    ("shape", "many", "why"), [((2,) * 7, 1, "at most 64 numbers"), ((8,), 10**6, "longer to check than the 40")]
+)
+def test_what_would_take_long_is_refused_before_any_work(shape, many, why, monkeypatch):
+    document, arrays = with_cuts(shape, many)
+    monkeypatch.setattr(verify, "exactly", never)
+    with pytest.raises(ValueError, match=why):
+        verify.proven(document, arrays)
+
+
+def test_the_price_grows_with_the_work():
+    kinds = {"general": 0.0, "classes": 0.0, "tables": 0.0}
+    for size in (10, 100, 1000):
+        documents = {
+            "general": ({"kind": "general", "types": size}, {"size_multipliers": np.zeros(size)}),
+            "classes": ({"kind": "classes"}, {"cut_multipliers": np.zeros(size)}),
+            "tables": ({"kind": "tables", "workload": {"groups": [{"columns": [0]}] * size}}, {}),
+        }
+        for kind, (document, data) in documents.items():
+            price = verify.price(document, data)
+            assert price > kinds[kind]
+            kinds[kind] = price
