@@ -354,7 +354,7 @@ def test_the_bound_on_the_smallest_eigenvalue_is_one(m, seed, rank, scale):
     A = R.T @ R if rng.random() < 0.5 else (lambda B: B + B.T)(rng.standard_normal((m, m)))
     A = A * 10**scale
     bound = smallest_eigenvalue(A)
-    assert bound <= np.linalg.eigvalsh(A)[0]
+    assert bound <= np.linalg.eigvalsh(A)[0] + 1e-13 * np.linalg.norm(A)  # as far as LAPACK may be off itself
     assert positive([[Fraction(float(x)) for x in row] for row in A], Fraction(bound))
 
 
