@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any, BinaryIO
 
-from ldp_core.bounds import verify
-from ldp_core.bounds.general.certificate import AnyCertificate
+from ldp_core.bounds import AnyCertificate, verify
 from ldp_core.data.reading.child import run
 from ldp_core.data.reading.common import UnreadableTable
 from ldp_core.data.reading.limits import Limits

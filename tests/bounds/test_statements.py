@@ -128,10 +128,16 @@ def test_few_users_are_squared_and_for_all_users_together():
     gaussian = mechanisms.create("gaussian", epsilon=1.0, workload=PREFIX, delta=1e-5)
     own = few_users.gaussian(*sizes, 1e-5, r, "sharp", gaussian.noise.scale).value
     assert value("gaussian_projected_sharp", PREFIX, gaussian) == pytest.approx(USERS * own**2)
-    assert value("gaussian_projected", PREFIX, gaussian) == pytest.approx(USERS * few_users.gaussian(*sizes, 1e-5, r).value ** 2)
+    assert value("gaussian_projected", PREFIX, gaussian) == pytest.approx(
+        USERS * few_users.gaussian(*sizes, 1e-5, r).value ** 2
+    )
     assert value("rejection_projected", PREFIX) == pytest.approx(USERS * few_users.rejection(*sizes, r).value ** 2)
-    assert value("projected_hadamard", HISTOGRAM) == pytest.approx(USERS * few_users.histogram(5, USERS, 1.0).value ** 2)
-    assert value("adaptive_sharp", PREFIX) == pytest.approx(64 * USERS * few_users.adaptive(64, USERS, 1.0, form="sharp") ** 2)
+    assert value("projected_hadamard", HISTOGRAM) == pytest.approx(
+        USERS * few_users.histogram(5, USERS, 1.0).value ** 2
+    )
+    assert value("adaptive_sharp", PREFIX) == pytest.approx(
+        64 * USERS * few_users.adaptive(64, USERS, 1.0, form="sharp") ** 2
+    )
     order = few_users.lower_order("gaussian", *sizes, r)
     assert value("lower_order_answers", PREFIX) == USERS * order**2
 
