@@ -208,9 +208,10 @@ class Collection:
                 continue
             each = [mechanism.aggregate(people[i : i + 1]).arrays[place] for i in range(len(people))]
             least, most = min(one.min() for one in each), max(one.max() for one in each)
+            room = 1 if least >= 0 and most <= 1 else _ROOM  # counts of people
             if (
-                array.min() < _ROOM * min(0, int(least)) * self.users
-                or array.max() > _ROOM * max(1, int(most)) * self.users
+                array.min() < room * min(0, int(least)) * self.users
+                or array.max() > room * max(1, int(most)) * self.users
             ):
                 return False
         return True

@@ -37,7 +37,7 @@ def _locked(path: Path) -> IO[bytes]:
             _lock(file)
             if path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno())):
                 return file
-        except OSError:
+        except (BlockingIOError, PermissionError):
             file.close()
             raise Held from None
         file.close()  # the process that had it has just removed it

@@ -6,7 +6,9 @@ lock that ends with its process.
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -33,6 +35,12 @@ def remove_abandoned(place: Path) -> None:
     for folder in place.glob(f"{PREFIX}*"):
         # One without a lock is just being made by another process, or was left in the moment before it had one.
         with suppress(Held, OSError):
-            if (folder / _LOCK).is_file():
+            if _ours(folder) and (folder / _LOCK).is_file():
                 with held(folder / _LOCK):
                     shutil.rmtree(folder)
+
+
+def _ours(folder: Path) -> bool:
+    """True if it is a folder that this user made, and no link to another place."""
+    about = folder.lstat()
+    return stat.S_ISDIR(about.st_mode) and (not hasattr(os, "getuid") or about.st_uid == os.getuid())

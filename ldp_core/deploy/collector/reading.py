@@ -74,6 +74,7 @@ def collect(
             names it; a state or a collection of another design; reports with continuous noise.
     """
     letters, cancelled = alphabet(mechanism), asked(cancel)
+    state = None if state is None else Path(state).expanduser().resolve()  # one lock, whatever it is called
     wanted: Sequence[File] = [files] if isinstance(files, (str, Path, tuple)) else list(files)
     with _only_one(state), private_folder(_place(wanted)) as home:
         store = home / "ids"

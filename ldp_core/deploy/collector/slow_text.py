@@ -55,6 +55,8 @@ def convert(
 
 def _checked(reader: Iterator[list[str]], names: int, path: Path) -> Iterator[list[str]]:
     for number, row in enumerate(reader, start=2):
+        if not row and names > 1:  # a blank line, which the database passes over as well
+            continue
         if len(row) > names:
             raise UnreadableReports(
                 f"Row {number:,} of {quoted(path.name)} has {len(row)} cells, and its header {names}: nothing of the file was counted."

@@ -181,6 +181,7 @@ def forged(**changes):
         {"refused": {"x": "many"}},
         {"data": np.array([-1, 1, 1, 1, 0])},
         {"data": np.array([2**62, 0, 0, 0, 0])},
+        {"data": np.array([3, 0, 0, 0, 0])},
         {"twice": True},
     ],
 )
@@ -306,3 +307,31 @@ def test_a_full_disk_is_a_sentence_and_the_state_stays(tmp_path):
     assert "disk" in said or "cannot be read" in said
     assert state.read_bytes() == before
     assert not list(tmp_path.glob("*.ids/*.part"))
+
+
+def test_a_link_in_the_temporary_folder_leads_nowhere(tmp_path, monkeypatch):
+    """Somebody else's folder is neither locked nor removed, whatever a link to it is called."""
+    other, home = tmp_path / "other", tmp_path / "temporary"
+    other.mkdir()
+    home.mkdir()
+    (other / "lock").write_text("theirs")
+    (home / "ldp-collector-link").symlink_to(other)
+    private_folder.remove_abandoned(home)
+    assert (other / "lock").read_text() == "theirs"
+
+
+def test_a_state_has_one_lock_under_all_its_names(tmp_path):
+    _, paths = shards("number", tmp_path)
+    state, name = tmp_path / "state.npz", tmp_path / "name.npz"
+    collector.collect(paths[0], BUILT["number"], DESIGN, state=state)
+    name.symlink_to(state)
+    refused = []
+
+    def meanwhile(share):
+        with pytest.raises(ValueError, match="is collecting into the state"):
+            collector.collect(paths[2], BUILT["number"], DESIGN, state=name)
+        refused.append(share)
+
+    collector.collect(paths[2], BUILT["number"], DESIGN, state=state, progress=meanwhile)
+    assert refused
+    assert name.is_symlink()
