@@ -46,7 +46,9 @@ def test_tables_are_for_many_types_of_several_attributes_none_of_the_questions_i
 @pytest.mark.parametrize("workload", [pairs(), mixed()], ids=["pairs", "mixed"])
 def test_rows_are_those_of_the_tables(workload):
     tables = about_tables(workload)
-    found = (design_survey if tables.symmetric else design_split)(tables, 1.0, time_limit=None, max_rounds=3)
+    found = (design_survey if tables.symmetric else design_split)(
+        tables, 1.0, SearchLimits(time_limit=None, max_rounds=3)
+    )
     high, weights = rows(found, seed=0)
     assert high.any(axis=1).all()
     assert not high.all(axis=1).any()

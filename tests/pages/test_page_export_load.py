@@ -79,7 +79,10 @@ def test_a_zip_restores_the_screen_in_another_session(fitted, another):
     assert theirs["mechanism"].pop("origin") == "loaded from a file, not computed here"
     assert "fitted numerically" in ours["mechanism"].pop("explanation")
     assert "loaded from a file, not computed here" in theirs["mechanism"].pop("explanation")
+    limits = [one.pop("users_no_mechanism_can_do_without") for one in (ours, theirs)]
     assert ours == theirs
+    for case, found in limits[0].items():  # a proof that comes back is checked anew, and rounded once more
+        assert found == pytest.approx(limits[1][case], rel=1e-9)
     assert member(exported(other), "strategy.npz") == member(zipped, "strategy.npz")
 
 
