@@ -328,6 +328,7 @@ def test_for_equal_columns_nothing_is_left_between_bound_and_best(sizes, epsilon
     assert 0 <= design.objective / proof.value - 1 < 0.003
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "ways", "epsilon", "most"),
     [

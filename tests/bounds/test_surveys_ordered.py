@@ -25,6 +25,7 @@ def proved():
     return found.plain
 
 
+@pytest.mark.slow
 def test_ordered_questions_are_bounded_part_by_part():
     survey, proof = ordered(), proved()
     assert isinstance(proof, bounds.GroupedCertificate)

@@ -179,6 +179,7 @@ def test_all_sets_of_two_letters_are_below_the_bound(q, epsilon):
         assert several[1] >= exact[2:].max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("q", "epsilon"), [(3, 0.1), (3, 2.0), (4, 1.0), (4, 3.0)])
 def test_proofs_are_near_the_best_mixture_of_all_sets_of_two_letters(q, epsilon):
     sets, worth, D = all_sets(2, q), np.array([1.0, 2.0]), np.expm1(epsilon)
@@ -295,6 +296,7 @@ def test_five_bits_are_solved(epsilon):
     assert 0 <= best.objective / bounds.certificate(workload, epsilon, time_limit=None).value - 1 < 0.001
 
 
+@pytest.mark.slow
 def test_windows_are_looked_through_where_single_sizes_leave_nothing_to_gain():
     plain = symmetric_certificate(workloads.parity(7, 2), 2.3)
     first = next(improved(plain))

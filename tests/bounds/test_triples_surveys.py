@@ -43,6 +43,7 @@ def proof(survey, epsilon):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("survey", "epsilon", "gain", "gap"),
     [

@@ -185,6 +185,7 @@ CASES = {
 SELDOM = ("totals, small epsilon", "totals, a slope of people")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     [pytest.param(case, marks=[pytest.mark.slow] if case in SELDOM else []) for case in CASES],

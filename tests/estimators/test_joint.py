@@ -208,6 +208,7 @@ def test_a_known_joint_distribution_is_recovered():
     assert model.follows((2, 1))
 
 
+@pytest.mark.slow
 def test_a_triple_is_followed_whole():
     """Also a three-way interaction that no pair shows; and a pair that says less than its noise is measured but not followed."""
     parity = np.array([[[0, 1], [1, 0]], [[1, 0], [0, 1]]]) / 4.0

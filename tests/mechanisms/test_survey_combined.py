@@ -263,6 +263,7 @@ def overlapping():
     return Survey(shape, conditions)
 
 
+@pytest.mark.slow
 def test_conditions_on_tables_that_share_columns_take_fewer_people_than_divided_ones(monkeypatch):
     asked, about = overlapping(), SearchLimits(None, 15)
     found = design_split(asked, 1.0, about)
@@ -279,6 +280,7 @@ def test_conditions_on_tables_that_share_columns_take_fewer_people_than_divided_
     assert analysis.objective(put_together, asked) < 0.99 * divided.objective
 
 
+@pytest.mark.slow
 def test_tables_that_many_others_meet_leave_what_is_common_to_all_of_them(monkeypatch):
     """What tables hold in common is asked of each in part, and each is fitted again to what the others leave it."""
     shape, about = (5, 5, 5, 5), SearchLimits(None, 10)

@@ -382,6 +382,7 @@ def test_conditions_that_meet_a_table_in_part_are_asked_of_it_as_well_where_tabl
     assert found.objective < 1.4 * centred_svd(Custom(root_of(gram)), 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [pytest.param(1.0, marks=pytest.mark.slow), 10.0])
 def test_totals_among_pairs_of_a_billion_types_are_within_a_few_per_cent(weight):
     pairs = survey(ADULT, 2)

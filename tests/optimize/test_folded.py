@@ -199,6 +199,7 @@ def test_long_searches_start_from_rows_on_a_ring(monkeypatch):
         assert not started or 2 * len(search.best.high) <= sizes.rows(workload.n)
 
 
+@pytest.mark.slow
 @pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 @pytest.mark.parametrize(("kind", "n"), [("prefix", 130), ("all_range", 131)])

@@ -78,6 +78,7 @@ def test_rows_that_many_images_are_drawn_of_lose_what_their_spread_says():
     assert np.mean(drawn) - without == pytest.approx(expected - without, rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [6, 12, pytest.param(14, marks=pytest.mark.slow)])
 def test_designs_fit_into_a_device(d):
     rng, types = np.random.default_rng(d), np.arange(2**d)
@@ -139,6 +140,7 @@ def test_images_are_permutations_of_the_attributes_without_repetition():
     assert len(high) > (search.best.shares > NEGLIGIBLE).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.crossed
 @pytest.mark.parametrize("workload", LOW_DEGREE, ids=repr)
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])

@@ -12,6 +12,7 @@ def made(workload, epsilon, found):
     return RingMechanism("optimized", found.high, found.shares, workload.n, epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("workload", "epsilon", "gap"),
     [

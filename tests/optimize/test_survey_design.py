@@ -116,6 +116,7 @@ def test_designs_come_near_to_the_closed_form_in_a_few_rounds(sizes, ways, epsil
     assert len(found.patterns) <= len(survey.components.sets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [100, pytest.param(200, marks=pytest.mark.slow)])
 def test_all_pairs_of_very_many_columns_are_designed(columns):
     sizes = tuple(np.random.default_rng(3).integers(2, 12, columns).tolist())
@@ -160,6 +161,7 @@ def test_a_design_is_better_than_a_strategy_fitted_to_all_types_of_three_columns
     assert found.objective < 1.01 * proof.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "ways", "epsilon", "gap"),
     [

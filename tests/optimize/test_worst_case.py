@@ -66,6 +66,7 @@ def test_what_is_reported_is_what_the_mechanism_does(workload):
     assert result.objective == pytest.approx(workload.n * profile.max() + workload.trace, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [pytest.param(1.0, marks=pytest.mark.slow), 4.0])
 def test_gap_of_prefix_and_gain_over_the_average_design(epsilon):
     workload = workloads.prefix(32)
@@ -235,6 +236,7 @@ def test_bad_targets_are_refused_in_words(options, words):
         mechanisms.create("optimized", epsilon=1.0, workload=workloads.prefix(4), **options)
 
 
+@pytest.mark.slow
 def test_for_many_types_the_rows_of_the_best_average_are_balanced_between_the_types():
     n = 192
     workload = workloads.prefix(n)

@@ -236,6 +236,7 @@ def test_questions_of_their_own_types_offer_no_sizes(app):
     assert not app.has("button", "sweep-size")
 
 
+@pytest.mark.slow
 def test_sweep_over_the_domain_size(app):
     app.declare(bins=8).ask("prefix").go("compare")
     app.enter("multiselect", "compared", ["subset_selection", "fourier"])

@@ -167,6 +167,7 @@ def test_a_cancelled_panel_keeps_what_is_finished_and_says_how_far_it_is(exact):
 # --- stored results -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_points_of_stored_results_come_out_again():
     """A few of 2^16 types, from each kind of panel."""
     for key, figure, series, epsilon in (("5b", 5, "HH4", 1.1), ("6b", 6, "HaarHRR", 0.2)):

@@ -53,6 +53,7 @@ def test_the_minimum_is_proved(stored):
         assert kept.to_numpy() == pytest.approx(np.full(len(kept), proof.variance), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_it_is_worked_out_again_as_it_is_stored(stored):
     told = []
     again = league.compute(told.append, None, ["subset_selection", "rejection_gaussian"])

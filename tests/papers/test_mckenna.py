@@ -170,6 +170,7 @@ def test_stored_points_of_figure_1_without_fits(family):
     agree(found, kept(f"mckenna-figure-1-{family.key}"), 1e-8)
 
 
+@pytest.mark.slow
 def test_stored_ratios_of_one_workload():
     found = mckenna_fits.worst_over_average(None, None, FAMILIES[:1])
     agree(found, kept("mckenna-figure-3b-ratio"), ACROSS_MACHINES)
