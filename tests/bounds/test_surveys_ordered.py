@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pytest
 
 from ldp_core import bounds, optimize, workloads
 from ldp_core.bounds.proof import MARGIN
