@@ -294,8 +294,9 @@ class Parity(Workload):
 
     @property
     def symmetry_group(self) -> SymmetryGroup:
-        # All characters together have G = n I.
-        return SymmetryGroup("exchangeable" if self.max_weight == self.d else "hamming", ((2, True),) * self.d)
+        # All characters together have G = n I. Larger designs are made over orbits, which want the binary form.
+        alike = self.max_weight == self.d and self.n <= 2048
+        return SymmetryGroup("exchangeable" if alike else "hamming", ((2, True),) * self.d)
 
     @property
     def num_queries(self) -> int:

@@ -69,3 +69,9 @@ def test_whatever_has_the_gram_matrix_of_a_histogram_is_solved_as_one(workload, 
     assert bounds.certificate(workload, epsilon).value <= optimum * (1 + 1e-9)
     if epsilon == 4.0:
         assert found.objective == pytest.approx(optimum, rel=1e-9)
+
+
+def test_all_parities_of_many_attributes_are_still_designed():
+    found = ldp.optimize.design(workloads.parity(12), 1.0, time_limit=None, max_rounds=1)
+    bound = bounds.certificate(workloads.parity(12), 1.0, time_limit=None)
+    assert bound.value <= found.objective <= 2 * bound.value
