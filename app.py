@@ -10,7 +10,7 @@ import streamlit as st
 from threadpoolctl import threadpool_limits
 
 from pages.ui import layout, sidebar
-from pages.ui.data import ahead
+from pages.ui.data import background_read
 from pages.ui.session import browser, cleanup, exchange
 from pages.ui.session.state import session
 
@@ -49,7 +49,7 @@ if exchange.LINK in st.query_params:
     )
     if opened:
         st.switch_page("pages/design.py")
-ahead.settle(session())
+background_read.settle(session())
 layout.style()
 browser.remember(session())
 streamlit_fixes.begin_page()

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ldp_core import library, wording
-from pages.ui import forging, layout
+from pages.ui import layout, manipulation
 from pages.ui.collect import results, sources
 from pages.ui.formulas import COLLECT
 from pages.ui.session.state import Session
@@ -99,5 +99,5 @@ with shown:
         st.info("Nothing has been counted for this design yet.")
     if found.users:
         layout.heading("What forged reports can do")
-        forging.show(state, subject.mechanism, subject.workload, subject.labels, found.users)
+        manipulation.show(state, subject.mechanism, subject.workload, subject.labels, found.users)
     layout.how_computed(COLLECT)

@@ -8,16 +8,16 @@ import streamlit as st
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.designs.choices import PRICED_TYPES
-from pages.ui import beside, layout, lazy, listing, patterns
+from pages.ui import compare_designs, layout, lazy, listing, patterns
 from pages.ui.compared import compared_control, fit_button, use_control
 from pages.ui.comparing import league, listed, sweeps
 from pages.ui.comparing.own import own_controls
 from pages.ui.controls import case_control, target_control
 from pages.ui.formulas import COMPARE
-from pages.ui.judging import AT_ONCE_TYPES, explain, in_words, side_by_side
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Stopped
+from pages.ui.verdict_panel import AT_ONCE_TYPES, explain, in_words, side_by_side
 from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, plain
 
 TIE = 1e-9
@@ -25,7 +25,7 @@ TIE = 1e-9
 state = layout.open_page(
     "Compare", "See which mechanism needs the fewest users for your questions, and what errors to expect."
 )
-beside.choose(state)  # named designs side by side end the page here
+compare_designs.choose(state)  # named designs side by side end the page here
 design = layout.need_design(state)
 c = state.configuration
 

@@ -6,7 +6,7 @@ from ldp_core import wording
 from ldp_core.designs import DataChoice, UploadedData
 from pages.ui import layout, loaded
 from pages.ui.controls import control, guarded, number, pick, typed, whole_number
-from pages.ui.data import ahead, attribute_controls, every, picture, source_controls
+from pages.ui.data import attribute_controls, background_read, every, picture, source_controls
 from pages.ui.data import choice as data_choice
 from pages.ui.formulas import DATA
 from pages.ui.sources import Source, may_read_local_files
@@ -70,7 +70,9 @@ def table_controls(choice: DataChoice, found: Source) -> None:
         "their own, and of many categories the most common are kept. What you chose or set up yourself stays. Undo brings the choice on screen back.",
     )
     if isinstance(choice, UploadedData):
-        countable = (name for name in found.columns if name == choice.counts or ahead.can_count(state, found, name))
+        countable = (
+            name for name in found.columns if name == choice.counts or background_read.can_count(state, found, name)
+        )
         many = {name: f"as many people as {name} says" for name in countable}
         pick(
             "Each row stands for",
@@ -184,7 +186,7 @@ def settings() -> str:
         declared_controls()
         return source
     {"sample": source_controls.samples, "upload": source_controls.upload, "local": source_controls.local}[source](state)
-    ahead.progress(state)
+    background_read.progress(state)
     choice, found = state.choice, state.source_shown
     if choice is not None and found is not None and found.kind in (source, "query" if source == "local" else ""):
         table_controls(choice, found)

@@ -11,14 +11,14 @@ from ldp_core.designs.setting import AT_ONCE_TYPES, Curve, Proof
 from ldp_core.mechanisms import ScrambledPatterns, SplitSurvey
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.workloads import Survey
-from pages.ui import layout, lazy, listing, patterns, sides
+from pages.ui import layout, lazy, listing, patterns, privacy_accuracy
 from pages.ui.controls import target_control
 from pages.ui.design import choices
 from pages.ui.formulas import DESIGN
-from pages.ui.judging import explain, in_words
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
+from pages.ui.verdict_panel import explain, in_words
 from pages.ui.words import (
     OPTIMUM_MEANING,
     above_optimum,
@@ -190,7 +190,7 @@ with controls:
                 choices.search_controls(state)
 
 with results:
-    sides.show(state)
+    privacy_accuracy.show(state)
     try:
         if refusal is not None:
             raise ValueError(refusal)

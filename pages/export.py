@@ -10,11 +10,11 @@ import streamlit as st
 from ldp_core import designs, frames, library, mechanisms, verdicts, wording
 from ldp_core.designs import disclosure
 from ldp_core.designs.choices import PRICED_TYPES
-from pages.ui import forging, layout
-from pages.ui.judging import explain, in_words, judged, show_answers
+from pages.ui import layout, manipulation
 from pages.ui.session import exchange
 from pages.ui.tasks import kit
 from pages.ui.tasks.later import Later
+from pages.ui.verdict_panel import explain, in_words, judged, show_answers
 from pages.ui.words import people, plain, weighting
 
 LISTED_QUERIES = 10_000
@@ -178,7 +178,7 @@ with results:
     st.warning(designs.DESIGN_ONLY + ("" if packed is None else " The clients in the kit draw them."))
     if mechanism is not None:
         layout.heading("What forged reports can do")
-        forging.show(state, mechanism, design.workload, design.labels, design.users)
+        manipulation.show(state, mechanism, design.workload, design.labels, design.users)
     layout.heading("What the file reveals about the data")
     observed = disclosure.told(design, figures)
     declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]

@@ -9,13 +9,13 @@ from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.run import Progress
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
-from pages.ui import layout, lazy, listing, sides
+from pages.ui import layout, lazy, listing, privacy_accuracy
 from pages.ui.compared import compared_control, fit_button, use, use_control
 from pages.ui.controls import case_control, change, control, target_control, whole_number
 from pages.ui.formulas import PLAN
-from pages.ui.judging import explain
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
+from pages.ui.verdict_panel import explain
 from pages.ui.words import cells, gap_in_words, plain, weighting
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
@@ -282,7 +282,7 @@ def recommendation() -> None:
 
 with results:
     if solved != "epsilon":
-        sides.show(state)
+        privacy_accuracy.show(state)
 
     def outcome() -> None:
         if running is not None:

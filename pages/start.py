@@ -8,7 +8,7 @@ from ldp_core import beliefs, charts, frames, library, wording, workloads
 from ldp_core.data.tables import NumericRecipe, build_domain, tally
 from ldp_core.people import dense, users_of
 from ldp_core.studies import simulate
-from pages.ui import layout, sides
+from pages.ui import layout, privacy_accuracy
 from pages.ui.controls import control
 from pages.ui.data.choice import load_sample
 from pages.ui.sources import catalogue, sample_table
@@ -52,7 +52,7 @@ with controls:
             step=0.1,
         )
     with right:
-        sides.suspicion_control(state)
+        privacy_accuracy.suspicion_control(state)
     there = not state.saved.empty
     with layout.actions():
         if there and st.button(
@@ -105,4 +105,4 @@ with results:
             of_design=False,
         )
     with risk:
-        sides.draw_beliefs(sides.suspicion(state), shares, told, "subset_selection", epsilon)
+        privacy_accuracy.draw_beliefs(privacy_accuracy.suspicion(state), shares, told, "subset_selection", epsilon)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ldp_core import charts, designs, frames, library, wording
 from ldp_core.designs import Design, Setting
-from pages.ui import forget, layout, saved_designs, tray
+from pages.ui import forget, job_list, layout, saved_designs
 from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
@@ -32,25 +32,25 @@ LINE = 31
 
 
 def draw(state: Session) -> Callable[[], None]:
-    """The whole sidebar; its tray polls while work is running, so that its mark and the page follow. What is returned is to be called when
+    """The whole sidebar; its job list polls while work is running, so that its mark and the page follow. What is returned is to be called when
     the page is drawn, for the work that it has begun or goes without."""
     with st.sidebar:
-        settled, design = tray.settled(state), state.design()
+        settled, design = job_list.settled(state), state.design()
         st.markdown(f"**{plain(state.saved.name or 'Current design')}**")
         with st.container(gap=None, key="current-design"):
             _data(state, design)
             _workload(state, design)
             _privacy(state)
             _mechanism(state, design)
-        place = tray.draw(state, settled)
-        stopped = st.container(gap="xsmall", key="tray-stopped")
+        place = job_list.draw(state, settled)
+        stopped = st.container(gap="xsmall", key="jobs-stopped")
         _actions(state)
         forget.draw(state)
 
     def follow() -> None:
-        tray.catch_up(state, place, settled)
+        job_list.catch_up(state, place, settled)
         with stopped:
-            tray.lacking(state)
+            job_list.lacking(state)
 
     return follow
 

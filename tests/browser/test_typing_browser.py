@@ -1,4 +1,4 @@
-"""Long work in a real browser: what somebody types while it draws the page anew stands, and is what counts; its line in the tray reads
+"""Long work in a real browser: what somebody types while it draws the page anew stands, and is what counts; its line in the job list reads
 whole, it outlives a change of the design, and is stopped as an earlier design's."""
 
 import pytest
@@ -52,7 +52,7 @@ def test_what_is_typed_while_work_ends_stands_and_counts_and_its_line_reads_whol
         guest.page.keyboard.type("25"[len(typed) % 2], delay=300)
         typed += "25"[len(typed) % 2]
         expect(entry).to_have_value(typed)
-    line = guest.page.locator("[class*=st-key-tray] a").filter(has_text="Fitting Optimized (column generation)")
+    line = guest.page.locator("[class*=st-key-jobs] a").filter(has_text="Fitting Optimized (column generation)")
     expect(line).to_contain_text("done, see Design")
     expect(line).to_be_visible()
     assert not line.locator("css=:scope, :scope *").evaluate_all(CUT)
@@ -74,7 +74,7 @@ def test_what_is_typed_or_undone_counts_over_a_slow_connection(visit):
     visitor.go("Design")
     visitor.drawn()
     visitor.button("optimise").click()  # there is something to follow from here on
-    expect(visitor.page.locator(".st-key-tray").get_by_text("Fitting Optimized").first).to_be_visible()
+    expect(visitor.page.locator(".st-key-jobs").get_by_text("Fitting Optimized").first).to_be_visible()
     visitor.enter("epsilon-text", "2")
     stands(visitor, "2")
     visitor.page.get_by_test_id("stSidebar").get_by_role("button", name="Undo").click()
@@ -119,11 +119,11 @@ def test_work_for_a_design_that_was_left_is_stopped_in_the_tray(visit):
     visitor.load(design(), "The design was loaded.")
     visitor.go("Design")
     visitor.button("optimise").click()
-    tray = visitor.page.locator(".st-key-tray")
-    expect(tray.get_by_text("Fitting Optimized (column generation)").first).to_be_visible()
-    expect(tray.get_by_text("left").first).to_be_visible()
+    job_list = visitor.page.locator(".st-key-jobs")
+    expect(job_list.get_by_text("Fitting Optimized (column generation)").first).to_be_visible()
+    expect(job_list.get_by_text("left").first).to_be_visible()
     visitor.enter("epsilon-text", "2")
-    expect(tray.get_by_text("for epsilon 1:").first).to_be_visible()
-    tray.get_by_role("button", name="for earlier designs").click()
-    expect(tray.get_by_role("button", name="for earlier designs")).to_have_count(0)
-    expect(tray.get_by_text("stopping").first.or_(visitor.button("optimise")).first).to_be_visible()
+    expect(job_list.get_by_text("for epsilon 1:").first).to_be_visible()
+    job_list.get_by_role("button", name="for earlier designs").click()
+    expect(job_list.get_by_role("button", name="for earlier designs")).to_have_count(0)
+    expect(job_list.get_by_text("stopping").first.or_(visitor.button("optimise")).first).to_be_visible()

@@ -327,7 +327,7 @@ class Walk:
         self.visitor.drawn()
 
     def _search(self):
-        """What the tray says of a search while it goes on."""
+        """What the job list says of a search while it goes on."""
         self._load(long_search())
         self.visitor.go("Design")
         self.visitor.button("optimise").click()

@@ -23,7 +23,7 @@ from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
 from ldp_core.studies.sweep import pools
 from ldp_core.workloads import RangesPart, TypesPart
 from pages.ui.controls import whole_number
-from pages.ui.data import ahead, choice
+from pages.ui.data import background_read, choice
 from pages.ui.session import browser
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import WORKERS, Jobs, jobs
@@ -128,7 +128,7 @@ class App:
         (box,) = [u for u in self.at.file_uploader if u.key.startswith("upload-")]
         box.set_value((name, content, "application/octet-stream")).run()
         # Large files are read in the background, which may end before anybody has looked.
-        return self.finish() if ahead.waits(self.session) else self.check()
+        return self.finish() if background_read.waits(self.session) else self.check()
 
     def ask(self, family, **parameters):
         """Ask one of the papers' workloads on the list of types, or the only attribute."""

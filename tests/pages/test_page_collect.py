@@ -15,7 +15,7 @@ from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.verdicts import judged_queries
 from ldp_core.workloads import KWayMarginalsPart
-from pages.ui import forging, promises
+from pages.ui import manipulation, promises
 from pages.ui.tasks import collecting, kit
 
 USERS = 3000
@@ -331,7 +331,7 @@ def test_what_forged_reports_do_is_told_with_the_numbers_of_the_core(collect, pa
 
 
 def test_what_forged_reports_do_is_worked_out_in_the_background_where_that_takes_long(collect, monkeypatch):
-    monkeypatch.setattr(forging, "QUICK_ENTRIES", 0)
+    monkeypatch.setattr(manipulation, "QUICK_ENTRIES", 0)
     collect.go("export").finish()
     assert "One forged report can move the answer to" in collect.words
 

@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 
 from ldp_core.data.tables import LocalTable, limits
-from pages.ui.data import ahead
+from pages.ui.data import background_read
 from pages.ui.tasks.jobs import jobs
 
 ROWS = 600
@@ -183,7 +183,7 @@ def test_a_large_file_that_begins_with_numbers_of_people_opens_at_what_can_be_co
 @pytest.fixture
 def patient(monkeypatch):
     """No action waits for its file, as none waits for a large one."""
-    monkeypatch.setattr(ahead, "WAITED", 0.0)
+    monkeypatch.setattr(background_read, "WAITED", 0.0)
 
 
 def test_a_local_file_is_read_in_the_background(app, tmp_path, patient):

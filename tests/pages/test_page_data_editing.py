@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.ui.data import ahead
+from pages.ui.data import background_read
 from pages.ui.tasks.jobs import WORKERS, jobs
 
 PEOPLE = pd.DataFrame(
@@ -131,7 +131,7 @@ def test_a_table_stays_while_a_large_file_is_counted_again(app, tmp_path, monkey
     request.addfinalizer(end.set)
     for _ in range(WORKERS):
         jobs().submit(uuid.uuid4().hex, "busy", "something long", lambda job: end.wait())
-    monkeypatch.setattr(ahead, "WAITED", 0.0)
+    monkeypatch.setattr(background_read, "WAITED", 0.0)
     first = {table.row("France"): {"category": "islands"}}
     table.edit(edited_rows=first)
     assert app.has("button", "look-cancel")

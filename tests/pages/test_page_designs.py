@@ -404,7 +404,7 @@ def test_what_is_not_optimised_takes_one_click(ages):
 
 
 def _costs(app):
-    from pages.ui import beside as view
+    from pages.ui import compare_designs as view
 
     return [view._cost(app.session.standing_for(one.history), one, "worst_case") for one in app.session.saved.designs]
 

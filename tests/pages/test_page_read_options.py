@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from pages.ui import sources
-from pages.ui.data import ahead
+from pages.ui.data import background_read
 
 TWICE = b"a,a\n1,2\n3,4\n3,5\n"
 
@@ -88,7 +88,7 @@ def test_a_file_that_was_not_read_is_forgotten(app):
 
 def test_a_large_upload_is_read_in_the_background_and_can_be_cancelled(app, monkeypatch, busy):
     monkeypatch.setattr(sources, "QUICK_BYTES", 0)
-    monkeypatch.setattr(ahead, "WAITED", 0.0)
+    monkeypatch.setattr(background_read, "WAITED", 0.0)
     before = app.sample().configuration
     app.go("data").enter("segmented_control", "data-source", "upload")
     (box,) = [u for u in app.at.file_uploader if u.key.startswith("upload-")]
@@ -103,7 +103,7 @@ def test_a_large_upload_is_read_in_the_background_and_can_be_cancelled(app, monk
 
 def test_a_large_upload_is_read_and_counted_in_the_background(app, monkeypatch):
     monkeypatch.setattr(sources, "QUICK_BYTES", 0)
-    monkeypatch.setattr(ahead, "WAITED", 0.0)
+    monkeypatch.setattr(background_read, "WAITED", 0.0)
     app.upload("people.csv", b"age,sex\n1,f\n2,m\n3,f\n").finish()
     assert app.session.tally.users == 3
     app.enter("multiselect", "data-columns", ["age", "sex"]).finish()

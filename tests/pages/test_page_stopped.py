@@ -236,7 +236,7 @@ def test_a_fit_that_was_stopped_is_begun_with_its_button_as_ever(busy, ages):
 
 
 def test_values_of_a_page_stay_stopped_and_the_rest_of_it_is_there(busy, ages, monkeypatch):
-    monkeypatch.setattr("pages.ui.judging.AT_ONCE_TYPES", 2)
+    monkeypatch.setattr("pages.ui.verdict_panel.AT_ONCE_TYPES", 2)
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go("design")
     ended(ages, busy, "judging the answers")

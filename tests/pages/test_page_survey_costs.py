@@ -6,7 +6,7 @@ from ldp_core import workloads
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices, setting
 from ldp_core.workloads import KWayMarginalsPart, PrefixPart, surveyed
-from pages.ui import forging, judging
+from pages.ui import manipulation, verdict_panel
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import kit
 
@@ -15,11 +15,11 @@ from pages.ui.tasks import kit
 def survey(app, busy, monkeypatch):
     """64 types in tables of 16, where pages do 16 at once, and nobody works in the background yet."""
     monkeypatch.setattr(surveyed, "FITTED_TYPES", 16)
-    for module, name in ((setting, "AT_ONCE_TYPES"), (judging, "AT_ONCE_TYPES"), (kit, "QUICK_TYPES")):
+    for module, name in ((setting, "AT_ONCE_TYPES"), (verdict_panel, "AT_ONCE_TYPES"), (kit, "QUICK_TYPES")):
         monkeypatch.setattr(module, name, 16)
     for module in (setting, choices):
         monkeypatch.setattr(module, "PRICED_TYPES", 32)
-    monkeypatch.setattr(forging, "QUICK_ENTRIES", 16 * 60)
+    monkeypatch.setattr(manipulation, "QUICK_ENTRIES", 16 * 60)
     attributes = [NumericAttribute(name=name, edges=tuple(range(5)), origin="declared") for name in "xyz"]
     asked = WorkloadRecipe(parts=(KWayMarginalsPart(k=2), PrefixPart(attribute="x")))
     people = Population(users=10_000, origin="declared", shape="uniform")

@@ -21,10 +21,10 @@ from ldp_core.studies.simulate import shown_queries
 from ldp_core.workloads import Fact
 from pages.ui import layout, listing
 from pages.ui.controls import control, pick
-from pages.ui.judging import VOCABULARY
 from pages.ui.session.state import Session
 from pages.ui.tasks.collecting import Subject
 from pages.ui.tasks.later import Later
+from pages.ui.verdict_panel import VOCABULARY
 from pages.ui.words import people, plain
 
 KINDS = {"fixed": "One look, at the end", "any_time": "Valid whenever one looks"}

@@ -16,7 +16,7 @@ from ldp_core.data import tables
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, ReadOptions
 from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, UploadedData
 from pages.ui import sources
-from pages.ui.data.ahead import look, looking, values
+from pages.ui.data.background_read import look, looking, values
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 

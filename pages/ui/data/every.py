@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ldp_core.data import tables
 from ldp_core.designs import MAX_ATTRIBUTES, DataChoice
-from pages.ui.data.ahead import looking, values
+from pages.ui.data.background_read import looking, values
 from pages.ui.data.choice import picked, remember, suggested
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source

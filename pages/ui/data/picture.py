@@ -21,7 +21,7 @@ from ldp_core.people import check_cells
 from ldp_core.workloads import tables_asked
 from pages.ui import layout, listing
 from pages.ui.controls import control, guarded
-from pages.ui.data import ahead
+from pages.ui.data import background_read
 from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Session
 from pages.ui.sources import Source
@@ -129,7 +129,7 @@ def _crowded(state: Session, design: Design, attribute: Attribute) -> None:
     recipe = choice.recipes[design.domain.attributes.index(attribute)]
     if recipe.kind != "numeric" or recipe.column != attribute.name:
         return
-    crowd = ahead.crowd(state, found, recipe)
+    crowd = background_read.crowd(state, found, recipe)
     if crowd is None:
         return
     held = f"only {crowd.held:,}" if crowd.held > 1 else "one"
@@ -240,14 +240,14 @@ def editor(state: Session, design: Design) -> None:
                 "it; a value without a category counts as (other)."
             )
             about = (base.recipe, base.attribute)
-            table = ahead.edit_table(state, found, recipe.column, tables.category_table, *about)
+            table = background_read.edit_table(state, found, recipe.column, tables.category_table, *about)
             _table(state, base, table, partial(tables.recipe_of_categories, base.recipe, base.attribute))
         elif base.recipe.kind == "numeric" and base.attribute.kind in ("numeric", "range"):
             st.caption(
                 "Each row begins a bin, which ends at the next larger edge. Change, add or delete edges: select a row and press "
                 "Delete to join its bin to the one before. People are counted in the bins as they were before these edits."
             )
-            table = ahead.edit_table(state, found, recipe.column, tables.edge_table, base.attribute)
+            table = background_read.edit_table(state, found, recipe.column, tables.edge_table, base.attribute)
             _table(state, base, table, partial(tables.recipe_of_edges, base.recipe))
         st.button(
             "These types are public knowledge",
@@ -280,7 +280,7 @@ def _base(state: Session, found: Source, recipe: AttributeRecipe, attribute: Att
     """The table on screen, as long as nothing but its own edits has changed the attribute, or will once a file has been read;
     else a new one."""
     base: _Base | None = state.view.get("edit-base")
-    now = recipe if base is None or not ahead.waits(state) else base.reached
+    now = recipe if base is None or not background_read.waits(state) else base.reached
     same = base is not None and (base.source, base.reached) == (found.id, now)
     if base is None or not same or (base.reached != base.recipe and base.key not in st.session_state):
         state.view["edits"] = state.view.get("edits", 0) + 1
@@ -328,7 +328,7 @@ def first_rows(state: Session) -> None:
     if found is None or choice is None:
         return
     layout.heading("First rows")
-    listing.show_table(ahead.beginning(state, found), "The beginning of the table.")
+    listing.show_table(background_read.beginning(state, found), "The beginning of the table.")
     if isinstance(found.table, tables.LocalTable):
         st.caption(f"{len(found.columns):,} columns. The rows stay in the file.")
         return

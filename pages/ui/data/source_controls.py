@@ -13,7 +13,7 @@ from ldp_core.data import tables
 from ldp_core.data.tables import ENCODINGS, EXCEL_ENDINGS, PARQUET_ENDINGS, TEXT_ENDINGS, ReadOptions
 from pages.ui import layout, promises, sources
 from pages.ui.controls import control, guarded, pick
-from pages.ui.data import ahead
+from pages.ui.data import background_read
 from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Session
 from pages.ui.sources import Given
@@ -122,7 +122,7 @@ def _reading(state: Session, kind: str) -> None:
     """How the file was read, to be corrected where the guess was wrong, or is to be read where that has failed."""
     given: Given | None = state.view.get(data_choice.GIVEN)
     here = given is not None and given.kind == kind and given.path.strip() in ("", state.view.get("path"))
-    if given is not None and here and not ahead.waits(state):
+    if given is not None and here and not background_read.waits(state):
         _otherwise(state, given)
     found, choice = state.source_shown, state.choice
     if found is None or found.kind != kind or choice is None or choice.source != "upload":

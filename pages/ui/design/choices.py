@@ -12,7 +12,7 @@ import streamlit as st
 from ldp_core import designs, library, wording
 from ldp_core.library import Spec
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
-from pages.ui import sides
+from pages.ui import privacy_accuracy
 from pages.ui.controls import change, control
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.words import CASES, case_title, plain
@@ -74,7 +74,7 @@ def privacy_controls(state: Session) -> None:
     total = f"In total epsilon {wording.significant(c.total_epsilon, 4)} per person"
     if c.reports_per_user > 1:
         total += f": {c.reports_per_user:,} reports of {c.epsilon} each"
-    st.caption(f"{total}. {plain(sides.risk(state))}")
+    st.caption(f"{total}. {plain(privacy_accuracy.risk(state))}")
 
 
 def mechanism_controls(state: Session) -> None:

@@ -16,8 +16,8 @@ from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scales_of
 from ldp_core.workloads import axes_of
 from pages.ui import layout, lazy, listing
 from pages.ui.controls import control
-from pages.ui.judging import counts_in_words, explain, show_answers
 from pages.ui.session.state import Session
+from pages.ui.verdict_panel import counts_in_words, explain, show_answers
 from pages.ui.words import people, plain, weighting
 
 Pair = tuple[str, str]

@@ -14,7 +14,7 @@ from ldp_core.designs import DataChoice
 from ldp_core.workloads import PredicateError, PredicatesPart
 from ldp_core.workloads.axes import axes_of
 from pages.ui.controls import guarded
-from pages.ui.data.ahead import looking
+from pages.ui.data.background_read import looking
 from pages.ui.session.state import Session
 from pages.ui.sources import Source
 from pages.ui.words import plain

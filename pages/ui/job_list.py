@@ -1,4 +1,4 @@
-"""The tray in the sidebar: what is being computed, how far it is, and a way to stop it, whatever page asked for it."""
+"""The job list in the sidebar: what is being computed, how far it is, and a way to stop it, whatever page asked for it."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def draw(state: Session, known: set[int]) -> DeltaGenerator | None:
             _follow(state)
         return None
     if ended := _just_ended(state):
-        with place.container(gap="xsmall", key="tray-ended"):  # what `catch_up` draws has the other key
+        with place.container(gap="xsmall", key="jobs-ended"):  # what `catch_up` draws has the other key
             for job in ended:
                 _ended(job)
     return place
 
 
 def catch_up(state: Session, place: DeltaGenerator | None, known: set[int]) -> None:
-    """Follow work that the page has begun while it was drawn, after the tray. What came to nothing is left alone: a page that begins it again
+    """Follow work that the page has begun while it was drawn, after the job list. What came to nothing is left alone: a page that begins it again
     would be drawn without end."""
     begun = [job for job in jobs().of(state.id) if job.number not in known]
     if place is not None and any(job.active or job.state == "done" for job in begun):
@@ -79,7 +79,7 @@ def _follow(state: Session) -> None:
     if not active:
         st.rerun()
     shown = [job for job in active if job.state == "queued" or job.seconds >= SHOWN_AFTER]
-    with st.container(gap="xsmall", key="tray"):
+    with st.container(gap="xsmall", key="jobs"):
         if shown:
             st.markdown("**Working**")
         for job in shown[:LINES]:
