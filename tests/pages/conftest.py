@@ -15,6 +15,7 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
+from streamlit.testing.v1.element_tree import Widget
 
 from ldp_core import bounds, charts
 from ldp_core.data.domain import Domain, NumericAttribute
@@ -109,6 +110,23 @@ class App:
         self.at.session_state[key] = True
         self.at.run()
         return self.check()
+
+    def widget(self, label):
+        """The widget with this visible label or key, on the page before the sidebar."""
+        drawn = [one for one in [*self.at.main, *self.at.sidebar] if isinstance(one, Widget)]
+        fitting = [one for one in drawn if label in (plain(one.label), one.key)]
+        assert fitting, f"no {label!r} among {sorted(plain(one.label) for one in drawn)}"
+        return fitting[0]
+
+    def set(self, label, value):
+        """Give the widget with a visible label a value, and let the page follow."""
+        self.widget(label).set_value(value).run()
+        return self.check()
+
+    def click(self, label):
+        """Press the button with a visible label, and wait for the work that it begins."""
+        self.widget(label).click().run()
+        return self.check().finish()
 
     def has(self, kind, key):
         return any(element.key == key for element in getattr(self.at, kind))
