@@ -1,5 +1,6 @@
-"""What no mechanism can beat: on the scale of the objective L, or as a variance per user; and what the papers' theorems say:
-`frequency` and `two_types` (large samples), `ranges`, `few_users`, and all of them as `statements`."""
+"""Lower bounds that no mechanism can beat, on the scale of the objective L or as a variance per
+user. The papers' theorems are here too: `frequency` and `two_types` (large samples), `ranges` and
+`few_users`; `statements` lists all of them."""
 
 from ldp_core.bounds import few_users, frequency, ranges, statements, two_types
 from ldp_core.bounds.best import AnyCertificate, certificate

@@ -48,20 +48,24 @@ def certificate(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> AnyCertificate:
-    """The best proven lower bound on L(Q) found within ``time_limit`` seconds, true for every epsilon-LDP strategy Q.
+    """The best lower bound on L(Q) proved within ``time_limit`` seconds, true for every epsilon-LDP
+    strategy Q.
 
-    Starts from the centred SVD bound, which has a certificate in closed form, and improves it by the moment relaxation
-    (`ldp_core.bounds.general.moments`) along its central path. Within 0.2 % of the relaxation's value once it gets to its end:
-    milliseconds for 32 types, under a second for 128. For more than 128 types, weights by blocks of neighbouring types come first
-    (`ldp_core.bounds.general.weighted`: a second for 512 types, half a minute for 4,096), and are the end where neighbours are much alike,
-    as of totals and ranges. ``prior`` (n,) bounds ``tr(M_p^-1 G)``
-    instead, as in `ldp_core.optimize.design`. Symmetric workloads (exchangeable, hamming; uniform prior) take milliseconds at
-    any size, seconds where cuts are found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of
-    at most eleven bits often a `TripleCertificate`). Surveys of any size
-    are bounded by sets of attributes, see `ldp_core.bounds.surveys`: the closed form at once, all of it in seconds. Questions about few of
-    twelve bits or more at once are bounded as the `Survey` that they are, and those that tell few types apart, however many there are (a dozen
-    conditions, say), by these: a `MergedCertificate`.
-    ``callback`` (after each stage, with ``bound`` and ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
+    Starts from the centred SVD bound, which has a certificate in closed form, and improves it by
+    the moment relaxation (`ldp_core.bounds.general.moments`) along its central path. It comes
+    within 0.2 % of the relaxation's value if it runs to the end: milliseconds for 32 types, under a
+    second for 128. Past 128 types, weights by blocks of neighbouring types come first
+    (`ldp_core.bounds.general.weighted`): a second for 512 types, half a minute for 4,096. The
+    search stops there if neighbouring types are much alike, as with totals and ranges. ``prior``
+    (n,) bounds ``tr(M_p^-1 G)`` instead, as in `ldp_core.optimize.design`. Symmetric workloads
+    (exchangeable, hamming; uniform prior) take milliseconds at any size, seconds where cuts are
+    found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of at
+    most eleven bits often a `TripleCertificate`). Surveys of any size are bounded by sets of
+    attributes, see `ldp_core.bounds.surveys`: the closed form takes no time, the full bound
+    seconds. Questions about few of twelve or more bits at a time are bounded as the equivalent
+    `Survey`. Questions that distinguish few of many types (a dozen conditions, say) are bounded
+    over the merged types: a `MergedCertificate`. ``callback`` (after each stage, with ``bound`` and
+    ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
     `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.
 
     >>> proof = ldp.bounds.certificate(ldp.workloads.histogram(64), epsilon=1.0, time_limit=None)
@@ -86,7 +90,7 @@ def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> AnyCert
 
 
 def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCertificate | None:
-    """By the types that the questions tell apart, where these are few of many."""
+    """The certificate over merged types, where the questions distinguish only few of many types."""
     if workload.n <= AT_ONCE_TYPES or (isinstance(workload, Survey) and workload.symmetric):
         return None
     found = None

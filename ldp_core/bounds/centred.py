@@ -1,4 +1,5 @@
-"""What the closed-form bound, the moment relaxation and the optimiser's first rows share: the centred Gram."""
+"""The centred Gram matrix, shared by the closed-form bound, the moment relaxation and the
+optimiser's first rows."""
 
 from __future__ import annotations
 

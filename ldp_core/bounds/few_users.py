@@ -132,8 +132,8 @@ def adaptive(queries: int, users: int, epsilon: float, radius: float = 1.0, form
 
 
 def lower_order(algorithm: str, queries: int, n: int, users: int, epsilon: float, radius: float = 1.0) -> float:
-    """What no mechanism of the kind stays below, **up to a constant that is not given** (his Table 1; Duchi, Jordan and
-    Wainwright 2013, Propositions 3 and 4):
+    """The order of the error that every mechanism of the kind has at least, **up to a constant that
+    is not given** (his Table 1; Duchi, Jordan and Wainwright 2013, Propositions 3 and 4):
 
         gaussian, rejection   r min( (1/(N epsilon^2))^(1/4),  (d/(N epsilon^2))^(1/2) )
         histogram             the same with r = 1 and d = n
@@ -177,7 +177,7 @@ def project_below(
         noise = 2 * math.log(2 / _check_delta(delta)) / epsilon**2
     elif algorithm == "rejection":
         if users is None:
-            raise ValueError("Where rejection sampling projects depends on the number of users; give it as users.")
+            raise ValueError("The projection of rejection sampling depends on the number of users; give it as users.")
         noise = 4 * math.log(check_whole("number of users", users, 1)) / epsilon**2
     else:
         noise = _sign_size(epsilon) ** 2

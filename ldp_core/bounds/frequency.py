@@ -58,12 +58,12 @@ def large_sample(
     form: str = "paper",
     concentration: float | None = None,
 ) -> float:
-    """N x MSE that no epsilon-LDP protocol and no estimator stays below as N grows.
+    """A lower bound on N x MSE of every epsilon-LDP protocol and every estimator as N grows.
 
-    ``form`` "paper", Theorem 4.5, for every prior (E = e^epsilon):
+    ``form`` "paper": Theorem 4.5, for every prior (E = e^epsilon):
 
         distribution  n / (E - 1)^2                   (59)
-        frequency     n / (E (E - 1)^2)               (60), derived anew without the number of outputs that it had in print
+        frequency     n / (E (E - 1)^2)               (60), derived again without the printed factor, the number of outputs
 
     ``form`` "sharp" (this project), from the squared correlations lambda of type and report, each at most tanh^2(epsilon/2) and
     together at most sinh^2(epsilon/2); with lambda = min(tanh^2(epsilon/2), sinh^2(epsilon/2)/(n - 1)):
@@ -71,7 +71,8 @@ def large_sample(
         distribution  n (1/lambda)     exp(sum_x E log P_x / (n - 1))
         frequency     n (1/lambda - 1) exp(sum_x E log P_x / (n - 1)),  with lambda = tanh^2(epsilon/2) above `HALF_CORRELATED`
 
-    Neither is always the larger: for priors that favour the edges of the simplex the paper's may be, and both are true.
+    Neither is always the larger: the paper's may be larger for priors that favour the edges of the
+    simplex. Both hold.
 
     >>> round(ldp.bounds.large_sample(5, 1.0), 5), round(ldp.bounds.large_sample(5, 1.0, form="sharp"), 5)
     (1.69348, 9.85106)
@@ -123,15 +124,17 @@ def large_sample_of(
     draws: int = 4000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """(N x MSE that no estimator from the reports of ``mechanism`` stays below as N grows, its standard error).
+    """(lower bound on N x MSE of every estimator from the reports of ``mechanism`` as N grows, its
+    standard error).
 
-    Corollary 4.3, with the expectation over the prior by Monte Carlo over ``draws`` populations (standard error 0 at the even
-    one, where it is exact); the frequency form is theirs, written with I^-1 Sigma^-1 B = I^-1 - Sigma (Louis' identity):
+    Corollary 4.3, with the expectation over the prior by Monte Carlo over ``draws`` populations.
+    The standard error is 0 for the even population, where the value is exact. The frequency form is
+    theirs, written with I^-1 Sigma^-1 B = I^-1 - Sigma (Louis' identity):
 
         distribution  n exp(E log det I_P^-1 / (n - 1))
         frequency     n exp(E log det(I_P^-1 - Sigma_P) / (n - 1))
 
-    ValueError where the likelihood is not at hand (see `why_not`).
+    ValueError if the likelihood is not available (see `why_not`).
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=5, epsilon=1.0)
     >>> round(ldp.bounds.large_sample_of(mechanism)[0], 5)
@@ -149,10 +152,11 @@ def efficient_of(
     draws: int = 4000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """(N x MSE of an efficient estimator from the reports of ``mechanism`` as N grows, its standard error).
+    """(N x MSE of an efficient estimator from the reports of ``mechanism`` as N grows, its standard
+    error).
 
-    What maximum likelihood attains: the mean over the prior of `efficient_at`, which is never below `large_sample_of` (the
-    inequality of means and Hadamard's lie between them).
+    Maximum likelihood attains it: the mean over the prior of `efficient_at`, which is never below
+    `large_sample_of` (by the inequality of the means and Hadamard's inequality).
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=5, epsilon=1.0)
     >>> round(ldp.bounds.efficient_of(mechanism)[0], 5)
@@ -206,7 +210,8 @@ def _from_traces(n: int, traces: np.ndarray, error: str, concentration: float | 
 
 
 def affordable_draws(mechanism: Reporting, most: int = 4000) -> int:
-    """``most``, or as many populations as do not take too long. ValueError where the likelihood is not at hand."""
+    """The largest number of populations, up to ``most``, that does not take too long. ValueError if
+    the likelihood is not available."""
     Q = _strategy_of(mechanism)
     return most if _direct(Q) else max(2, min(most, int(MOST_STEPS / _steps(Q))))
 
@@ -234,7 +239,7 @@ def why_not(mechanism: Reporting, concentration: float | None = None) -> str:
 
 
 def _strategy_or_reason(mechanism: Reporting) -> np.ndarray | str:
-    """(m, n) probabilities of all outputs, or why they are not at hand."""
+    """(m, n) probabilities of all outputs, or the reason why they are not available."""
     few = getattr(mechanism, "bits_per_report", 0) <= math.log2(MOST_OUTPUTS)  # asked first, as 2^n outputs take long
     strategy: np.ndarray | None = getattr(mechanism, "strategy", None) if few else None
     if not few or (strategy is not None and len(strategy) > MOST_OUTPUTS):
@@ -351,7 +356,8 @@ def _drawn(Q: np.ndarray, populations: np.ndarray) -> Iterator[_Inverses | _Dire
 
 
 def _direct(Q: np.ndarray) -> bool:
-    """Whether a type is reported as it is with one probability, and as any other with a smaller one."""
+    """True if a type is reported truthfully with one probability, and as each other type with one
+    smaller probability."""
     m, n = Q.shape
     own, other = float(Q[0, 0]), float(Q[0, 1])
     return m == n and own > other and np.array_equal(Q, np.where(np.eye(n, dtype=bool), own, other))
@@ -366,7 +372,9 @@ def _steps(Q: np.ndarray) -> float:
 def _check_identified(M: np.ndarray) -> None:
     values = np.linalg.eigvalsh(M)
     if values[0] <= 1e-13 * values[-1]:
-        raise ValueError("This strategy sends the same reports for types that a histogram tells apart; choose another.")
+        raise ValueError(
+            "This strategy sends the same reports for types that a histogram distinguishes; choose another."
+        )
 
 
 def _standard_error(values: np.ndarray) -> float:

@@ -1,21 +1,23 @@
-"""Matrices over types that stay the same when the types change places from first to last fall into two of half the size, with a
-quarter of the work: those of totals, ranges and tables for even people do."""
+"""Matrices over types that do not change when the order of the types is reversed split into two of
+half the size, with a quarter of the work. Totals, ranges and tables for even people have such
+matrices."""
 
 from __future__ import annotations
 
 import numpy as np
 
 LEAST_MIRRORED = 256
-"""Fewer types are not worth taking apart."""
+"""Splitting does not pay for fewer types."""
 
 
 def is_mirrored(A: np.ndarray) -> bool:
-    """Whether an array stays the same, but for rounding, when the types change places from first to last."""
+    """True if an array stays the same, up to rounding, when the order of the types is reversed."""
     return bool(np.abs(A - np.flip(A)).max() <= 1e-12 * np.abs(A).max())
 
 
 def halves(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What a mirrored A (n, n) is on vectors that stay the same when mirrored, and on those that change sign, in orthonormal bases."""
+    """A mirrored A (n, n) on the vectors that stay the same when mirrored, and on those that change
+    sign, in orthonormal bases."""
     h, rest = divmod(len(A), 2)
     direct, across = A[:h, :h], A[:h, ::-1][:, :h]
     if not rest:
@@ -25,7 +27,7 @@ def halves(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def whole(same: np.ndarray, changing: np.ndarray) -> np.ndarray:
-    """The matrix of which these are the `halves`."""
+    """The matrix whose `halves` are these."""
     h, n = len(changing), len(same) + len(changing)
     A = np.empty((n, n))
     A[:h, :h] = (same[:h, :h] + changing) / 2

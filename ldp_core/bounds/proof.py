@@ -1,4 +1,5 @@
-"""What certificates share: a claim that is checked without trust, and floating-point steps whose rounding is bounded.
+"""The common part of certificates: a claim that is checked without trust, and floating-point steps
+of bounded rounding.
 
 Rounding is bounded a priori, in the standard model of floating-point arithmetic (Higham 2002, Chapters 2 and 3): with the unit
 roundoff ``u = 2^-53``, a sum of k products is off by at most ``k u / (1 - k u)`` times the same sum over absolute values,
@@ -30,7 +31,7 @@ MARGIN = 1e-8
 other ways."""
 # How far below the computed smallest eigenvalue definiteness is tried, in units of rounding; farther and farther.
 MARGINS = tuple(4.0**k for k in range(8))
-# One eigenvalue of a matrix of so many rows takes a tenth of a second.
+# One eigenvalue of a matrix with this many rows takes a tenth of a second.
 FEW_ROWS = 600
 
 
@@ -41,13 +42,13 @@ class Proof(ABC):
     workload: Workload
     epsilon: float
     proves_by: ClassVar[str] = "signs and one factorisation of a matrix"
-    """What a reader is told of how the numbers prove it."""
+    """How the numbers prove the bound, in words for pages."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: lower bound {self.value:.6g}, epsilon {self.epsilon:g}, {self.workload!r}>"
 
     def verify(self) -> bool:
-        """Whether the stored numbers prove ``value``; False, never an error, whatever they are."""
+        """True if the stored numbers prove ``value``; False, never an error, for any other input."""
         try:
             if not all(isinstance(x, float | int) and type(x) is not bool for x in (self.value, self.epsilon)):
                 return False
@@ -62,8 +63,8 @@ class Proof(ABC):
         return max(0.0, (self.value - self.workload.trace) / self.workload.n)
 
     def claim(self) -> float:
-        """What to store as ``value``: a little less than is proven here, so that it is proven on every machine, however that orders and
-        shares out its sums; 0 where nothing is proven."""
+        """The number to store as ``value``: a little less than is proven here, so that every
+        machine proves it, whatever the order of its sums; 0 if nothing is proven."""
         return max(0.0, self.proven() * (1 - MARGIN))
 
     @abstractmethod
@@ -87,7 +88,7 @@ class QuotientProof(Proof):
 
 
 NOTHING = (math.nan, math.nan)
-"""What an invalid proof comes to."""
+"""The result of an invalid proof."""
 
 
 def spread(epsilon: float) -> float:
@@ -104,8 +105,8 @@ def numbers(array: object) -> np.ndarray:
 
 
 def magnitudes_fit(*arrays: np.ndarray | float) -> bool:
-    """Whether all entries are finite and small enough for `UNDERFLOW` and for no overflow, in double precision (or whole): all that
-    is said of rounding is said of that."""
+    """True if all entries are finite and small enough for `UNDERFLOW` and against overflow, in
+    double precision (or whole): every bound on rounding assumes this."""
     return all(_precise(array) and bool(np.all(np.abs(array) < LARGEST)) for array in arrays)  # False for nan
 
 
@@ -119,13 +120,16 @@ def _precise(array: np.ndarray | float) -> bool:
 
 
 def smallest_eigenvalue(A: np.ndarray) -> float:
-    """A lower bound on the smallest eigenvalue of a symmetric A (m, m), proven; -inf where none is found.
+    """A proven lower bound on the smallest eigenvalue of a symmetric A (m, m); -inf if there is
+    none.
 
-    Eigenvalue routines come with no explicit bound on their rounding, a Cholesky factorisation does: if it runs to its end for
-    B in floating point, ``B >= -(m + 1) u / (1 - (m + 1) u) tr B`` (Demmel 1989; Rump 2006, Verification of positive
-    definiteness, Theorem 2.3; eight more roundings allow for divisions done as products with reciprocals and for those of
-    B itself). So the computed eigenvalue only says which shift to try. Of large A, where it takes long, shifts just below 0 are tried
-    first: the forms of honest proofs are semidefinite but for rounding. Where these do, nothing larger than 0 is found.
+    Eigenvalue routines come with no explicit bound on their rounding, but a Cholesky factorisation
+    does. If it runs to its end for B in floating point, ``B >= -(m + 1) u / (1 - (m + 1) u) tr B``
+    (Demmel 1989; Rump 2006, Verification of positive definiteness, Theorem 2.3; eight more
+    roundings allow for divisions done as products with reciprocals and for those of B itself). The
+    computed eigenvalue therefore only suggests which shift to try. It takes long for a large A, so
+    shifts just below 0 are tried first: the forms of honest proofs are semidefinite but for
+    rounding. If these succeed, no larger bound than 0 is sought.
     """
     m = len(A)
     unit = m * U * float(linalg.norm(A))
@@ -147,9 +151,10 @@ def _shifts(A: np.ndarray, unit: float) -> Iterator[float]:
 
 
 def repair(reference: np.ndarray, D: float, slack_v: float, slack_z: float) -> float:
-    """What every mu_i grows by at most to make up for a slack of ``slack_v |v|^2 + slack_z |(1, y)|^2``."""
+    """An upper bound on the common increase of all mu_i that covers a slack of
+    ``slack_v |v|^2 + slack_z |(1, y)|^2``."""
     n = len(reference)
-    # With j high entries |v|^2 = n + (E^2 - 1) j, and |(1, y)|^2 = 1 + D^2 j.
+    # A v of j high entries has |v|^2 = n + (E^2 - 1) j and |(1, y)|^2 = 1 + D^2 j.
     return slack_v / _least_gain(reference, D, n, D * (D + 2)) + slack_z / _least_gain(reference, D, 1.0, D**2)
 
 

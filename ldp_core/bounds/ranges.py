@@ -1,8 +1,11 @@
-"""What Cormode, Kulkarni and Srivastava 2019 predict of ranges over n ordered types, beside which exact variances can be put.
+"""The predictions of Cormode, Kulkarni and Srivastava 2019 for ranges over n ordered types, for
+comparison with exact variances.
 
-Every figure is the **variance of one answer per user**: N times the mean squared error of a share. B is the branching factor
-of a tree, r the length of a range (in types), and V_F = 4 E/(E - 1)^2, E = e^epsilon, the variance of one count of OUE, OLH or
-HRR where few people are (HRR's is V_F + 1, which tells from epsilon 2 on). The paper says "average" of all n(n + 1)/2 ranges.
+Every figure is the **variance of one answer per user**: N times the mean squared error of a share.
+B is the branching factor of a tree, r the length of a range (in types), and E = e^epsilon. V_F = 4
+E/(E - 1)^2 is the variance of one count of OUE, OLH or HRR in a place with few people. (HRR's is
+V_F + 1; the difference is noticeable from epsilon 2 on.) The paper says "average" of all n(n + 1)/2
+ranges.
 
 The formulas are for counts of few people each, and for powers of B: whole heights and the last nodes of uneven trees matter
 more than they show. Only `raw_bound` (and `haar_bound` below an epsilon of about 1.9) bounds anything.
@@ -110,7 +113,7 @@ def haar_bound(n: int, epsilon: float) -> float:
 
 
 def best_branching(consistent: bool) -> float:
-    """The branching factor for which the formulas above are least, the root of
+    """The branching factor that makes the formulas above least, the root of
 
         B ln B = 2 B - 2  (4.92155)  without consistency, where (B - 1)/ln(B)^2 is least,
         B ln B = 2 B + 2  (9.18632)  with it, where (B + 1)/ln(B)^2 is least       (their Sections 4.4 and 4.5).

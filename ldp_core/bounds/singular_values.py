@@ -40,13 +40,15 @@ def svd(workload: Workload, epsilon: float) -> float:
 def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -> float:
     """n (|W p|^2 + |W S P|_*^2 / sinh(epsilon/2)^2), which bounds L for the uniform prior p (this project).
 
-    S = diag(sqrt p) and P projects orthogonally to sqrt p. A row of an epsilon-LDP strategy, scaled to p-mean one, has
-    p-variance at most sinh(epsilon/2)^2, and M_p = 11' + the covariance of those rows; minimising tr(M_p^-1 G) under that
-    trace bound gives the nuclear norm. For another prior the value bounds n tr(M_p^-1 G), not L.
+    S = diag(sqrt p) and P projects orthogonally to sqrt p. A row of an epsilon-LDP strategy, scaled
+    to p-mean one, has p-variance at most sinh(epsilon/2)^2, and M_p = 11' + the covariance of those
+    rows; minimising tr(M_p^-1 G) under that trace bound gives the nuclear norm. The value for
+    another prior bounds n tr(M_p^-1 G), not L.
 
-    Past `EIGEN_TYPES` types, where the singular values have no closed form, the nuclear norm is bounded from below instead, see `_nuclear_at_least`.
+    Past `EIGEN_TYPES` types, if the singular values have no closed form, the nuclear norm is
+    bounded from below instead, see `_nuclear_at_least`.
 
-    Of a survey the bound is worked out by sets of attributes, see `_of_survey`.
+    A survey is bounded by sets of attributes, see `_of_survey`.
 
     ``prior`` : (n,) non-negative, summing to one; None is uniform.
     """
@@ -62,9 +64,10 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
 
 
 def _of_survey(survey: Survey, epsilon: float) -> float:
-    """The bound by sets of attributes, ``g_0 + (sum_A dim_A sqrt(g_A))^2 / sinh(epsilon/2)^2``. Where questions follow an order or
-    single out values, see `ldp_core.bounds.survey_blocks`, or the sum of the bounds of the groups, each as if it alone were asked: a
-    mechanism for all of them is one for each table, whatever the other attributes are. The larger of the two."""
+    """The bound by sets of attributes, ``g_0 + (sum_A dim_A sqrt(g_A))^2 / sinh(epsilon/2)^2``. If
+    questions follow an order or single out values: see `ldp_core.bounds.survey_blocks`, or the sum
+    of the bounds of the groups, each as if it were the only one. A mechanism for all groups is a
+    mechanism for each table, whatever the other attributes are. The larger of the two is returned."""
     if survey.symmetric:
         c = survey.components
         return survey.n * (c.constant + float(c.dims @ np.sqrt(c.gram)) ** 2 / math.sinh(epsilon / 2) ** 2)
@@ -98,10 +101,11 @@ def _nuclear(workload: Workload, p: np.ndarray, even: bool) -> float:
 
 
 def _nuclear_at_least(workload: Workload, p: np.ndarray) -> float:
-    """A lower bound on |W S P|_* without a matrix: by its Frobenius norm, tr(G diag p) - |W p|^2, and by the singular values
-    s of W, as those of W S are at least sqrt(min p) s and a projection of rank n - 1 takes at most the largest away
-    (interlacing: Horn and Johnson 2013, Corollary 4.3.37). For uniform p it takes at most |W u|, u = 1/sqrt(n): with the
-    polar factor U of W, |W P|_* >= tr(U'W P) = sum s - u'(W'W)^(1/2)u, and that root is at most |W u|."""
+    """A lower bound on |W S P|_* without a matrix: by its Frobenius norm, tr(G diag p) - |W p|^2,
+    and by the singular values s of W, as those of W S are at least sqrt(min p) s and a projection
+    of rank n - 1 takes at most the largest away (interlacing: Horn and Johnson 2013, Corollary
+    4.3.37). At most |W u| is lost for uniform p, u = 1/sqrt(n): with the polar factor U of W, |W
+    P|_* >= tr(U'W P) = sum s - u'(W'W)^(1/2)u, and that root is at most |W u|."""
     by_frobenius = math.sqrt(max(0.0, float(p @ workload.gram_diag) - float(workload.quadratic(p))))
     try:
         s = workload.singular_values()
@@ -115,13 +119,15 @@ def _nuclear_at_least(workload: Workload, p: np.ndarray) -> float:
 def worst_case_variance(
     workload: Workload, epsilon: float, max_rounds: int = 200, cancel: Cancel | None = None
 ) -> float:
-    """No epsilon-LDP mechanism has a smaller worst-case variance per user (squared users, summed over the queries).
+    """A lower bound on the worst-case variance per user of every epsilon-LDP mechanism (squared
+    users, summed over the queries).
 
-    The worst type's variance is at least the average over any prior p, hence at least
-    ``|W p|^2 + |W S P|_*^2 / sinh(epsilon/2)^2 - sum_u p_u G_uu`` (see `centred_svd`), which is maximised over p here: every
-    p gives a true bound, so how far the search gets decides only how strong it is. Where the symmetry
-    of the workload makes all types alike, the uniform p is best. Past `SEARCHED_TYPES` types only the uniform p is tried.
-    At most ``max_rounds`` eigenvalue decompositions; ``cancel`` as in `ldp_core.run`.
+    The worst type's variance is at least the average over any prior p, hence at least ``|W p|^2 +
+    |W S P|_*^2 / sinh(epsilon/2)^2 - sum_u p_u G_uu`` (see `centred_svd`), which is maximised over
+    p here: every p gives a true bound, so how far the search gets decides only how strong it is. If
+    the symmetry of the workload makes all types alike, the uniform p is best. Past `SEARCHED_TYPES`
+    types only the uniform p is tried. At most ``max_rounds`` eigenvalue decompositions; ``cancel``
+    as in `ldp_core.run`.
     """
     if workload.n > SEARCHED_TYPES:
         return max(0.0, (centred_svd(workload, epsilon) - workload.trace) / workload.n)

@@ -1,14 +1,18 @@
-"""A survey whose questions follow an order, or single out values, in blocks: its nuclear norm, and what a proof of it starts from.
+"""A survey whose questions follow an order, or single out values, in blocks: its nuclear norm, and
+the parts that a proof starts from.
 
-Let O be the attributes along which some group of questions does not treat all values alike, and Z the others. For every set A of
-attributes in Z, G maps functions that are a product of a function in component A (`ldp_core.anova`) and one of the attributes in O to such
-functions, by the same matrix H_A for the whole component: its singular values come dim_A times. H_A couples only those attributes of O
-that a group asks about together, along with A; all else has g_A as it does for any survey. Functions of attributes that nothing couples
-meet in the constant, which is there once: H_A is then one matrix for all of them, but for the empty A, where the constant goes.
-Source: this project.
+Let O be the attributes along which some group of questions does not treat all values alike, and Z
+the others. Take a set A of attributes in Z. G maps products of a function in component A
+(`ldp_core.anova`) and a function of the attributes in O to products of the same kind, by one matrix
+H_A for the whole component: its singular values come dim_A times. H_A couples only those attributes
+of O that a group asks about together, along with A; all else has g_A as it does for any survey.
+Functions of attributes that nothing couples meet in the constant, which is there once: H_A is then
+one matrix for all of them, but for the empty A, where the constant goes. Source: this project.
 
-Where O falls into tables that are too large, and few queries are asked, the products of these with one another, less those of their means, are one
-matrix with the same eigenvalues but for zeros, however many types there are: conditions about many attributes, each about a few.
+If the attributes in O form tables that are too large, but there are few queries, the products of
+the queries with each other, less those of their means, form one matrix. It has the same eigenvalues
+but for zeros, for any number of types. An example: conditions about many attributes, each about a
+few.
 
 **The rounding** of H (the model: `ldp_core.bounds.proof`). A group's Gram matrix has entries off by ``g u s_i s_j``, s the roots of its
 diagonal. Its means over N_o combinations of the other attributes are off by ``(g + 2 N_o + 2) u`` times the root of the product of the
@@ -37,7 +41,8 @@ from ldp_core.workloads.restricted import cells_of, means_on, ordered_groups, se
 MOST_CELLS = 2048
 """Largest block."""
 MOST_QUERIES, MOST_TABLES, MOST_ENTRIES = 2048, 256, 2**22
-"""Most queries whose products with one another are one block, most groups that they are in, and most entries of all on the tables of these."""
+"""Most queries whose products with each other form one block, most groups that contain them, and
+most entries of all queries on the tables of these groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +135,7 @@ def _by_queries(survey: Survey) -> Block:
                 first, second = means_on(centred[k], survey, group, common), means_on(centred[j], survey, other, common)
                 found[ends[k] : ends[k + 1], ends[j] : ends[j + 1]] = first @ second.T / first.shape[1]
     found = np.tril(found) + np.tril(found, -1).T
-    # Of the table that two queries share, the cells are no more than those of either.
+    # The table that two queries share has no more cells than either table.
     return Block(1.0, found, ABOVE * (1.25 * largest + 32) * U * sizes)
 
 
@@ -149,7 +154,7 @@ def _two(survey: Survey, group: Group, unlike: set[int]) -> tuple[Set, Set]:
 
 
 def _unlike(survey: Survey, groups: Sequence[Group]) -> list[Set]:
-    """For every group, the attributes along which its Gram matrix changes when two values change places."""
+    """The attributes of each group whose values its Gram matrix does not treat alike."""
     known: dict[tuple[object, ...], Set] = {}
     found = []
     for group in groups:

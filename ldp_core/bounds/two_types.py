@@ -24,8 +24,8 @@ _CELLS_AT_ONCE = 2**21
 
 @dataclass(frozen=True)
 class BayesError:
-    """N x MSE of the posterior mean of the distribution, which no estimator beats on average over the prior, and N times the
-    entropy bound of Theorem 4.1 on it, both at this number of users."""
+    """N x MSE of the posterior mean of the distribution, and N times the entropy bound of Theorem
+    4.1 on it, for this number of users. No estimator has a smaller MSE on average over the prior."""
 
     users: int
     error: float
@@ -33,7 +33,8 @@ class BayesError:
 
 
 def bayes_error(epsilon: float, users: int, concentration: float = 0.5) -> BayesError:
-    """What the best estimator of the distribution attains with so many users, exactly, and the entropy bound on it.
+    """The exact error of the best estimator of the distribution at this number of users, and the
+    entropy bound on it.
 
     The error is 2 N E Var(P | S), S the number of reports of the first type; the entropy h(P | S) = h(P) - I(P; S). Both are
     sums over S of Gauss-Jacobi sums over P, whose nodes lie closer than the width of the likelihood, 1/(b sqrt N).

@@ -1,18 +1,22 @@
-"""Checks a certificate, with NumPy alone: that no mechanism which keeps epsilon has a smaller variance than it says.
+"""Checks with NumPy alone that no mechanism that keeps epsilon has a smaller variance than the
+certificate says.
 
     python verify.py certificate.json       ends with 0 where the proof holds, with 1 where it does not or a file is damaged
 
-**What is proved.** A mechanism reports y with chances q_y (n,) by the type of the person; no two entries of q_y differ by more than
-e^epsilon =: 1 + D. With people spread as p over the types, r = n p, and M = sum_y q_y q_y' / (r'q_y), unbiased answers to questions W
-with the Gram matrix G = W'W have the variance ``tr(M^-1 G) / n - sum_u p_u G_uu`` a person, or more. The certificate bounds tr(M^-1 G)
-from below: for any symmetric C, as (M^-1 - C) M (M^-1 - C) is positive semidefinite, tr(M^-1 G) >= 2 tr(C G) - tr(C G C M). Rows q_y
-are mixtures of rows v in {1, 1 + D}^n up to scale, M 1 comes from weights with sum_v w_v v = 1, and so, with the best multiple of C,
+**What is proved.** A mechanism reports y with chances q_y (n,) by the type of the person; no two
+entries of q_y differ by more than e^epsilon =: 1 + D. Let people be spread as p over the types, r =
+n p, and M = sum_y q_y q_y' / (r'q_y). Unbiased answers to questions W with the Gram matrix G = W'W
+then have the variance ``tr(M^-1 G) / n - sum_u p_u G_uu`` a person, or more. The certificate bounds
+tr(M^-1 G) from below: for any symmetric C, as (M^-1 - C) M (M^-1 - C) is positive semidefinite,
+tr(M^-1 G) >= 2 tr(C G) - tr(C G C M). Rows q_y are mixtures of rows v in {1, 1 + D}^n up to scale,
+M 1 comes from weights with sum_v w_v v = 1, and so, with the best multiple of C,
 
     tr(M^-1 G) >= tr(C G)^2 / 1'mu    where    v'C G C v <= (r'v)(mu'v) for every v in {1, 1 + D}^n.
 
-*G.* The second step needs G to be semidefinite, and numbers in a file that round those of a semidefinite matrix need not be. So with s
-the roots of G's diagonal, what is proved is proved of every semidefinite G* that is G but for its roundings, |G*_ij - G_ij| at most
-``roundings`` u s_i s_j, and of G + g 1, with g >= 0 such that this is proved to be semidefinite. Both have
+*G.* The second step needs G to be semidefinite, and numbers in a file that round those of a
+semidefinite matrix need not be. Let s be the roots of G's diagonal. The bound is proved for every
+semidefinite G* that is G but for its roundings, |G*_ij - G_ij| at most ``roundings`` u s_i s_j, and
+for G + g 1, with g >= 0 such that this is proved to be semidefinite. Both have
 
     tr(C G*) >= tr(C (G + g 1)) - g sum_i |C_ii| - e s'|C|s,    C G* C <= C (G + g 1) C + e |w|^2 1,    G*_ii <= (1 + e) G_ii + g,
 
@@ -27,17 +31,22 @@ eigenvalues, with cuts (c'h - k)(c'h - k - 1) >= 0 for whole c, k and h = y / D:
 *Tables.* For marginals and their like G = sum_A g_A n P_A over sets A of columns, P_A of dimension d_A (what varies with exactly A),
 and tr(M^-1 G) / n >= g_0 + (sum_A d_A sqrt(g_A))^2 / sinh(epsilon / 2)^2. *Parts.* Questions on tables of their own: their bounds add up.
 
-**The rounding.** D is a fraction above e^epsilon - 1: what holds for a larger epsilon holds for this one. Numbers in the files are
-exact, but for a G that was rounded ``roundings`` times. In floating point, u = 2^-53, a sum of k products in any order is off by at
-most k u / (1 - k u) times the sum of their absolute values (Higham 2002, Accuracy and Stability of Numerical Algorithms, Sections 2.2
-and 3.1). As |G_ij| <= s_i s_j with s = sqrt(diag G), and w = |C| s, this gives, g being ``roundings``: tr(C G) off by (2n + g) u s'w; the
-form in v by (2n + g + 1) u |w|^2 + 6 u |mu| |r| in norm; entries of the matrix in (1, y), sums of 2n + 16 more terms, by that many u
-times the same sums of absolute values. A Cholesky factorisation of B that runs to its end proves B >= -(m + 1) u / (1 - (m + 1) u) tr B
-(m rows; Demmel 1989; Rump 2006, Verification of positive definiteness, Theorem 2.3). `UP` covers the rounding of these bounds
-themselves, and `TINY` underflow, of numbers below `MOST`: results that are compared with it are above 1 / `MOST`. What is multiplied alone
-(weights, and what they come to) must stay between these two as well, as a share of an underflow may be all of a number.
+**The rounding.** D is a fraction above e^epsilon - 1: what holds for a larger epsilon holds for
+this one. Numbers in the files are exact, but for a G that was rounded ``roundings`` times. In
+floating point, u = 2^-53, a sum of k products in any order is off by at most k u / (1 - k u) times
+the sum of their absolute values (Higham 2002, Accuracy and Stability of Numerical Algorithms,
+Sections 2.2 and 3.1). As |G_ij| <= s_i s_j with s = sqrt(diag G), and w = |C| s, this gives, g
+being ``roundings``: tr(C G) off by (2n + g) u s'w; the form in v by (2n + g + 1) u |w|^2 + 6 u |mu|
+|r| in norm; entries of the matrix in (1, y), sums of 2n + 16 more terms, by that many u times the
+same sums of absolute values. A Cholesky factorisation of B that runs to its end proves B >= -(m +
+1) u / (1 - (m + 1) u) tr B (m rows; Demmel 1989; Rump 2006, Verification of positive definiteness,
+Theorem 2.3). `UP` covers the rounding of these bounds themselves, and `TINY` underflow, of numbers
+below `MOST`: results that are compared with it are above 1 / `MOST`. Numbers that are only
+multiplied (weights, and their results) must stay between these two as well, as an underflow may
+wipe out all of such a number.
 
-**The price.** What takes long is refused before it is begun: see `price`. What is not checked here is named in the answer.
+**The price.** What takes long is refused before it is begun: see `price`. The answer names what is
+not checked here.
 """
 
 from __future__ import annotations
@@ -82,7 +91,7 @@ HEADER = re.compile(
 )
 DAMAGED = (KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RuntimeError, EOFError, zipfile.BadZipFile)
 UNCHECKED = ("stronger", "proof", "merged")
-"""What a document may hold for other programs: nothing is said of it here but that it was not checked."""
+"""Parts of a document for other programs. They are not checked here, and the answer says so."""
 PART = {"kind", "epsilon", "types", "workload", "prior", "proof"}
 FIELDS = {
     "document": {*PART, "format", "value", "sha256", "meaning", "stronger", "merged", "parts"},
@@ -98,7 +107,8 @@ Part = tuple[Mapping[str, Any], Arrays]
 
 
 def verified(text: str | bytes, packed: bytes) -> str:
-    """What is proved, in a sentence. ValueError, one sentence, where certificate.json (``text``) and certificate.npz prove nothing."""
+    """The proved statement, in a sentence. ValueError, one sentence, where certificate.json
+    (``text``) and certificate.npz prove nothing."""
     try:
         with np.errstate(all="ignore"):  # what overflows proves nothing
             return checked(text, packed)
@@ -258,7 +268,8 @@ def general(document: Mapping[str, Any], data: Arrays, spread: Fraction) -> floa
     off_z = UP * (2 * n + len(k) + 16) * U * norm(size) + TINY
     lacking = max(0.0, off_z - least_eigenvalue(form))
 
-    # With j high entries |v|^2 = n + D (D + 2) j and |(1, y)|^2 = 1 + D^2 j; r'v is least where these are the least of r.
+    # A v of j high entries has |v|^2 = n + D (D + 2) j and |(1, y)|^2 = 1 + D^2 j; r'v is least if
+    # these are the least of r.
     j = np.arange(n + 1)
     gain = (r.sum() + D * np.append(0.0, np.cumsum(np.sort(r)))) * (n + D * j)
     delta = UP * float(((off_v * (n + D * (D + 2) * j) + lacking * (1 + D**2 * j)) / gain).max())
@@ -317,7 +328,7 @@ def bordered(F: np.ndarray) -> np.ndarray:
 
 
 def square(entries: np.ndarray, n: int) -> np.ndarray:
-    """The symmetric matrix of which ``entries`` are the lower triangle, row by row."""
+    """The symmetric matrix whose lower triangle is ``entries``, row by row."""
     if entries.shape != (n * (n + 1) // 2,):
         raise ValueError("The arrays do not belong together.")
     full = np.zeros((n, n))
@@ -358,8 +369,8 @@ def classes(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
 
 
 def terms(document: Mapping[str, Any], data: Arrays, D: Fraction) -> tuple[Any, ...]:
-    """n, how many characters each class has, eigenvalues of G, C and C G C by class, and what N and the cuts take off: eigenvalues,
-    the coefficient of 1'y and the constant."""
+    """n, the number of characters of each class, eigenvalues of G, C and C G C by class, and the
+    terms of N and the cuts: eigenvalues, the coefficient of 1'y and the constant."""
     n, d = document["types"], document["workload"]["bits"]
     if type(d) is not int or not (2 <= n <= 2**24 and 0 <= d <= 24) or (d and n != 2**d):
         raise ValueError("There must be 2 to 2^24 types.")
@@ -391,8 +402,9 @@ def terms(document: Mapping[str, Any], data: Arrays, D: Fraction) -> tuple[Any, 
 
 
 def transformed(c: np.ndarray, d: int, n: int) -> tuple[list[Fraction], int]:
-    """For each class of characters the mean square of the transform of whole weights c; and the sum of c. Axes of c stand for parts of
-    the d bits (or for equal and different types), entries for how many of these are set."""
+    """The mean square of the transform of whole weights c for each class of characters, and the sum
+    of c. Axes of c stand for parts of the d bits (or for equal and different types), entries for
+    the number of set bits."""
     parts = [m - 1 for m in c.shape] if d else []
     if sum(parts) != d or 0 in parts or (not d and c.shape != (2,)):
         raise ValueError("A cut is about another number of bits.")
@@ -473,7 +485,7 @@ def in_order(columns: Any, sizes: list[int]) -> tuple[int, ...]:
 
 
 def product(types: int, sizes: Any) -> list[int]:
-    """The sizes of columns, which must be those of so many types together."""
+    """The sizes of columns, whose product must be the number of types."""
     left = types
     for size in sizes:
         if type(size) is not int or size < 1 or left % size:
@@ -600,7 +612,7 @@ def unchecked(document: Mapping[str, Any]) -> list[str]:
     parts = document.get("parts", ())
     names = [name for name in UNCHECKED if name in document or any(name in part for part in parts)]
     return (
-        [f"Not checked here, so take nobody's word for it: what the certificate says under {' and '.join(names)}."]
+        [f"Not checked here, so do not rely on it: what the certificate says under {' and '.join(names)}."]
         if names
         else []
     )

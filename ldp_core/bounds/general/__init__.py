@@ -1,1 +1,2 @@
-"""Lower bounds for any workload: the moment relaxation over all pairs of types, and certificates read off it."""
+"""Lower bounds for any workload: the moment relaxation over all pairs of types, and certificates
+derived from it."""

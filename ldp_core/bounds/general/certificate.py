@@ -4,8 +4,9 @@
 
     tr(M^-1 G)  >=  2 tr(C G) - tr(X M)                                   for every M,
 
-and ``tr(X M) = sum_k w_k v_k'X v_k / (r'v_k) <= 1'mu`` when ``v'X v <= (r'v)(mu'v)`` for all two-valued v (rows of a
-strategy are mixtures of these, and their weights satisfy ``sum_k w_k v_k = 1``). With the best scaling of C
+and ``tr(X M) = sum_k w_k v_k'X v_k / (r'v_k) <= 1'mu`` when ``v'X v <= (r'v)(mu'v)`` for all
+two-valued v (rows of a strategy are mixtures of these, and their weights satisfy
+``sum_k w_k v_k = 1``). The best scaling of C gives
 
     L  >=  tr(C G)^2 / 1'mu.
 
@@ -15,15 +16,18 @@ The condition on v is a quadratic inequality in ``y = v - 1`` in {0, D}^n. It ho
 * ``y' N y`` with a non-negative matrix N,
 * ``kappa_k (sum y - k D)(sum y - (k + 1) D)`` with non-negative kappa (the number of high entries is whole),
 
-and plus ``sum_i Gamma_i (y_i^2 - D y_i) = 0``, has a smallest eigenvalue lambda: the slack is then ``-lambda |(1, y)|^2``.
-Adding delta to every mu_i adds ``delta (r'v)(1'v)``, which makes up for it. See `ldp_core.bounds.general.moments` for where C, mu,
-Gamma, N and kappa come from: they are the multipliers of the relaxation there, and need not be exact. For many types they come
-from `ldp_core.bounds.general.weighted`.
+and plus ``sum_i Gamma_i (y_i^2 - D y_i) = 0``, has a smallest eigenvalue lambda: the slack is then
+``-lambda |(1, y)|^2``. Adding delta to every mu_i adds ``delta (r'v)(1'v)``, which makes up for it.
+See `ldp_core.bounds.general.moments` for where C, mu, Gamma, N and kappa come from: they are the
+multipliers of the relaxation there, and need not be exact. Past 128 types they come from
+`ldp_core.bounds.general.weighted`.
 
-**The rounding.** The stored arrays are taken as exact numbers, and D as a number that is no smaller than e^epsilon - 1. What is
-computed from them is off by rounding, and everything below is bounded for *any* arrays, however badly scaled (the notation and
-the model: `ldp_core.bounds.proof`). Let ``s = sqrt(diag G)`` and ``w = |C| s``. G itself went through g roundings, so that
-``|dG_ij| <= g u s_i s_j`` (`Workload.gram_roundings`; 0 where all its entries are counts), and ``|G_ij| <= s_i s_j``.
+**The rounding.** The stored arrays are taken as exact numbers, and D as a number that is no smaller
+than e^epsilon - 1. Values computed from them carry rounding errors. Everything below is bounded for
+*any* arrays, however badly scaled (the notation and the model: `ldp_core.bounds.proof`). Let
+``s = sqrt(diag G)`` and ``w = |C| s``. G itself went through g roundings, so that
+``|dG_ij| <= g u s_i s_j`` (`Workload.gram_roundings`; 0 where all its entries are counts), and
+``|G_ij| <= s_i s_j``.
 
 * *tr(C G)*: n products for each entry of ``G C``, n entries on the diagonal, and dG: off by ``(2n + g) u s'w``. That much is
   taken off the trace.
@@ -36,9 +40,10 @@ the model: `ldp_core.bounds.proof`). Let ``s = sqrt(diag G)`` and ``w = |C| s``.
 * *lambda*: from a Cholesky factorisation, see `proof.smallest_eigenvalue`.
 * *1'mu*: a sum of n numbers, off by ``n u sum |mu_i|``.
 
-Both slacks are repaired as above, since ``(r'v)(1'v)`` is at least a known multiple of |v|^2 and of |(1, y)|^2. Honest certificates
-lose nothing visible by all this: 4e-10 of their value at epsilon 1 and 64 types (prefix), 4e-8 at 256, 3e-6 at 1,024, 2e-4 at 4,096.
-C grows as epsilon^-2, and the loss with it: 7e-4 at epsilon 0.001 and 64 types.
+Both slacks are repaired as above, since ``(r'v)(1'v)`` is at least a known multiple of |v|^2 and of
+|(1, y)|^2. Honest certificates lose nothing visible by all this: 4e-10 of their value at epsilon 1
+and 64 types (prefix), 4e-8 at 256, 3e-6 at 1,024, 2e-4 at 4,096. C grows as epsilon^-2, and the
+loss with it: 7e-4 at epsilon 0.001 and 64 types.
 """
 
 from __future__ import annotations
@@ -216,8 +221,8 @@ def general_certificate(workload: Workload, epsilon: float, prior: np.ndarray, b
 
 
 def nothing(workload: Workload, epsilon: float, prior: np.ndarray) -> Certificate:
-    """The certificate with which nothing is proved yet: a bound of 0. With C = p p' and mu = (p'Gp / n) p both sides of the
-    condition are (p'Gp) (p'v)^2."""
+    """The trivial certificate, with a bound of 0. If C = p p' and mu = (p'Gp / n) p, both sides of
+    the condition are (p'Gp) (p'v)^2."""
     n = workload.n
     C, mu = np.outer(prior, prior), float(workload.quadratic(prior)) / n * prior
     none = np.zeros(0)
@@ -234,8 +239,9 @@ def closed_form(workload: Workload, epsilon: float, prior: np.ndarray, check: Ch
 def by_blocks(
     workload: Workload, epsilon: float, prior: np.ndarray, stop: Callable[[], bool], check: Check
 ) -> tuple[Certificate, bool]:
-    """The certificate with weights by blocks of neighbouring types, never below the closed form but for rounding; and whether blocks
-    account for most of what is asked, so that the relaxation by single types has next to nothing to add."""
+    """The certificate with weights by blocks of neighbouring types, never below the closed form but
+    for rounding. The second value is True if the blocks account for most of the workload: the
+    relaxation by single types then has next to nothing to add."""
     found, share = weighted.best(workload.gram_dense(), np.exp(epsilon), prior, stop, check)
     try:
         return _of_weights(workload, epsilon, prior, found, check), weighted.enough(workload.n, share)
@@ -285,8 +291,9 @@ def _stages(
 
 
 def _seeing(workload: Workload) -> Iterator[np.ndarray]:
-    """(n, n) G; where there are directions that it hardly sees with less and less of a ridge, as M would become singular along these, and
-    nothing could be computed near the end of the path. What proves a bound for more than G proves one for G, with the same C."""
+    """(n, n) Gram matrices G. If G is nearly singular, versions with smaller and smaller ridges
+    come first. Without a ridge M would become singular in those directions, and the end of the path
+    could not be computed. A proof for a larger Gram matrix is a proof for G, with the same C."""
     G, root, mean = workload.gram_dense(), workload.gram_root, workload.trace / workload.n
     least = float((root**2).sum(axis=1).min()) if len(root) == workload.n else 0.0
     missing = [share * mean - least for share in RIDGES if share * mean > least]
@@ -300,8 +307,9 @@ def _extracted(
 ) -> Certificate:
     """The certificate from the multipliers of a point near the central path.
 
-    What is left of the form is meant to be ``Z = kappa (1, null)(1, null)'``. N takes up the off-diagonal entries as far as it may be
-    non-negative, Gamma the diagonal, and an even shift of mu the corner.
+    The remaining form is meant to be ``Z = kappa (1, null)(1, null)'``. N takes up the off-diagonal
+    entries as far as it may be non-negative, Gamma the diagonal, and an even shift of mu the
+    corner.
     """
     point, relaxation = path.point, path.relaxation
     n, D = relaxation.n, relaxation.spread

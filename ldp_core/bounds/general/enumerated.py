@@ -19,7 +19,7 @@ from ldp_core.priors import check_prior
 from ldp_core.workloads import Workload
 
 MOST_TYPES = 10
-"""Largest number of types of which all rows are gone through."""
+"""Largest number of types with all rows enumerated."""
 
 
 def two_valued(n: int) -> np.ndarray:

@@ -38,13 +38,15 @@ def worst_case(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> AnyCertificate:
-    """A certificate whose ``variance`` no epsilon-LDP mechanism's worst-case variance per user can be below.
+    """A certificate whose ``variance`` is a lower bound on the worst-case variance per user of
+    every epsilon-LDP mechanism.
 
-    ``prior`` (n,) is where the search starts: the one of a worst-case design, with which bound and design meet, or by
-    default the one that is best for the closed form. Steps along the gradient of the relaxation improve it while there is
-    time; the certificate returned is the best, carries its prior, and is never below the closed form
-    (`ldp_core.bounds.worst_case_variance`). Where the workload's symmetry makes all types alike, the uniform prior is the best
-    one and no search is needed.
+    ``prior`` (n,) is where the search starts. That of a worst-case design makes bound and design
+    meet; the default is the best prior for the closed form. Steps along the gradient of the
+    relaxation improve it while there is time; the certificate returned is the best, carries its
+    prior, and is never below the closed form (`ldp_core.bounds.worst_case_variance`). If the
+    workload's symmetry makes all types alike, the uniform prior is the best and no search is
+    needed.
 
     ``callback(progress)`` is called after each stage of each certificate, with ``bound`` (best so far) and ``relaxation``
     (of the prior being tried) on the scale of L, as n variance + tr G. ``time_limit`` in seconds, ``cancel`` as in

@@ -184,6 +184,6 @@ class Path:
 
 
 def _room(values: np.ndarray, moves: np.ndarray) -> float:
-    """The longest step for which positive ``values`` stay non-negative."""
+    """The longest step that keeps positive ``values`` non-negative."""
     falling = moves < 0
     return float((-values[falling] / moves[falling]).min()) if falling.any() else np.inf

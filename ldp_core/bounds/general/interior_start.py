@@ -21,8 +21,9 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 def starting_point(relaxation: Relaxation, ratio: float, check: Check = unchecked) -> tuple[Point, float]:
     """A point strictly inside, and the barrier's weight to begin with.
 
-    The moments of thresholded Gaussian fields shaped by the workload (as the optimiser's first rows) are a few per cent off
-    the optimum; where they miss a constraint, those of independent entries never do.
+    The moments of thresholded Gaussian fields shaped by the workload (as the optimiser's first
+    rows) are a few per cent off the optimum. If they violate a constraint, the moments of
+    independent entries are used, which never do.
     """
     for moments, weight in _candidates(relaxation, ratio, check):
         check()
@@ -47,7 +48,8 @@ def _candidates(relaxation: Relaxation, ratio: float, check: Check) -> Iterator[
 
 
 def _independent(relaxation: Relaxation, ratio: float) -> tuple[np.ndarray, float]:
-    """Shares pi (n,) of high entries, independent of each other, and the mass with which M r = 1 exactly.
+    """Shares pi (n,) of high entries, independent of each other, and the mass that makes M r = 1
+    exact.
 
     With ``A = r'(1 + D pi)`` the condition reads ``A (1 + D pi_i) + r_i D^2 pi_i (1 - pi_i) = A theta``, the same for all
     i: a quadratic equation for pi_i given A, and one equation for A. theta is such that r = 1 has the best share.

@@ -1,10 +1,13 @@
-"""A lower bound on L for few questions, however many types there are: that for the types which they tell apart.
+"""A lower bound on L for few questions on any number of types: the bound for the types that they
+distinguish.
 
-**The proof.** A mechanism Q for all n types answers questions that depend on the merged type of a person only (`ldp_core.workloads.merging`). Let
-somebody of a merged type draw one of its types evenly and report as Q says: that is a mechanism for the c merged types, with the same epsilon and
-unbiased where Q is, and the variance for a merged type is the mean over its types, since what is answered there has one mean. So with p the
-shares of the merged types no variance on average over all types is below the least one on average over p, and as ``L / n`` is that variance
-and the mean of G's diagonal, which are the same for both, ``L >= n / c`` times a bound on ``tr(M_p^-1 G)`` there.
+**The proof.** A mechanism Q for all n types answers questions that depend on the merged type of a
+person only (`ldp_core.workloads.merging`). Let a person of a merged type draw one of its types
+evenly and report as Q says. That is a mechanism for the c merged types, with the same epsilon, and
+unbiased if Q is. Its variance for a merged type is the mean over its types, since the answer has
+one mean there. Now let p be the shares of the merged types. No variance on average over all types
+is below the least on average over p. ``L / n`` is that variance plus the mean of G's diagonal, both
+equal for the two, so ``L >= n / c`` times a bound on ``tr(M_p^-1 G)`` there.
 
 **The rounding.** p is a fraction of whole numbers, rounded once, and the reference c p of the proof once more. Where ``v'Xv <= (r'v)(mu'v)`` holds for
 those numbers and r is larger than the true one by a share of 3 u at most, it holds for the true one and ``(1 + 3 u) mu``.
@@ -23,12 +26,13 @@ from ldp_core.workloads import Workload
 from ldp_core.workloads.merging import merged
 
 MOST_TYPES = 512
-"""Most merged types: so many take seconds."""
+"""Most merged types: this number takes seconds."""
 
 
 @dataclass(frozen=True, repr=False)
 class MergedCertificate(Proof):
-    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for ``workload``, from ``types``, a proof for the types that it tells apart."""
+    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for ``workload``, from
+    ``types``, a proof for the types that it distinguishes."""
 
     workload: Workload
     epsilon: float

@@ -39,9 +39,10 @@ class Moments:
 class Point:
     """Moments inside the relaxation, with what the barrier's derivatives need.
 
-    ``information`` M, its ``inverse``, ``half`` = G M^-1, ``objective`` tr(M^-1 G); ``cuts`` (c,) the values of the
-    whole-number constraints; ``second_inverse`` (T with its diagonal)^-1, ``null`` -T^-1 b and ``schur`` a - b'T^-1 b;
-    ``logs`` the sums of the logarithms of all T_ij, and of the cuts and schur, of which the barrier is made.
+    ``information`` M, its ``inverse``, ``half`` = G M^-1, ``objective`` tr(M^-1 G); ``cuts`` (c,)
+    the values of the whole-number constraints; ``second_inverse`` (T with its diagonal)^-1,
+    ``null`` -T^-1 b and ``schur`` a - b'T^-1 b; ``logs`` two sums of logarithms that make up the
+    barrier, over all T_ij and over the cuts and schur.
     """
 
     moments: Moments
@@ -88,7 +89,8 @@ class Relaxation:
         return moments.second.sum() + D * total - (2 * k + 1) * D * total + k * (k + 1) * D**2 * moments.mass
 
     def point(self, moments: Moments) -> Point | None:
-        """What the barrier needs at ``moments``, None outside the relaxation."""
+        """The point at ``moments`` with the values that the barrier needs; None outside the
+        relaxation."""
         second = np.array(moments.second, order="F")
         second[self._diagonal] = self.spread * moments.first
         cuts = self.cut_values(moments)

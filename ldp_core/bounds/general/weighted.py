@@ -7,19 +7,23 @@ Take weights gamma (n,) of the types, positive, and a non-negative symmetric N (
 **v'Av <= 0 for every v in {1, E}^n.** As (v_i - 1)(v_i - E) = 0, ``v_i^2 = (E + 1) v_i - E``; as v - 1 is not negative,
 ``-v'SNSv <= -2 v'SNp + nu``. So ``v'(S diag(gamma) - S N S)v <= 2 w'v - c``, and ``2 w'v - c - (w'v)^2/c = -(w'v - c)^2/c <= 0``.
 
-**The bound.** So tr(A M) <= 0 for the information matrix M of every epsilon-LDP strategy, and for a symmetric C for which CGC agrees
-with A orthogonally to p, ``tr(M^-1 G) >= tr(CG)^2 / 1'mu`` as in `ldp_core.bounds.general.certificate`. The best such C gives
+**The bound.** So tr(A M) <= 0 for the information matrix M of every epsilon-LDP strategy. Then
+``tr(M^-1 G) >= tr(CG)^2 / 1'mu`` as in `ldp_core.bounds.general.certificate`, for every symmetric C
+such that CGC agrees with A orthogonally to p. The best such C gives
 
     tr(M_p^-1 G)  >=  n (p'Gp + |A_p^(1/2) K^(1/2)|_*^2 / b),      b = -1'A1 = (g (E - 1))^2 / (4 c),
 
-K the centred Gram matrix, S^(1/2) A_p S^(1/2) what A is orthogonally to p (positive semidefinite), |.|_* the nuclear norm. With gamma
-even and N = 0 this is the centred SVD bound: b is sinh(epsilon/2)^2 for gamma = 1 (this project).
+K the centred Gram matrix, S^(1/2) A_p S^(1/2) what A is orthogonally to p (positive semidefinite),
+|.|_* the nuclear norm. Even gamma and N = 0 give the centred SVD bound: b is sinh(epsilon/2)^2 for
+gamma = 1 (this project).
 
-**How gamma and N are found.** The relaxation of `ldp_core.bounds.general.moments`, its whole-number cuts aside, has a dual which is this:
-the best gamma and N give its value. Where neighbouring types are alike, as of totals and ranges, both are smooth, so they are taken as
-even over blocks of neighbours of about the same share of people. Orthogonally to those, within a block, A is gamma, and what K has
-there counts with sqrt(gamma) times its own nuclear norm: an estimate that leaves out how blocks and what is within them go together.
-It is only used to choose gamma and N, of which any are allowed. The logarithm of the estimate is made large over a few blocks first.
+**How gamma and N are found.** The relaxation of `ldp_core.bounds.general.moments`, its whole-number
+cuts aside, has a dual which is this: the best gamma and N give its value. If neighbouring types are
+alike, as with totals and ranges, both are smooth, so they are taken as even over blocks of
+neighbours of about the same share of people. Within a block, orthogonally to the blocks, A is
+gamma, and that part of K counts with sqrt(gamma) times its own nuclear norm. This estimate ignores
+the coupling of blocks with their interiors. It only serves to choose gamma and N; every choice is
+allowed. The logarithm of the estimate is maximised over a few blocks first.
 """
 
 from __future__ import annotations
@@ -44,11 +48,12 @@ BLOCKS = (32, 128)
 """Blocks of types over which gamma and N are looked for, in turn; more gain less than 5e-4."""
 MOST_EVALUATIONS, SETTLED, MEMORY = 300, 1e-8, 20
 MOST_BETWEEN = {256: 0.8, DENSE_TYPES: 0.5}
-"""Blocks suffice where this share of the nuclear norm is between them, for at most so many types: of few types, a relaxation by single
-types takes seconds, and gains half a per cent where types lie in two dimensions."""
-# Whether blocks suffice for a workload, by the digest of the prior.
+"""Blocks suffice if at least this share of the nuclear norm is between them, by number of types. A
+relaxation by single types takes seconds for few types, and gains half a per cent where types lie in
+two dimensions."""
+# Workload -> digest of the prior -> True if blocks suffice.
 _KEPT: WeakKeyDictionary[Workload, dict[str, bool]] = WeakKeyDictionary()
-# What is said of gamma and N that prove nothing: worse than all others.
+# The objective of gamma and N that prove nothing: worse than all others.
 NOTHING = 1e3
 
 
@@ -73,7 +78,8 @@ def even(n: int) -> Weights:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Of a certificate: ``inverse`` C (n, n), ``multipliers`` mu (n,), ``diagonal`` (n,) and ``pairs`` (n, n)."""
+    """The arrays of a certificate: ``inverse`` C (n, n), ``multipliers`` mu (n,), ``diagonal`` (n,)
+    and ``pairs`` (n, n)."""
 
     inverse: np.ndarray
     multipliers: np.ndarray
@@ -82,9 +88,10 @@ class Numbers:
 
 
 def numbers(gram: np.ndarray, ratio: float, prior: np.ndarray, weights: Weights, check: Check = unchecked) -> Numbers:
-    """What proves the bound of ``weights``, on the scale of the M that belongs to it: C = M^-1. LinAlgError where A_p is not definite.
+    """The arrays that prove the bound of ``weights``, on the scale of the corresponding M: C =
+    M^-1. LinAlgError where A_p is not definite.
 
-    In directions to which the workload is blind C is 0, and CGC is below A, which harms nothing.
+    C is 0 in directions that the workload ignores. CGC is then below A, which does no harm.
     """
     n, root = len(gram), np.sqrt(prior)
     gamma, N = weights.spread_out
@@ -149,18 +156,20 @@ def _halfway(A: np.ndarray, K: np.ndarray, mirrored: bool, check: Check) -> tupl
 
 
 def _noise(n: int) -> float:
-    """The share of the largest eigenvalue of an (n, n) matrix up to which others may be nothing but rounding."""
+    """Eigenvalues of an (n, n) matrix up to this share of the largest may be pure rounding."""
     return n * 1e-14
 
 
 def enough(n: int, share: float) -> bool:
-    """Whether so large a ``share`` of the nuclear norm is between blocks of n types that single types have next to nothing to add."""
+    """True if the ``share`` of the nuclear norm between blocks of n types is so large that single
+    types have next to nothing to add."""
     return share >= next(least for size, least in MOST_BETWEEN.items() if n <= size)
 
 
 def suffice(workload: Workload, prior: np.ndarray | None = None) -> bool:
-    """Whether weights by blocks are the end of a certificate for this workload: it then takes half a second for 1,024 types, while to know
-    it takes hundredths. ValueError past `ldp_core.workloads.DENSE_TYPES` types."""
+    """True if weights by blocks complete a certificate for this workload. The certificate then
+    takes half a second for 1,024 types; this check takes hundredths. ValueError past
+    `ldp_core.workloads.DENSE_TYPES` types."""
     n = workload.n
     p, known = check_prior(prior, n), _KEPT.setdefault(workload, {})
     about = hashlib.sha256(p.tobytes()).hexdigest()
@@ -201,7 +210,7 @@ class Blocks:
         upper = np.cumsum(prior)
         starts = np.unique(np.append(0, np.searchsorted(upper, upper[-1] * np.arange(1, count) / count * (1 + 1e-12))))
         starts = starts[np.add.reduceat(prior, starts) > 0]
-        starts[0] = 0  # also where nobody is of the first types
+        starts[0] = 0  # also if no one has the first types
         self.starts, self.ratio = starts, ratio
         self.block = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, n)))
         self.shares = np.add.reduceat(prior, starts)

@@ -1,13 +1,15 @@
 """Whole-number cuts: inequalities that the high entries of a two-valued row obey because they are 0 or 1.
 
-For whole numbers c (n,) and k, and the 0/1 vector h of high entries, c'h is a whole number, so
+Let c (n,) and k be whole numbers, and h the 0/1 vector of high entries. Then c'h is a whole number,
+so
 
     (c'h - k)(c'h - k - 1) >= 0.
 
-These are the inequalities of Boros and Hammer (1993) for the Boolean quadric polytope. With c = 1 they say that the number
-of high entries is whole. With others they say what a relaxation misses most where a workload asks for functions of low degree
-of d binary attributes: if h has degree g, then 2^g times its mean is whole. (c = sum over |T| <= g of 2^(g - |T|) times the
-Moebius coefficient of h at T has the transform 2^g at weight 0, nothing at weights 1 .. g, and +-2^g C(j - 1, g) at j.)
+These are the inequalities of Boros and Hammer (1993) for the Boolean quadric polytope. c = 1 says
+that the number of high entries is whole. Other c express what a relaxation misses most for
+workloads of functions of low degree of d binary attributes: if h has degree g, then 2^g times its
+mean is whole. (c = sum over |T| <= g of 2^(g - |T|) times the Moebius coefficient of h at T has the
+transform 2^g at weight 0, nothing at weights 1 .. g, and +-2^g C(j - 1, g) at j.)
 
 Averaged over a group of permutations that has a `Scheme`, such a cut is a few numbers. The deepest ones are found as short
 vectors of a lattice: on average over a measure the polynomial is ``E (c'h - k - 1/2)^2 - 1/4``, a quadratic form in (c, k).
@@ -38,16 +40,17 @@ MOST_DIMENSIONS = 48
 class Cut:
     """``(c'h - floor)(c'h - floor - 1) >= 0`` for all translations and permutations of c, and all 0/1 rows h.
 
-    ``weights`` holds c by type: one axis (s+1,) stands for the class of pairs that a type forms with type 0. For binary
-    attributes there may be more axes (w_1 + 1, w_2 + 1, ...), for the numbers of set attributes among the first w_1, the next
-    w_2, and so on.
+    ``weights`` holds c by type: one axis (s+1,) stands for the class of pairs that a type forms
+    with type 0. Binary attributes allow more axes (w_1 + 1, w_2 + 1, ...): the numbers of set
+    attributes among the first w_1, the next w_2, and so on.
     """
 
     weights: np.ndarray
     floor: float
 
     def valid(self, scheme: Scheme) -> bool:
-        """Whether all numbers are whole, small enough for their transform to be exact, and the shape fits."""
+        """True if all numbers are whole and small enough for their transform to be exact, and the
+        shape fits."""
         weights = numbers(self.weights)
         if weights.size > MOST_CELLS:  # before anything of its square is made
             return False

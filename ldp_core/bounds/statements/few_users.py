@@ -119,7 +119,7 @@ STATEMENTS = (
     _few_users(
         "gaussian_projected",
         "Gaussian noise with projection",
-        "With few users the projected answers have an error that grows with the number of queries only through their length.",
+        "If there are few users, the error of the projected answers grows with the number of queries only through their length.",
         r"\mathbb E\lVert\mathrm{error}\rVert \le r \min\Bigl(\Bigl(\frac{32 \ln n \ln(2/\delta)}{N \varepsilon^2}\Bigr)^{1/4},"
         r"\ \Bigl(\frac{2 d \ln(2/\delta)}{N \varepsilon^2}\Bigr)^{1/2},\ 1\Bigr)",
         f"{PAPER}, Theorem 3.2 (Algorithm 2)",
@@ -131,8 +131,8 @@ STATEMENTS = (
     _few_users(
         "gaussian_projected_sharp",
         "Gaussian noise with projection, corrected",
-        "The printed proof takes the largest of n Gaussians for smaller than it is, and loses a factor of two elsewhere; with both "
-        "put right the bound is a little smaller for the same noise.",
+        "The printed proof underestimates the largest of n Gaussians, and loses a factor of two elsewhere. The "
+        "corrected bound is a little smaller for the same noise.",
         r"\mathbb E\lVert\mathrm{error}\rVert \le r \min\Bigl(\Bigl(\frac{8 s^2 \ln(2n)}{N r^2}\Bigr)^{1/4},"
         r"\ \Bigl(\frac{d s^2}{N r^2}\Bigr)^{1/2},\ 1\Bigr)",
         f"this project, after {PAPER}, Theorem 3.2",

@@ -1,4 +1,4 @@
-"""What no unbiased mechanism of pure epsilon can do, with any number of users."""
+"""Limits of every unbiased mechanism of pure epsilon, for any number of users."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ldp_core.workloads import DENSE_TYPES, Survey
 ASSUMPTIONS = (
     Assumption("Privacy is pure: no delta.", is_pure),
     Assumption(
-        "Answers are unbiased and linear in how often each report was sent, as every mechanism here gives them. What an estimate "
-        "does to them afterwards may be biased."
+        "Answers are unbiased and linear in the counts of the reports, as from every mechanism here. Processing them afterwards "
+        "may add bias."
     ),
     Assumption(
         "The error is the average over people spread evenly over the types; that of the worst type is never smaller."
@@ -61,8 +61,8 @@ STATEMENTS = (
         title="Centred SVD bound",
         kind="impossible",
         words=(
-            "The same with what everybody knows, the number of people, taken out of the workload, and with the exact spread "
-            "that the rows of a private strategy can have. It is never far from the best mechanism when epsilon is small."
+            "The same bound without the known part of the workload, the number of people, and with the exact largest variance "
+            "of the rows of a private strategy. It is never far from the best mechanism when epsilon is small."
         ),
         latex=r"\mathrm{error} \ge \lVert W p \rVert^2 + \frac{\lVert W S P \rVert_*^2}{\sinh^2(\varepsilon/2)}"
         r" - \textstyle\sum_u p_u \lVert w_u \rVert^2,\quad p_u = \tfrac1n,\ S = \sqrt{\mathrm{diag}\,p},"

@@ -1,4 +1,4 @@
-"""What no estimator of a histogram can do once there are enough users, whatever its bias."""
+"""Limits of every estimator of a histogram once there are enough users, biased or not."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _efficient(error: str, known: str) -> Statement:
         title=f"Efficient estimator, {error}",
         kind="large_sample",
         words=(
-            "What maximum likelihood makes of this mechanism's reports once there are enough users: exact in the limit, so no "
+            "The error of maximum likelihood on this mechanism's reports once there are enough users: exact in the limit, so no "
             f"estimator does better on average. {OF_ERRORS[error]}"
         ),
         latex=r"N \cdot \mathrm{MSE} \to \mathbb E\,\bigl[\mathrm{tr}\, M_P^{-1}\bigr] - " + known,

@@ -1,4 +1,5 @@
-"""What the formulas of Cormode, Kulkarni and Srivastava 2019 say of ranges, to be put beside exact errors."""
+"""The formulas of Cormode, Kulkarni and Srivastava 2019 for ranges, for comparison with exact
+errors."""
 
 from __future__ import annotations
 
@@ -170,7 +171,7 @@ STATEMENTS = (
     _prediction(
         "raw_tree_average_corrected",
         "Raw tree, all ranges, averaged exactly",
-        "The average of the variances from which the printed form is derived, whose last step errs upwards: by 46 % at 256 types, and "
+        "The exact average behind the printed form. The last step of the paper's derivation is too large by 46 % at 256 types, and "
         "by 20 % at 65,536.",
         r"\overline{V} \to 2 (B - 1)\, V_F \log_B n \; \frac{\ln n - 3/2}{\ln B}",
         "Theorem 4.5, its average re-derived by this project",

@@ -1,7 +1,8 @@
 """One theorem as a page shows it: in words, in mathematics, with what it assumes, whether it applies, and its number.
 
-Numbers are all on one scale, the **total squared error per user**: the variance that one user adds to the answers, summed over
-the (weighted) queries, in squared users. Where a theorem speaks of an error of shares it is N times its square.
+Numbers are all on one scale, the **total squared error per user**: the variance that one user adds
+to the answers, summed over the (weighted) queries, in squared users. A theorem about an error of
+shares enters as N times its square.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ Kind = Literal["impossible", "large_sample", "prediction", "few_users"]
 KINDS: dict[Kind, str] = {
     "impossible": "No unbiased mechanism has a smaller error, with any number of users.",
     "large_sample": "No estimator at all has a smaller error once there are enough users; with fewer, some have.",
-    "prediction": "What a paper's formula says of a mechanism, to be put beside its exact error.",
-    "few_users": "What is proved of algorithms for few users and many queries.",
+    "prediction": "A paper's formula for a mechanism, for comparison with its exact error.",
+    "few_users": "A proven error of algorithms for few users and many queries.",
 }
 """The kinds of statement, and what their numbers mean."""
 
@@ -41,7 +42,8 @@ class Design(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a statement is applied to. ``concentration`` is that of a Dirichlet prior, None for the even population."""
+    """The situation that a statement is applied to. ``concentration`` is that of a Dirichlet prior,
+    None for the even population."""
 
     workload: Workload
     epsilon: float
@@ -67,14 +69,15 @@ def _open(setting: Setting) -> None:
 
 
 def is_pure(setting: Setting) -> bool:
-    """Whether privacy is without a delta, as far as the mechanism says."""
+    """True if the mechanism, as far as it says, has no delta."""
     return setting.mechanism is None or setting.mechanism.delta == 0
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """What a statement takes to be true, in a sentence (formulas in it between dollars), and whether it ``holds`` in a setting; None where that is no matter of
-    the setting, but to be borne in mind."""
+    """An assumption of a statement, in a sentence (formulas between dollars). ``holds`` says
+    whether it is met in a setting; None if the setting cannot tell and the reader must bear it in
+    mind."""
 
     words: str
     holds: Callable[[Setting], bool | None] = _open
@@ -96,9 +99,10 @@ class Statement:
     why_not: Callable[[Setting], str] = _always
     costly: bool = False
     of_population: bool = False
-    """Whether its error is that of the answers about the population that people are drawn from; else about the people."""
+    """True if its error is that of answers about the population that people are drawn from, not
+    about the people."""
     order_only: bool = False
-    """Whether its number lacks a constant that is not known."""
+    """True if its number lacks an unknown constant."""
 
     def applies(
         self,

@@ -1,6 +1,6 @@
-"""The best proven lower bound for a survey that is found in the time there is.
+"""The best lower bound proved for a survey within the time limit.
 
-For columns of two values, bounds on Fourier weight from few bits to more were tried and are gone
+Bounds on Fourier weight from few bits to more, for columns of two values, were tried and removed
 (660 lines, for surveys and for marginals and parities). Measured without and with them, gap to the
 best design: pairs of six columns at epsilon 2 and 3, 0.54 and 0.15 % without, none with (their
 exact numbers stood in tables); parities of at most two of six at epsilon 3, 0.75 % and none; of
@@ -31,7 +31,8 @@ Prove = Callable[[Workload, float, Budget], Proof]
 """How to bound the questions on one table, within a budget."""
 OfSets = SurveyCertificate | TripleSurveyCertificate | SinglesCertificate
 OfColumns = OfSets | SymmetricCertificate
-# The bound for single attributes comes before the inequalities on sets where its first weights gain so much on the closed form.
+# The bound for single attributes comes before the inequalities on sets if its first weights improve
+# the closed form by this factor.
 PROMISING = 1.05
 # Most rounds of the bound by pairs of types: a fifth of a second each, and the first few gain nearly all.
 PAIR_ROUNDS = 6
@@ -93,9 +94,11 @@ def _alike(survey: Survey, epsilon: float, budget: Budget) -> OfColumns:
 def _candidates(
     survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget
 ) -> Iterator[tuple[OfColumns, float | None]]:
-    """Certificates of every kind, the most promising kind first; with what none of this kind can exceed where that is known. Those by triples take
-    long where there are more than two values, and come last there. Those by pairs come first for attributes of two values where the share 1/(E + 1)
-    that sets would best have is a cell or more of the largest table asked about: that it can be no whole number of cells is then what matters."""
+    """Certificates of every kind, the most promising kind first, each with an upper bound on the
+    certificates of its kind (None if unknown). Certificates by triples take long if attributes have
+    more than two values, and come last there. Certificates by pairs come first for attributes of
+    two values if the best share of a set, 1/(E + 1), is a cell or more of the largest table in a
+    question. The bound then depends mainly on the fact that this share is no whole number of cells."""
     if not survey.components.sets:
         return
     best, bits = closed.value, max(survey.shape) == 2

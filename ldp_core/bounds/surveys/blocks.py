@@ -1,8 +1,9 @@
 """The closed form for surveys whose questions follow an order or single out values, as a proof: all parts together, not added up.
 
-**The proof.** A row of a mechanism, scaled to mean 1, has a variance over the types of at most ``mu = D^2 / (4 (1 + D)) = sinh(epsilon/2)^2``,
-and M is ``11'/n`` plus the covariance M_c of such rows: tr M_c <= n mu. For any R with ``R'R`` no more than G off the constants, and any U
-with singular values of 1 at most, by Cauchy's inequality
+**The proof.** A row of a mechanism, scaled to mean 1, has a variance over the types of at most
+``mu = D^2 / (4 (1 + D)) = sinh(epsilon/2)^2``, and M is ``11'/n`` plus the covariance M_c of such
+rows: tr M_c <= n mu. Take any R such that ``R'R`` is no more than G off the constants, and any U
+with singular values of at most 1. By Cauchy's inequality
 
     tr(U'R)^2  <=  tr(R M_c^-1 R') tr(U M_c U')  <=  tr(M^-1 G off the constants) n mu,
 
@@ -34,8 +35,9 @@ from ldp_core.workloads import Survey
 
 @dataclass(frozen=True, repr=False)
 class BlocksCertificate(Proof):
-    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for a `Survey`. The questions and epsilon prove it: eigenvalues are
-    worked out anew. ``plain`` is the bound part by part, which a short script can check; nothing here rests on it."""
+    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for a `Survey`. The
+    questions and epsilon prove it: the check recomputes the eigenvalues. ``plain`` is the bound
+    part by part, which a short script can check; nothing here rests on it."""
 
     proves_by: ClassVar[str] = "eigenvalues of a matrix for each set of columns"
 

@@ -10,28 +10,32 @@ As ``tr(P_A M^-1 P_A) >= dim_A^2 / tr(P_A M P_A)`` (the harmonic and the arithme
 
     L  >=  g_0 + (sum_A dim_A sqrt(g_A lambda_A))^2 / mu    where    sum_A lambda_A e_A(T) <= mu  for every T.
 
-What is known of every T of share s, beside W_A >= 0 and ``sum_A W_A = s`` with W of the empty set s^2:
+These facts hold for every T of share s, besides W_A >= 0 and ``sum_A W_A = s`` with W of the empty
+set s^2:
 
 * two types that differ in the attributes C and nowhere else (or anywhere among those that are not tracked) are both in T with a
   probability that is not negative: ``sum_A W_A K_C(A) >= 0``, K_C(A) the product over i in A and C of ``-1 / (n_i - 1)`` (Delsarte 1973);
 * `fibres`: what varies within some attributes B is at most ``beta + alpha (what varies with B at all)``;
 * what varies with A alone is the mean of what varies with A along all fibres, that is, over all values z of the attributes outside a set C
-  around A. A fibre that meets T holds one of its m_C types at least, so that no more than a share ``m_C s`` does, and by Cauchy's inequality
-  ``W_A = |E_z P_A 1_T(., z)|^2 <= m_C s E_z |P_A 1_T(., z)|^2 = m_C s (sum of W_B over B of which C has A)``: where C has few values, to vary
-  with A alone wastes much (this project).
+  around A. A fibre that meets T holds at least one of its m_C types, so at most a share ``m_C s``
+  of the fibres do. By Cauchy's inequality ``W_A = |E_z P_A 1_T(., z)|^2 <= m_C s E_z |P_A 1_T(.,
+  z)|^2 = m_C s (sum of W_B over B whose intersection with C is A)``. If C has few values, varying
+  with A alone therefore wastes much (this project).
 
-With multipliers N, kappa and nu >= 0 of these, and gamma the largest over all A of what they and lambda make the coefficient of W_A,
+Let N, kappa and nu >= 0 be multipliers of these, and gamma the largest coefficient of any W_A that
+they and lambda give. Then
 
     sum_A lambda_A W_A  <=  gamma(s) (s - s^2) + sum N s^2 + sum kappa beta(s),
 
 and mu is the largest ratio of that to ``(1 + D s)^2 / D^2``. Each slice of [0, 1] has multipliers of its own. Without any, lambda = 1
 gives mu = sinh(epsilon / 2)^2 and the bound of `ldp_core.bounds.centred_svd` for surveys.
 
-**The ratio on an interval.** beta is at most its chord between the points of a fine grid, and so is gamma, the largest of linear
-functions. What the latter's chord rises by, ``(s - a) / (b - a)`` times ``s - s^2``, is convex where ``3 b <= 1 + a``, and then at most its
-own chord; what it falls by is above its chord by at most ``(b - a) / 2`` times the whole fall (the second derivative of ``(s - a) (s - s^2)`` is
-at most 4). A ratio ``(p + q s + r s^2) / (1 + D s)^2`` is a quadratic in ``z = 1 / (1 + D s)``, whose largest value is at an end or in
-closed form.
+**The ratio on an interval.** beta is at most its chord between the points of a fine grid, and so is
+gamma, the largest of linear functions. The rise of the latter's chord, ``(s - a) / (b - a)`` times
+``s - s^2``, is convex if ``3 b <= 1 + a``, and then at most its own chord. A fall is above its
+chord by at most ``(b - a) / 2`` times the whole fall (the second derivative of
+``(s - a) (s - s^2)`` is at most 4). A ratio ``(p + q s + r s^2) / (1 + D s)^2`` is a quadratic in
+``z = 1 / (1 + D s)``, whose largest value is at an end or in closed form.
 
 **The rounding.** The stored numbers are taken as exact, D as no smaller than it is. Sums of k terms are off by at most k u times the sum
 of their absolute values, with a few more roundings of each term (Higham 2002, Chapter 3); beta by what `fibres.largest` adds.

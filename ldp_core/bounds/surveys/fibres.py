@@ -6,8 +6,9 @@ With W_A = |P_A 1_T|^2 / N, N types in all,
     sum of W_A over A within B, A not empty   =   Var g,
     sum of W_A over A that meet B             >=  s - E min(g, g')    =   E |g - g'| / 2,
 
-g' an independent copy: the mean of 1_T over B has the mean square ``E |T_x and T_x'|``, T_x the types of T at the value x, and two sets
-share no more than the smaller one has. So for every slope alpha >= 0 the first sum less alpha times the second is at most
+g' an independent copy: the mean of 1_T over B has the mean square ``E |T_x and T_x'|``, T_x the
+types of T at the value x, and two sets share no more than the smaller one has. Hence, for every
+slope alpha >= 0, the first sum less alpha times the second is at most
 
     beta(s) = max over g in [0, 1]^n of mean s of   Var g - alpha E |g - g'| / 2.
 

@@ -59,7 +59,7 @@ class GroupedCertificate(Proof):
 
 
 def _even(proof: Proof) -> bool:
-    """Whether a proof is about L: others are about another population."""
+    """True if a proof is about L; others are about another population."""
     prior = getattr(proof, "prior", None)
     return prior is None or bool(np.all(np.asarray(prior) == 1 / proof.workload.n))
 

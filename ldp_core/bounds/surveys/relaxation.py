@@ -1,7 +1,9 @@
-"""What sets of types could do at most as far as the inequalities of `certificate` tell: a conic programme over the cells of `Traces`.
+"""The best that sets of types could do under the inequalities of `certificate`: a conic programme
+over the cells of `Traces`.
 
-Of sets of the shares at both ends of a slice, multipliers that are the same for both are the dual of inequalities that only the mixture of
-the two need obey. Found with a solver, whose multipliers need not be exact: what they prove is worked out anew from them.
+A slice has one set of multipliers for both of its ends. Their dual inequalities need only hold for
+a mixture of a set at one end and a set at the other. A solver computes the multipliers, which need
+not be exact: the bound that they prove is recomputed from them.
 """
 
 from __future__ import annotations
@@ -28,17 +30,19 @@ from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.run import Check
 
 MOST_TRACES, ALL_TRACES = 48, 201
-"""Attributes are tracked from the smallest on while there are at most so many traces; all of them if that makes at most so many."""
+"""Attributes are tracked from the smallest on while there are at most MOST_TRACES traces; all of
+them if that makes at most ALL_TRACES."""
 MOST_ALONG, MOST_ALIGNED = 2, 3
 """Most attributes that fibres are along, of either kind of inequality."""
 SLOPES = np.concatenate([[0.0], np.geomspace(0.02, 1.0, 32)])
-# Inequalities join a programme where they are violated by so much, so many at a time, so often at most.
+# An inequality joins a programme if it is violated by more than VIOLATED; at most JOINING join at a
+# time, at most MOST_TURNS times.
 VIOLATED, JOINING, MOST_TURNS = 1e-6, 12, 12
 _REGULAR = 1e-8
 
 
 def tracked(sizes: Sequence[int]) -> Kinds:
-    """Which attributes to track: small ones, those of equal size together."""
+    """The attributes to track: small attributes first, those of equal size together."""
     found = Counter(size for size in sizes if size > 1)
     kinds = {size: tuple(i for i, other in enumerate(sizes) if other == size) for size in sorted(found)}
     most = ALL_TRACES if _traces(found.values()) <= ALL_TRACES else MOST_TRACES
@@ -67,7 +71,8 @@ class Solution:
 
 
 class Relaxation:
-    """All inequalities on the sets of a survey's attributes, of which programmes take what they need, for an odds ratio ``D + 1``."""
+    """All inequalities on the sets of a survey's attributes, for an odds ratio ``D + 1``.
+    Programmes take those that they need."""
 
     def __init__(self, traces: Traces, D: float):
         self.traces, self.D = traces, D

@@ -20,13 +20,14 @@ from ldp_core.bounds.surveys.traces import Traces
 from ldp_core.run import Budget, Check
 from ldp_core.workloads import Survey
 
-# The search ends when no weights can gain more than this share, or after so many rounds.
+# The search ends when no weights can gain more than the share GOAL, or after MOST_ROUNDS rounds.
 GOAL, MOST_ROUNDS = 2e-4, 3
-# Ends of slices, as logarithms of their ratio to 1 / (E + 2): from, to and step. Cuts are at maxima among so many intervals on both sides.
+# Ends of slices, as logarithms of their ratio to 1 / (E + 2): from, to and step. Cuts are at maxima
+# among NEAR intervals on both sides.
 MIDDLE, OUTER, NEAR = (-0.4, 1.4, 0.1), ((-2.4, -0.4, 0.2), (1.4, 4.0, 0.2)), 3
-# The first certificate is by wider slices, and by so few turns of joining inequalities.
+# The first certificate uses wider slices, and FIRST_TURNS turns of joining inequalities.
 FIRST_MIDDLE, FIRST_OUTER, FIRST_TURNS = (-0.4, 1.4, 0.15), ((-2.4, -0.4, 0.3), (1.4, 4.0, 0.3)), 3
-# Above this share there are no ends: sets of so many types tell little.
+# There are no ends above this share: sets of more types say little.
 LAST = 0.7
 
 
@@ -82,7 +83,8 @@ class Search:
         self._ends, self.settled = np.zeros(0), False
 
     def first(self) -> SurveyCertificate | None:
-        """What is proved soon; None where the solver fails. Which inequalities it needed says little of what others need."""
+        """The first certificate, which is quick; None if the solver fails. The inequalities that it
+        needs say little about those that later certificates need."""
         ends = self._spread(FIRST_MIDDLE, FIRST_OUTER)
         relaxation = Relaxation(self.traces, self.D)
         found = relaxation.solve(self._roots, [*pairwise(ends)], self._check, FIRST_TURNS)
@@ -93,8 +95,8 @@ class Search:
         return np.unique(ends[ends < LAST])
 
     def start(self) -> float:
-        """The first slices. Returns what no weights can prove more than, as far as sets of some shares tell; below everything where there is
-        none: so few types have no sets of the shares that are looked at."""
+        """The first slices. Returns an upper bound on what any weights can prove, from sets of a
+        few shares; -inf if there is none, since few types have no sets of those shares."""
         some = shares(self.traces, self.D + 1)
         found = (
             self.relaxation.solve(self._roots, [(share, share) for share in some], self._check) if len(some) else None
@@ -121,7 +123,7 @@ class Search:
         return certificate
 
     def _certificate(self, found: Solution, ends: np.ndarray) -> SurveyCertificate:
-        """What is not between two ends has the multipliers of the first slice or of the last."""
+        """Shares outside all slices have the multipliers of the first slice or of the last."""
         every = [found.differing, found.within, found.aligned]
         used = [multipliers.any(axis=0) for multipliers in every]
         N, kappa, nu = (multipliers[:, own] for multipliers, own in zip(every, used, strict=True))

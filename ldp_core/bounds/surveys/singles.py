@@ -1,9 +1,11 @@
-"""Attributes asked about one at a time: how large the energies of 0/1 functions on single attributes are, attribute by attribute.
+"""Questions about one attribute at a time: how large the Fourier weights of 0/1 functions on single
+attributes are, attribute by attribute.
 
-For a function f of some attributes with values in [0, 1] and mean s, let ``F(s)`` be the largest of ``sum_i lambda_i W_i(f)``, W_i the
-energy of f on attribute i alone, and ``h = sqrt(F)``. With one attribute more, of n values, f is made of n functions of the
-attributes before, of means g_1, .., g_n. Its energy on the new attribute is the variance of these, and what it has on one before is the
-mean of what they have, as vectors; by the triangle inequality
+Take functions f of some attributes with values in [0, 1] and mean s. Let ``F(s)`` be the largest
+``sum_i lambda_i W_i(f)``, W_i the Fourier weight of f on attribute i alone, and ``h = sqrt(F)``.
+Add one attribute, of n values: f then consists of n functions of the other attributes, of means
+g_1, .., g_n. Its Fourier weight on the new attribute is the variance of these means. Its part on an
+earlier attribute is the mean of their parts, as vectors; by the triangle inequality
 
     F'(s)  <=  max over g in [0, 1]^n of mean s of   lambda (mean g^2 - s^2) + (mean h(g))^2.
 
@@ -38,7 +40,7 @@ MOST_VALUES, MOST_ATTRIBUTES, MOST_STEPS = 32, 100, 4_000
 FINE, FEWEST, MOST_WORK, STARTS = 5, 100, 1e8, (0.0, 3.0, 6.0, 9.0, 12.0)
 # Rounds of the search for weights, the length of its first step, and how lengths change.
 ROUNDS, FIRST_LENGTH, SHORTER, LONGER = 80, 0.1, 0.9, 1.5
-# Multipliers t: so many, down to this share of the largest.
+# Multipliers t: _MULTIPLIERS of them, down to the share _RANGE of the largest.
 _MULTIPLIERS, _RANGE = 10, 0.01
 # Rounding of a step is a few units in the last place of terms of the size of the largest weight.
 _UP, _MORE = 1 + 1e-12, 1e-14
@@ -46,8 +48,9 @@ _UP, _MORE = 1 + 1e-12, 1e-14
 
 @dataclass(frozen=True, repr=False)
 class SinglesCertificate(Proof):
-    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for a `Survey` about single attributes. The proof: ``weights``
-    (k,) lambda of the sets of `Survey.components`, and N, the ``steps`` of the grid; the rest is worked out anew (a second for ten)."""
+    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for a `Survey` about
+    single attributes. The proof: ``weights`` (k,) lambda of the sets of `Survey.components`, and N,
+    the ``steps`` of the grid. The check recomputes the rest (a second for ten attributes)."""
 
     proves_by: ClassVar[str] = "inequalities for each column"
 
@@ -67,7 +70,7 @@ class SinglesCertificate(Proof):
 
 
 def fits(survey: Survey) -> bool:
-    """Whether the questions are about single attributes, few enough."""
+    """True if the questions are about single attributes, few enough."""
     sets = survey.components.sets
     return survey.symmetric and 0 < len(sets) <= MOST_ATTRIBUTES and all(len(members) == 1 for members in sets)
 
@@ -172,7 +175,8 @@ def _step(h: np.ndarray, weight: float, size: int) -> np.ndarray:
 
 
 def _means(worth: np.ndarray, size: int, most: int) -> np.ndarray:
-    """(k, size most + 1) the largest means of ``worth`` (k, N + 1) at ``size`` places that add up to 0, 1, .., size most."""
+    """(k, size most + 1) the largest means of ``worth`` (k, N + 1) at ``size`` places that add up
+    to 0, 1, .., size most."""
     left, length, power = size, size * most + 1, worth
     found = np.zeros((len(worth), 1))
     while left:
@@ -195,7 +199,8 @@ def _sums(first: np.ndarray, second: np.ndarray, length: int) -> np.ndarray:
 
 
 def _hull(worth: np.ndarray) -> np.ndarray:
-    """(k, N + 1) the least concave functions that are no less than ``worth`` (k, N + 1), at the same places."""
+    """(k, N + 1) the least concave functions that are no less than ``worth`` (k, N + 1), at the
+    same places."""
     places = np.arange(worth.shape[1])
     found = np.empty_like(worth)
     for row, values in zip(found, worth, strict=True):

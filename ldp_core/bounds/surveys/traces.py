@@ -35,7 +35,7 @@ class Traces:
         self.kinds, self.numbers = kinds, [len(kind) for kind in kinds]
         telling = sum(size > 1 for size in sizes)
         self.complete = len(members) == telling
-        """Whether every attribute is tracked, so that no set has others."""
+        """True if every attribute is tracked, so that no set has others."""
         counts = [*product(*(range(number + 1) for number in self.numbers))]
         self.counts = np.array(counts, dtype=np.int64).reshape(len(counts), len(kinds))
         traces = np.arange(len(self.counts))
@@ -64,11 +64,11 @@ class Traces:
         return np.array(found, dtype=np.int64)
 
     def known(self, counts: Sequence[int]) -> bool:
-        """Whether so many attributes of each kind can be chosen."""
+        """True if ``counts`` attributes of each kind can be chosen."""
         return len(counts) == len(self.numbers) and all(0 <= c <= m for c, m in zip(counts, self.numbers, strict=True))
 
     def size_of(self, counts: Iterable[int]) -> int:
-        """How many combinations of values so many attributes of each kind have."""
+        """The number of combinations of values of ``counts`` attributes of each kind."""
         return math.prod(size ** int(count) for size, count in zip(self.sizes, counts, strict=True))
 
     def differing(self, counts: Sequence[int]) -> np.ndarray:
@@ -89,8 +89,9 @@ class Traces:
         )
 
     def aligned(self, A: Sequence[int], C: Sequence[int]) -> np.ndarray:
-        """(traces,) of the pairs of sets with the counts ``A`` and ``C`` of each kind, one within the other, the share in which the second has the
-        first of a set with this trace."""
+        """(traces,) shares of pairs of sets. The pairs have the counts ``A`` and ``C`` of each
+        kind, the first set within the second; the share is of those pairs whose second set meets a
+        set of this trace in exactly the first set."""
 
         def factor(k: int, have: int) -> Fraction:
             found = math.comb(have, A[k]) * math.comb(self.numbers[k] - have, C[k] - A[k])
@@ -99,7 +100,8 @@ class Traces:
         return self._product(factor)
 
     def _product(self, factor: Callable[[int, int], Fraction]) -> np.ndarray:
-        """Of a factor for each kind and how many of it a trace has."""
+        """(traces,) products over the kinds of ``factor(kind, number of its attributes in the
+        trace)``."""
         factors = [
             np.array([float(factor(k, have)) for have in range(number + 1)]) for k, number in enumerate(self.numbers)
         ]

@@ -1,9 +1,11 @@
 """Certificates for symmetric workloads: the moment relaxation in as many numbers as there are classes of pairs.
 
-Averaging over the symmetry group keeps every moment inside the relaxation of `ldp_core.bounds.general.moments` and does not raise
-tr(M^-1 G), so first moments may be taken equal, and second moments constant on classes of pairs. The proof is the one of
-`ldp_core.bounds.general.certificate`, with eigenvalues in closed form: milliseconds at 2^16 types. With numbers so few, the
-relaxation can afford what it lacks: whole-number cuts (`ldp_core.bounds.general.whole`), found and added in rounds.
+Averaging over the symmetry group keeps every moment inside the relaxation of
+`ldp_core.bounds.general.moments` and does not raise tr(M^-1 G), so first moments may be taken
+equal, and second moments constant on classes of pairs. The proof is the one of
+`ldp_core.bounds.general.certificate`, with eigenvalues in closed form: milliseconds at 2^16 types.
+There are few numbers, so the relaxation can afford what it otherwise lacks: whole-number cuts
+(`ldp_core.bounds.general.whole`), found and added in rounds.
 
 Rounding is bounded as in `ldp_core.bounds.general.certificate`, class by class: G by ``e_j`` (`Scheme.spectrum`), which changes
 tr(C G) by ``sum_j multiplicity_j |C_j| e_j`` and the norm of C G C by ``max_j C_j^2 e_j`` at most; every other number below is
@@ -106,7 +108,8 @@ class SymmetricCertificate(AlikeProof):
     def _lowest(
         self, scheme: Scheme, X: np.ndarray, mu: float, diagonal: float, pairs: np.ndarray, kappa: np.ndarray, D: float
     ) -> tuple[float, float]:
-        """The smallest eigenvalue of the form in (1, y), of which (1, 1'y / sqrt n) is one block, and the size of its terms."""
+        """The smallest eigenvalue of the form in (1, y), with (1, 1'y / sqrt n) as a block, and the
+        size of its terms."""
         n = scheme.n
         squares, linear, constant = averaged(self.cuts, scheme, D)
         taken = scheme.eigenvalues @ pairs + kappa @ squares
@@ -126,8 +129,8 @@ class SymmetricCertificate(AlikeProof):
 def symmetric_certificate(
     workload: Workload, epsilon: float, stop: Callable[[], bool] = lambda: False, rounds: int = MOST_ROUNDS
 ) -> SymmetricCertificate | None:
-    """The relaxation's bound for a workload with a scheme, with whole-number cuts in at most so many ``rounds`` and until ``stop()``; None for
-    other workloads."""
+    """The relaxation's bound for a workload with a scheme; None for other workloads. Whole-number
+    cuts are added in at most ``rounds`` rounds, until ``stop()``."""
     scheme, epsilon = workload.symmetry_group.scheme, check_epsilon(epsilon)
     if scheme is None:
         return None
@@ -155,7 +158,8 @@ def _extracted(workload: Workload, epsilon: float, relaxation: ClassRelaxation) 
     X = inverse**2 * gamma
     taken = scheme.eigenvalues @ pairs + kappa @ squares
     diagonal = float((X + taken)[1:].max())
-    # With u = n mu - X_0 the block of the ones is [[n u - c, sqrt n (u + e)], [., u + f]]: its determinant is linear in u.
+    # The block of the ones is [[n u - c, sqrt n (u + e)], [., u + f]] where u = n mu - X_0: its
+    # determinant is linear in u.
     c, e, f = kappa @ constant, -(D * diagonal + kappa @ linear) / 2, diagonal - taken[0]
     u = (c * f + n * e**2) / (n * f - c - 2 * n * e)
     mu = float(u + X[0]) / n

@@ -54,7 +54,7 @@ class ClassRelaxation:
         self._weights = weights
 
     def solve(self) -> None:
-        """To a relative accuracy of `GOAL`, along the central path."""
+        """Solves to a relative accuracy of `GOAL`, along the central path."""
         x = self._start
         tau = self._objective(x) / self.scheme.n**2
         constraints = self._weights.sum() + self._schur_weight
@@ -66,7 +66,7 @@ class ClassRelaxation:
         self._x, self._barrier_weight, self.objective = x, tau, self._objective(x)
 
     def add_cuts(self) -> bool:
-        """Whether the solution violates whole-number cuts that are not held yet: they are then."""
+        """Adds the new whole-number cuts that the solution violates; True if there are any."""
         full, a = np.append(self._x, 1.0), self._x[self._s]
         n, D = self.scheme.n, self.spread
         energies = self.scheme.multiplicities * (self._values_of_T @ full) / (n * D**2 * a)

@@ -1,1 +1,2 @@
-"""What three types at a time say of sets of records: proven bounds on energies by semidefinite programming."""
+"""Proven bounds on the Fourier weights of sets of records, from triples of types, by semidefinite
+programming."""

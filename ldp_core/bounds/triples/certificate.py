@@ -1,10 +1,10 @@
-"""Certificates for questions about yes-or-no attributes, by what is known of three types at a time.
+"""Certificates for questions about yes-or-no attributes, from inequalities on triples of types.
 
 All types are alike but for the number of bits that differ. Let C be constant on characters of one
-weight l, with ``C_l = sqrt(lambda_l / gamma_l)`` (gamma the eigenvalues of G), X = C G C, and
-v = 1 + D 1_T for a set T of share a. The transform of 1_T on the characters of weight l has the square
-n^2 W^l. So with ``ratio`` the largest that `ldp_core.bounds.triples.duals` proves possible of
-``D^2 sum_l lambda_l W^l / (1 + D a)^2``,
+weight l, with ``C_l = sqrt(lambda_l / gamma_l)`` (gamma the eigenvalues of G), X = C G C, and v = 1
++ D 1_T for a set T of share a. The transform of 1_T on the characters of weight l has the square
+n^2 W^l. Now let ``ratio`` be the largest value of ``D^2 sum_l lambda_l W^l / (1 + D a)^2`` that
+`ldp_core.bounds.triples.duals` cannot rule out:
 
     v'X v / (1'v)^2  =  X_0 / n + D^2 sum_l lambda_l W^l / (n (1 + D a)^2)  <=  (X_0 + ratio) / n.
 
@@ -28,9 +28,9 @@ from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
 FEWEST_BITS, MOST_BITS = 3, 12
-# Where questions are about larger shares of the attributes together, pairs of types say as much.
+# Pairs of types give the same bound for questions about a larger share of the attributes at once.
 HIGHEST_DEGREE = 2 / 3
-# What must be gained on the bound by pairs of types, as a share.
+# The least gain on the bound by pairs of types, as a share.
 _LEAST_GAIN = 1e-4
 
 
@@ -55,7 +55,8 @@ class TripleCertificate(AlikeProof):
 
 
 def fits(workload: Workload) -> bool:
-    """Whether all types are alike but for the number of bits that differ, these are few enough, and not too many are asked about together."""
+    """True if the workload treats all types alike but for the number of bits that differ, has few
+    enough bits, and asks about not too many of them at once."""
     scheme = workload.symmetry_group.scheme
     if scheme is None or not scheme.binary or not FEWEST_BITS <= scheme.classes - 1 <= MOST_BITS:
         return False
@@ -85,7 +86,8 @@ def trace_and_total(workload: Workload, epsilon: float, weights: np.ndarray, rat
 def improved(
     plain: SymmetricCertificate, stop: Callable[[], bool] = lambda: False, check: Check = unchecked
 ) -> Iterator[TripleCertificate]:
-    """Certificates for the workload of ``plain`` if it `fits`, better and better, until ``stop()``; only such as are worth more."""
+    """Ever better certificates for the workload of ``plain`` if it `fits`, until ``stop()``; each
+    has a larger bound than the last."""
     workload, epsilon = plain.workload, plain.epsilon
     if not fits(workload):
         return

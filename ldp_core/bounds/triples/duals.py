@@ -1,6 +1,8 @@
-"""Proven bounds on how much of weighted energies sets of records have for what they tell, from dual solutions.
+"""Proven bounds on weighted Fourier weights of sets of records, relative to the size of the set,
+from dual solutions.
 
-Let ``lambda_l >= 0`` be weights, D = e^epsilon - 1 and T a set of share a of the records of d letters. What is bounded is the largest of
+Let ``lambda_l >= 0`` be weights, D = e^epsilon - 1 and T a set of share a of the records of d
+letters. The bound is on the largest of
 
     D^2 sum_l lambda_l W^l / (1 + D a)^2
 
@@ -10,17 +12,20 @@ if for sets of N_1 to N_2 records
 
     v (1 + D a)^2 / D^2 - sum_l lambda_l W^l  =  c_0 + sum_m c_m m + sum_j rho_j q_j + sum_k <F_k F_k', Q_k>
 
-with the forms q_j and the matrices of forms Q_k there that are never negative, and multipliers rho_j >= 0 and any matrices F_k, then what is left
-has coefficients c of which one has to pay for those below 0 alone, every moment m lying in [0, a] (P_0 is a itself): the ratio is at most
+with the forms q_j and the matrices of forms Q_k there that are never negative, multipliers rho_j >=
+0 and any matrices F_k, the remainder has coefficients c. As every moment m lies in [0, a] (P_0 is a
+itself), only coefficients below 0 add to the ratio, which is at most
 
     v + D^2 delta / (1 + D a)^2,    delta = -c_0 - sum_m min(c_m, 0) a.
 
 Each interval of sizes has multipliers of its own; sizes in none have ``sum_l lambda_l W^l <= max_l lambda_l (a - a^2)``.
 
-**The rounding.** The stored numbers are taken as exact, and D as no smaller than it is. The numbers of the forms and the shares a_1 and a_2 are exact for
-bits, and otherwise off by (d + 3) u times themselves at most. A coefficient is a sum of products of these with multipliers: off by as many u as it has
-terms, and a few more for those of each term, times the sum of the absolute values (Higham 2002, Chapter 3); so are the entries of F F'. That much
-is taken off each coefficient.
+**The rounding.** The stored numbers are taken as exact, and D as no smaller than it is. The numbers
+of the forms and the shares a_1 and a_2 are exact for bits, and otherwise off by (d + 3) u times
+themselves at most. A coefficient is a sum of products of these with multipliers. Its rounding is u
+times the sum of the absolute values at most, once for each term and a few times more for the
+rounding of each term (Higham 2002, Chapter 3). The same holds for the entries of F F'. That much is
+taken off each coefficient.
 """
 
 from __future__ import annotations
@@ -67,7 +72,8 @@ class Duals:
         return sum(array.nbytes for array in vars(self).values())
 
     def valid(self, alphabet: int = 2) -> bool:
-        """Whether the numbers are of the shapes of a proof, in range, and multipliers not negative, for letters of so many."""
+        """True if the numbers have the shapes of a proof for an alphabet of this size, are in
+        range, and the multipliers are not negative."""
         d, m, c, w = len(self.weights), len(self.values), len(self.cuts), len(self.windows)
         few = 0 < m <= MOST_INTERVALS and c <= MOST_CUTS and w <= MOST_WINDOWS
         if not (known_of(d, alphabet) and few and (c == 0 or alphabet**d <= MOST_COUNTED)):
@@ -98,7 +104,8 @@ class Duals:
         return bool(positive and whole and small and ordered and windows.valid(self.windows, d))
 
     def ratio(self, epsilon: float, alphabet: int = 2) -> float:
-        """The largest ratio that any set of records with letters of so many may have, rounded up; inf where the numbers are none of a proof."""
+        """The largest ratio of any set of records with letters of this alphabet, rounded up; inf if
+        the numbers are no proof."""
         if not self.valid(alphabet):
             return np.inf
         D, n = spread(epsilon), alphabet**self.length

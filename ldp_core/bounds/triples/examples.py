@@ -1,13 +1,18 @@
-"""Energies of some sets of records that exist: no proof says less of them, so that the weights for which they are alike are near the best ones.
+"""Fourier weights of some sets of records that exist: no proof can go below them. Weights that make
+the sets equally good are therefore near the best weights.
 
-Where f depends on some bits and g on others, the energies of f g are those of f and g convolved. The sets are products of
+If f and g depend on different bits, the Fourier weights of f g are those of f and g convolved. The
+sets are products of
 
-* one letter that is among c of q, any number of times: energies ``(p^2, p - p^2)``, p = c / q;
+* one letter that is among c of q, any number of times: Fourier weights ``(p^2, p - p^2)``,
+  p = c / q;
 * m letters that are all alike, up to twice: ``C(m, l) ((q - 1)^l + (q - 1) (-1)^l) / q / q^(2 (m - 1))``;
-* at most r of m letters that are among c: C(m, l) times the square of the mean of f and the product of l of the functions of one letter with
-  variance 1 that are constant on the c and on all others.
+* at most r of m letters that are among c: C(m, l) times the square of the
+  mean of f times l functions. Each is a function of one letter with variance 1, constant on the c
+  and on all others.
 
-Strategies for all pairs or triples of 10 to 16 yes-or-no attributes are no better than mixtures of these (measured at epsilon 2 to 4: to within 0.1 %).
+Strategies for all pairs or triples of 10 to 16 yes-or-no attributes are no better than mixtures of
+these (measured at epsilon 2 to 4: to within 0.1 %).
 """
 
 from __future__ import annotations
@@ -19,7 +24,8 @@ import numpy as np
 
 
 def energies(length: int, alphabet: int = 2) -> np.ndarray:
-    """(k, length + 1) W^l of sets of at most half of the records of so many letters, l = 0, .., length; W^0 is the square of their share."""
+    """(k, length + 1) W^l, l = 0, .., length, of sets of at most half of the records of this
+    length; W^0 is the square of their share."""
     found = np.unique(_products(length, alphabet), axis=0)
     return np.asarray(found[found[:, 0] <= 1 / 4])
 

@@ -1,4 +1,5 @@
-"""Moments of triples of records: what every set of records obeys, as linear forms and matrices of forms in few numbers.
+"""Moments of triples of records: constraints that every set of records obeys, as linear forms and
+matrices of forms in few numbers.
 
 Records are words of d letters, each one of q (bits for q = 2). T is a set of N of the ``n = q^d`` records, of share ``a = N / n``, f its 0/1
 function; x, y, z are records. Averaged over all permutations of the letters at each place, and of the places (all are symmetries of everything
@@ -8,20 +9,24 @@ here), T is known by
 * ``t_abec``, 1 <= a <= b <= e: the mean of ``f(x) f(y) f(z)`` over triples at these distances from each other where all three letters differ at
   c places (none for bits).
 
-All of them lie in [0, a]. A vector of them, in this order, is what `Moments` numbers. The energies ``W^l``, the sums of the squares of what f is
-by the functions of exactly l letters, are ``W^l = sum_r C(d, r) (q - 1)^r K_l(r) P_r / n`` with the polynomials K of Krawtchouk, and ``W^0 = a^2``.
-Each of the following is a mean over z of what is never negative, whatever T is:
+All of them lie in [0, a]. A vector of them, in this order, is what `Moments` numbers. The Fourier
+weights ``W^l`` are the squared norms of f's projections on the functions of exactly l letters:
+``W^l = sum_r C(d, r) (q - 1)^r K_l(r) P_r / n`` with the polynomials K of Krawtchouk, and
+``W^0 = a^2``. Each of the following is a mean over z of an expression that is never negative,
+whatever T is:
 
 1. *Signs.* ``f(x) f(y) (1 - f(z))``, ``f(x) (1 - f(y)) (1 - f(z))`` and ``(1 - f(x)) (1 - f(y)) (1 - f(z))``, for every triple.
 2. *Sizes.* Where ``a_1 <= a <= a_2``: ``(a - a_1) g`` and ``(a_2 - a) g`` for g one of ``f(x) f(z)``, ``(1 - f(x)) f(z)`` and
    ``(1 - f(x)) (1 - f(z))`` at each distance, and ``(a - a_1) (a_2 - a) g`` for g one of f(z) and 1 - f(z). As a is the mean of f, these are moments too.
 3. *Whole numbers.* With N_r(z) the number of x in T at distance r from z, and whole numbers u_r and k, ``h = sum_r u_r N_r(z)`` is whole, and
    so ``(h - k) (h - k - 1)`` is not negative; times f(z), or times 1 - f(z).
-4. *Squares.* The matrices of ``f(z) f(x) f(y)``, and of ``(1 - f(z)) f(x) f(y)`` with the border ``(1 - f(z)) f(x)`` and the corner
-   ``1 - f(z)``, are positive semidefinite. Moved so that z = 0 and averaged, they are in the Terwilliger algebra: the entry at (x, y)
-   depends on how many letters are not 0 in x, i, in y, j, and in both, t, and on how many of the t are the same in both, p. Such a matrix of numbers
-   m_ijtp is positive semidefinite only if, for a = 0, .., d (a = 0 alone for bits) and k = a, .., (d + a) / 2, so is that of the
-   ``sum_tp (q - 1)^(i + j - t) beta_ijt gamma_tp m_ijtp``, i, j = k, .., d + a - k, with
+4. *Squares.* The matrices of ``f(z) f(x) f(y)``, and of ``(1 - f(z)) f(x) f(y)`` with the border
+   ``(1 - f(z)) f(x)`` and the corner ``1 - f(z)``, are positive semidefinite. Moved so that z = 0
+   and averaged, they are in the Terwilliger algebra: the entry at (x, y) depends on how many
+   letters are not 0 in x, i, in y, j, and in both, t, and on how many of the t are the same in
+   both, p. Such a matrix of numbers m_ijtp is positive semidefinite only if the matrix of ``sum_tp
+   (q - 1)^(i + j - t) beta_ijt gamma_tp m_ijtp``, i, j = k, .., d + a - k, is so for a = 0, .., d
+   (a = 0 alone for bits) and k = a, .., (d + a) / 2. Here
 
        beta_ijt  =  sum_u (-1)^(u - t) C(u - a, t - a) C(d + a - 2k, u - k) C(d + a - k - u, i - u) C(d + a - k - u, j - u)
        gamma_tp  =  sum_g (-1)^(a - g) C(a, g) C(t - a, p - g) (q - 2)^(t - a - p + g)
@@ -30,9 +35,10 @@ Each of the following is a mean over z of what is never negative, whatever T is:
    and Tanaka 2006, New upper bounds for nonbinary codes based on the Terwilliger algebra and semidefinite programming; rows and columns are not
    divided by the square roots there, which changes no sign of an eigenvalue). Those for a = k = 0 are sums over all x and y, and keep the border.
 
-All numbers in the forms are whole, or whole over n or n^2. For bits they are small enough to be exact in floating point; otherwise they are rounded
-to the nearest number, but for those of `Moments.cube`, sums of so many as a record has letters. Those of whole numbers are always exact
-(there are at most `MOST_COUNTED` records).
+All numbers in the forms are whole, or whole over n or n^2. They are small enough for bits to be
+exact in floating point. The numbers for more letters are rounded to the nearest, except those of
+`Moments.cube`, sums with a term for each letter of a record. Those of whole numbers are always
+exact (there are at most `MOST_COUNTED` records).
 """
 
 from __future__ import annotations
@@ -44,9 +50,9 @@ from math import comb
 import numpy as np
 
 MOST_BITS, MOST_LETTERS, MOST_TYPES = 16, 12, 2**28
-"""Records have at most so many letters, of two or of more, and there are at most so many records."""
+"""Most letters of a record, for two letters in the alphabet and for more, and most records."""
 MOST_COUNTED = 2**20
-"""Where there are more records, their whole numbers are not looked at."""
+"""If there are more records, whole-number constraints are not used."""
 # Whole numbers are exact in floating point up to here.
 EXACT = 2**53
 
@@ -56,7 +62,7 @@ def _choose(n: int, k: int) -> int:
 
 
 def known_of(length: int, alphabet: int) -> bool:
-    """Whether there are `Moments` of records of so many letters, each one of ``alphabet``."""
+    """True if there are `Moments` of records of this length over an ``alphabet`` of this size."""
     most = MOST_BITS if alphabet == 2 else MOST_LETTERS
     return alphabet >= 2 and 2 <= length <= most and alphabet**length <= MOST_TYPES
 
@@ -117,8 +123,8 @@ class Moments:
         return 1 + r
 
     def triple(self, i: int, j: int, t: int, p: int | None = None) -> int:
-        """The number of the moment of z, x and y where x differs from z at i places, y at j and both at t, at p of these by the same letter, at all if
-        not told."""
+        """The number of the moment of z, x and y: x differs from z at i places, y at j and both at
+        t. Both have the same letter at p of these (None: at all of them)."""
         apart = 0 if p is None else t - p
         a, b, e = sorted((i, j, i + j - 2 * t + apart))
         return self.pair(e) if a == 0 else self._place[a, b, e, apart]

@@ -18,9 +18,11 @@ from ldp_core.bounds.triples.moments import Block, Moments, moments
 from ldp_core.bounds.triples.separation import Separation
 from ldp_core.run import Check, unchecked
 
-# Cuts are added where the polynomial is this far below 0 for a record, at most so many from one solution.
+# A cut is added if its polynomial is below 0 by _SHALLOW for a record; at most _MOST_FOUND from one
+# solution.
 _SHALLOW, _MOST_FOUND = 1e-3, 60
-# What is added to the solver's systems of equations, for bits and for more letters, of which there are more records: less is more exact.
+# Regularisation of the solver's systems of equations, for bits and for more letters, which have
+# more records: less is more exact.
 _REGULAR = (1e-8, 1e-10)
 # Multipliers of cuts below this share of the ratio are of no use.
 _LEAST = 1e-10
@@ -28,8 +30,9 @@ _LEAST = 1e-10
 
 @dataclass(frozen=True)
 class Solution:
-    """For sets of ``sizes``: ``energies`` (d,) ``D^2 W^l / (1 + D a)^2`` of which the most is known to be possible, ``moments`` in proportion, and
-    the multipliers of a proof, as in `ldp_core.bounds.triples.duals.Duals`, with the ``ratio`` that they prove."""
+    """The best ``energies`` (d,) ``D^2 W^l / (1 + D a)^2`` not ruled out for sets of ``sizes``,
+    ``moments`` in proportion, and the multipliers of a proof, as in
+    `ldp_core.bounds.triples.duals.Duals`, with the ``ratio`` that they prove."""
 
     sizes: tuple[int, int]
     value: float
@@ -53,7 +56,8 @@ class Solution:
 
 
 class Relaxation:
-    """For sets of records of ``length`` letters, each one of ``alphabet``, at ``epsilon``."""
+    """The relaxation for sets of records of ``length`` letters, each from an ``alphabet`` of this
+    size, at ``epsilon``."""
 
     def __init__(self, length: int, epsilon: float, alphabet: int = 2):
         self.known: Moments = moments(length, alphabet)

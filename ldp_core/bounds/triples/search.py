@@ -19,15 +19,17 @@ from ldp_core.run import Check, unchecked
 _WIDE, _LOOSE, _TIGHT = 2.0, 0.02, 0.001
 # The first round looks through no windows: to find these takes most of the time.
 _PLAIN, _MOST_SEEN = 1, 400
-# Those through five groups come so many rounds after those through four, or where these gain no more, and only where the moments disobey no
-# more than a few of these.
+# Windows through five groups start _NARROW rounds after those through four, or where these gain no
+# more, and only if the moments violate at most _FEW_SEEN of these.
 _NARROW, _FEW_SEEN = 3, 3
-# Cuts and windows are looked for so often and while they take this share off, cuts up to so many members in a set.
+# Cuts and windows are sought at most _TRIES times, while they reduce the ratio by the share _WORTH;
+# cuts for up to _FEW members in a set.
 _TRIES, _FEW, _WORTH = 6, 200, 1e-4
 # It ends where no more can be gained than was asked for, even if windows add this factor; with tight intervals, where no more than _CLOSE
 # can be with the windows that were found, or was in the last rounds.
 _ROUNDS, _HOPE, _CLOSE, _STALE = 40, 1.06, 1e-3, 3
-# Single sizes are looked at so often before intervals are, this far apart; windows that a solution does not obey by so much rule it out.
+# Single sizes are tried _SCOUTS times before intervals, _APART apart. Windows that a solution
+# violates by _RULED_OUT rule it out.
 _SCOUTS, _APART, _RULED_OUT = 8, 1.2, 3e-4
 # Updates of the shares of columns, the share of the new ones together, and the least of any.
 _UPDATES, _NEW_SHARE, _LEAST_SHARE = 2000, 0.2, 1e-9
@@ -35,8 +37,9 @@ Sizes = tuple[int, int]
 
 
 class Columns:
-    """Energies (d,) of sets that exist, and of solutions: not known to be impossible. ``weights`` (d,) make the most of ``worth`` where the largest
-    ratio is that of these, ``largest``; ``limit`` is what no proof exceeds for which none of these is impossible."""
+    """Fourier weights (d,) of sets that exist, and of solutions that are not ruled out. ``weights``
+    (d,) maximise ``worth`` relative to the ``largest`` ratio of any column. ``limit`` is an upper
+    bound on every proof that rules out none of the columns."""
 
     weights: np.ndarray
     largest: float
@@ -76,12 +79,15 @@ class Columns:
 
 
 class Search:
-    """For sets of records of ``length`` letters, each one of ``alphabet``, at ``epsilon``, to make ``(sum_l sqrt(worth_l lambda_l))^2 / ratio`` large: ``worth`` (d,)."""
+    """The search for weights that maximise ``(sum_l sqrt(worth_l lambda_l))^2 / ratio``, ``worth``
+    (d,), over sets of records of ``length`` letters, each from an ``alphabet`` of this size, at
+    ``epsilon``."""
 
     def __init__(self, length: int, epsilon: float, worth: np.ndarray, check: Check = unchecked, alphabet: int = 2):
         self.epsilon, self.worth, self.check, self._alphabet = epsilon, worth, check, alphabet
         self.relaxation, self.types, self.D = Relaxation(length, epsilon, alphabet), alphabet**length, spread(epsilon)
-        # With more than two letters windows add nothing where three records say nothing (measured).
+        # If the alphabet has more than two letters and triples add nothing, windows add nothing
+        # either (measured).
         self._hope = _HOPE if alphabet == 2 else 1 - _CLOSE
         self._leaves = _intervals(self.types // 2)
         self._windows = np.zeros((0, windows.WIDTH))
@@ -103,12 +109,13 @@ class Search:
             if number == _PLAIN:
                 self._through, self._leaves, gap = True, _intervals(self.types // 2), _LOOSE
             tolerance, self._added = min(max(gap / 2, _TIGHT), _LOOSE), False
-            if not self._wide:  # few more weights are worth the time that these windows take
+            if not self._wide:  # these windows take too long for many more weights
                 self._scout(tolerance, beyond)
                 if self._hopeless(beyond):
                     return
             weights = self._columns.weights
-            # Where windows are looked through the best weights are near: halfway to those so far.
+            # The best weights are near once windows are in use: take the middle between them and
+            # the last.
             if self._through:
                 weights = np.sqrt(weights * centre)
                 weights /= weights.max()
@@ -151,7 +158,8 @@ class Search:
                 return
 
     def _add(self, solved: list[Solution]) -> None:
-        """To the columns, with the single sizes that were solved meanwhile; windows that were found later rule some out."""
+        """Adds ``solved``, with the single sizes solved in between, to the columns; windows found
+        later rule some out."""
         self._columns.add(solved + self._singles)
         self._singles = []
         forms = windows.forms(self.relaxation.known, self._windows)
@@ -159,7 +167,7 @@ class Search:
             self._columns.keep(lambda one: bool((forms @ one.moments).min() > -_RULED_OUT * one.moments[1]))
 
     def _covered(self, weights: np.ndarray, tolerance: float) -> list[Solution]:
-        """Solutions for intervals, with which little more is proved than the largest ratio of a single size."""
+        """Solutions for intervals that prove little more than the largest ratio of a single size."""
         solved, singles = dict[Sizes, Solution | None](), {self._top}
         peak = self.types / (2 + self.D)
         first = self._solved(weights, (self._top, self._top))
@@ -263,7 +271,8 @@ def _intervals(largest: int) -> list[Sizes]:
 
 
 def mixed(shares: np.ndarray, columns: np.ndarray, worth: np.ndarray, updates: int) -> np.ndarray:
-    """Shares (k,) of columns (k, d) of a smaller ``sum worth / (shares @ columns)``: multiplicative updates, which never raise it."""
+    """Shares (k,) of columns (k, d) of a smaller ``sum worth / (shares @ columns)``: multiplicative
+    updates, which never raise it."""
     for _ in range(updates):
         x = shares @ columns
         shares = shares * np.sqrt(columns @ (worth / x**2) / (worth / x).sum())

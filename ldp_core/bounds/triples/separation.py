@@ -1,8 +1,10 @@
-"""Which windows tell that moments are those of no set: linear programs over few sets of four or five bits, joined by the worst ones.
+"""Windows that prove that moments belong to no set: linear programs over few sets of four or five
+bits; the worst sets are added.
 
-All sets that a window shows are far too many for a linear program, and those that hold a form up are few: a form is the deepest one that no set held so far
-makes negative, the sets that it is most negative for join them, and so on until there are none. What was held stays for the next moments, which are often near.
-Of sets of five bits, those of two halves that are alike are looked at before all others.
+A window shows far too many sets for a linear program, but few sets limit a form. The program
+therefore holds some sets and returns the deepest form that is negative for none of them. The sets
+where the form is most negative are added, until there are none. Sets stay for the next moments,
+which are often near. Sets of five bits with two equal halves are tried before all others.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from ldp_core.bounds.triples import wide, windows
 from ldp_core.bounds.triples.moments import Moments
 from ldp_core.run import Check
 
-# Windows that are looked through have at most so many bits in a group, and are so many at most; and a few more have all bits in groups, most of
-# them in the last.
+# Windows have at most _MOST_IN_A_GROUP bits in a group, and there are at most _MOST_KINDS; a few
+# more have all bits in groups, most of them in the last.
 _MOST_IN_A_GROUP, _MOST_KINDS = 5, 14
 # A form joins where it is negative by this share of a, and is left as it is where raising its constant takes no larger share of that off.
 _DEEP, _RAISED = 3e-4, 0.2
@@ -27,7 +29,7 @@ _STEPS, _NEW, _HELD = 40, 60, 400
 
 
 class Separation:
-    """For moments of sets of records of so many bits as ``known`` has."""
+    """Separation for moments of sets of records with as many bits as ``known`` has."""
 
     def __init__(self, known: Moments):
         self._known = known

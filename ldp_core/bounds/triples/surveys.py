@@ -23,7 +23,7 @@ from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
 MANY = 10
-"""Of more attributes of three values or more a solution takes seconds."""
+"""A solution takes seconds for more attributes of three values or more."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,7 +54,8 @@ def length(survey: Survey) -> int:
 
 
 def fits(survey: Survey) -> bool:
-    """Whether the questions are about attributes of equally many values, few enough, and not too many of them together."""
+    """True if the questions are about attributes of equally many values, few enough, and not too
+    many of them at once."""
     d, alike = length(survey), len({size for size in survey.shape if size > 1}) == 1
     if not (alike and survey.symmetric and d >= FEWEST_BITS and known_of(d, max(survey.shape))):
         return False
@@ -62,8 +63,9 @@ def fits(survey: Survey) -> bool:
 
 
 def promising(survey: Survey, epsilon: float) -> bool:
-    """Whether proofs for a survey that `fits` may be worth their time: for many attributes of three values or more, where one cell of a table asked about
-    is more than the share 1/(E + 1) that sets would best have, so that the closed form is far from true."""
+    """True if proofs for a survey that `fits` may pay for their time. They do not for many
+    attributes of three or more values, unless one cell of a table in a question exceeds the best
+    share of a set, 1/(E + 1). The closed form is then far from tight."""
     values, d = max(survey.shape), length(survey)
     return values == 2 or d <= MANY or values ** int(_levels(survey).max()) < odds(epsilon) + 1
 
@@ -71,7 +73,7 @@ def promising(survey: Survey, epsilon: float) -> bool:
 def best(
     survey: Survey, epsilon: float, beyond: float = 0.0, check: Check = unchecked
 ) -> Iterator[TripleSurveyCertificate]:
-    """Certificates for a survey that `fits`, better and better, worth more than ``beyond``."""
+    """Ever better certificates for a survey that `fits`, with bounds above ``beyond``."""
     c, value = survey.components, beyond
     worth = np.bincount(_levels(survey) - 1, c.dims * np.sqrt(c.gram), length(survey)) ** 2
     search = Search(len(worth), epsilon, worth, check, max(survey.shape))

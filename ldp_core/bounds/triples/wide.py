@@ -1,13 +1,18 @@
-"""Wide windows: a set of records seen through five groups of bits, of which four have equally many, is a set of records of five bits.
+"""Wide windows: a set of records seen through five groups of bits is a set of records of five bits.
+Four of the groups have equally many bits.
 
-What holds for four groups (`ldp_core.bounds.triples.windows`) holds for five: of z by flipping groups come 32 records, and a form in means of sets of five
-bits that is negative for none of the 2^32 sets is negative for no T. The four groups that have equally many bits may change places without changing any
-moment, so that means are summed over all places they can take: `CLASSES` sums are left.
+The argument for four groups (`ldp_core.bounds.triples.windows`) holds for five. Flipping groups
+turns z into 32 records. A form in means of sets of five bits that is negative for none of the 2^32
+sets is negative for no T. The four groups that have equally many bits may change places without
+changing any moment, so that means are summed over all places they can take: `CLASSES` sums are
+left.
 
-Not all sets need to be gone through one by one. A set of five bits is two sets T_0 and T_1 of four, by the fifth, and a form is a sum of what T_0 is worth,
-what T_1 is, and over the records y of T_1 what y and T_0 are together, and over those of T_0 the same: an inner product of 32 numbers of T_0 and
-32 of T_1. Of T_0, one of each of the 402 classes under permutations and flips is enough. All numbers are multiples of ``UNIT / 32``, their sums below 2^53
-times that, so that products of matrices find the smallest value exactly. Derived in this project.
+Not all sets need to be gone through one by one. A set of five bits is two sets T_0 and T_1 of four,
+by the fifth bit. A form is a sum of a value of T_0, a value of T_1, and joint values: of T_0 with
+each record y of T_1, and of T_1 with each record of T_0. That is an inner product of 32 numbers of
+T_0 and 32 of T_1. One T_0 from each of the 402 classes under permutations and flips is enough. All
+numbers are multiples of ``UNIT / 32``, their sums below 2^53 times that, so that products of
+matrices find the smallest value exactly. Derived in this project.
 """
 
 from __future__ import annotations
@@ -19,15 +24,17 @@ import numpy as np
 
 from ldp_core.bounds.triples.moments import Moments
 
-# By place under permutations of four groups: pairs and triples that the fifth does not part, by the groups that are in two of a line each; pairs
-# that it parts; triples of which it parts one, by the groups that are in both of the other two, in one and in the other.
+# Keys by place under permutations of four groups. Pairs and triples that the fifth group does not
+# split, by the groups shared by two of a line each; pairs that it splits; triples from which it
+# splits one record, by the groups that are in both others, in one and in the other.
 _OWN_PAIRS = [1, 2, 3, 4]
 _OWN_TRIPLES = [key for key in product(range(5), repeat=3) if sum(key) <= 4 and sorted(key) == list(key) and key[1] > 0]
 _PAIRS = [0, 1, 2, 3, 4]
 _TRIPLES = [key for key in product(range(5), repeat=3) if sum(key) <= 4 and key[1] <= key[2] and key[2] > 0]
 _OWN = 1 + len(_OWN_PAIRS) + len(_OWN_TRIPLES)
 CLASSES = 1 + _OWN + len(_PAIRS) + len(_TRIPLES)
-# Sets of four bits that are looked at together, and sets of five that are told to be the worst.
+# Sets of four bits that are processed together, and most sets of five that are returned as the
+# worst.
 _AT_ONCE, _MOST_WORST = 16, 60
 _STARTS = np.random.default_rng(0).permutation(range(0, 402, _AT_ONCE))
 
@@ -85,7 +92,8 @@ def places(known: Moments, b: int, c: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def of_sets(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """(k, CLASSES) sums of means of sets of five bits, of which the halves are ``first`` and ``second`` (k,), numbers from 0 to 2^16 - 1."""
+    """(k, CLASSES) sums of means of sets of five bits whose halves are ``first`` and ``second``
+    (k,), numbers from 0 to 2^16 - 1."""
     (sets, moved, _), counts = _classes(), _counts()
     own = counts[first, :_OWN] + counts[second, :_OWN]
     parted = np.einsum("ky,kyc->kc", sets[second], counts[moved[first], _OWN:])
@@ -95,15 +103,17 @@ def of_sets(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 @cache
 def alike() -> np.ndarray:
-    """(k, CLASSES) sums of means of sets of five bits, each once, of which the halves are alike but for a flip, or one is empty."""
+    """(k, CLASSES) sums of means of sets of five bits, each once, whose halves are equal up to a
+    flip, or one of them empty."""
     _, moved, first = _classes()
     second = np.hstack([moved[first], np.zeros((len(first), 1), dtype=np.int64)])  # the empty set is the first one
     return np.unique(of_sets(first.repeat(second.shape[1]), second.ravel()), axis=0)
 
 
 def worst(form: np.ndarray, enough: int, below: float) -> tuple[float, np.ndarray]:
-    """The smallest value of a ``form`` (CLASSES,) of sums of means of sets of five bits, and those sums (k, CLASSES) of some of the worst sets. Where
-    it is ``below`` that for ``enough`` sets, those that were not looked at may be worse."""
+    """The smallest value of a ``form`` (CLASSES,) of sums of means of sets of five bits, and those
+    sums (k, CLASSES) of some of the worst sets. If it is ``below`` that for ``enough`` sets, the
+    search stops, and sets not examined may be worse."""
     (sets, moved, first), counts = _classes(), _counts()
     constant, of_own, of_pairs, of_triples = np.split(form, np.cumsum([1, _OWN, len(_PAIRS)]))
     own = counts[:, :_OWN] @ of_own

@@ -1,15 +1,20 @@
-"""Windows: a set of records seen through four disjoint groups of bits, each flipped as one, is a set of records of four bits.
+"""Windows: a set of records seen through four disjoint groups of bits, each flipped together, is a
+set of records of four bits.
 
-Let b_1, .., b_4 bits be in the groups, chosen at random among all, and z a record at random. What T has of the 16 records that come of z by
-flipping groups is one of the 2^16 sets of four bits, and the means of its products over pairs that differ in the groups of u (a
-set of groups) are on average the moment P_r of T, r the number of bits in u; over triples, z and what u and v flip, the t at these three distances
-(`ldp_core.bounds.triples.moments`). So a linear form in the 52 means of sets of four bits that is not negative for any of the
-2^16 is not negative for T either. Letters of more than two are flipped to others at random: no three of the 16 records then differ at
-one place, and all else is the same. Triples of records, one by one, know nothing of that: 16 records at once do.
+Let b_1, .., b_4 bits be in the groups, chosen at random among all, and z a record at random.
+Flipping groups turns z into 16 records; those in T form one of the 2^16 sets of four bits. The
+means of its products over pairs that differ in the groups of u (a set of groups) are on average the
+moment P_r of T, r the number of bits in u. Over triples, z and its flips by u and v, they are the t
+at these three distances (`ldp_core.bounds.triples.moments`). A linear form in the 52 means of sets
+of four bits that is negative for none of the 2^16 is therefore not negative for T either. Letters
+of more than two are flipped to others at random: no three of the 16 records then differ at one
+place, and all else is the same. Single triples of records do not imply this: 16 records at once do.
 
-A window is kept as (56,) numbers: b_1, .., b_4, and the form, of 1, a, the 15 P by u, and the 35 t by {u, v, u xor v}; one through five
-groups (`ldp_core.bounds.triples.wide`), four of b bits and one of c, as 0, 0, b, c, its form, and zeros. Its numbers are multiples of `UNIT` between -1 and 1, and means of sets of four bits are multiples of 1/16: all sums are exact. Where a form is
-negative for some set, its constant is raised by that much. Derived in this project.
+A window is kept as (56,) numbers: b_1, .., b_4, and the form, of 1, a, the 15 P by u, and the 35 t
+by {u, v, u xor v}; one through five groups (`ldp_core.bounds.triples.wide`), four of b bits and one
+of c, as 0, 0, b, c, its form, and zeros. Its numbers are multiples of `UNIT` between -1 and 1, and
+means of sets of four bits are multiples of 1/16: all sums are exact. If a form is negative for some
+set, its constant is raised by that much. Derived in this project.
 """
 
 from __future__ import annotations
@@ -55,7 +60,7 @@ def places(known: Moments, groups: tuple[int, ...]) -> tuple[np.ndarray, np.ndar
 
 
 def valid(windows: np.ndarray, bits: int) -> bool:
-    """Whether the rows (w, 56) are windows on ``bits`` bits."""
+    """True if the rows (w, 56) are windows on ``bits`` bits."""
     groups, forms = windows[:, :GROUPS], windows[:, GROUPS:]
     whole = np.array_equal(groups, np.rint(groups)) and np.array_equal(forms / UNIT, np.rint(forms / UNIT))
     five = _five(windows)
