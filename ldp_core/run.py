@@ -20,7 +20,8 @@ import numpy as np
 SETTLED = 1e-6
 # Work in progress when the time is over may take this share of the limit more, or at least this
 # many seconds.
-GRACE, LEAST_GRACE = 0.05, 1.0
+GRACE = 0.05
+LEAST_GRACE = 1.0
 
 Stopped = Literal["converged", "rounds", "time", "cancelled"]
 

@@ -22,7 +22,9 @@ from ldp_core.people import Counts, users_of
 from ldp_core.studies.simulate import shown_queries, unweighted_answers
 from ldp_core.workloads import Workload
 
-USABLE, ROUGH, NOISE = "usable", "rough", "noise"
+USABLE = "usable"
+ROUGH = "rough"
+NOISE = "noise"
 MEANINGS = {
     USABLE: "the difference is at least two standard errors of the answer, so it shows clearly",
     ROUGH: "the difference is between one and two standard errors: a hint, not proof",
@@ -32,7 +34,8 @@ MARKS = {USABLE: "✓", ROUGH: "≈", NOISE: "✕"}
 """Signs that differ in shape, to stand before the words."""
 
 MULTIPLE = 2.0
-LEAST, MOST = 2e-4, 2.0
+LEAST = 2e-4
+MOST = 2.0
 """The differences that can be asked for, as shares of all users."""
 JUDGED_QUERIES = 10_000
 """Up to here every answer is judged, beyond as many as are shown elsewhere, evenly spread."""

@@ -20,7 +20,8 @@ from ldp_core.bounds.arguments import check_choice, check_positive, check_whole
 from ldp_core.privacy import check_epsilon
 
 FORMS = ("paper", "sharp")
-LEAST_USERS, LARGEST_EPSILON = 120, 1.0
+LEAST_USERS = 120
+LARGEST_EPSILON = 1.0
 """What Theorem 3.4 asks for."""
 ALGORITHMS = ("gaussian", "rejection", "histogram", "adaptive")
 

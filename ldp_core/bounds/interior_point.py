@@ -8,7 +8,8 @@ from scipy import sparse
 
 from ldp_core.run import Check, Interrupted
 
-_TOLERANCE, _MOST_STEPS = 1e-8, 60
+_TOLERANCE = 1e-8
+_MOST_STEPS = 60
 _USABLE = (
     clarabel.SolverStatus.Solved,
     clarabel.SolverStatus.AlmostSolved,

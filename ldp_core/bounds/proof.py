@@ -25,7 +25,9 @@ U = 2.0**-53
 EXACT = 2.0**53
 """Sums of whole numbers below this are exact."""
 ABOVE = 1 + 1e-6
-SMALLEST, LARGEST, UNDERFLOW = 1e-100, 1e100, 1e-200
+SMALLEST = 1e-100
+LARGEST = 1e100
+UNDERFLOW = 1e-200
 MARGIN = 1e-8
 """The share by which proofs claim less than was proven when they were made, since other machines, and other numbers of threads, round in
 other ways."""

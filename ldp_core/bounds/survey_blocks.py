@@ -40,7 +40,9 @@ from ldp_core.workloads.restricted import cells_of, means_on, ordered_groups, se
 
 MOST_CELLS = 2048
 """Largest block."""
-MOST_QUERIES, MOST_TABLES, MOST_ENTRIES = 2048, 256, 2**22
+MOST_QUERIES = 2048
+MOST_TABLES = 256
+MOST_ENTRIES = 2**22
 """Most queries whose products with each other form one block, most groups that contain them, and
 most entries of all queries on the tables of these groups."""
 

@@ -67,14 +67,24 @@ from typing import Any
 
 import numpy as np
 
-FORMAT, ARRAYS = "ldp-certificate/1", "certificate.npz"
+FORMAT = "ldp-certificate/1"
+ARRAYS = "certificate.npz"
 NAMED = ("histogram", "prefix", "all_range")
-MOST_TYPES, MOST_COLUMNS, MOST_BYTES, MOST_TEXT, MOST_ARRAYS = 4096, 20, 2**28, 5_000_000, 2**14
-MOST_CELLS, MOST_WHOLE, MOST_ROUNDINGS = 64, 2**53, 2**30
+MOST_TYPES = 4096
+MOST_COLUMNS = 20
+MOST_BYTES = 2**28
+MOST_TEXT = 5_000_000
+MOST_ARRAYS = 2**14
+MOST_CELLS = 64
+MOST_WHOLE = 2**53
+MOST_ROUNDINGS = 2**30
 """Most numbers of one cut, the size below which sums of them are exact, and how often G may have been rounded."""
 MOST_WORK = 4e7
 """Most that checking may cost, in microseconds of an ordinary machine, as `price` reckons them."""
-U, UP, MOST, TINY = 2.0**-53, 1 + 1e-6, 1e100, 1e-200
+U = 2.0**-53
+UP = 1 + 1e-6
+MOST = 1e100
+TINY = 1e-200
 ASKED = {
     "histogram": "how many have each type",
     "prefix": "running totals in the order of the types",

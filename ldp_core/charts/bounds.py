@@ -35,9 +35,12 @@ GROUPS = {
     "few_users": "Few users",
 }
 MARKS = {"prediction": "diamond-open", "few_users": "triangle-left"}
-ORDERS, NAME = "lower_order", 25
+ORDERS = "lower_order"
+NAME = 25
 """Bounds are lines; predictions and what an algorithm is proved to reach are points."""
-ROW, TOP, LABEL_HEIGHT = 43, MODE_BAR + 80, 0.1
+ROW = 43
+TOP = MODE_BAR + 80
+LABEL_HEIGHT = 0.1
 
 
 def on_one_axis(

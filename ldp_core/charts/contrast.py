@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from ldp_core.charts.theme import Theme
 
-TEXT, GRAPHICS = 4.5, 3.0
+TEXT = 4.5
+GRAPHICS = 3.0
 """Least contrast of text, and of lines and marks (WCAG 2.2, success criteria 1.4.3 and 1.4.11)."""
 _STEPS = 50
 _KNOWN: dict[tuple[type, str], bool] = {}

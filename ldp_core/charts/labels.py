@@ -13,7 +13,8 @@ from ldp_core.charts.theme import TICK_LENGTH, literal, row_name, short
 from ldp_core.data.domain import Attribute, NumericAttribute, RangeAttribute, bin_labels
 
 LABELLED_TYPES = 16
-TICKS, TICK_LETTERS = 12, 80
+TICKS = 12
+TICK_LETTERS = 80
 """Most ticks of an axis with more labels than fit, and most letters in all of them."""
 HOVER_BYTES = 100_000
 """The names on one axis of a heat map take up about this much of a figure at most."""

@@ -13,7 +13,8 @@ HEIGHT = 320
 OUT_OF_REACH = 0.45
 """The share of the chart's width that the words take on a telephone."""
 EPSILON = "epsilon (more private on the left)"
-_BELIEF, _GUESS = "strongest belief", "best guess"
+_BELIEF = "strongest belief"
+_GUESS = "best guess"
 _ROOM = 118  # of 100: the name of a line that ends near certainty stands above it
 
 

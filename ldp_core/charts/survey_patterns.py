@@ -15,7 +15,8 @@ from ldp_core.charts.columns import MOST_SETS, name_rows, shares_by_set
 from ldp_core.charts.theme import LIGHT, MODE_BAR, Theme, figure, short, show_legend
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 
-DRAWN_PATTERNS, PATTERNS_ABREAST = 6, 3
+DRAWN_PATTERNS = 6
+PATTERNS_ABREAST = 3
 MOST_SIDE = 128
 """Longest side of a pattern that is drawn."""
 

@@ -21,7 +21,8 @@ DOTLESS = ("square-cross", "circle-cross", "diamond-cross", "bowtie", "hourglass
 """Shapes that cannot have a dot."""
 # Dash and width, weakest bound first.
 BOUND_LINES = {"svd": ("dash", 1.5), "centred_svd": ("dashdot", 1.5), "certificate": ("solid", 2.5)}
-OPTIMUM, OPTIMUM_DASH = "exact optimum", "longdash"
+OPTIMUM = "exact optimum"
+OPTIMUM_DASH = "longdash"
 IMPOSSIBLE = "no unbiased ε-LDP<br>mechanism can be here"
 PIXELS = 512
 """Heat maps are binned to at most this many cells along each side before they reach the browser."""
@@ -32,11 +33,13 @@ TICK_LENGTH = 18
 """Most letters of a label beside a tick."""
 TITLE_LENGTH = 30
 """Most letters in a line of the title of an axis: as long as the axis of a chart on a telephone."""
-ROWS_TITLE_LENGTH, TALL = 22, 440
+ROWS_TITLE_LENGTH = 22
+TALL = 440
 """As `TITLE_LENGTH` beside the names of rows; and pixels from which a chart is high enough for longer ones."""
 NAME_LENGTH = 18
 """Most letters in a line of a name beside a row or a line."""
-LEGEND_ROW, COLOUR_BAR = 20, 50
+LEGEND_ROW = 20
+COLOUR_BAR = 50
 MODE_BAR = 34
 """Pixels at the top that are left to the buttons of a chart."""
 

@@ -40,8 +40,12 @@ from ldp_core.wording import rounded_up
 
 M = TypeVar("M", MovedRows, ScrambledPatterns | SplitSurvey)
 
-CONFIGURATION, OUTCOME, STRATEGY, PATTERNS = "configuration.json", "outcome.json", "strategy.npz", "patterns.json"
-STRATEGIES, ROWS = "strategies.npz", "rows.json"
+CONFIGURATION = "configuration.json"
+OUTCOME = "outcome.json"
+STRATEGY = "strategy.npz"
+PATTERNS = "patterns.json"
+STRATEGIES = "strategies.npz"
+ROWS = "rows.json"
 MEMBERS = (CONFIGURATION, OUTCOME, STRATEGY, PATTERNS, STRATEGIES, ROWS)
 DEVICE = "device.json"
 KIT = (

@@ -45,7 +45,9 @@ from ldp_core.designs.zips import zipped
 from ldp_core.workloads import Histogram, Survey, Workload, merging
 from ldp_core.workloads.surveys import eigenvalues
 
-DOCUMENT, ARRAYS, SCRIPT = "certificate.json", verify.ARRAYS, "verify.py"
+DOCUMENT = "certificate.json"
+ARRAYS = verify.ARRAYS
+SCRIPT = "verify.py"
 MEMBERS = (DOCUMENT, ARRAYS, SCRIPT)
 MOST_TYPES = verify.MOST_TYPES
 """Most types for which a matrix is written: files of 34 MB for 2,048 and 134 MB for 4,096, which the script checks in 2 and 10 seconds."""

@@ -24,7 +24,8 @@ PRICED_TYPES = 2048
 SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
 """How long to search for the best mechanism, and to prove a bound, for at most this many types."""
 LONGEST_SEARCH = 300.0
-PROVED_UNASKED, PROVED_BY_BLOCKS = 128, 512
+PROVED_UNASKED = 128
+PROVED_BY_BLOCKS = 512
 """Types up to which a certificate takes about a second and is computed without asking: of whatever is asked, and where neighbouring types
 are much alike."""
 GOOD_ENOUGH = 1e-3

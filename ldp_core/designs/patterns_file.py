@@ -27,7 +27,8 @@ from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.optimize.sizes import MOST_TYPES
 from ldp_core.people import MOST_CELLS
 
-MOST_PATTERNS, MOST_OWN = 200_000, 64
+MOST_PATTERNS = 200_000
+MOST_OWN = 64
 """Patterns, and strategies of their own, that are read."""
 Size = Annotated[int, Field(ge=1, le=MOST_CELLS)]
 

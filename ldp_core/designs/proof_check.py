@@ -14,7 +14,8 @@ from ldp_core.designs.certificate_file import Written
 from ldp_core.workloads import Workload, from_spec
 
 LIMITS = Limits(seconds=60, memory=4 * 2**30, cells=0, unpacked=2**24)
-QUICK, SMALL = 5e5, 2**23
+QUICK = 5e5
+SMALL = 2**23
 """Microseconds of work, and bytes of numbers, up to which no process is started."""
 
 

@@ -18,7 +18,8 @@ from ldp_core.designs.untrusted import Part, usable
 from ldp_core.mechanisms import OrbitMechanism, RingMechanism
 from ldp_core.workloads import DENSE_TYPES
 
-MOST_ROWS, MOST_PLACES = 256, 4 * DENSE_TYPES
+MOST_ROWS = 256
+MOST_PLACES = 4 * DENSE_TYPES
 """Base rows, and places of a ring, that are read: what estimates take grows with both."""
 MOST_CELLS = 2**24
 """Places of all rows together that are read."""

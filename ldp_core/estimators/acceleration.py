@@ -13,7 +13,8 @@ import numpy as np
 MEMORY = 8
 # A step may be this many times as long as the one before; a ridge limits the influence of nearly
 # equal steps.
-_LONGER, _RIDGE = 2.0, 1e-10
+_LONGER = 2.0
+_RIDGE = 1e-10
 
 
 class Acceleration:

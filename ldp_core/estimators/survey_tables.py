@@ -31,8 +31,11 @@ _ROUNDS = 500
 _RELAXED = 1.7
 # The penalty in the weights of the questions: at first, then so many times the multipliers against the tables, at least the last. It is looked at
 # after these rounds, and changed where it is off by more than a factor.
-_PENALTY, _TIMES, _LEAST = 5.0, 2.0, 1.0
-_LOOKS, _OFF = (5, 20, 80), 2.0
+_PENALTY = 5.0
+_TIMES = 2.0
+_LEAST = 1.0
+_LOOKS = (5, 20, 80)
+_OFF = 2.0
 # What is still negative is mixed away with even tables, of which there is about this share.
 _MIXED = 1e-4
 

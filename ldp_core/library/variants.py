@@ -20,7 +20,8 @@ from ldp_core.wording import check_parameters, shortened
 NAME = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*", re.ASCII)
 """A mechanism with its parameters in brackets."""
 LONGEST = 300
-FILLS, DASHES = ("-open", "-open-dot"), ("dash", "dot", "dashdot", "longdash", "longdashdot")
+FILLS = ("-open", "-open-dot")
+DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 """Marks that distinguish variants of one mechanism in charts; they keep its colour and the shape of
 its marker."""
 

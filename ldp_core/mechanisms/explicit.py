@@ -47,7 +47,8 @@ LEAST_MASS = 1e-6
 SUMS = 1e-9
 """By how much the probabilities of a type may miss 1."""
 _MULTINOMIAL_CELLS = 2**22  # outcomes drawn at once: bounds the memory of `simulate`
-_GUIDED_CELLS, _GUIDED_STEPS = 2**23, 4
+_GUIDED_CELLS = 2**23
+_GUIDED_STEPS = 4
 _STEP_ENTRIES = 2**22  # of a strategy, between two checks: a third of a second at 2,048 types
 
 

@@ -21,7 +21,8 @@ from ldp_core.people import Counts
 from ldp_core.privacy import in_steps, log_ratio, odds, probability_within
 
 # Users drawn at once, and outcomes of one multinomial draw.
-USERS_AT_ONCE, CELLS_AT_ONCE = 2**20, 2**22
+USERS_AT_ONCE = 2**20
+CELLS_AT_ONCE = 2**22
 
 
 class Translated(FromCovariance):

@@ -19,7 +19,8 @@ MOST_ENTRIES = 2**25
 """Largest fitted strategy, in probabilities (256 MiB): 16 rows for each type up to 1,448 types, and 8 for `MOST_TYPES`. Four do not get
 anywhere: their second moments are mostly chance."""
 
-ROWS_PER_TYPE, LEAST_ROWS = 16, 256
+ROWS_PER_TYPE = 16
+LEAST_ROWS = 256
 
 # Products of matrices are taken so many multiplications at a time, a fifth of a second or so; then it is asked whether to go on.
 BLOCK = 2**33

@@ -26,11 +26,14 @@ from ldp_core.papers.panel import Panel, Paper, Row, frame_of
 from ldp_core.run import Budget, Callback, Cancel
 from ldp_core.workloads import HistogramPart, Workload
 
-EPSILON, DELTA = 1.0, 1e-6
-QUERIES, TYPES = 64, 32
+EPSILON = 1.0
+DELTA = 1e-6
+QUERIES = 64
+TYPES = 32
 """The number of random queries of +1 and -1 in the first two panels; it exceeds the number of
 types."""
-HISTOGRAM_TYPES, ADAPTIVE_QUERIES = 1024, 20
+HISTOGRAM_TYPES = 1024
+ADAPTIVE_QUERIES = 20
 USERS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 RUNS = 20
 
@@ -215,8 +218,11 @@ def adaptive_lines(users: int) -> dict[str, float]:
 
 # --- Table 1 --------------------------------------------------------------------------------------------------------
 
-TABLE_USERS, TABLE_QUERIES = (2000, 200_000), 256
-OFFLINE, DISTRIBUTION, ADAPTIVE = "Offline queries", "Distribution", "Adaptive queries"
+TABLE_USERS = (2000, 200_000)
+TABLE_QUERIES = 256
+OFFLINE = "Offline queries"
+DISTRIBUTION = "Distribution"
+ADAPTIVE = "Adaptive queries"
 
 
 def orders(users: int) -> dict[str, dict[str, float]]:

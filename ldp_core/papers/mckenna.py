@@ -23,7 +23,8 @@ from ldp_core.run import Budget, Callback, Cancel
 
 USERS_NEEDED = "users needed, worst case (log scale)"
 ALPHA_TEXT = "Users needed are for a mean squared error of a share of 0.01, whatever values people have."
-HISTOGRAM, PREFIX = FAMILIES[0], FAMILIES[1]
+HISTOGRAM = FAMILIES[0]
+PREFIX = FAMILIES[1]
 COMPARED = ("randomized_response", "subset_selection", "hadamard", "hierarchical", "fourier", "optimized")
 
 BEST = (

@@ -96,7 +96,8 @@ def evidence(
     }
 
 
-MOST_WIDER, WIDER_CELLS = 24, 2**16
+MOST_WIDER = 24
+WIDER_CELLS = 2**16
 
 
 def _wider(survey: Survey) -> list[Set]:

@@ -16,7 +16,10 @@ from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom, Union
 from ldp_core.workloads.surveys import Group, Survey
 
-MOST_QUERIES, MOST_ENTRIES, MOST_ATOMS, MOST_COUNTED = 2**12, 2**22, 2**20, 2**62
+MOST_QUERIES = 2**12
+MOST_ENTRIES = 2**22
+MOST_ATOMS = 2**20
+MOST_COUNTED = 2**62
 """What is looked through: queries, entries of all of them on the tables of their groups, combinations of atoms, and types that these stand for."""
 EXACT = 2.0**26
 """Entries that are whole and no larger than this have whole products."""

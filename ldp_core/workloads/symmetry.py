@@ -24,7 +24,8 @@ from scipy.linalg import hadamard
 EPS = np.finfo(float).eps
 # Of a Walsh-Hadamard transform: the bits taken at once (3 to 6 take much the same time), and the rows of a product, few enough for BLAS not to
 # share it out to threads, which wait for each other longer than it takes.
-BITS_AT_ONCE, ROWS_AT_ONCE = 4, 1024
+BITS_AT_ONCE = 4
+ROWS_AT_ONCE = 1024
 
 Kind = Literal["none", "translation", "hamming", "exchangeable"]
 Shifts = tuple[tuple[int, bool], ...]

@@ -23,7 +23,8 @@ KEPT = 20.0
 """Seconds that the line of a finished job stays, at least: until the page is drawn after them."""
 KEPT_AFTER = 2.0
 """Seconds a job must have taken for that."""
-LINES, LETTERS = 6, 72
+LINES = 6
+LETTERS = 72
 OTHERS = {"data": "other data", "people": "other people", "questions": "other questions"}
 
 

@@ -11,7 +11,9 @@ from pages.ui.words import plain, spoken
 
 _LETTERS = 29
 """Letters that fit into a line of a column of medium width: Optimized (column generation) does."""
-_LINE, _MARGIN = 20, 6  # pixels
+# pixels
+_LINE = 20
+_MARGIN = 6
 _WRAPPING = 66  # the least height of rows in pixels in which Streamlit breaks lines
 _WHOLE = 12
 """Rows of more than a line up to which a table is as high as they are: else it shows five and a half."""

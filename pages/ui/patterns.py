@@ -28,7 +28,8 @@ PICTURE_BYTES = 2**21
 DRAWN_BITS = 22
 """A strategy of more than 2^22 probabilities is drawn only where it is available anyway."""
 # Of subset selection, whose reports are too many, so many are drawn, over at most so many types.
-SAMPLED_REPORTS, SAMPLED_TYPES = 64, 1024
+SAMPLED_REPORTS = 64
+SAMPLED_TYPES = 1024
 DRAWN_STRATEGIES = 6
 """Most strategies of their own that are drawn."""
 

@@ -20,12 +20,10 @@ from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Stopped
 from pages.ui.words import case_title, gap_in_words, people, plain
 
-SET, UNSET, STALE, RUNNING = (
-    ":material/check_circle:",
-    ":material/radio_button_unchecked:",
-    ":material/history:",
-    ":material/progress_activity:",
-)
+SET = ":material/check_circle:"
+UNSET = ":material/radio_button_unchecked:"
+STALE = ":material/history:"
+RUNNING = ":material/progress_activity:"
 
 LINE = 31
 """Letters that a line of the sidebar holds."""

@@ -16,7 +16,8 @@ from ldp_core.data.tables import ReadOptions
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-QUICK_BYTES, QUICK_ROWS = 2**21, 50_000
+QUICK_BYTES = 2**21
+QUICK_ROWS = 50_000
 """Text and tables up to this size are read, and looked at, in a tenth of a second or two."""
 
 

@@ -86,13 +86,16 @@ AT_ONCE_TYPES = 512
 FEW_TYPES = 128
 # Share of the relaxation's value that the certificate may miss, for at most this many types and beyond.
 FINE_TYPES = 128
-FINE, COARSE = 4e-4, 8e-4
+FINE = 4e-4
+COARSE = 8e-4
 SHRINK = 0.2
 # Shares of the average of G's diagonal that all directions have at least, one after the other.
 RIDGES = (1e-3, 1e-4, 1e-5)
 # Newton steps per stage, and how far from the central path a stage may end; the last one must be exact.
-MOST_NEWTON, MOST_CONJUGATE = 25, 300
-LOOSE, EXACT = (0.1, 1e-2), (1e-3, 1e-10)
+MOST_NEWTON = 25
+MOST_CONJUGATE = 300
+LOOSE = (0.1, 1e-2)
+EXACT = (1e-3, 1e-10)
 
 
 @dataclass(frozen=True, repr=False)

@@ -26,7 +26,10 @@ SETTLED = 1e-3
 NOTHING = 1e-9
 # First step: by how much the weight of a type changes, as a multiple of how far its variance is off the average. Steps that
 # help grow, others shrink, down to the least one.
-FIRST_STEP, GROWTH, SHRINKAGE, LEAST_STEP = 2.0, 1.5, 0.25, 0.02
+FIRST_STEP = 2.0
+GROWTH = 1.5
+SHRINKAGE = 0.25
+LEAST_STEP = 0.02
 LARGEST_CHANGE = 1.0
 
 

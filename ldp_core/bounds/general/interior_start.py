@@ -13,7 +13,8 @@ from ldp_core.bounds.general.moments import Moments, Point, Relaxation
 from ldp_core.run import Check, unchecked
 
 # Barrier weights to start with, as a share of the objective spread over all pairs: near the optimum, and from afar.
-NEAR, FAR = 0.01, 1.0
+NEAR = 0.01
+FAR = 1.0
 SHRINKAGES = (0.95, 0.8, 0.5)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 REDUCED = 0.99
-MOST_SWAPS, MOST_NODES = 4000, 3000
+MOST_SWAPS = 4000
+MOST_NODES = 3000
 
 
 def near(basis: np.ndarray, offset: np.ndarray, radius: float) -> np.ndarray:

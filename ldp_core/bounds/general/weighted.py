@@ -46,7 +46,9 @@ from ldp_core.workloads import DENSE_TYPES, Workload
 
 BLOCKS = (32, 128)
 """Blocks of types over which gamma and N are looked for, in turn; more gain less than 5e-4."""
-MOST_EVALUATIONS, SETTLED, MEMORY = 300, 1e-8, 20
+MOST_EVALUATIONS = 300
+SETTLED = 1e-8
+MEMORY = 20
 MOST_BETWEEN = {256: 0.8, DENSE_TYPES: 0.5}
 """Blocks suffice if at least this share of the nuclear norm is between them, by number of types. A
 relaxation by single types takes seconds for few types, and gains half a per cent where types lie in

@@ -31,7 +31,8 @@ from ldp_core.bounds.verify import MOST_CELLS
 from ldp_core.workloads.symmetry import Scheme, krawtchouk
 
 # A cut must be violated by this much (the polynomial is at least -1/4), and at most this many are handed out at once.
-SHALLOW, MOST_FOUND = 1e-4, 8
+SHALLOW = 1e-4
+MOST_FOUND = 8
 # Lattices of more dimensions are not searched: reduction takes seconds.
 MOST_DIMENSIONS = 48
 

@@ -56,10 +56,17 @@ from ldp_core.bounds.surveys import fibres
 from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.workloads import Survey
 
-MOST_CELLS, MOST_INEQUALITIES, MOST_SLICES, MOST_FIBRE = 5_000, 2_000, 500, 2**20
+MOST_CELLS = 5_000
+MOST_INEQUALITIES = 2_000
+MOST_SLICES = 500
+MOST_FIBRE = 2**20
 """What `SurveyCertificate.verify` looks at: larger ones prove nothing."""
 # Neighbours of the grid differ by these shares of them: fine ones from 1 / NARROW to WIDE times 1 / (E + 1), where ratios are largest.
-FINE, COARSE, NARROW, WIDE, LEAST = 4e-3, 3e-2, 8, 24, 1e-3
+FINE = 4e-3
+COARSE = 3e-2
+NARROW = 8
+WIDE = 24
+LEAST = 1e-3
 # On intervals that are shorter than this share of their end, a ratio is taken for no better than its parts.
 SHORT = 1e-7
 

@@ -29,15 +29,19 @@ from ldp_core.bounds.surveys.certificate import (
 from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.run import Check
 
-MOST_TRACES, ALL_TRACES = 48, 201
+MOST_TRACES = 48
+ALL_TRACES = 201
 """Attributes are tracked from the smallest on while there are at most MOST_TRACES traces; all of
 them if that makes at most ALL_TRACES."""
-MOST_ALONG, MOST_ALIGNED = 2, 3
+MOST_ALONG = 2
+MOST_ALIGNED = 3
 """Most attributes that fibres are along, of either kind of inequality."""
 SLOPES = np.concatenate([[0.0], np.geomspace(0.02, 1.0, 32)])
 # An inequality joins a programme if it is violated by more than VIOLATED; at most JOINING join at a
 # time, at most MOST_TURNS times.
-VIOLATED, JOINING, MOST_TURNS = 1e-6, 12, 12
+VIOLATED = 1e-6
+JOINING = 12
+MOST_TURNS = 12
 _REGULAR = 1e-8
 
 

@@ -21,12 +21,17 @@ from ldp_core.run import Budget, Check
 from ldp_core.workloads import Survey
 
 # The search ends when no weights can gain more than the share GOAL, or after MOST_ROUNDS rounds.
-GOAL, MOST_ROUNDS = 2e-4, 3
+GOAL = 2e-4
+MOST_ROUNDS = 3
 # Ends of slices, as logarithms of their ratio to 1 / (E + 2): from, to and step. Cuts are at maxima
 # among NEAR intervals on both sides.
-MIDDLE, OUTER, NEAR = (-0.4, 1.4, 0.1), ((-2.4, -0.4, 0.2), (1.4, 4.0, 0.2)), 3
+MIDDLE = (-0.4, 1.4, 0.1)
+OUTER = ((-2.4, -0.4, 0.2), (1.4, 4.0, 0.2))
+NEAR = 3
 # The first certificate uses wider slices, and FIRST_TURNS turns of joining inequalities.
-FIRST_MIDDLE, FIRST_OUTER, FIRST_TURNS = (-0.4, 1.4, 0.15), ((-2.4, -0.4, 0.3), (1.4, 4.0, 0.3)), 3
+FIRST_MIDDLE = (-0.4, 1.4, 0.15)
+FIRST_OUTER = ((-2.4, -0.4, 0.3), (1.4, 4.0, 0.3))
+FIRST_TURNS = 3
 # There are no ends above this share: sets of more types say little.
 LAST = 0.7
 

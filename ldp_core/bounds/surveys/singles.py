@@ -33,17 +33,27 @@ from ldp_core.bounds.surveys.certificate import bound, largest_ratio
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
-MOST_VALUES, MOST_ATTRIBUTES, MOST_STEPS = 32, 100, 4_000
+MOST_VALUES = 32
+MOST_ATTRIBUTES = 100
+MOST_STEPS = 4_000
 """Attributes of more values are bounded without regard to how many; surveys of more attributes, and finer grids, are not looked at."""
 # Steps of the grid to a share of 1 / (E + 1) at first, the fewest of all, and how many times the squares of all numbers of values
 # the square of their number may be; weights tried first, ``1 + c / n``.
-FINE, FEWEST, MOST_WORK, STARTS = 5, 100, 1e8, (0.0, 3.0, 6.0, 9.0, 12.0)
+FINE = 5
+FEWEST = 100
+MOST_WORK = 1e8
+STARTS = (0.0, 3.0, 6.0, 9.0, 12.0)
 # Rounds of the search for weights, the length of its first step, and how lengths change.
-ROUNDS, FIRST_LENGTH, SHORTER, LONGER = 80, 0.1, 0.9, 1.5
+ROUNDS = 80
+FIRST_LENGTH = 0.1
+SHORTER = 0.9
+LONGER = 1.5
 # Multipliers t: _MULTIPLIERS of them, down to the share _RANGE of the largest.
-_MULTIPLIERS, _RANGE = 10, 0.01
+_MULTIPLIERS = 10
+_RANGE = 0.01
 # Rounding of a step is a few units in the last place of terms of the size of the largest weight.
-_UP, _MORE = 1 + 1e-12, 1e-14
+_UP = 1 + 1e-12
+_MORE = 1e-14
 
 
 @dataclass(frozen=True, repr=False)

@@ -42,7 +42,9 @@ from ldp_core.workloads.symmetry import Scheme
 
 # Cuts are added for at most MOST_ROUNDS, and only while WINDOW rounds together gain this share of the value: a single round may
 # gain nothing, because it only moves the moments to another place that is as good.
-MOST_ROUNDS, WINDOW, LEAST_GAIN = 16, 4, 1e-4
+MOST_ROUNDS = 16
+WINDOW = 4
+LEAST_GAIN = 1e-4
 
 
 class AlikeProof(QuotientProof):

@@ -7,8 +7,12 @@ import numpy as np
 from ldp_core.bounds.general.whole import Cut, Profile, averaged, shapes
 from ldp_core.workloads.symmetry import Scheme
 
-GOAL, SHRINK, MOST_NEWTON = 1e-6, 0.2, 60
-SUFFICIENT, SHORTEST, CENTRED = 1e-4, 1e-12, 1e-14
+GOAL = 1e-6
+SHRINK = 0.2
+MOST_NEWTON = 60
+SUFFICIENT = 1e-4
+SHORTEST = 1e-12
+CENTRED = 1e-14
 # Added to the Hessian, scaled to a diagonal of ones: many cuts that are nearly the same leave it singular in floating point.
 RIDGE = 1e-14
 

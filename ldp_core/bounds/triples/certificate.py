@@ -27,7 +27,8 @@ from ldp_core.bounds.triples.search import Search
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
-FEWEST_BITS, MOST_BITS = 3, 12
+FEWEST_BITS = 3
+MOST_BITS = 12
 # Pairs of types give the same bound for questions about a larger share of the attributes at once.
 HIGHEST_DEGREE = 2 / 3
 # The least gain on the bound by pairs of types, as a share.

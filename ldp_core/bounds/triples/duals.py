@@ -38,9 +38,12 @@ from ldp_core.bounds.proof import ABOVE, UNDERFLOW, U, magnitudes_fit, spread
 from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.moments import MOST_COUNTED, Moments, known_of, moments
 
-MOST_INTERVALS, MOST_CUTS, MOST_WINDOWS = 1_000, 4_000, 4_000
+MOST_INTERVALS = 1_000
+MOST_CUTS = 4_000
+MOST_WINDOWS = 4_000
 # Larger whole numbers in cuts are refused, so that all in their forms is exact.
-MOST_MEMBERS, MOST_FLOOR = 64, 2**17
+MOST_MEMBERS = 64
+MOST_FLOOR = 2**17
 
 
 @dataclass(frozen=True)

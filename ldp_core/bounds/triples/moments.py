@@ -49,7 +49,9 @@ from math import comb
 
 import numpy as np
 
-MOST_BITS, MOST_LETTERS, MOST_TYPES = 16, 12, 2**28
+MOST_BITS = 16
+MOST_LETTERS = 12
+MOST_TYPES = 2**28
 """Most letters of a record, for two letters in the alphabet and for more, and most records."""
 MOST_COUNTED = 2**20
 """If there are more records, whole-number constraints are not used."""

@@ -20,7 +20,8 @@ from ldp_core.run import Check, unchecked
 
 # A cut is added if its polynomial is below 0 by _SHALLOW for a record; at most _MOST_FOUND from one
 # solution.
-_SHALLOW, _MOST_FOUND = 1e-3, 60
+_SHALLOW = 1e-3
+_MOST_FOUND = 60
 # Regularisation of the solver's systems of equations, for bits and for more letters, which have
 # more records: less is more exact.
 _REGULAR = (1e-8, 1e-10)

@@ -16,23 +16,36 @@ from ldp_core.run import Check, unchecked
 
 # Intervals of sizes start with ends this far apart, as a factor, and are split while their ratio is more than a share above the largest of
 # a single size: half of what is left to be gained, from loose to tight.
-_WIDE, _LOOSE, _TIGHT = 2.0, 0.02, 0.001
+_WIDE = 2.0
+_LOOSE = 0.02
+_TIGHT = 0.001
 # The first round looks through no windows: to find these takes most of the time.
-_PLAIN, _MOST_SEEN = 1, 400
+_PLAIN = 1
+_MOST_SEEN = 400
 # Windows through five groups start _NARROW rounds after those through four, or where these gain no
 # more, and only if the moments violate at most _FEW_SEEN of these.
-_NARROW, _FEW_SEEN = 3, 3
+_NARROW = 3
+_FEW_SEEN = 3
 # Cuts and windows are sought at most _TRIES times, while they reduce the ratio by the share _WORTH;
 # cuts for up to _FEW members in a set.
-_TRIES, _FEW, _WORTH = 6, 200, 1e-4
+_TRIES = 6
+_FEW = 200
+_WORTH = 1e-4
 # It ends where no more can be gained than was asked for, even if windows add this factor; with tight intervals, where no more than _CLOSE
 # can be with the windows that were found, or was in the last rounds.
-_ROUNDS, _HOPE, _CLOSE, _STALE = 40, 1.06, 1e-3, 3
+_ROUNDS = 40
+_HOPE = 1.06
+_CLOSE = 1e-3
+_STALE = 3
 # Single sizes are tried _SCOUTS times before intervals, _APART apart. Windows that a solution
 # violates by _RULED_OUT rule it out.
-_SCOUTS, _APART, _RULED_OUT = 8, 1.2, 3e-4
+_SCOUTS = 8
+_APART = 1.2
+_RULED_OUT = 3e-4
 # Updates of the shares of columns, the share of the new ones together, and the least of any.
-_UPDATES, _NEW_SHARE, _LEAST_SHARE = 2000, 0.2, 1e-9
+_UPDATES = 2000
+_NEW_SHARE = 0.2
+_LEAST_SHARE = 1e-9
 Sizes = tuple[int, int]
 
 

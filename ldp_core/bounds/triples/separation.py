@@ -21,11 +21,15 @@ from ldp_core.run import Check
 
 # Windows have at most _MOST_IN_A_GROUP bits in a group, and there are at most _MOST_KINDS; a few
 # more have all bits in groups, most of them in the last.
-_MOST_IN_A_GROUP, _MOST_KINDS = 5, 14
+_MOST_IN_A_GROUP = 5
+_MOST_KINDS = 14
 # A form joins where it is negative by this share of a, and is left as it is where raising its constant takes no larger share of that off.
-_DEEP, _RAISED = 3e-4, 0.2
+_DEEP = 3e-4
+_RAISED = 0.2
 # Linear programs for a window and moments, sets that join at once, and sets that are held.
-_STEPS, _NEW, _HELD = 40, 60, 400
+_STEPS = 40
+_NEW = 60
+_HELD = 400
 
 
 class Separation:

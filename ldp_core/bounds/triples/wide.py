@@ -35,7 +35,8 @@ _OWN = 1 + len(_OWN_PAIRS) + len(_OWN_TRIPLES)
 CLASSES = 1 + _OWN + len(_PAIRS) + len(_TRIPLES)
 # Sets of four bits that are processed together, and most sets of five that are returned as the
 # worst.
-_AT_ONCE, _MOST_WORST = 16, 60
+_AT_ONCE = 16
+_MOST_WORST = 60
 _STARTS = np.random.default_rng(0).permutation(range(0, 402, _AT_ONCE))
 
 
@@ -148,4 +149,5 @@ def smallest(form: np.ndarray) -> float:
     return _SMALLEST[form.tobytes()]
 
 
-_SMALLEST, _MOST_KNOWN = dict[bytes, float](), 4096
+_SMALLEST = dict[bytes, float]()
+_MOST_KNOWN = 4096

@@ -26,7 +26,9 @@ import numpy as np
 from ldp_core.bounds.triples import wide
 from ldp_core.bounds.triples.moments import Moments
 
-GROUPS, WIDTH, UNIT = 4, 56, 2.0**-30
+GROUPS = 4
+WIDTH = 56
+UNIT = 2.0**-30
 # More wide windows are refused: to go through all sets takes a tenth of a second for each.
 MOST_WIDE = 400
 _AT_ONCE = 256

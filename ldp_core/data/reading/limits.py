@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_MB, _GB = 2**20, 2**30
+_MB = 2**20
+_GB = 2**30
 
 MAX_BYTES = 200 * _MB
 """Largest upload: it sits in memory, several times over while it is read."""
@@ -14,7 +15,8 @@ MAX_NAME = 300
 MAX_COLUMNS = 500
 IN_PROCESS = 32 * _MB
 """Text files up to this size are read without a process of their own: at that size it takes a few seconds at most."""
-MAX_ROW_NUMBER, MAX_COLUMN_NUMBER = 2**20, 2**14
+MAX_ROW_NUMBER = 2**20
+MAX_COLUMN_NUMBER = 2**14
 """The last row and column Excel itself can hold. A sheet may number its rows as it likes, and the gaps are filled."""
 MAX_PARTS = 10_000
 """Most parts of a workbook."""

@@ -36,7 +36,8 @@ _ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
 )
-_EXAMPLES, _ROOM = 64, 4
+_EXAMPLES = 64
+_ROOM = 4
 """Reports looked at to see how large a number one can add, and how much larger than that it may be."""
 _DAMAGED = "This file is no collection, or it is damaged: collect its files again."
 

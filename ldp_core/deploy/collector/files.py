@@ -17,10 +17,15 @@ from ldp_core.deploy.collector import slow_text
 from ldp_core.deploy.collector.reasons import UnreadableReports
 from ldp_core.wording import quote_examples, quoted
 
-REPORT, DESIGN, ID, REPORTS = "report", "design", "id", "reports"
-PARQUET_ENDINGS, TEXT_ENDINGS = (".parquet", ".pq"), (".csv", ".tsv", ".txt")
+REPORT = "report"
+DESIGN = "design"
+ID = "id"
+REPORTS = "reports"
+PARQUET_ENDINGS = (".parquet", ".pq")
+TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 _HEADER = 2**16
-_NUMBERED, _BY_ORDER = "file_row_number", "row_number() OVER ()"
+_NUMBERED = "file_row_number"
+_BY_ORDER = "row_number() OVER ()"
 _PARQUET_MAGIC = b"PAR1"
 
 

@@ -38,7 +38,9 @@ File = str | Path | tuple[str, bytes]
 MOST = 2**53
 """Reports in a collection: sums stay exact."""
 _SHARED = Path("/dev/shm")
-_NUMBERS_AT_ONCE, _FEWEST, _ROWS_AT_ONCE = 2**22, 2**8, 2**20
+_NUMBERS_AT_ONCE = 2**22
+_FEWEST = 2**8
+_ROWS_AT_ONCE = 2**20
 _OWN, _ANOTHER, _NAMELESS, _AGAIN, _UNCOUNTED = range(5)
 _KINDS = {"text": "texts", "uuid": "UUIDs"}
 _REFUSED = {_ANOTHER: ANOTHER_DESIGN, _NAMELESS: NO_ID, _UNCOUNTED: NO_NUMBER}

@@ -16,7 +16,9 @@ from ldp_core.deploy.commands import audit, collect, compare, design, kit, simul
 from ldp_core.deploy.commands.terminal import Stopping, stopping
 from ldp_core.run import Interrupted
 
-DONE, BAD_INPUT, STOPPED = 0, 2, 130
+DONE = 0
+BAD_INPUT = 2
+STOPPED = 130
 COMMANDS = {
     "design": design,
     "compare": compare,

@@ -29,11 +29,15 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-FORMAT, OLDER = "ldp-device/2", "ldp-device/1"
+FORMAT = "ldp-device/2"
+OLDER = "ldp-device/1"
 ONE = 2**53
 UNBOUNDED = math.inf
 MOST_EPSILON = 100
-MOST, LONGEST, MOST_TOGETHER, DEEPEST = 2**31, 2**24, 2**10, 20
+MOST = 2**31
+LONGEST = 2**24
+MOST_TOGETHER = 2**10
+DEEPEST = 20
 """The largest number of types, of numbers in a report, of reports sent as one (and of attributes), and of
 samplers within one another. A larger file is refused before it can take memory or time."""
 NUMBER = re.compile(r"(?=.{1,60}$)\+?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,3})?)", re.ASCII)

@@ -107,11 +107,14 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Protocol
 
-FORMAT, OLDER = "ldp-device/2", "ldp-device/1"
+FORMAT = "ldp-device/2"
+OLDER = "ldp-device/1"
 ONE = 2**53
 MOST = 2**31
 """Most types, buckets, coefficients and such: JavaScript combines their binary digits."""
-LONGEST, MOST_TOGETHER, DEEPEST = 2**24, 2**10, 20
+LONGEST = 2**24
+MOST_TOGETHER = 2**10
+DEEPEST = 20
 """The largest number of numbers in a report, of reports sent as one (and of attributes), and of samplers
 within one another."""
 MOST_EPSILON = 100

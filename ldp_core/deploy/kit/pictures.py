@@ -10,9 +10,14 @@ from ldp_core import wording
 from ldp_core.deploy.kit.markup import element
 
 WIDTH = 720
-_ROW, _NAMES, _RIGHT, _FOOT = 22, 250, 90, 46
+_ROW = 22
+_NAMES = 250
+_RIGHT = 90
+_FOOT = 46
 _NAME_LENGTH = 38
-_HEIGHT, _LEFT, _TOP = 330, 70, 26
+_HEIGHT = 330
+_LEFT = 70
+_TOP = 26
 _MOST_STEPS = 8
 
 

@@ -36,7 +36,9 @@ from ldp_core.workloads import DENSE_TYPES, Workload
 
 # Diameters computed in two ways differ by a few units in the last place; noise is made that much larger.
 ROUNDING = 1 + 1e-12
-_FREQUENCIES, _STEP = 2000, 0.1  # at which characteristic functions are summed
+# at which characteristic functions are summed
+_FREQUENCIES = 2000
+_STEP = 0.1
 
 
 class Noise(Protocol):

@@ -42,7 +42,8 @@ LEAST_ENERGY = 1e-12
 MOST_NUMBERS = 2**30
 """Most numbers in the reports of `ScrambledPatterns.privatize`, 2 to 4 bytes each."""
 # Values of people gone through in one step, and numbers of reports made at once.
-_VALUES_AT_ONCE, _NUMBERS_AT_ONCE = 2**26, 2**22
+_VALUES_AT_ONCE = 2**26
+_NUMBERS_AT_ONCE = 2**22
 
 
 class ScrambledPatterns(SurveyMechanism):

@@ -14,7 +14,9 @@ from ldp_core.run import Check, unchecked
 
 # Sizes of rows are tried on a thinned domain of so many types, as multiples of the share 1/(E + 1) of high entries: up to the first
 # that is worse than the one before. They then vary by this much (the standard deviation of their logarithm).
-PILOT_TYPES, PILOT_ROWS, PILOT_UPDATES = 64, 16, 10
+PILOT_TYPES = 64
+PILOT_ROWS = 16
+PILOT_UPDATES = 10
 SHARES = (1.0, 1.15, 1.3, 1.5, 1.7, 2.0, 2.3, 2.7, 3.2)
 SPREAD = 0.1
 # Points at which the correlation of two high entries is tabulated by that of the field.

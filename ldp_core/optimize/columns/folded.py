@@ -39,8 +39,10 @@ RING_TYPES = 1449
 UPDATES = 8
 # Rows that go uphill in each round, for each type, and at least; how many of their entries are flipped at most, as a share of those that
 # are high; and the least weight of where they get, as a share of the average.
-STARTS_PER_TYPE, LEAST_STARTS = 1 / 4, 32
-FLIPPED, LEAST_FLIPS = 1 / 8, 2
+STARTS_PER_TYPE = 1 / 4
+LEAST_STARTS = 32
+FLIPPED = 1 / 8
+LEAST_FLIPS = 2
 LEAST_NEW_WEIGHT = 0.1
 
 

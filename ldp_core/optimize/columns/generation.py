@@ -24,7 +24,8 @@ LEAST_STARTS = 64
 NEW_WEIGHT = 0.3
 UPDATES = 6
 # Updates go on in the direction of the last one: weights are multiplied by this power of their last ratio, MOST_PUSH at most.
-MOMENTUM, MOST_PUSH = 0.8, 3.0
+MOMENTUM = 0.8
+MOST_PUSH = 3.0
 LAST_UPDATES = 6
 LEAST_GAIN = 1e-6
 # Share of the average of G's diagonal added where a workload is blind to some directions, to keep M invertible.

@@ -21,7 +21,8 @@ from ldp_core.optimize.columns.generation import strategy_of
 from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
 from ldp_core.privacy import fitted_odds
 
-LEAST_PART, MOST_PART = 1e-4, 0.999
+LEAST_PART = 1e-4
+MOST_PART = 0.999
 
 
 @dataclass(frozen=True)

@@ -43,12 +43,16 @@ from ldp_core.workloads import Workload
 STEP = 1.0
 # Moves of the prior, each with two updates of the weights of the rows held: every round, since new rows disturb the balance
 # between the types more than the average, and at the end.
-SETTLINGS, LAST_SETTLINGS = 1, 4
+SETTLINGS = 1
+LAST_SETTLINGS = 4
 # The search has converged when so many rounds gain nothing: the best mechanism can stand still while the prior still moves.
 PATIENCE = 200
 # From so many types the rows come from the search for the best average first. They are taken over now and then, and for good when so
 # many rounds together gain less than this share.
-MANY_TYPES, TAKEN_OVER_EVERY, AVERAGE_WINDOW, AVERAGE_SETTLED = 192, 5, 20, 5e-4
+MANY_TYPES = 192
+TAKEN_OVER_EVERY = 5
+AVERAGE_WINDOW = 20
+AVERAGE_SETTLED = 5e-4
 # Eigenvalue decompositions spent on the prior to start from.
 PRIOR_ROUNDS = 60
 

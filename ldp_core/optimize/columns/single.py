@@ -10,7 +10,8 @@ from ldp_core.optimize.sizes import blocks
 from ldp_core.run import Check
 
 # Fewer types take no time worth saving; for other E, what tells types apart is lost beside the rest in single precision.
-LEAST_TYPES, RATIOS = 96, (1.05, 500.0)
+LEAST_TYPES = 96
+RATIOS = (1.05, 500.0)
 # Column sums are balanced to this accuracy in single precision.
 SUM_TOLERANCE = 1e-5
 

@@ -25,7 +25,8 @@ NEAR = 1e-3
 MAX_HALVINGS = 30
 # Powers of the ratio worth / price by which weights change: the majoriser's own, which never raises L, and a longer step.
 # At powers of 1 or more, weights that alone decide an eigenvalue of M would swing for ever: their worth falls with their square.
-MONOTONE, BOLD = 0.5, 0.8
+MONOTONE = 0.5
+BOLD = 0.8
 # Where row 0 is randomized response, it keeps at least this share of the probability, so that no direction is ever lost.
 LEAST_SHARE = 1e-7
 # A step that shrinks the error less than this means that the factored Hessian is out of date.

@@ -21,7 +21,9 @@ MOST_CLIMBED = 4096
 """Largest table on which patterns climb, and largest over more attributes than anything asked is about."""
 
 # Smallest relative rise of a step; steps between two looks at the clock; cells of all starts that climb together.
-LEAST_RISE, BETWEEN_CHECKS, TOGETHER = 1e-9, 16, 2**17
+LEAST_RISE = 1e-9
+BETWEEN_CHECKS = 16
+TOGETHER = 2**17
 
 
 def climb(

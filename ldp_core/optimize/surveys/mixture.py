@@ -17,7 +17,9 @@ from ldp_core.run import Check, unchecked
 
 # The power of a column's price that its share is multiplied by, and updates between two looks at what they bring; entries of the
 # energies gone through in all updates, where they are many.
-POWER, TOGETHER, MOST_PRODUCTS = 0.9, 10, 2 * 10**8
+POWER = 0.9
+TOGETHER = 10
+MOST_PRODUCTS = 2 * 10**8
 # Updates end when so many of them gain less than this share.
 SETTLED = 1e-8
 # What an attribute more costs a column that is as good as another.

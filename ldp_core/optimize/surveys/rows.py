@@ -25,9 +25,11 @@ from ldp_core.workloads.surveyed import by_tables
 
 FEWEST_TYPES = 128
 """Up to this many types a search that begins with nothing gets to the best strategy within seconds."""
-ROWS_PER_TYPE, MOST_ENTRIES = 15, 2**24
+ROWS_PER_TYPE = 15
+MOST_ENTRIES = 2**24
 """How many rows there are at first for each type, and at most of entries in all: their weights are known after a few seconds then."""
-TIME, MOST_SECONDS = 1 / 4, 8.0
+TIME = 1 / 4
+MOST_SECONDS = 8.0
 """The most of the time that goes to the tables, and in seconds where time is limited: nothing is shown until they are there."""
 
 Rows = tuple[np.ndarray, np.ndarray]

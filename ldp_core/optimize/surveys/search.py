@@ -29,27 +29,41 @@ from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
 # Updates of the shares at the start, in a round, and in the end.
-FIRST_UPDATES, UPDATES, LAST_UPDATES = 300, 800, 2000
+FIRST_UPDATES = 300
+UPDATES = 800
+LAST_UPDATES = 2000
 # Patterns drawn for each shape at the start, and columns made of them where there are many sets.
-RANDOM, START_COLUMNS = 8, 20_000
+RANDOM = 8
+START_COLUMNS = 20_000
 # What new columns get of the shares together, and how much more than those held they must be worth.
-NEW_SHARE, LEAST_GAIN = 0.1, 2e-5
+NEW_SHARE = 0.1
+LEAST_GAIN = 2e-5
 # Columns that bring less than this part of the energy of every set are dropped. With more columns for each set than the second number,
 # as many as there are sets are chosen among them, but not with more energies in all than the last: that takes long where many are as good.
-LITTLE, MOST_COLUMNS, MOST_ENERGIES = 1e-5, 10, 100_000
+LITTLE = 1e-5
+MOST_COLUMNS = 10
+MOST_ENERGIES = 100_000
 # So many columns for each set are then tried in the end, which may cost this, relative.
-FEW_COLUMNS, FREE = (2, 4), 1e-4
+FEW_COLUMNS = (2, 4)
+FREE = 1e-4
 # Starts of climbs on a table: their cells together, and their least and largest number.
-CLIMBING_CELLS, FEWEST_STARTS, MOST_STARTS = 2**14, 4, 32
+CLIMBING_CELLS = 2**14
+FEWEST_STARTS = 4
+MOST_STARTS = 32
 # Columns grown in a round, and rounds before one is grown once more; draws of other attributes that patterns of a shape are tried on,
 # at least, and of all shapes together for each set asked for.
-GROWN, REST, FEWEST_DRAWS, DRAWS = 24, 3, 16, 0.5
+GROWN = 24
+REST = 3
+FEWEST_DRAWS = 16
+DRAWS = 0.5
 # Columns with an attribute exchanged in a round, for each set asked for and at most.
-TRIED, MOST_TRIED = 2.5, 600
+TRIED = 2.5
+MOST_TRIED = 600
 # Tables are large enough where the ideal share of their cells is so many.
 FINE = 64
 # Energies of a mixture that is simplified in a moment, and shares that are none.
-QUICKLY_SPARED, NOBODY = 2**15, 1e-12
+QUICKLY_SPARED = 2**15
+NOBODY = 1e-12
 # The search ends when it is that close to the closed-form bound.
 CLOSE = 1e-4
 

@@ -32,7 +32,8 @@ MOST_OWN = 24
 """Most strategies of their own: each takes time to fit, and people to report on it."""
 FEW_TOLD_APART = 64
 """Of tables that a search over all types does well with, those whose questions tell so few types apart are merged first: that takes no time."""
-SHARE_ROUNDS, SHARED_CLOSE = 30, 1e-4
+SHARE_ROUNDS = 30
+SHARED_CLOSE = 1e-4
 """Shares are improved in at most so many rounds, while one gains more than this share of what is left."""
 LEAST_SHARE = 1e-6
 LITTLE = 1e-8  # of the weight of the questions, for all that can be asked of a table: so that reports tell all of it

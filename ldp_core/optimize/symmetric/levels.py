@@ -25,16 +25,23 @@ from ldp_core.workloads import Workload, walsh_hadamard
 from ldp_core.workloads.symmetry import Scheme
 
 # Rows held, juntas and climbing starts tried in each round, and updates of the shares in it.
-MOST_ROWS, JUNTAS, STARTS, UPDATES = 64, 8, 6, 200
+MOST_ROWS = 64
+JUNTAS = 8
+STARTS = 6
+UPDATES = 200
 # Rows climb by single flips up to this many types; on more, so do functions of FEWEST_BITS to MOST_BITS bits, TABLES in each round.
 FLIPPED_TYPES = 1024
-FEWEST_BITS, MOST_BITS, TABLES = 5, 9, 4
+FEWEST_BITS = 5
+MOST_BITS = 9
+TABLES = 4
 LINEARISATIONS = 30
 # Past FLIPPED_TYPES all but FRESH of the starts are near rows held, as near as the noise on their slopes.
-NOISE, FRESH = (0.3, 1.0), 1
+NOISE = (0.3, 1.0)
+FRESH = 1
 NEW_SHARE = 0.1
 # Times that what drawing images costs is worked out anew in a round; a row of this share has all its images where they are few enough.
-ADJUSTED, LIKELY_SHARE = 3, 0.1
+ADJUSTED = 3
+LIKELY_SHARE = 0.1
 # Base rows of smaller shares get no images when a strategy is written out.
 NEGLIGIBLE = 1e-4
 RIDGE = 1e-9

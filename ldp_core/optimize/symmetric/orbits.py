@@ -31,14 +31,21 @@ from ldp_core.workloads import Workload
 from ldp_core.workloads.symmetry import Scheme
 
 # Subset selection is written out up to this many rows, orbits up to ROWS_PER_TYPE n, within these limits and MOST_ENTRIES.
-FEWEST_ROWS, MOST_ROWS, ROWS_PER_TYPE = 2**13, 2**15, 128
+FEWEST_ROWS = 2**13
+MOST_ROWS = 2**15
+ROWS_PER_TYPE = 128
 STARTS = 64
 # Rounds of the design that permutes attributes too, which comes first; images taken of those of its base rows that at least
 # SMALL_ORBIT translations leave as they are.
-LEVEL_ROUNDS, IMAGES, SMALL_ORBIT = 20, 120, 8
+LEVEL_ROUNDS = 20
+IMAGES = 120
+SMALL_ORBIT = 8
 UPDATES = 30
 # Base rows of the strategy that is there at once, up to FEW_TYPES types and beyond.
-FEW_TYPES, MANY_BASES, FEW_BASES, FIRST_UPDATES = 512, 16, 4, 60
+FEW_TYPES = 512
+MANY_BASES = 16
+FEW_BASES = 4
+FIRST_UPDATES = 60
 NEW_SHARE = 0.1
 LEAST_GAIN = 1e-6
 RIDGE = 1e-9

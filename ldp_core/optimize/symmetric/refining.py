@@ -22,9 +22,14 @@ Transform = Callable[[np.ndarray], np.ndarray]
 """Rows (..., n) by the characters of the group that moves types, in single precision where the rows are."""
 
 # Of the types that a row would exchange: the part tried first, by what it shrinks where L does not fall (and how often in a row) and grows where it does.
-FIRST, SMALLER, LARGER, TRIES, LEAST = 0.3, 0.2, 1.3, 2, 1e-3
+FIRST = 0.3
+SMALLER = 0.2
+LARGER = 1.3
+TRIES = 2
+LEAST = 1e-3
 # Updates of the shares at first, and in each round.
-UPDATES, MORE_UPDATES = 40, 5
+UPDATES = 40
+MORE_UPDATES = 5
 RIDGE = 1e-9
 
 

@@ -23,9 +23,13 @@ from ldp_core.workloads import Workload
 # Base rows, randomized response among them: more gain less than a thousandth.
 BASE_ROWS = 24
 # Places for each type: the best of these for fewer types, which powers are found for by so many updates.
-STRETCHES, FEWER_TYPES, UPDATES = (1.0, 1.3), 256, 40
+STRETCHES = (1.0, 1.3)
+FEWER_TYPES = 256
+UPDATES = 40
 # Times that every row is changed in a round; rounds end when one gains less.
-PASSES, PILOT_PASSES, SETTLED = 10, 5, 5e-4
+PASSES = 10
+PILOT_PASSES = 5
+SETTLED = 5e-4
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ MOST_TYPES = 2**16
 """Largest number of types for which base rows are designed."""
 
 # Base rows, and entries of all of them together; smaller shares are left out.
-MOST_ROWS, MOST_ENTRIES, NEGLIGIBLE = 2048, 2**24, 1e-9
+MOST_ROWS = 2048
+MOST_ENTRIES = 2**24
+NEGLIGIBLE = 1e-9
 # Rounds over rows with all their images, before there are base rows to refine.
 LEVEL_ROUNDS = 15
 # Times that room left by rows of few images is given to the others, and how many times as many images are drawn at most.

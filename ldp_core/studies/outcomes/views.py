@@ -25,7 +25,9 @@ RELEASES = 9
 """The published answers of this many collections, the first ones, are kept."""
 LEVEL = 0.95
 _MIDDLE = (0.05, 0.95)  # where nine collections in ten lie
-_CURVE_POINTS, _LEAST_POINTS = 200, 32  # of all curves together, where that leaves each enough
+# of all curves together, where that leaves each enough
+_CURVE_POINTS = 200
+_LEAST_POINTS = 32
 
 Columns = Mapping[str, np.ndarray | Sequence[str | float]]
 

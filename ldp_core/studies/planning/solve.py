@@ -21,12 +21,14 @@ from ldp_core.workloads import Workload
 COLUMNS = ["name", "solved", "epsilon", "users", "standard_error", "alpha", "case", "reason"]
 
 # How closely epsilon is solved for, as a share of it: closed forms, and figures that take a fit or a certificate each.
-EXACT, ROUGH = 1e-12, 0.004
+EXACT = 1e-12
+ROUGH = 0.004
 MOST_FITS = 12
 # The search for a crossing steps through log epsilon by these shares of the log of how far v is off: about half of it
 # leads to the crossing where v falls like 1/epsilon^2. But Hadamard response jumps upwards where its block size
 # changes, and small steps find the lower of two crossings.
-CAREFUL, BOLD = 0.25, 0.55
+CAREFUL = 0.25
+BOLD = 0.55
 LEAST_STEP = 0.04
 
 

@@ -22,7 +22,8 @@ from ldp_core.workloads import Workload
 BOUNDS = ("svd", "centred_svd", "certificate")
 """Lower bounds that can stand in place of a mechanism's name."""
 
-CERTIFIED_TYPES, CERTIFIED_BY_BLOCKS = 256, 1024
+CERTIFIED_TYPES = 256
+CERTIFIED_BY_BLOCKS = 1024
 """Certificates of workloads without symmetry take half a minute past this many types; half a second up to so many where neighbouring types
 are much alike."""
 LIGHT_TYPES = 256

@@ -18,7 +18,8 @@ from pages.ui.tasks import collecting
 from pages.ui.tasks.collecting import Subject
 from pages.ui.words import plain
 
-OWN, KIT = "This design", "The design of a kit"
+OWN = "This design"
+KIT = "The design of a kit"
 SOURCES = {
     "upload": "Upload",
     "local": "Files on this machine",

@@ -33,7 +33,8 @@ WAITED = 1.0
 """Seconds an action waits for its file before the page goes on without it."""
 PREVIEW = 8
 Ts = TypeVarTuple("Ts")
-_PENDING, _DIRECT = "ahead", "looked"
+_PENDING = "ahead"
+_DIRECT = "looked"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from pages.ui.controls import change, control
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.words import CASES, case_title, plain
 
-SLIDER_LOW, SLIDER_HIGH = 0.1, 5.0
+SLIDER_LOW = 0.1
+SLIDER_HIGH = 5.0
 PARAMETERS = {
     "branching": "Branching factor",
     "size": "Size of a set",

@@ -21,7 +21,9 @@ from pages.ui.streamlit_fixes import run_context
 if TYPE_CHECKING:
     from pages.ui.session.state import Session
 
-_VISITOR, _TOKEN, _STALE = "visitor", "browser-token", "browser-token-replaced"
+_VISITOR = "visitor"
+_TOKEN = "browser-token"
+_STALE = "browser-token-replaced"
 _OURS = re.compile(r"[\w-]{43}", re.ASCII)
 _RUN = secrets.token_urlsafe(8)
 """This run of the server. A browser in which something was begun keeps it, and learns by it that the server was restarted."""

@@ -20,7 +20,8 @@ PROOF_TYPES = 2048
 SAME_ERROR = 1e-6
 """Share by which the error of one strategy may differ between machines."""
 
-LINK, WITHOUT = "design", "without"
+LINK = "design"
+WITHOUT = "without"
 """The query parameters that carry a design, and names of what was left out of it."""
 
 

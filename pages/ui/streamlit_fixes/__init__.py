@@ -25,7 +25,8 @@ from pages.ui.streamlit_fixes import (
     uploads,
 )
 
-_LOCK, _DONE = threading.Lock(), threading.Event()
+_LOCK = threading.Lock()
+_DONE = threading.Event()
 
 
 def install() -> None:

@@ -14,7 +14,8 @@ from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Task
 
-QUICK_ENTRIES, QUICK_TYPES = 2**16, 512
+QUICK_ENTRIES = 2**16
+QUICK_TYPES = 512
 """Tables of so many probabilities, and errors for so many types, are packed while a page is drawn."""
 
 

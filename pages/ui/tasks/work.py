@@ -27,7 +27,8 @@ from pages.ui.words import case_title
 DRAWN_TYPES = 512
 """Up to this many types a strategy at work is drawn along with what it needs: copying and ordering larger ones takes seconds."""
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
-PLAN_SECONDS, SWEEP_SECONDS = 120.0, 600.0
+PLAN_SECONDS = 120.0
+SWEEP_SECONDS = 600.0
 """Time for all the fits of a plan over epsilon, and of a sweep."""
 PRICE_SECONDS = 3.0  # exact errors at `PRICED_TYPES`
 
