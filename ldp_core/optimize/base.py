@@ -1,4 +1,5 @@
-"""What every search for a design takes, and what every design says of how it was found."""
+"""The limits that every search for a design accepts, and the record that every design keeps of its
+search."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from ldp_core.run import Budget, Callback, Cancel, Run, Stopped
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """What a search may take: ``time_limit`` in seconds and ``max_rounds`` (None: no limit), the ``seed`` of its random
-    choices, and ``callback`` and ``cancel`` as in `ldp_core.run`. Time and cancelling only stop a search, which is
-    deterministic in (seed, max_rounds)."""
+    """The limits of a search: ``time_limit`` in seconds and ``max_rounds`` (None: no limit), the
+    ``seed`` of its random choices, and ``callback`` and ``cancel`` as in `ldp_core.run`. Time and
+    cancelling only stop a search, which is deterministic in (seed, max_rounds)."""
 
     time_limit: float | None = 10.0
     max_rounds: int | None = None
@@ -38,8 +39,9 @@ DEFAULT = SearchLimits()
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Design:
-    """What a search came to. ``objective`` is ``L = tr(M^-1 G)`` in squared users; ``history`` holds (round, seconds, best
-    objective) for every round, and ``stopped`` says why there was no other."""
+    """The result of a search. ``objective`` is ``L = tr(M^-1 G)`` in squared users; ``history``
+    holds (round, seconds, best objective) for every round, and ``stopped`` says why the search
+    ended."""
 
     objective: float
     history: tuple[tuple[int, float, float], ...]
@@ -51,7 +53,7 @@ class Design:
 
     @property
     def contents(self) -> str:
-        """What the design is made of, in a few words."""
+        """The contents of the design, in a few words."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

@@ -1,9 +1,11 @@
 """The best strategy for a workload: column generation over two-valued rows, with majorise-minimise weights.
 
-Replacing a row of a strategy by extreme rays of the cone ``{q : q_i <= E q_j}`` never raises ``L = tr(M^-1 G)``, and those
-rays are the two-valued rows ``v`` in {1, E}^n. So the best strategy is a measure over such rows, and finding it is convex:
-an optimal experimental design problem without local minima (this project; the objective is that of McKenna et al. 2020,
-Theorem 3.11). The measure lives on a few thousand rows; `weights` improves their weights, `pricing` finds better rows.
+Replacing a row of a strategy by extreme rays of the cone ``{q : q_i <= E q_j}`` never raises
+``L = tr(M^-1 G)``, and those rays are the two-valued rows ``v`` in {1, E}^n. The best strategy is
+therefore a measure over such rows. The search for it is convex: an optimal experimental design
+problem without local minima (this project; the objective is that of McKenna et al. 2020, Theorem
+3.11). The measure lives on a few thousand rows; `weights` improves their weights, `pricing` finds
+better rows.
 """
 
 from __future__ import annotations
@@ -65,8 +67,9 @@ def design_strategy(
 
 
 def precise(strategy: np.ndarray) -> np.ndarray:
-    """``strategy`` (m, n) without the outputs that updates have made all but impossible: nothing sees them miss, but the
-    ratio of their entries, of which next to no digits are stored, can exceed e^epsilon."""
+    """``strategy`` (m, n) without the outputs that updates have made almost impossible. No sum
+    changes noticeably without them, but their entries are stored with few digits, so that their
+    ratio can exceed e^epsilon."""
     kept = strategy.min(axis=1) > LEAST_ENTRY
     return strategy if kept.all() else np.ascontiguousarray(strategy[kept])
 

@@ -32,7 +32,7 @@ TABLES_TIME = 1 / 2
 
 @dataclass(frozen=True)
 class Case:
-    """What a search is chosen by."""
+    """The facts that choose a search."""
 
     workload: Workload
     prior: np.ndarray | None
@@ -44,22 +44,22 @@ class Case:
 
     @property
     def alike(self) -> bool:
-        """Whether it is a survey that treats all values of an attribute alike."""
+        """True if it is a survey that treats all values of an attribute alike."""
         return self.survey is not None and self.survey.symmetric
 
     @property
     def large_survey(self) -> bool:
-        """Whether it is a survey with too many types for a strategy over all of them."""
+        """True if it is a survey with too many types for a strategy over all of them."""
         return self.survey is not None and self.survey.n > sizes.MOST_TYPES
 
     @property
     def small_survey(self) -> bool:
-        """Whether patterns compete with a strategy over all types."""
+        """True if patterns compete with a strategy over all types."""
         return self.survey is not None and self.prior is None and too_many(self.survey) is None
 
     @property
     def many(self) -> bool:
-        """Whether there are too many types for a strategy over all of them, which count alike."""
+        """True if there are too many types for a strategy over all of them, and all count equally."""
         return self.workload.n > sizes.MOST_TYPES and self.prior is None
 
 
@@ -76,13 +76,25 @@ def design(
     cancel: Cancel | None = None,
     prior: np.ndarray | None = None,
 ) -> AnyDesign:
-    """The mechanism of least L: for a `Survey` its patterns (`ldp_core.optimize.surveys.design`; whose error counts makes no difference, and
-    ``prior`` is not used), past 2,048 types beside strategies on tables where questions follow an order or single out values
-    (`ldp_core.optimize.surveys.split`), up to there, without a ``prior``, the better of these and of a strategy over all types; else a strategy, which
-    begins with the best for their tables where questions are about tables of several attributes (`ldp_core.optimize.surveys.rows`); see
-    `ldp_core.optimize.certified.design_strategy` for it and ``prior``, and `SearchLimits` for the other parameters. Past 2,048 types no strategy over all of
-    them is written out: questions about few attributes of two values at once are a `Survey`, those about more get base rows that are flipped,
-    running totals and ranges base rows that are turned, both on average over all types alike.
+    """The mechanism of least L.
+
+    * A `Survey` that treats all values of an attribute alike gets patterns
+      (`ldp_core.optimize.surveys.design`). They are best for worst case and average, and ``prior``
+      is not used.
+    * Another `Survey` past 2,048 types gets patterns, and strategies for the tables whose questions
+      follow an order or single out values (`ldp_core.optimize.surveys.split`).
+    * A smaller `Survey` without a ``prior`` gets the better of these and of a strategy over all
+      types.
+    * Every other workload gets a strategy over all types. If its questions are about tables of
+      several attributes, the search begins with the best strategies for these tables
+      (`ldp_core.optimize.surveys.rows`).
+    * Past 2,048 types no strategy over all types is written out. Questions about few attributes of
+      two values at a time become a `Survey`; questions about more get base rows that are flipped;
+      running totals and ranges get base rows that are rotated. Base rows minimise the average over
+      all types alike.
+
+    `ldp_core.optimize.certified.design_strategy` explains strategies and ``prior``, and
+    `SearchLimits` the other parameters.
 
     >>> survey = ldp.workloads.survey([16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2], ways=2)
     >>> best = ldp.optimize.design(survey, epsilon=1.0, time_limit=None, max_rounds=2)
@@ -135,4 +147,4 @@ SEARCHES: tuple[tuple[Callable[[Case], bool], Find], ...] = (
     ),
     (lambda case: True, _strategy),
 )
-"""Which search a case is for: the first that applies."""
+"""Searches and the cases that they are for: the first that applies is used."""

@@ -1,14 +1,16 @@
 """The exact optimum for few types: all 2^n two-valued rows at once, by semidefinite programming, with a proof.
 
-The best strategy is a measure over the rows v in {1, E}^n (see `ldp_core.optimize.certified`), so with all of them available
-the design problem is a finite convex program. In coordinates in which it is well scaled at every epsilon: with ``r = n p``,
-m_v the probability of output v under the prior p, ``v = r'v/n a_v``, and B (n, n-1) an orthonormal basis of the differences
-between types, ``B'1 = 0``,
+The best strategy is a measure over the rows v in {1, E}^n (see `ldp_core.optimize.certified`), so
+with all of them available the design problem is a finite convex program. Coordinates that are well
+scaled at every epsilon: let ``r = n p``, m_v the probability of output v under the prior p,
+``v = r'v/n a_v``, and B (n, n-1) an orthonormal basis of the differences between types,
+``B'1 = 0``. Then
 
     M_p^-1 = r r'/n + B K^-1 B',     K = sum_v m_v k_v k_v',  k_v = sqrt(n) B'v / (r'v),     sum_v m_v a_v = 1,
 
-as ``M_p r = 1``. So ``tr(M_p^-1 G) = r'G r / n + tr(K^-1 B'G B)``: least is ``tr Z`` where [[Z, R'], [R, K]] is positive
-semidefinite, ``R R' = B'G B``. The multipliers of ``sum_v m_v a_v = 1`` and K^-1 are what the proof is made of.
+as ``M_p r = 1``. So ``tr(M_p^-1 G) = r'G r / n + tr(K^-1 B'G B)``: least is ``tr Z`` where [[Z,
+R'], [R, K]] is positive semidefinite, ``R R' = B'G B``. The proof consists of the multipliers of
+``sum_v m_v a_v = 1`` and K^-1.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from ldp_core.privacy import check_epsilon, fitted_odds
 from ldp_core.workloads import Workload
 
 TOLERANCE = 1e-10
-"""Asked of the solver; what it attains, the proof tells."""
+"""The solver's tolerance; the proof shows what it attains."""
 NEGLIGIBLE = 1e-10  # outputs less likely than this are left out
 _BALANCES = 3  # Newton steps that restore the column sums
 
@@ -56,7 +58,8 @@ class ExactOptimum:
 
     @property
     def variance(self) -> float:
-        """What one user adds to the squared errors of all queries, on average over the prior, at the optimum."""
+        """The contribution of one user to the squared errors of all queries, on average over the
+        prior, at the optimum."""
         return average_variance(self.objective, self.proof.workload, self.proof.prior)
 
     def __repr__(self) -> str:
@@ -149,7 +152,7 @@ class _Problem(NamedTuple):
         sums, semidefinite = self.columns.T @ chances == 1, cp.bmat([[bound, self.root.T], [self.root, K]]) >> 0
         program = cp.Problem(cp.Minimize(cp.trace(bound)), [semidefinite, sums])
         with warnings.catch_warnings(), suppress(cp.error.SolverError):
-            warnings.simplefilter("ignore", UserWarning)  # of an inaccurate solution: the proof tells how good it is
+            warnings.simplefilter("ignore", UserWarning)  # of an inaccurate solution: the proof shows how good it is
             program.solve(solver=cp.CLARABEL, tol_gap_abs=TOLERANCE, tol_gap_rel=TOLERANCE, tol_feas=TOLERANCE)
         if chances.value is None or not np.all(np.isfinite(chances.value)):
             raise ValueError("The solver found no optimum for this workload and epsilon; use the certified design.")

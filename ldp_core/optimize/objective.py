@@ -76,9 +76,10 @@ def multipliers(
 ) -> np.ndarray:
     """Multipliers mu (n,) of the column sums for moves that stretch rows: ``(Q' diag(1/a) Q) mu = 1``.
 
-    With them the stretches ``1 + t (1 - mu'q_y / a_y)`` keep every column sum, and L falls at the rate
-    ``sum_y a_y (1 - mu'q_y / a_y)^2``. A few conjugate gradient steps from ``start``, preconditioned by M^-1: near
-    the optimum a is proportional to d for the symmetric workloads, and the matrix to M.
+    The stretches ``1 + t (1 - mu'q_y / a_y)`` then keep every column sum, and L falls at the rate
+    ``sum_y a_y (1 - mu'q_y / a_y)^2``. A few conjugate gradient steps from ``start``,
+    preconditioned by M^-1: near the optimum a is proportional to d for the symmetric workloads, and
+    the matrix to M.
     """
     mu = start.copy()
 

@@ -29,7 +29,7 @@ TOLERANCE = 1e-3
 BOLDEST_POWER = 3.0
 # Rows added to the identity in a p-identity strategy: 1/16 of the types, as in McKenna et al. 2018 for ranges, but at least a few.
 FEWEST_QUERIES = 4
-PAIR_ENTRIES = 2**32  # largest n^2 k for which all pairwise L1 distances are computed
+PAIR_ENTRIES = 2**32  # largest n^2 k with all pairwise L1 distances computed
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,17 @@ def optimal_l2(
 ) -> StrategyDesign:
     """The strategy of L2 diameter 1 with the least error for ``workload``, to within the share ``tolerance``.
 
-    With S = A'A the problem is convex: minimise tr(PGP S^+) where (e_u - e_v)'S(e_u - e_v) <= 1 for all pairs. For weights
-    w_uv >= 0 of the pairs with sum 1 and their graph Laplacian L, every feasible S has tr(LS) <= 1, and the least error
-    under that one constraint is tau^2, tau = tr((R L R')^1/2) with R'R = PGP, reached by S = R'(R L R')^(-1/2) R / tau: so
-    tau^2 is a lower bound, and S divided by its largest squared distance is feasible with error tau^2 max d^2. Weights
-    grow by a power of d_uv^2, as in multiplicative algorithms for optimal designs, until the two agree.
+    With S = A'A the problem is convex: minimise tr(PGP S^+) where (e_u - e_v)'S(e_u - e_v) <= 1 for
+    all pairs. Take weights w_uv >= 0 of the pairs with sum 1 and their graph Laplacian L. Every
+    feasible S has tr(LS) <= 1, and the least error under that one constraint is tau^2, tau = tr((R
+    L R')^1/2) with R'R = PGP, reached by S = R'(R L R')^(-1/2) R / tau. Hence tau^2 is a lower
+    bound, and S divided by its largest squared distance is feasible with error tau^2 max d^2.
+    Weights grow by a power of d_uv^2, as in multiplicative algorithms for optimal designs, until
+    the two agree.
 
-    Starts from equal weights, with no random choice; deterministic in ``max_rounds`` (default 500, rarely reached).
-    ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past `ldp_core.optimize.sizes.MOST_VECTOR_TYPES` types or for a workload that asks
-    for nothing but the number of users.
+    Starts from equal weights, with no random choice; deterministic in ``max_rounds`` (default 500,
+    rarely reached). ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past
+    `ldp_core.optimize.sizes.MOST_VECTOR_TYPES` types or for a workload that only counts the users.
     """
     budget = _budget(time_limit, max_rounds, cancel, callback)
     R, n = _centred_root(workload), workload.n

@@ -12,8 +12,9 @@ from ldp_core.bounds.centred import centred_root_correlation, field_correlation,
 from ldp_core.optimize.columns.weights import BOLD, MONOTONE, update
 from ldp_core.run import Check, unchecked
 
-# Sizes of rows are tried on a thinned domain of so many types, as multiples of the share 1/(E + 1) of high entries: up to the first
-# that is worse than the one before. They then vary by this much (the standard deviation of their logarithm).
+# Sizes of rows are tried on a thinned domain of PILOT_TYPES types, as multiples of the share 1/(E +
+# 1) of high entries, up to the first that is worse than the last. They then vary by SPREAD (the
+# standard deviation of their logarithm).
 PILOT_TYPES = 64
 PILOT_ROWS = 16
 PILOT_UPDATES = 10
@@ -56,10 +57,10 @@ def sized_rows(
     """Boolean rows (rows, n), high at the highest entries of a Gaussian field, for G with ``P G P`` the same turned round (see `folded`);
     ``ratio`` is E.
 
-    Rows of about the same size have about the same mass, and less of their second moments is chance than of `threshold_rows`. At large
-    epsilon, the more so the smoother the workload, rows larger than 1/(E + 1) of the types are better than what the closed-form bound is
-    attained by: fields that change sign seldom cannot be high in few places and uncorrelated otherwise. So the size is tried out on every
-    k-th type, since the best share hardly depends on how finely the types are cut.
+    Rows of about the same size have about the same mass, and less of their second moments is chance
+    than of `threshold_rows`. Rows of a share 1/(E + 1) of the types attain the closed-form bound.
+    Larger rows are better at large epsilon, especially for smooth workloads: The size is therefore
+    tried on every k-th type: the best share hardly depends on the number of types.
     """
     n = len(gram)
     step = max(1, n // PILOT_TYPES)

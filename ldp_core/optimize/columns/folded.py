@@ -1,10 +1,13 @@
-"""Column generation where the questions stay the same when the order of the types is turned round, as for running totals and ranges.
+"""Column generation for questions that do not change when the order of the types is reversed, such
+as running totals and ranges.
 
-With T the permutation that turns the order round, averaging a strategy over T never raises L where ``P G P`` commutes with T, P the
-projection off the ones (it is convex in M, and only ``P G P`` and the constant ``1'G1`` count, since ``M 1 = 1``). So rows come in pairs v
-and Tv of equal weight, and M falls into two blocks of half the size: in the sums ``(v_i + v_(n-1-i)) / 2`` and in the differences
-``(v_i - v_(n-1-i)) / 2``, the even and the odd half. Column sums have an even half only. An update of as many rows takes a quarter of
-the time, and there are half as many multipliers.
+Let T be the permutation that reverses the order, and P the projection off the ones. Averaging a
+strategy over T never raises L if ``P G P`` commutes with T: L is convex in M, and only ``P G P``
+and the constant ``1'G1`` count, since ``M 1 = 1``. Rows therefore come in pairs v and Tv of equal
+weight, and M falls into two blocks of half the size: in the sums ``(v_i + v_(n-1-i)) / 2`` and in
+the differences ``(v_i - v_(n-1-i)) / 2``, the even and the odd half. Column sums have an even half
+only. An update of the same number of rows takes a quarter of the time, and there are half the
+multipliers.
 """
 
 from __future__ import annotations
@@ -28,12 +31,13 @@ from ldp_core.workloads.ordered import AllRange, Prefix
 
 # Rounding allowed where P G P is the same turned round, relative to its largest entry.
 SAME = 1e-9
-# Fewer types take no time worth saving.
+# Fewer types are fast enough without folding.
 LEAST_TYPES = 64
-# From so many types, first rows are of a size that is tried out, and rows go a little way uphill at a time.
+# From this number of types on, first rows have a size chosen by trial, and rows climb a little way
+# at a time.
 SIZED_TYPES = 128
-# From so many types, running totals and ranges start from rows on a ring. Of 1,024, running totals get further from Gaussian fields after
-# 45 seconds.
+# From this number of types on, running totals and ranges start from rows on a ring. At 1,024 types,
+# Gaussian fields bring running totals further after 45 seconds.
 RING_TYPES = 1449
 # Updates of all weights a round: they cost little beside new rows.
 UPDATES = 8
@@ -88,12 +92,13 @@ class FoldedSearch(RowSearch):
             try:
                 return self._from_ring()
             except Singular:
-                pass  # so few rows may leave a frequency out
+                pass  # the few rows may leave a frequency out
         super().prepare()
 
     def _from_ring(self) -> None:
-        """All rotations of few base rows, with the probabilities that are best on the ring: no chance is left in their second moments, which
-        drawn rows take many rounds to fix. What they are worth is known at once."""
+        """Starts from all rotations of few base rows, with the best probabilities on the ring.
+        Their second moments have no random part, which drawn rows take many rounds to remove. Their
+        true objective is measured at once."""
         self._take_root()
         search = RingSearch(self._workload, self._ratio, self._rng, self._check, self._size)
         search.prepare()
@@ -150,9 +155,7 @@ class FoldedSearch(RowSearch):
         """Some rows go a little way uphill, and give half of their weight to where they get. Rows that
         climbed all the way for the same X would fix the same shortcoming many times over, and X changes before the next round."""
         n, k = self._high.shape[1], len(self._high)
-        if (
-            n < SIZED_TYPES
-        ):  # where the last thousandth is soon reached, and moving so much weight every round would be in its way
+        if n < SIZED_TYPES:  # the last thousandth comes soon there, and moving much weight every round would delay it
             super()._price()
             return
         chosen = self._rng.choice(k, min(max(round(STARTS_PER_TYPE * n), LEAST_STARTS), k), replace=False)

@@ -89,7 +89,8 @@ class RowSearch:
         self.best = self._first(first_orbits(workload.gram_dense(), self._ratio, self._shifts))
 
     def _first(self, orbits: Orbits) -> Mixture:
-        """What there is before any search, from ``orbits``, whose objective is that for the uniform prior."""
+        """The mixture before any search, from ``orbits``, whose objective is that for the uniform
+        prior."""
         (high, weights), objective = orbits.rows(), orbits.objective
         if np.ptp(self._reference) > 0:
             rows = np.where(high, self._ratio, 1.0)
@@ -139,7 +140,8 @@ class RowSearch:
         self._price()
         try:
             objective = self._step(exact=False)
-            # What is measured are weights before an update, balanced by the one before that: these two are exact.
+            # The weights measured are those before an update, balanced by the update before that:
+            # these two updates are exact.
             for left in reversed(range(self._updates - 1)):
                 objective = self._step(objective, exact=left < 2)
             self._measure(objective)
@@ -262,7 +264,7 @@ class RowSearch:
         self._hold(high, np.concatenate([self._weights[heaviest], new]), trend)
 
     def _priced(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """X (n, n), mu and r (both (n,)): what rows are worth and cost."""
+        """X (n, n), mu and r (both (n,)): the values and costs of rows."""
         return blas.dgemm(1.0, self._solved, self._solved, trans_b=1), self._multipliers, self._reference
 
 

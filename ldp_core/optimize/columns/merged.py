@@ -1,10 +1,12 @@
-"""A strategy for questions that treat many types alike, beside others that tell all types apart: found on the few types that are left when
-those are merged, and mixed with one for everything.
+"""A strategy for questions that merge many types, beside questions that distinguish all types. It
+mixes a strategy found on the few merged types with one for all questions.
 
-Types between which no question of a kind tells are one type to it: the best strategy for these questions alone is one for the merged types,
-given to all types merged. It says nothing of the other questions, which a strategy over orbits of rows (`first_orbits`) answers. With M_1
-and M_2 the second moments of both, that of a mixture with probabilities s and 1 - s is s M_1 + (1 - s) M_2; M_2 is diagonal in the
-characters of the shifts, and M_1 has the rank of the merged types, so that the best s takes no large factorisation. Source: this project.
+If no question of a kind distinguishes two types, they are one type to it. The best strategy for
+these questions alone is the best for the merged types, applied to all types by merging them. It
+leaves the other questions open, which a strategy over orbits of rows (`first_orbits`) answers. With
+M_1 and M_2 the second moments of both, that of a mixture with probabilities s and 1 - s is s M_1 +
+(1 - s) M_2; M_2 is diagonal in the characters of the shifts, and M_1 has the rank of the merged
+types, so that the best s takes no large factorisation. Source: this project.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from ldp_core.run import Check, unchecked
 CHANGES = (1 / 64, 1 / 16, 1 / 4)
 # Smallest relative rise a flip must bring; single precision resolves no less.
 LEAST_RISE = 2e-6
-# Rows climb together in blocks of at most so many entries, which a cache holds.
+# Rows climb together in blocks of at most this number of entries, which fit a cache.
 TOGETHER = 2**19
 
 
@@ -26,12 +26,13 @@ def climb(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows that flips of single entries cannot improve, from the starts ``high`` (k, n) of booleans.
 
-    With ``v = 1 + D t`` (``spread`` D = E - 1, t the 0/1 row), ``curvature`` X (n, n), ``multipliers`` mu (n,) and
-    ``reference`` r (n,), a row helps the mixture where ``v'Xv / (r'v) > mu'v``. Every pass flips, in each row, the one
-    entry that raises the difference most. Returns the rows (k, n) and their relative gains
-    ``v'Xv / ((r'v)(mu'v)) - 1`` (k,), infinite where mu'v <= 0: such rows help whatever they are worth.
+    With ``v = 1 + D t`` (``spread`` D = E - 1, t the 0/1 row), ``curvature`` X (n, n),
+    ``multipliers`` mu (n,) and ``reference`` r (n,), a row helps the mixture where
+    ``v'Xv / (r'v) > mu'v``. Every pass flips, in each row, the one entry that raises the difference
+    most. Returns the rows (k, n) and their relative gains ``v'Xv / ((r'v)(mu'v)) - 1`` (k,),
+    infinite where mu'v <= 0: such rows always help.
 
-    At most ``most`` entries of each row are flipped, where that is given.
+    At most ``most`` entries of each row are flipped, if it is given.
 
     Works in single precision on the polynomial in t (v itself would lose the small D): gains need two or three digits.
     """

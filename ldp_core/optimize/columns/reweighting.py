@@ -1,18 +1,21 @@
-"""The strategy whose worst type is best off, by reweighting a prior over the types while rows and weights adapt to it.
+"""The strategy with the least worst-case variance, by reweighting a prior over the types while rows
+and weights adapt to it.
 
 Write ``t_u`` for the variance a user of type u adds. Each t_u is jointly convex in the measure over two-valued rows and the
 reconstruction, and the average ``p't`` over a prior p is linear in p, so the least worst case is a saddle point:
 
     min_{Q, R} max_u t_u  =  max_p min_{Q, R} p't .
 
-For a given p the inner minimum is the problem of `ldp_core.optimize.certified`, and t there is the gradient of its value by p,
-which is concave. So p moves towards the types that are worse off than the average, a little every round, and the column
-generation follows. Any p on the way comes with a mechanism, the reconstruction being the best for that p, and the mechanism
-kept is the one with the least actual ``max_u t_u``.
+The inner minimum for a given p is the problem of `ldp_core.optimize.certified`, and t there is the
+gradient of its value by p, which is concave. The prior p therefore moves towards the types that are
+worse off than the average, a little every round, and the column generation follows. Any p on the
+way comes with a mechanism, the reconstruction being the best for that p, and the mechanism kept is
+the one with the least actual ``max_u t_u``.
 
-For many types the rows come from the search for the best average first, whose rounds take less: rows that are good for one prior are
-good for others, and two updates of their weights for the prior that is best for the closed-form bound make up for most of the difference.
-Only when that search gains next to nothing are rows looked for under the moving prior.
+If there are many types, the rows first come from the search for the best average, whose rounds take
+less. Rows that are good for one prior are good for others. Two updates of their weights, for the
+best prior of the closed-form bound, make up for most of the difference. New rows are sought under
+the moving prior only when that search gains next to nothing.
 """
 
 from __future__ import annotations
@@ -45,10 +48,12 @@ STEP = 1.0
 # between the types more than the average, and at the end.
 SETTLINGS = 1
 LAST_SETTLINGS = 4
-# The search has converged when so many rounds gain nothing: the best mechanism can stand still while the prior still moves.
+# The search has converged when PATIENCE rounds gain nothing: the best mechanism can stand still
+# while the prior still moves.
 PATIENCE = 200
-# From so many types the rows come from the search for the best average first. They are taken over now and then, and for good when so
-# many rounds together gain less than this share.
+# From MANY_TYPES types on, the rows come from the search for the best average first. They are taken
+# over every TAKEN_OVER_EVERY rounds, and for good when AVERAGE_WINDOW rounds together gain less
+# than AVERAGE_SETTLED.
 MANY_TYPES = 192
 TAKEN_OVER_EVERY = 5
 AVERAGE_WINDOW = 20
@@ -80,10 +85,11 @@ def worst_case_design(
 ) -> WorstCaseOptimized:
     """Strategy (m, n) and prior (n,) of least worst-case variance under epsilon-LDP, within a per cent or so.
 
-    How far from the optimum it is at most is proven by `ldp_core.bounds.worst_case`, given its prior. Where symmetry makes
-    all types alike (exchangeable, hamming) this is `ldp_core.optimize.design` and the prior is None: the average is the
-    worst case there. ``callback(progress)`` is called every round with the best objective so far, ``n max_u t_u + tr G``:
-    the scale of L, which `ldp_core.analysis.users_from_objective` turns into users needed in the worst case. Time limit,
+    `ldp_core.bounds.worst_case`, given its prior, proves a bound on its distance from the optimum.
+    If symmetry makes all types alike (exchangeable, hamming), this is `ldp_core.optimize.design`
+    and the prior is None: the average is the worst case there. ``callback(progress)`` is called
+    every round with the best objective so far, ``n max_u t_u + tr G``: the scale of L, which
+    `ldp_core.analysis.users_from_objective` turns into users needed in the worst case. Time limit,
     rounds, cancelling, seeds and errors are as in `design`.
     """
     budget = limits.budget()
@@ -103,8 +109,8 @@ def worst_case_design(
 def type_variances(strategy: np.ndarray, workload: Workload, prior: np.ndarray | None = None) -> np.ndarray:
     """(n,) variance per user of each type t_u, with the reconstruction of least average variance under ``prior`` (n,).
 
-    ``t_u = sum_y Q_yu |W R_y|^2 - G_uu``, ``R_y = M_p^-1 q_y / d_y``, ``d_y = n q_y'p``. For strategies (m, n) that tell all
-    types apart and send every output under the prior.
+    ``t_u = sum_y Q_yu |W R_y|^2 - G_uu``, ``R_y = M_p^-1 q_y / d_y``, ``d_y = n q_y'p``. Strategies
+    (m, n) must distinguish all types and send every output under the prior.
     """
     masses = strategy.sum(axis=1) if prior is None else workload.n * (strategy @ prior)
     information = strategy.T @ (strategy / masses[:, None])

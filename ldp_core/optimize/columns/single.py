@@ -9,7 +9,8 @@ from scipy.linalg import blas
 from ldp_core.optimize.sizes import blocks
 from ldp_core.run import Check
 
-# Fewer types take no time worth saving; for other E, what tells types apart is lost beside the rest in single precision.
+# Fewer types are fast enough in double precision. Single precision loses the differences between
+# types for E outside this range.
 LEAST_TYPES = 96
 RATIOS = (1.05, 500.0)
 # Column sums are balanced to this accuracy in single precision.

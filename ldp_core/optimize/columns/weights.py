@@ -23,11 +23,13 @@ TO_BOUNDARY = 0.9
 SUFFICIENT = 1e-4
 NEAR = 1e-3
 MAX_HALVINGS = 30
-# Powers of the ratio worth / price by which weights change: the majoriser's own, which never raises L, and a longer step.
-# At powers of 1 or more, weights that alone decide an eigenvalue of M would swing for ever: their worth falls with their square.
+# Powers of the ratio of value to price by which weights change: the majoriser's own, which never
+# raises L, and a longer step. At powers of 1 or more, weights that alone decide an eigenvalue of M
+# would swing for ever: their value falls with their square.
 MONOTONE = 0.5
 BOLD = 0.8
-# Where row 0 is randomized response, it keeps at least this share of the probability, so that no direction is ever lost.
+# If row 0 is randomized response, it keeps at least this share of the probability, so that no
+# direction is ever lost.
 LEAST_SHARE = 1e-7
 # A step that shrinks the error less than this means that the factored Hessian is out of date.
 STALE = 0.6
@@ -68,9 +70,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Update:
-    """One update: ``objective`` tr(M^-1 G) at the weights given, the new ``weights`` (k,), the ``multipliers`` mu (n,)
-    of the column sums, and ``solved`` = M^-1 root' (n, r), of which X = solved solved'. ``cholesky`` (n, n) is the factor of M, and
-    ``hessian`` (n, n) that of the column sums by mu. ``odd`` is ``solved`` for the second block, where there is one."""
+    """One update: ``objective`` tr(M^-1 G) at the weights given, the new ``weights`` (k,), the
+    ``multipliers`` mu (n,) of the column sums, and ``solved`` = M^-1 root' (n, r), so that X =
+    solved solved'. ``cholesky`` (n, n) is the factor of M, and ``hessian`` (n, n) that of the
+    column sums by mu. ``odd`` is ``solved`` for the second block, where there is one."""
 
     objective: float
     weights: np.ndarray
@@ -151,7 +154,8 @@ def squared_lengths(rows: np.ndarray, solved: np.ndarray, check: Check) -> np.nd
 
 @dataclass(frozen=True)
 class Balance:
-    """What makes the columns sum to 1 again, for ``rows`` (k, n), the same in ``single`` precision, and whether ``exact``."""
+    """Restores column sums of 1 for ``rows`` (k, n), the same in ``single`` precision, and whether
+    ``exact``."""
 
     rows: np.ndarray
     single: SinglePrecision | None

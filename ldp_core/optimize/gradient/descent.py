@@ -116,7 +116,8 @@ class Descent:
         point = self.point
         outputs = point.at.outputs
         product, curvature = slopes(point.transposed, point.at, self._check)
-        # A row the workload is blind to has no curvature, but still a finite worth: it should shrink.
+        # A row that the workload ignores has no curvature, but still a finite value: it should
+        # shrink.
         divisor = np.maximum(curvature, FLATTEST * outputs * (curvature.sum() / outputs.sum()))
         self._mu = mu = multipliers(point.transposed, divisor, point.at, self._mu, CONJUGATE_STEPS)
         stretch = 1 - types_to_outputs(point.transposed, mu) / divisor

@@ -57,10 +57,11 @@ def projected_gradient(
 ) -> Optimized:
     """Strategy (m, n) that minimises ``L(Q) = tr(M^-1 G)`` for ``workload`` under epsilon-LDP.
 
-    McKenna, Maity, Mazumdar and Miklau (2020), Algorithm 2: from a random matrix, alternate a small step on the row
-    minima z with a gradient step on Q projected onto the columns that z allows (Algorithm 1). Three things are
-    adaptive here: step lengths (backtracking, with momentum), rows that stretch along when their z moves (the
-    derivative for z then needs no active sets), and small random perturbations of the best strategy once it settles.
+    The method is Algorithm 2 of McKenna, Maity, Mazumdar and Miklau (2020). It starts from a random
+    matrix and alternates a small step on the row minima z with a gradient step on Q projected onto
+    the columns that z allows (Algorithm 1). Three things are adaptive here. Step lengths use
+    backtracking, with momentum. Rows stretch along when their z moves, so that the derivative for z
+    needs no active sets. Small random perturbations move the best strategy once it settles.
 
     ``rows`` is m (default 4n), ``epsilon`` in nats; ``initial`` (m, n) replaces the random start and is never made worse.
     The best strategy seen is returned. By default there is no time limit, and there are at most `DEFAULT_ROUNDS` rounds.

@@ -1,4 +1,4 @@
-"""The convex design of survey mechanisms: which patterns, over which attributes, with which probabilities."""
+"""The convex design of survey mechanisms: the choice of patterns, attributes and probabilities."""
 
 from ldp_core.optimize.surveys.design import SurveyDesign as SurveyDesign
 from ldp_core.optimize.surveys.design import design_survey as design_survey

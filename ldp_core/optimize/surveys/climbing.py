@@ -1,10 +1,12 @@
-"""New patterns: sets of cells that make a weighted sum of energies large, climbed to from many starts at once.
+"""New patterns: sets of cells that maximise a weighted sum of Fourier weights, by climbs from many
+starts at once.
 
-With weights lambda_A on the sets A of attributes of a table, the energies of a pattern T of mean s sum to
+Let lambda_A be weights on the sets A of attributes of a table. The Fourier weights of a pattern T
+of mean s sum to
 
     J(T) = D^2 / n_B  1_T' Lambda 1_T / (1 + D s)^2,    Lambda = sum_A lambda_A P_A,
 
-and the entry of Lambda at two cells depends only on the attributes in which they agree.
+and the entry of Lambda at two cells depends only on the attributes where they agree.
 """
 
 from __future__ import annotations
@@ -91,7 +93,7 @@ def _climb(
 
 
 def agreements(sizes: Sequence[int]) -> np.ndarray:
-    """(n_B, n_B) in which attributes two cells agree, numbered as sets are."""
+    """(n_B, n_B) the set of attributes where two cells agree, numbered as sets are."""
     found = np.zeros((1, 1), dtype=np.int16)
     for size in sizes:
         same = np.eye(size, dtype=np.int16)
@@ -100,7 +102,8 @@ def agreements(sizes: Sequence[int]) -> np.ndarray:
 
 
 def by_agreement(weights: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    """(r, 2^k) the entries of Lambda by the attributes in which two cells agree, from ``weights`` (r, 2^k) by set."""
+    """(r, 2^k) the entries of Lambda by the attributes where two cells agree, from ``weights`` (r,
+    2^k) by set."""
     found = weights.reshape(-1, *(2,) * len(sizes))
     for axis, size in enumerate(sizes, start=1):
         mean, rest = np.split(found, 2, axis=axis)

@@ -25,7 +25,7 @@ WINDOW = 16
 
 @dataclass(frozen=True, repr=False)
 class SurveyDesign(Design):
-    """``patterns`` and the probabilities ``shares`` (p,) with which they are sent, for
+    """``patterns`` and their probabilities ``shares`` (p,), for
     `ldp_core.mechanisms.surveys.scrambled.ScrambledPatterns`."""
 
     patterns: tuple[Pattern, ...]
@@ -45,10 +45,11 @@ def design_survey(
 ) -> SurveyDesign:
     """Patterns and probabilities of least L for a survey.
 
-    L is convex in the probabilities. Where the questions treat the values of every attribute alike, no mechanism of any kind is better
-    than the best of these, and worst and average case are one. Where they do not (totals along an order, conditions), it is the best
-    of those that treat the values alike, for the average over the types. Neither the time nor the memory depends on the number
-    of types.
+    L is convex in the probabilities. If the questions treat the values of every attribute alike, no
+    mechanism of any kind is better than the best of these, and worst and average case are the same.
+    If they do not (totals along an order, conditions), it is the best mechanism that treats the
+    values alike, for the average over the types. Neither the time nor the memory depends on the
+    number of types.
 
     Raises ValueError for an epsilon out of range, for questions that depend on too many sets of attributes (`too_many`), and for
     those that have only one possible answer.

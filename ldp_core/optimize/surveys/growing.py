@@ -1,5 +1,6 @@
-"""Patterns over other attributes than those that a column is about: over one more, as tables asked about may have too few cells for the share of
-cells that is best, or over one in place of another, so that what is good on one table is tried on all that are like it."""
+"""Patterns over other attributes than those of a column. A column may gain an attribute, as its
+table may have too few cells for the best share of cells. It may also exchange an attribute, so that
+good patterns on one table are tried on all similar tables."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def columns_of(mixture: Mixture) -> list[Column]:
 
 
 class Grown:
-    """Which columns have been grown lately: they are left alone for ``rest`` rounds."""
+    """The columns grown lately, which rest for ``rest`` rounds."""
 
     def __init__(self, rest: int):
         self._rest, self._last = rest, dict[tuple[tuple[int, ...], int, int], int]()

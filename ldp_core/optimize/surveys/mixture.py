@@ -1,7 +1,10 @@
-"""The shares of the patterns: ``sum_A c_A / x_A`` is made small, x_A the energy that reports have on A on average.
+"""The shares of the patterns: they minimise ``sum_A c_A / x_A``, x_A the average Fourier weight of
+reports on A.
 
-It is convex in the shares a of the columns, x = E'a with E (columns by sets asked for). At the best shares every column in use is
-worth the same, ``sum_A (c_A / x_A^2) e_A = sum_A c_A / x_A``, and none is worth more; so prices say which columns to take in.
+It is convex in the shares a of the columns, x = E'a with E (columns by sets in the questions). At
+the best shares every column in use has the same value,
+``sum_A (c_A / x_A^2) e_A = sum_A c_A / x_A``, and no column has more. Prices therefore say which
+columns to add.
 """
 
 from __future__ import annotations
@@ -20,9 +23,9 @@ from ldp_core.run import Check, unchecked
 POWER = 0.9
 TOGETHER = 10
 MOST_PRODUCTS = 2 * 10**8
-# Updates end when so many of them gain less than this share.
+# Updates end when TOGETHER of them gain less than this share.
 SETTLED = 1e-8
-# What an attribute more costs a column that is as good as another.
+# The cost of each attribute of a column, which decides between equally good columns.
 PER_ATTRIBUTE = 1e-6
 # A linear program takes a second or two; one that goes astray is given up, since nothing else can end it.
 MOST_SECONDS = 20.0
@@ -54,7 +57,8 @@ class Mixture:
 
     @property
     def worth(self) -> np.ndarray:
-        """(sets + 1,) what a unit of energy is worth on each set asked for, and 0 for all others."""
+        """(sets + 1,) the value of a unit of Fourier weight on each set in the questions, and 0 for
+        all others."""
         return np.append(self.costs / self.reached() ** 2, 0.0)
 
     def fit(self, updates: int, check: Check = unchecked) -> None:
@@ -80,8 +84,9 @@ class Mixture:
             shape.shares = part
 
     def spare(self) -> np.ndarray:
-        """(columns,) shares, not summing to 1 exactly, of at most as many columns as there are sets, that reach as much energy on each:
-        a basic solution of a linear program, which prefers patterns over few attributes."""
+        """(columns,) shares, not summing to 1 exactly, of at most as many columns as sets, with at
+        least the same Fourier weight on each set. They are a basic solution of a linear program,
+        which prefers patterns over few attributes."""
         attributes = np.concatenate([np.full(len(shape.columns), len(shape.sizes)) for shape in self.shapes])
         needed = sparse.diags(1 / self.reached()) @ self._transposed
         found = linprog(

@@ -1,8 +1,10 @@
-"""Rows over all types to start from, out of designs for the tables that questions over several attributes are about.
+"""Initial rows over all types, from designs for the tables in the questions about several
+attributes.
 
-A report of such a design is a set of cells of one table, scrambled or as fitted; over all types it is a two-valued row like any other. Of all ways
-to scramble a pattern some are drawn: the values of every attribute are renamed at random, and each renaming is then moved along every attribute
-in all ways, which leaves next to nothing of the second moments to chance.
+A report of such a design is a set of cells of one table, scrambled or as fitted; over all types it
+is a two-valued row like any other. There are many ways to scramble a pattern, and some are drawn.
+The values of every attribute are renamed at random, and each renaming is then moved along every
+attribute in all ways. Almost nothing of the second moments is then random.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ MOST_SECONDS = 8.0
 """The most of the time that goes to the tables, and in seconds where time is limited: nothing is shown until they are there."""
 
 Rows = tuple[np.ndarray, np.ndarray]
-"""Boolean rows (k, n), true for the types for which a report is likelier, and weights (k,) in proportion to the least probabilities of reports."""
+"""Boolean rows (k, n), true for the types that make a report likelier, and weights (k,) in
+proportion to the least probabilities of reports."""
 
 
 def first_rows(workload: Workload, epsilon: float, limits: SearchLimits) -> Rows | None:

@@ -1,11 +1,14 @@
-"""Column generation over patterns: fit the shares, and take in what is worth more at the prices that follow from them.
+"""Column generation over patterns: fit the shares, and add the patterns with the best value at the
+resulting prices.
 
-Every set of attributes asked for begins with evenly spread patterns and random ones: together they are nearly the best where tables
-have many cells. Then, round by round, patterns climb on the tables of sets that are asked for; columns whose cells are too coarse grow by one
-attribute more (a pattern of few cells spends its energy better over several attributes, where epsilon is large and columns have
-few values); known patterns are tried on other attributes of the same sizes, and climb with one attribute in place of another.
+Every set of attributes in the questions begins with evenly spread patterns and random ones:
+together they are nearly the best where tables have many cells. Each round has three steps. Patterns
+climb on the tables of sets in the questions. Columns whose cells are too coarse gain one attribute
+(a pattern of few cells spends its Fourier weight better over several attributes, where epsilon is
+large and columns have few values). Known patterns are tried on other attributes of the same sizes,
+and climb with one attribute in place of another.
 
-Climbs from sets of groups of values were tried and are gone. Measured with and without, over the
+Climbs from sets of groups of values were tried and removed. Measured with and without, over the
 closed form: pairs of columns, nothing (2 to the 8 at epsilon 2, six columns of 3 to 8 values at
 epsilon 3: equal to six digits); triples at epsilon 4, of 5, 5, 7 and 10 values 1.16 and 1.35 %, of
 2, 5, 15 and 16 values 0.55 and 0.94 %."""
@@ -35,15 +38,18 @@ LAST_UPDATES = 2000
 # Patterns drawn for each shape at the start, and columns made of them where there are many sets.
 RANDOM = 8
 START_COLUMNS = 20_000
-# What new columns get of the shares together, and how much more than those held they must be worth.
+# The share of all new columns together, and the least gain in value over those held that lets a
+# column in.
 NEW_SHARE = 0.1
 LEAST_GAIN = 2e-5
-# Columns that bring less than this part of the energy of every set are dropped. With more columns for each set than the second number,
-# as many as there are sets are chosen among them, but not with more energies in all than the last: that takes long where many are as good.
+# Columns that contribute less than LITTLE of the Fourier weight of every set are dropped. If there
+# are more than MOST_COLUMNS columns for each set, as many as there are sets are chosen among them.
+# This takes long where many are equally good, so it is left out past MOST_ENERGIES Fourier weights
+# in all.
 LITTLE = 1e-5
 MOST_COLUMNS = 10
 MOST_ENERGIES = 100_000
-# So many columns for each set are then tried in the end, which may cost this, relative.
+# This number of columns for each set is then tried in the end; it may cost the share FREE.
 FEW_COLUMNS = (2, 4)
 FREE = 1e-4
 # Starts of climbs on a table: their cells together, and their least and largest number.
@@ -59,7 +65,7 @@ DRAWS = 0.5
 # Columns with an attribute exchanged in a round, for each set asked for and at most.
 TRIED = 2.5
 MOST_TRIED = 600
-# Tables are large enough where the ideal share of their cells is so many.
+# A table is large enough if the ideal share of its cells is this number of cells.
 FINE = 64
 # Energies of a mixture that is simplified in a moment, and shares that are none.
 QUICKLY_SPARED = 2**15
@@ -77,7 +83,7 @@ class Held:
 
 
 class Patience:
-    """What brought nothing waits twice as many rounds as before."""
+    """A step that gained nothing waits twice as many rounds as before."""
 
     def __init__(self) -> None:
         self._waits, self._due = Counter[object](), Counter[object]()
@@ -113,7 +119,7 @@ class SurveySearch:
         self._check = check  # the start is always there
 
     def prepare(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing: the search is ready."""
 
     def round(self) -> None:
         self._rounds += 1
@@ -273,7 +279,7 @@ class SurveySearch:
         self._patience.tried(shape.sizes, self._rounds, len(shape.patterns) > held)
 
     def _price(self, worth: np.ndarray, level: float) -> None:
-        """For every set of attributes, take in the pattern that is worth most."""
+        """Takes in the best pattern for every set of attributes."""
         for shape in self._shapes.values():
             if len(shape.attributes) and len(shape.patterns):
                 prices = shape.prices(worth)

@@ -1,6 +1,8 @@
-"""What a survey's patterns are told apart by: the sets of attributes asked for, and for each shape of table its patterns.
+"""The structure that distinguishes a survey's patterns: the sets of attributes in the questions,
+and the patterns of each shape of table.
 
-Sets of attributes of equal sizes share their patterns: what a pattern is worth to one of them depends on numbers by set only.
+Sets of attributes of equal sizes share their patterns: the value of a pattern to any of them
+depends on numbers by set only.
 """
 
 from __future__ import annotations
@@ -41,11 +43,12 @@ class Asked:
 
 
 class Shape:
-    """Tables of some ``sizes``, in increasing order: the patterns known for them, the attributes that they are used on, and which
-    patterns are in the mixture, with which shares.
+    """Tables of some ``sizes``, in increasing order: their known patterns, the attributes that they
+    are used on, and the patterns in the mixture with their shares.
 
-    ``patterns`` (t, n_B) with ``spectra`` (t, q), their energies on the q sets that may be asked for; ``attributes`` (b, k) and
-    ``numbers`` (b, q) of those sets among all asked for; ``columns`` (p, 2), places of attributes and patterns, and ``shares`` (p,).
+    ``patterns`` (t, n_B) with ``spectra`` (t, q), their Fourier weights on the q possible sets;
+    ``attributes`` (b, k) and ``numbers`` (b, q) of those sets among all sets in the questions;
+    ``columns`` (p, 2), places of attributes and patterns, and ``shares`` (p,).
     """
 
     def __init__(self, sizes: Sequence[int], asked: Asked, epsilon: float):
@@ -107,11 +110,12 @@ class Shape:
             self.shares = np.concatenate([self.shares, np.zeros(len(new))])
 
     def weights(self, numbers: np.ndarray, worth: np.ndarray) -> np.ndarray:
-        """(r, 2^k) weights by set, for rows (r, q) of `numbers`; ``worth`` has a last entry for sets that nobody asks for."""
+        """(r, 2^k) weights by set, for rows (r, q) of `numbers`; the last entry of ``worth`` is for
+        sets in no question."""
         found = np.zeros((len(numbers), 2 ** len(self.sizes)))
         found[:, self._codes] = worth[numbers]
         return found
 
     def prices(self, worth: np.ndarray) -> np.ndarray:
-        """(b, t) what each pattern is worth on each set of attributes."""
+        """(b, t) the value of each pattern on each set of attributes."""
         return worth[self.numbers] @ self.spectra.T

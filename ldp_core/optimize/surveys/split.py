@@ -47,12 +47,13 @@ def design_split(
     epsilon: float,
     limits: SearchLimits = DEFAULT,
 ) -> SurveyDesign | SplitDesign:
-    """The better, on average over the types, of patterns for all questions and of a split of people: strategies for the tables where
-    questions follow an order or single out values, patterns for the rest. Every fit gets the
-    same part of the time that is left, all of the rounds, and strategies put together are fitted again in what time there is
-    then. The patterns for all questions come first, and are what is returned where the time is over before the others are there.
-    The callback gets the objectives of the patterns for all questions, and then that of what is returned. ValueError as for
-    `design_survey`."""
+    """The better, on average over the types, of two designs: patterns for all questions, or a split
+    of people. The split has strategies for the tables whose questions follow an order or single out
+    values, and patterns for the rest. Every fit gets an equal part of the time left, and all of the
+    rounds. Strategies put together are fitted again in the time that remains. The patterns for all
+    questions come first, and are returned if time runs out before the others are ready. The
+    callback gets the objectives of the patterns for all questions, and then that of what is
+    returned. ValueError as for `design_survey`."""
     budget, quiet = Budget(limits.time_limit, None, limits.cancel), limits.telling(None)
     asked = Asked(survey, own_sets(survey))
     sets, left = asked.sets, asked.left
@@ -113,7 +114,7 @@ def design_split(
 
 
 def _share(budget: Budget, fits: int) -> float | None:
-    """Seconds for the next of so many ``fits``, None where there is no limit."""
+    """Seconds for the next of ``fits`` remaining fits, None if there is no limit."""
     left = budget.left()
     return None if left is None else left / fits
 
@@ -147,9 +148,10 @@ def _again(
     limits: SearchLimits,
     budget: Budget,
 ) -> tuple[list[tuple[Set, np.ndarray]], Shared]:
-    """Strategies for what each table is asked once the others tell something of it as well, where they are better than ``own``, in the
-    time that is left. Each lowers the cost of its part of all questions, and dividing these anew lowers it further: the cost is a convex
-    function of the information of all tables together with the parts."""
+    """New strategies for each table's questions, given that the other tables answer them in part,
+    if they are better than ``own``, in the time left. Each lowers the cost of its part of all
+    questions, and a new division of the questions lowers it further. The cost is a convex function
+    of the information of all tables together with the parts."""
     found = list(own)
     for done, (k, gram, cost) in enumerate(asked.parts(shared)):
         if budget.left() == 0 or budget.cancelled():
@@ -166,7 +168,7 @@ def _again(
 
 
 def _a_little(limits: SearchLimits) -> Budget:
-    """For what is soon done, when the time is over."""
+    """A budget for short work after the time is over."""
     seconds = limits.time_limit
     return Budget(None if seconds is None else max(LEAST_GRACE, GRACE * seconds), None, limits.cancel)
 

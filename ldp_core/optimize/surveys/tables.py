@@ -1,4 +1,5 @@
-"""What a survey asks of the tables whose questions follow an order or single out values, and how people are shared among these."""
+"""The tables of a survey whose questions follow an order or single out values: the questions for
+each, and the division of people among the tables."""
 
 from __future__ import annotations
 
@@ -31,10 +32,12 @@ from ldp_core.workloads.surveys import Components
 MOST_OWN = 24
 """Most strategies of their own: each takes time to fit, and people to report on it."""
 FEW_TOLD_APART = 64
-"""Of tables that a search over all types does well with, those whose questions tell so few types apart are merged first: that takes no time."""
+"""A table whose questions distinguish at most this number of types is merged first, if a search
+over all its types suits it: that takes no time."""
 SHARE_ROUNDS = 30
 SHARED_CLOSE = 1e-4
-"""Shares are improved in at most so many rounds, while one gains more than this share of what is left."""
+"""Shares are improved in at most SHARE_ROUNDS rounds, while a round gains more than SHARED_CLOSE of
+the cost."""
 LEAST_SHARE = 1e-6
 LITTLE = 1e-8  # of the weight of the questions, for all that can be asked of a table: so that reports tell all of it
 
@@ -59,9 +62,11 @@ class Shared:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a ``survey`` asks of the tables of ``sets``. Among tables put together, a group of questions that tells few types apart is asked of
-    the first that holds it as a whole, since reports about the types it tells apart say most of it; of all other questions each component
-    is divided evenly among the tables that hold it. Of a table by itself that part is asked that no table before it answers."""
+    """The division of the questions of a ``survey`` among the tables of ``sets``. Among tables put
+    together, a group of questions that distinguishes few types goes as a whole to the first table
+    that holds it: reports about those types carry most of the answer. Each component of all other
+    questions is divided evenly among the tables that hold it. A single table gets the part that no
+    table before it answers."""
 
     survey: Survey
     sets: tuple[Set, ...]
@@ -81,7 +86,7 @@ class Asked:
 
     @cached_property
     def owners(self) -> list[int | None]:
-        """For each group the number of the table that is asked it as a whole."""
+        """The number of the table that answers each group as a whole, or None."""
         found: list[int | None] = []
         for group, values in zip(self.survey.groups, self.spectra, strict=True):
             about = set(several(self.survey, group.attributes))
@@ -137,20 +142,22 @@ class Asked:
 
     @cached_property
     def grams(self) -> list[np.ndarray]:
-        """What all questions ask of the tables put together (`Tables.gram`)."""
+        """The Gram matrices of all questions on the tables put together (`Tables.gram`)."""
         return [tables.gram(self.survey, self.spectra) for tables in self.together]
 
     def parts(self, shared: Shared) -> Iterator[tuple[int, np.ndarray, float]]:
-        """For each table put together with others its number, and what it is asked and what that costs (`Combined.parts`)."""
+        """(number of a table, Gram matrix of its questions, their cost) for each table put together
+        with others (`Combined.parts`)."""
         for one, gram in zip(shared.combined, self.grams, strict=True):
             if len(one.tables.numbers) > 1:
                 for k, (asked, cost) in zip(one.tables.numbers, one.parts(gram), strict=True):
                     yield k, asked, cost
 
     def shared(self, own: Sequence[np.ndarray], shares: np.ndarray, rest: np.ndarray, budget: Budget) -> Shared:
-        """The people shared among the strategies ``own`` (m_k, cells) and, where there are, patterns that cost ``rest`` (1,) by themselves: in
-        proportion to ``shares`` (K,) first, and where tables are put together, and as long as ``budget`` lasts, improved by multiplying each
-        share with the square root of its derivative (Torsney 1983)."""
+        """The people shared among the strategies ``own`` (m_k, cells) and, if there are any,
+        patterns whose cost alone is ``rest`` (1,). The shares are in proportion to ``shares`` (K,)
+        at first. If tables are put together, and while ``budget`` lasts, each share is then
+        multiplied by the square root of its derivative (Torsney 1983)."""
         told = [Strategies(tables, [own[k] for k in tables.numbers]) for tables in self.together]
         rounds = SHARE_ROUNDS if self.tied else 1
         shares = shares / shares.sum()

@@ -49,9 +49,11 @@ def tables() -> np.ndarray:
 
 
 def junta_energies(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The different juntas over d attributes: index of the table (k,), attributes per bit (k, 4), the energy of the 0/1
-    function by weight of the characters (k, d+1), with energy 1 at weight 0 if constantly 1, the sum of the squared energies of those
-    characters (k, d+1), and how many different images (k,) there are under permutations of the attributes (not counting translations).
+    """The different juntas over d attributes: index of the table (k,); attributes per bit (k, 4);
+    the Fourier weight of the 0/1 function by weight of the characters (k, d+1), 1 at weight 0 if
+    constantly 1; the sum of the squared Fourier weights of those characters (k, d+1); and the
+    number of different images (k,) under permutations of the attributes (not counting
+    translations).
     """
     functions = tables()
     spectra = (walsh_hadamard(functions) / 2**BITS) ** 2

@@ -39,7 +39,8 @@ LINEARISATIONS = 30
 NOISE = (0.3, 1.0)
 FRESH = 1
 NEW_SHARE = 0.1
-# Times that what drawing images costs is worked out anew in a round; a row of this share has all its images where they are few enough.
+# The cost of drawing images is recomputed ADJUSTED times in a round; a row of the share
+# LIKELY_SHARE has all its images if they are few enough.
 ADJUSTED = 3
 LIKELY_SHARE = 0.1
 # Base rows of smaller shares get no images when a strategy is written out.
@@ -59,10 +60,12 @@ class LevelMixture:
 class LevelSearch:
     """Column generation over rows with all their images. Row 0 is a single high type: randomized response.
 
-    Where a strategy holds no more than ``most_images`` of the images, drawn at random in proportion to the shares, the eigenvalues of M
-    vary by character: with V_kl the variance of the energy of row k among the characters of weight l, m_l varies by ``sum_k share_k V_kl /
-    most_images``, which raises gamma / m_l as much as energies ``E_kl - V_kl / (most_images m_l)`` instead of E_kl do. Rows are chosen
-    with these; those with few images can be held with all of them, and lose nothing.
+    A strategy may hold only ``most_images`` of the images, drawn at random in proportion to the
+    shares. The eigenvalues of M then vary by character: with V_kl the variance of the Fourier
+    weight of row k among the characters of weight l, m_l varies by
+    ``sum_k share_k V_kl / most_images``. This raises gamma / m_l as much as Fourier weights
+    ``E_kl - V_kl / (most_images m_l)`` instead of E_kl do. Rows are chosen with these; rows with
+    few images can be held with all of them, and lose nothing.
     """
 
     finished = False
@@ -96,7 +99,7 @@ class LevelSearch:
         return self._gamma[self._weights_of_types]
 
     def prepare(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing: the search is ready."""
 
     def round(self) -> None:
         worth = self._searched / self._m**2
@@ -180,7 +183,8 @@ class LevelSearch:
                 self._climb_table(worth)
 
     def _climb_table(self, worth: np.ndarray) -> None:
-        """A function of several bits, each the parity of a few attributes: on its own table it is worth what its row is."""
+        """Climbs on a function of several bits, each the parity of a few attributes: its own table
+        gives it the same value as its row."""
         rng, bits = self._rng, int(self._rng.integers(FEWEST_BITS, MOST_BITS + 1))
         size, blocks = 2**bits, np.ones(bits, dtype=np.int64)
         if rng.random() < 0.5:
@@ -210,8 +214,9 @@ class LevelSearch:
 
 
 def _linearised(field: np.ndarray, size: int, worth: np.ndarray) -> np.ndarray:
-    """(n,) a row of ``size`` high types from the largest entries of ``field``: v'Xv is convex in v, so that replacing v by the
-    best row for its linearisation never lowers it. ``worth`` (n,) are the eigenvalues of X by character."""
+    """(n,) a row of ``size`` high types from the largest entries of ``field``: v'Xv is convex in v,
+    so that replacing v by the best row for its linearisation never lowers it. ``worth`` (n,) are
+    the eigenvalues of X by character."""
     high = np.zeros(len(field), dtype=bool)
     for _ in range(LINEARISATIONS):
         chosen = np.zeros(len(field), dtype=bool)
@@ -224,8 +229,9 @@ def _linearised(field: np.ndarray, size: int, worth: np.ndarray) -> np.ndarray:
 
 
 def images(mixture: LevelMixture, most: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(k, n) base rows with permutations of their attributes, ``most`` (b,) drawn for each but no two with the same moduli of their
-    transforms, which are worth the same in a design by XOR translations."""
+    """(k, n) base rows with permutations of their attributes, ``most`` (b,) drawn for each. Rows
+    with the same moduli of their transforms are kept once: they have the same value in a design by
+    XOR translations."""
     used = mixture.shares > NEGLIGIBLE
     high, most = mixture.high[used], most[used]
     n = high.shape[1]

@@ -1,8 +1,9 @@
 """Designs for workloads whose types a group permutes: rows come in orbits, and M is diagonal in the group's characters.
 
-Averaging a strategy over permutations that leave G unchanged never raises L (it is convex in M). So a row ``v`` may be used
-with all its n translations alike: by XOR for workloads over binary attributes (``hamming``), cyclically where all types are
-alike (``exchangeable``). With ``hat v`` the transform of v and gamma the eigenvalues of G by character,
+Averaging a strategy over permutations that leave G unchanged never raises L (it is convex in M). A
+row ``v`` may therefore be used with all its n translations alike: by XOR for workloads over binary
+attributes (``hamming``), cyclically where all types are alike (``exchangeable``). With ``hat v``
+the transform of v and gamma the eigenvalues of G by character,
 
     M has the eigenvalues  m = sum_k share_k |hat v_k|^2 / (1'v_k)^2,   L = sum gamma / m,   sum_k share_k = 1,
 
@@ -154,8 +155,9 @@ def first_orbits(gram: np.ndarray, ratio: float, group: Group) -> Orbits:
     """A strategy for ``gram`` (n, n) after a few transforms: random rows shaped by the workload, always the same ones, with all
     their translations by ``group``, and randomized response as base row 0. ``ratio`` is E.
 
-    Whatever G is, M is then diagonal in the group's characters and the columns are balanced, and only the average of G over the
-    group counts, so that the objective is known in closed form. The rows are thresholded Gaussian fields with the correlations of
+    M is then diagonal in the group's characters for every G, the columns are balanced, and only the
+    average of G over the group counts. The objective is therefore known in closed form. The rows
+    are thresholded Gaussian fields with the correlations of
     `ldp_core.bounds.centred.field_correlation` for that average.
     """
     n = len(gram)
@@ -200,15 +202,15 @@ class SubsetSearch:
 
     @staticmethod
     def fits(workload: Workload, epsilon: float) -> bool:
-        """Whether subset selection is the optimum for ``workload`` and small enough to write out."""
+        """True if subset selection is the optimum for ``workload`` and small enough to write out."""
         n = workload.n
         return workload.symmetry == "exchangeable" and math.comb(n, best_subset_size(n, epsilon)) <= FEWEST_ROWS
 
     def prepare(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing: the optimum is known."""
 
     def round(self) -> None:
-        """Nothing is left to improve."""
+        """Does nothing: the optimum is known."""
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
         return self._strategy, self.objective
@@ -242,8 +244,9 @@ class OrbitSearch:
         self._keep_better()
 
     def _starts(self) -> np.ndarray:
-        """Base rows to begin with. Over binary attributes, rows of small orbits come from the design that permutes attributes
-        too, with their images; there are too few of the others for an even choice, and they find their own shape."""
+        """Base rows to begin with. Over binary attributes, rows of small orbits come with their
+        images from the design that also permutes attributes. The other rows have too many images
+        for an even choice, and find their own shape."""
         gram = self._workload.gram_column[self._differences]
         drawn = threshold_rows(gram, self._ratio, STARTS, self._rng, self._check)
         if not self._scheme.binary:
@@ -278,7 +281,7 @@ class OrbitSearch:
         return np.abs(self._scheme.transform(np.where(high, self._ratio, 1.0))) ** 2
 
     def _update(self) -> None:
-        """Many updates, after half of which the lightest orbits leave where there are too many rows."""
+        """Many updates; after half of them the lightest orbits leave if there are too many rows."""
         energies = self._power / self._power[:, :1]  # the trivial character's is (1'v)^2
         shares = fitted_shares(self._shares, energies, self._searched, UPDATES)
         heavy = np.argsort(-shares, kind="stable")

@@ -1,10 +1,11 @@
-"""Base rows changed type by type, each towards the characters that the others tell least about.
+"""Base rows changed type by type, each towards the characters that the other rows cover least.
 
-Images of a row under permutations of the attributes, drawn at random, are spread unevenly over the characters of one weight: with as many rows
-as a device holds at 2^16 types that costs 4 to 7 % of L. But a row has a bit for every type, so that a few hundred rows can be fitted to
-each character for itself. With ``X = diag(gamma_S / m_S^2)`` in the characters, exchanging a type i in a row v for a type j outside raises
-``v'Xv`` by ``2 (h_j - h_i) - 2 X_ij``, where ``h = X v - X_ii v``. Each row in turn exchanges some of the types for which h says so, as many
-as lower L.
+Images of a row under permutations of the attributes, drawn at random, are spread unevenly over the
+characters of one weight: with as many rows as a device holds at 2^16 types this costs 4 to 7 % of
+L. But a row has a bit for every type, so that a few hundred rows can be fitted to each character
+separately. With ``X = diag(gamma_S / m_S^2)`` in the characters, exchanging a type i in a row v for
+a type j outside raises ``v'Xv`` by ``2 (h_j - h_i) - 2 X_ij``, where ``h = X v - X_ii v``. Each row
+in turn exchanges the types with the largest rise, as many as lower L.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from ldp_core.workloads import walsh_hadamard
 Transform = Callable[[np.ndarray], np.ndarray]
 """Rows (..., n) by the characters of the group that moves types, in single precision where the rows are."""
 
-# Of the types that a row would exchange: the part tried first, by what it shrinks where L does not fall (and how often in a row) and grows where it does.
+# The part of the exchangeable types that is tried first, and the factors by which it shrinks where
+# L does not fall (and how often in a row) and grows where it does.
 FIRST = 0.3
 SMALLER = 0.2
 LARGER = 1.3
@@ -36,8 +38,9 @@ RIDGE = 1e-9
 class Refining:
     """Base rows ``high`` (k, n) of booleans and the ``shares`` (k,) of their orbits, changed in place by rounds; ``objective`` is their L.
 
-    ``gamma`` (n,) are the eigenvalues of G by character, ``spread`` E - 1. Row 0 keeps its types: as randomized response, it tells
-    something about every character. No row ever gets more or fewer types. ``powers`` (n,) are the eigenvalues of M.
+    ``gamma`` (n,) are the eigenvalues of G by character, ``spread`` E - 1. Row 0 keeps its types:
+    as randomized response, it carries information about every character. No row ever gets more or
+    fewer types. ``powers`` (n,) are the eigenvalues of M.
     """
 
     def __init__(self, high: np.ndarray, gamma: np.ndarray, spread: float, transform: Transform = walsh_hadamard):
@@ -65,7 +68,8 @@ class Refining:
         return self._on_ones + self._lost
 
     def round(self, check: Check) -> None:
-        """Every row once, then the shares. What was done by then stays where ``check`` raises `Interrupted`."""
+        """Every row once, then the shares. The changes made so far stay if ``check`` raises
+        `Interrupted`."""
         for k in range(1, len(self.high)):
             check()
             self._exchange(k)
@@ -109,7 +113,7 @@ class Refining:
             self._parts[k] = max(LEAST, SMALLER * self._parts[k])
 
     def _wanted(self, row: np.ndarray, hat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Types to leave a row and as many to enter it, those first for which h says it most."""
+        """Types to leave a row and as many to enter it, the largest change of h first."""
         X = np.zeros(len(row), dtype=np.float32)
         X[self._asked] = self._gamma[self._asked] / self.powers[self._asked] ** 2 / self._lost
         h = self._transform(X * hat.conj()).real / len(row)

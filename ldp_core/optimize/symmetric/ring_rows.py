@@ -1,7 +1,8 @@
 """The search for base rows on a ring, whose rotations are a strategy for running totals and ranges: see `ldp_core.optimize.symmetric.rings`.
 
-Powers come from the same questions about fewer types. Between rounds, ``X = M^-1 G M^-1`` says what each frequency is worth for M as it is: with
-m the powers, ``L <= sum_k m_k^2 x_k / m'_k`` for other powers m' (as in `ldp_core.optimize.columns.weights`). Source: this project.
+Powers come from the same questions about fewer types. Between rounds, ``X = M^-1 G M^-1`` gives the
+value of each frequency for the present M: with m the powers, ``L <= sum_k m_k^2 x_k / m'_k`` for
+other powers m' (as in `ldp_core.optimize.columns.weights`). Source: this project.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from ldp_core.workloads import Workload
 
 # Base rows, randomized response among them: more gain less than a thousandth.
 BASE_ROWS = 24
-# Places for each type: the best of these for fewer types, which powers are found for by so many updates.
+# Places for each type: the best of these factors for FEWER_TYPES types, with powers from UPDATES
+# updates.
 STRETCHES = (1.0, 1.3)
 FEWER_TYPES = 256
 UPDATES = 40
@@ -42,9 +44,9 @@ class Rows:
 
 
 class RingSearch:
-    """`Refining` for what frequencies are worth, which is worked out anew after each round. Its estimates say little of the ends of the order,
-    so that ``best`` is measured. There are `BASE_ROWS`, and fewer where their rotations, without those of randomized response, would be more than
-    ``most``."""
+    """`Refining` by the values of the frequencies, which are recomputed after each round. Its
+    estimates are poor at the ends of the order, so ``best`` is measured. There are `BASE_ROWS`, and
+    fewer if their rotations, without those of randomized response, would be more than ``most``."""
 
     finished = False
 
@@ -79,7 +81,7 @@ class RingSearch:
         self._measure()
 
     def _measure(self) -> None:
-        """The true objective of the rows held, and what every frequency is worth beside them."""
+        """Measures the true objective of the rows held, and updates the values of the frequencies."""
         n, refining = self._workload.n, self._refining
         rows = np.where(refining.high, self._ratio, 1.0)
         met = window_sums(rows, n)
@@ -143,7 +145,8 @@ def _powers(gram: np.ndarray, variance: float) -> np.ndarray:
 
 
 def _worth(gram: np.ndarray, powers: np.ndarray) -> tuple[float, np.ndarray]:
-    """tr(M^-1 G) off the ones for ``powers`` (N,), masses taken as equal, and (N,) what the frequencies are worth."""
+    """tr(M^-1 G) off the ones for ``powers`` (N,), masses taken as equal, and (N,) the values of
+    the frequencies."""
     M = _centred(linalg.toeplitz(fft.ifft(powers).real[: len(gram)])) + 1 / len(gram)
     factor = linalg.cho_factor(M, lower=True, overwrite_a=True)
     solved = linalg.cho_solve(factor, gram)

@@ -1,11 +1,13 @@
 """Designs along one order, such as running totals and ranges, for up to 4,096 types: base rows on a ring, whose rotations are the outputs.
 
-The n types are neighbouring places of a ring of N >= n, and each base row is used with all its N rotations alike. The columns of such a strategy
-are balanced whatever the rows are, and M depends on the powers of the rows at N / 2 frequencies alone (but for the masses of the
-outputs), so that a few rows of N bits can be fitted to the best powers one bit at a time. Averages over rotations cost ranges next to nothing:
-``P G P``, P the projection off the ones, is the covariance of a Brownian bridge less its mean (Watson 1961), which a rotation of the n places does
-not change. Running totals end elsewhere than they begin: their ring has places that no type takes, and they stay about 5 % above the bound.
-How rows are found is in `ldp_core.optimize.symmetric.ring_rows`. Source: this project.
+The n types are neighbouring places of a ring of N >= n, and each base row is used with all its N
+rotations alike. The columns of such a strategy are balanced for any rows. M depends on the powers
+of the rows at N / 2 frequencies alone (but for the masses of the outputs). A few rows of N bits can
+therefore be fitted to the best powers one bit at a time. Averages over rotations cost ranges next
+to nothing: ``P G P``, P the projection off the ones, is the covariance of a Brownian bridge less
+its mean (Watson 1961), which a rotation of the n places does not change. Running totals end
+elsewhere than they begin: their ring has places that no type takes, and they stay about 5 % above
+the bound. How rows are found is in `ldp_core.optimize.symmetric.ring_rows`. Source: this project.
 """
 
 from __future__ import annotations

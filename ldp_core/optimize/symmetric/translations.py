@@ -16,7 +16,7 @@ from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload, walsh_hadamard
 
 MOST_TYPES = 2**16
-"""Largest number of types for which base rows are designed."""
+"""Largest number of types with designed base rows."""
 
 # Base rows, and entries of all of them together; smaller shares are left out.
 MOST_ROWS = 2048
@@ -85,7 +85,7 @@ class _Designing:
         return self._levels.best if self._refining is None else self._refining
 
     def prepare(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing: the search is ready."""
 
     def round(self) -> None:
         if self._rounds < LEVEL_ROUNDS:
@@ -100,7 +100,7 @@ class _Designing:
         return (found.high, found.shares), found.objective
 
     def _write(self) -> Refining:
-        """With randomized response, so that no character is lost."""
+        """The best rows written out, with randomized response, so that no character is lost."""
         high = np.vstack([np.arange(self._workload.n) == 0, _written(self._levels.best, self._rng)])
         return Refining(high, self._levels.by_character, odds(self._epsilon) - 1)
 
@@ -119,8 +119,9 @@ def _written(mixture: LevelMixture, rng: np.random.Generator) -> np.ndarray:
 
 
 def _copies(mixture: LevelMixture, most: int) -> np.ndarray:
-    """(b,) how many permutations of each base row to take, ``most`` in all. The fewer characters a row tells something about, the more uneven
-    the choice makes the eigenvalues of M: the sum of those variances is least for copies ~ share / sqrt(characters)."""
+    """(b,) the number of permutations of each base row to take, ``most`` in all. The fewer
+    characters a row covers, the more uneven the choice makes the eigenvalues of M: the sum of those
+    variances is least for copies ~ share / sqrt(characters)."""
     powers = walsh_hadamard(mixture.high)[:, 1:] ** 2
     characters = powers.sum(axis=1) ** 2 / np.square(powers).sum(axis=1)
     wanted = mixture.shares / np.sqrt(characters)
