@@ -22,20 +22,21 @@ if TYPE_CHECKING:
     from ldp_core.mechanisms.surveys.random_set import RandomSet
 
 FLOATING_POINT = (
-    "The guarantee is a mathematical one, for noise drawn in real numbers, and not one of a floating-point sampler such as the "
-    "simulation here: in floating point, reports of one type can be impossible under another and give it away."
+    "The guarantee is mathematical: it holds for noise drawn in real numbers, not for a floating-point sampler such as the "
+    "simulation here. In floating point, some reports of one type can be impossible for another type and reveal it."
 )
 """The caveat of every mechanism with continuous noise: see `ldp_core.library.Spec.continuous`."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The guarantee a mechanism really gives, computed from its probabilities, and never smaller than the true one.
+    """The guarantee that a mechanism really gives, computed from its probabilities, and never
+    smaller than the true one.
 
-    For discrete reports it is computed in exact arithmetic from the numbers that reports are drawn
-    with, rounded up. For continuous noise it holds in real numbers (see `FLOATING_POINT`), and
-    ``method`` says so.
-    ``worst_pair`` names the two types (from 0) that a single report can distinguish best.
+    The guarantee of discrete reports is computed in exact arithmetic from the probabilities used to
+    draw them, rounded up. The guarantee of continuous noise holds in real numbers (see
+    `FLOATING_POINT`), and ``method`` says so. ``worst_pair`` names the two types (from 0) that a
+    single report can distinguish best.
     """
 
     epsilon: float
@@ -104,7 +105,7 @@ class Estimate:
 
     def consistent(self, users: float) -> Estimate:
         """The estimate with answers that add up to ``users``. ValueError where there are no node estimates to make them from."""
-        raise ValueError("Consistency mends the node estimates of a tree; this estimate has none.")
+        raise ValueError("Consistency adjusts the node estimates of a tree; this estimate has none.")
 
     def squared_error(self, workload: Workload, counts: Counts) -> float:
         """Squared error summed over all queries (squared users), without forming the answers."""
@@ -300,9 +301,7 @@ class FromCovariance(ABC):
             return f"The mechanism has {self.n} types, the workload {workload.n}."
         lost = self._lost(workload)
         if lost > 0 and lost > 1e-9 * workload.trace:
-            return (
-                "This mechanism sends the same reports for types that the workload tells apart, so it cannot answer it."
-            )
+            return "This mechanism sends the same reports for types that the workload distinguishes, so it cannot answer it."
         return None
 
     def _lost(self, workload: Workload) -> float:

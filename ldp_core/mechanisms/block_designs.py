@@ -1,16 +1,20 @@
 """Reports that name one block of a design: nearly the errors of subset selection, with reports a few bits long.
 
-A block design has v points and b blocks of k points each, so that every point lies in r = b k/v blocks and any two points in the same
-number of them, r (k - 1)/(v - 1). People whose type is point u send each block that contains u e^epsilon times as often as each other
-one. With p and q the chances that the block sent contains one's own type, and that it contains a given other one,
+A block design has v points and b blocks of k points each, so that every point lies in r = b k/v
+blocks and any two points in the same number of them, r (k - 1)/(v - 1). People whose type is point
+u send each block that contains u e^epsilon times as often as each other block. Let p be the
+probability that the block sent contains the person's own type, and q that it contains a given other
+type. Then
 
     p = r E/(r E + b - r),    q = (l E + r - l)/(r E + b - r),    E = e^epsilon,    l = r (k - 1)/(v - 1),
 
-the counts of types have the variance p (1 - p)/(p - q)^2 of an own and q (1 - q)/(p - q)^2 of another user: that of subset selection with
-sets of k of v types (Park, Nam and Lee 2023, "Exactly optimal and communication-efficient private estimation via block designs",
-Theorem III.1 and Section III-A), so that the design with k nearest v/(E + 1) is exactly optimal for histograms. Where there are fewer
-types than points, the first n points stand for types; what is lost is won back in part by the best reconstruction
-(`ldp_core.mechanisms.explicit`), and blocks that hold all types or none are not sent at all.
+and the counts of types have the variance p (1 - p)/(p - q)^2 from a user of the type and q (1 -
+q)/(p - q)^2 from any other user. This is the variance of subset selection with sets of k of v types
+(Park, Nam and Lee 2023, "Exactly optimal and communication-efficient private estimation via block
+designs", Theorem III.1 and Section III-A). The design with k nearest v/(E + 1) is therefore exactly
+optimal for histograms. If there are fewer types than points, the first n points stand for types.
+The best reconstruction (`ldp_core.mechanisms.explicit`) recovers part of the loss, and blocks that
+hold all types or none are not sent.
 
 Designs known here, for any k/v between 1/n and 1/2:
 
@@ -18,10 +22,12 @@ Designs known here, for any k/v between 1/n and 1/2:
   k = (q^(t-1) - 1)/(q - 1), about v/q. This is projective geometry response (Feldman, Nelson, Nguyen and Talwar 2022, "Private frequency
   estimation via projective geometry", Section 3), with q near e^epsilon + 1. Points off the first hyperplane come first: n <= q^(t-1)
   types leave an affine geometry.
-* *sketch*: an affine geometry whatever n is. Each of its sets of parallel blocks is a hash function into q buckets, u -> h'u over the field,
-  and a report the number of a function and the bucket of the type by randomized response: the count-mean sketch (Pan 2024, "Improving
-  count-mean sketch as the leading locally differentially private frequency estimator for large dictionaries"), with the family of hash
-  functions under which two types collide least, (q^(t-2) - 1)/(q^(t-1) - 1) instead of 1/q, so that it is a design.
+* *sketch*: an affine geometry whatever n is. Each of its sets of parallel blocks is a hash function
+  into q buckets, u -> h'u over the field. A report is the number of a function and the bucket of
+  the type by randomized response. This is the count-mean sketch (Pan 2024, "Improving count-mean
+  sketch as the leading locally differentially private frequency estimator for large dictionaries").
+  Under its family of hash functions two types collide least, with probability (q^(t-2) -
+  1)/(q^(t-1) - 1) instead of 1/q, so that it is a design.
 * *cosets*: v a prime, and the shifts of the cosets of the subgroup of k elements of its multiplicative group, of every other one where k is
   odd (Sprott 1954; Paley's quadratic residues for k = (v - 1)/2): b = v (v - 1)/k or half of it.
 * *bent*: v = b = 4^s and k = 2^(2s-1) - 2^(s-1), the shifts of the zeros of the complement of a bent function (Menon 1962).
@@ -94,7 +100,7 @@ def build_geometry(n: int, epsilon: float, order: int | None = None) -> Explicit
 
 @lru_cache(maxsize=256)
 def chosen(n: int, epsilon: float) -> Design:
-    """Of the designs known here, the one with the fewest blocks among those of nearly the least variance."""
+    """The known design with the fewest blocks among those of nearly the least variance."""
     known = [*_geometries(n), *_all_cosets(n), bent(n), single(n)]
     variances = [design.variance(n, epsilon) for design in known]
     near = [d for d, variance in zip(known, variances, strict=True) if variance <= min(variances) * (1 + NEAR)]
@@ -137,8 +143,8 @@ def _mechanism(
     # One divisor for all keeps the ratios within a row exact.
     Q = np.where(inside, E, 1.0) / (own * E + len(inside) - own)
     explanation = (
-        f"Each type lies in {own:,} of {len(inside):,} blocks, sets of types of which any two types share equally many; a person sends "
-        f"each block with their own type e^epsilon times as often as any other. A report is one number of "
+        f"Each type lies in {own:,} of {len(inside):,} blocks. Blocks are sets of types, and any two types share equally many. A person "
+        f"sends each block with their own type e^epsilon times as often as any other block. A report is one number of "
         f"{max(1, math.ceil(math.log2(len(inside))))} bits."
     )
     return ExplicitMechanism(name, Q, epsilon, parameters, explanation)
@@ -266,8 +272,9 @@ def prime_power(q: int) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=16)
 def _powers(q: int) -> tuple[int, ...]:
-    """All elements of the field of ``q`` elements but 0, as the powers of one of them. An element is a number whose digits to the base p
-    are the coefficients of a polynomial in x, taken modulo x^m - tail for the first polynomial ``tail`` for which x has q - 1 powers."""
+    """All non-zero elements of the field of ``q`` elements, as the powers of a generator. An
+    element is a number whose digits to the base p are the coefficients of a polynomial in x, modulo
+    x^m - tail. The polynomial ``tail`` is the first that gives x q - 1 different powers."""
     p, m = _prime_power(q)
     for tail in range(1, q):
         if tail % p == 0:  # x would be 0 or divide it

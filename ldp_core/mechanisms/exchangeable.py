@@ -1,12 +1,13 @@
-"""Mechanisms whose report is a set of types, treating all types alike: what they share.
+"""The common part of mechanisms whose report is a set of types and that treat all types alike.
 
-One report of a user of type u is a vector of bits b over the types. Because the types are exchangeable, four numbers say
-everything about its mean and covariance:
+One report of a user of type u is a vector of bits b over the types. The types are exchangeable, so
+four numbers determine its mean and covariance:
 
     p = P(b_u = 1),  q = P(b_j = 1),  both_own = P(b_u = b_j = 1),  both_other = P(b_i = b_j = 1)      (u, i, j distinct)
 
-so exact variances on every workload need no strategy matrix, which for subset selection has C(n, k) rows. With a fixed
-number of bits per report, (sum b - N q)/(p - q) is also the optimal unbiased reconstruction (all outputs have equal row sums).
+so exact variances on every workload need no strategy matrix, which for subset selection has C(n, k)
+rows. If every report has the same number of bits, (sum b - N q)/(p - q) is also the optimal
+unbiased reconstruction (all outputs have equal row sums).
 """
 
 from __future__ import annotations

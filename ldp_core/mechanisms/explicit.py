@@ -53,14 +53,14 @@ _STEP_ENTRIES = 2**22  # of a strategy, between two checks: a third of a second 
 
 
 class ExplicitMechanism(FromCovariance):
-    """A mechanism that sends output y to a user of type u with probability ``strategy[y, u]``: the one given, as an exact table.
+    """A mechanism that sends output y to a user of type u with probability ``strategy[y, u]``,
+    rounded to an exact table.
 
-    Parameters
-    ----------
-    strategy : (m, n) array of probabilities, columns sum to one (within 1e-9), no row all zero.
-    epsilon : the guarantee asked for, which the table keeps exactly where ``strategy`` keeps it but for rounding; `audit` says what
-        the probabilities deliver.
-    prior : (n,) the shares of the types for which the average variance is to be least, None for equal ones. Estimates are
+    Parameters ---------- strategy : (m, n) array of probabilities, columns sum to one (within
+    1e-9), no row all zero. epsilon : the guarantee. The table keeps it exactly if ``strategy``
+    keeps it but for rounding; `audit` computes the guarantee of the actual probabilities. prior :
+    (n,) the shares of the types in the average variance that estimates minimise; None for equal
+    shares. Estimates are
         unbiased whatever the users are.
 
     Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior`` is no probability distribution.
@@ -123,7 +123,8 @@ class ExplicitMechanism(FromCovariance):
         return M
 
     def _parts(self, check: Check) -> Iterator[slice]:
-        """All outputs, so many at once that work on them takes a fraction of a second; ``check`` is called before each part."""
+        """All outputs, in parts that take a fraction of a second; ``check`` is called before each
+        part."""
         m, step = self.strategy.shape[0], max(1, _STEP_ENTRIES // self.n)
         for start in range(0, m, step):
             check()

@@ -66,7 +66,7 @@ def _strategy(n: int, epsilon: float, blocks: int | None) -> tuple[np.ndarray, i
         )
     E = odds(epsilon)
     Q = np.ones((outputs, blocks * (size - 1)))
-    block = np.where(hadamard(size)[:, 1:] > 0, E, 1.0)  # the all-ones first column tells types apart from nothing
+    block = np.where(hadamard(size)[:, 1:] > 0, E, 1.0)  # the all-ones first column would distinguish no types
     for i in range(blocks):
         Q[i * size : (i + 1) * size, i * (size - 1) : (i + 1) * (size - 1)] = block
     # Every column holds size/2 likely outputs, so one divisor keeps the ratios within a row exact.

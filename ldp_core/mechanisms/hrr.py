@@ -53,20 +53,20 @@ def attenuation(epsilon: float) -> float:
 
 
 def privatize_signs(values: np.ndarray, coefficients: range, epsilon: float, rng: np.random.Generator) -> np.ndarray:
-    """(users,) one output 2 i + (sign is minus) per user, i the place of the coefficient drawn in ``coefficients``. For
-    simulation only."""
+    """(users,) one output 2 i + (sign is minus) per user, i the place of the coefficient drawn in
+    ``coefficients``. Simulation only."""
     place = rng.integers(len(coefficients), size=values.size)
     minus = np.bitwise_count((place + coefficients.start) & values) & 1
     return 2 * place + (minus ^ (rng.random(values.size) < sign_probabilities(epsilon)[1]))
 
 
 def simulate_signs(counts: np.ndarray, coefficients: range, epsilon: float, rng: np.random.Generator) -> np.ndarray:
-    """(2 len(coefficients),) tally of the outputs of ``counts`` users per type, in the distribution of `privatize_signs`. For
-    simulation only.
+    """(2 len(coefficients),) tally of the outputs of ``counts`` users per type, in the distribution
+    of `privatize_signs`. Simulation only.
 
-    Exact in both ways, of which the cheaper is taken. For many users per cell: how many of each type chose each coefficient
-    (a multinomial), then how many of those with one true sign flipped it (a binomial). For few: their outputs one by one,
-    in vectorised batches.
+    Both ways are exact, and the faster is taken. Many users per cell: the numbers of each type that
+    chose each coefficient (a multinomial), then the numbers of each true sign that were flipped (a
+    binomial). Few users per cell: their outputs, in vectorised batches.
     """
     choices = len(coefficients)
     present = np.flatnonzero(counts)

@@ -18,11 +18,12 @@ class LocalHashing(UnaryMechanism):
     """OLH: hash the types into g = round(e^eps + 1) buckets by a hash function drawn for each user, report the hash
     function, and the bucket by randomized response (Wang et al. 2017).
 
-    The hash of type x is (b + sum of a_i over the binary digits i of x that are 1) mod g, with b and the a_i uniform. Two or
-    three types hash independently and uniformly, for any g: differences of types have digits in {-1, 0, 1}, units modulo
-    every g, and those of three types are linearly independent modulo every prime. So collisions have probability exactly
-    1/g and all means and covariances are those of independent bits. A keyed mixing of x is added on top, so that larger
-    groups of types behave as if independent too.
+    The hash of type x is (b + sum of a_i over the binary digits i of x that are 1) mod g, with b
+    and the a_i uniform. Two or three types hash independently and uniformly, for any g: differences
+    of types have digits in {-1, 0, 1}, units modulo every g, and those of three types are linearly
+    independent modulo every prime. Collisions therefore have probability exactly 1/g, and all means
+    and covariances are those of independent bits. A keyed mixing of x is added on top, so that
+    larger groups of types behave as if independent too.
     """
 
     name = "olh"
@@ -85,7 +86,7 @@ class LocalHashing(UnaryMechanism):
         return Reports(self.digest, len(raw), data)
 
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
-        # For a given hash function the bucket is sent by randomized response: p against (1 - p)/(g - 1).
+        # A given hash function sends the bucket by randomized response: p against (1 - p)/(g - 1).
         keep = Fraction(self.keep)
         return keep, (1 - keep) / (self.buckets - 1)
 
@@ -96,8 +97,8 @@ class LocalHashing(UnaryMechanism):
 
     def explain(self) -> str:
         return (
-            f"Each person draws a hash function of their own that sorts the {self.n:,} types into {self.buckets} buckets, and "
-            f"reports it with a bucket: that of their type with probability {significant(self.keep)}, else any other. Decoding compares "
+            f"Each person draws a hash function that sorts the {self.n:,} types into {self.buckets} buckets, and "
+            f"reports it with a bucket. It is that of their type with probability {significant(self.keep)}, otherwise any other bucket. Decoding compares "
             "every report with every type, so it suits small domains."
         )
 

@@ -1,9 +1,12 @@
-"""Strategies as exact tables: whole numbers of steps of 2^-53, which a device can draw and anybody can check without rounding.
+"""Strategies as exact tables: whole numbers of steps of 2^-53, which a device can draw and anyone
+can check without rounding.
 
-The probabilities of row y become whole numbers between L_y and H_y = floor(L_y E), E a rational number below e^epsilon
-(`ldp_core.privacy.exponential_below`): whatever is chosen between them keeps epsilon exactly. Where a row leaves room below e^epsilon, L_y
-lies in the middle of it; where it does not (its low entries are small), low entries are rounded up and high ones down. What the rounded
-entries of a column lack to 2^53 is then spread over them in proportion to their size, as far as their limits let it.
+The probabilities of row y become whole numbers between L_y and H_y = floor(L_y E), E a rational
+number below e^epsilon (`ldp_core.privacy.exponential_below`): every choice between them keeps
+epsilon exactly. If a row leaves room below e^epsilon, L_y lies in the middle of it. If it does not
+(its low entries are small), low entries are rounded up and high entries down. The rounded entries
+of a column then fall short of 2^53 a little, and the difference is spread over them in proportion
+to their size, as far as their limits let it.
 
 All numbers are whole ones of at most 2^53, which float64 holds exactly; sums are taken in int64.
 """
@@ -21,7 +24,8 @@ from ldp_core.privacy import STEP, exponential_below, least_meant
 TOTAL = 2**53
 """Steps in a whole: what every column sums to."""
 EXCESS = 1e-11
-"""By how much of itself a ratio may exceed e^epsilon, which is then fixed: as much as rounding in whoever made it explains."""
+"""The share by which a ratio may exceed e^epsilon and still be corrected: rounding in the program
+that made it explains this much."""
 _ENTRIES = 2**20  # worked on at once, to stay in the cache of a processor
 
 

@@ -1,12 +1,15 @@
 """Mechanisms along an order whose outputs are the rotations of a few two-valued rows on a ring.
 
-The n types are the first of N >= n places on a ring. Output (k, z) has the probability ``share_k v_k(u + z mod N) / 1'v_k`` for a user of
-type u, with base rows ``v_k`` in {1, E}^N. With ``w_kz`` the sum of what all types meet of row k in rotation z, the information matrix is
+The n types are the first of N >= n places on a ring. Output (k, z) has the probability
+``share_k v_k(u + z mod N) / 1'v_k`` for a user of type u, with base rows ``v_k`` in {1, E}^N. Let
+``w_kz`` be the sum of the entries of row k in rotation z that types meet. The information matrix is
 
     M = sum_kz share_k / (1'v_k w_kz) v_kz v_kz',   v_kz the n places that the types meet,
 
-and the optimal unbiased reconstruction (McKenna et al. 2020, Theorem 3.10) adds ``M^-1 v_kz / w_kz`` to the counts. Sums over all rotations are
-correlations on the ring: the entries of M of one distance take a transform for every base row, so that nothing larger than n x n is formed.
+and the optimal unbiased reconstruction (McKenna et al. 2020, Theorem 3.10) adds
+``M^-1 v_kz / w_kz`` to the counts. Sums over all rotations are correlations on the ring. The
+entries of M of one distance take a transform for every base row, so that nothing larger than n x n
+is formed.
 """
 
 from __future__ import annotations
@@ -50,7 +53,7 @@ class RingMechanism(Translated):
         high = np.asarray(high)
         if high.ndim != 2 or not 2 <= n <= min(DENSE_TYPES, high.shape[1]):
             raise ValueError(
-                f"Rows on a ring have a place for every type, of which there are from 2 to {DENSE_TYPES:,}; got rows of shape {high.shape} for "
+                f"Rows on a ring need a place for every type, and there may be 2 to {DENSE_TYPES:,} types; got rows of shape {high.shape} for "
                 f"{n:,} types."
             )
         super().__init__(name, high, shares, n, epsilon, parameters, explanation)
@@ -95,7 +98,7 @@ class RingMechanism(Translated):
         return (self.shares / self._masses)[:, None]
 
     def _by_output(self, x: np.ndarray) -> Iterator[np.ndarray]:
-        """For every base row (..., N) ``x'v_kz`` of the vectors ``x`` (..., n)."""
+        """``x'v_kz`` of the vectors ``x`` (..., n), as an array (..., N) for each base row."""
         wanted = fft.rfft(x, self._places).conj()
         return (fft.irfft(wanted * hat, self._places) for hat in self._hats)
 
@@ -137,7 +140,8 @@ class RingMechanism(Translated):
         return found
 
     def _added(self, rows: np.ndarray) -> Iterator[np.ndarray]:
-        """For every base row (q, N): what its rotations add to ``rows`` (q, n) times the estimated counts, r'R_y."""
+        """The contribution r'R_y of the rotations of each base row to ``rows`` (q, n) times the
+        estimated counts, as an array (q, N)."""
         return (values / met for values, met in zip(self._by_output(rows @ self._inverse), self._met, strict=True))
 
     def contributions(self, rows: np.ndarray) -> Contributions:

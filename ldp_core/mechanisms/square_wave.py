@@ -14,9 +14,10 @@ on the mutual information of value and report largest is, as a share of the doma
 
 which falls from 1/2 (small epsilon) to 0, where nothing is left but randomized response.
 
-The strategy tells all types apart: columns have equal sums, so that Q z = 0 needs sum z = 0, and then the convolution of z with 2b + 1 ones
-to be 0, which no z but 0 gives. But the inverse is one of a moving sum, which makes fine detail very noisy: the paper's own estimate is
-expectation maximisation with smoothing (`ldp_core.estimators.smoothed`), which is biased.
+The strategy distinguishes all types. Columns have equal sums, so Q z = 0 requires sum z = 0, and
+then the convolution of z with 2b + 1 ones to be 0. Only z = 0 gives that. But the inverse is one of
+a moving sum, which makes fine detail very noisy: the paper's own estimate is expectation
+maximisation with smoothing (`ldp_core.estimators.smoothed`), which is biased.
 """
 
 from __future__ import annotations

@@ -152,12 +152,14 @@ def _sums_of_everybody(counts: np.ndarray, size: int, p: float, rng: np.random.G
 
 
 def _subset_bit_sums(counts: np.ndarray, size: int, p: float, rng: np.random.Generator) -> np.ndarray:
-    """(n,) how many users' random sets contain each type, drawn exactly without touching users one by one.
+    """(n,) the number of users whose random sets contain each type, drawn exactly without a loop
+    over users.
 
-    Users decide on their own type first (in with probability p), then walk through the other types in order; a user with
-    r places left and e types still to come takes the next one with probability r/e. All that matters of a user is r,
-    whether the own type has been passed, and (until then) whether it is in. Users who have not passed their own type are
-    exchangeable, so which of them are of the type now reached is a multivariate hypergeometric draw. Simulation only.
+    Users decide on their own type first (in with probability p), then walk through the other types
+    in order. A user with r places left and e types still to come takes the next type with
+    probability r/e. The state of a user is r, whether the own type has been passed, and (until
+    then) whether it is in. Users who have not passed their own type are exchangeable, so the number
+    of them with the type now reached is a multivariate hypergeometric draw. Simulation only.
     """
     n, users = counts.size, int(counts.sum())
     places = np.arange(size + 1)

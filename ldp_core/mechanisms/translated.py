@@ -1,8 +1,11 @@
-"""What mechanisms share whose outputs are all the ways to move a few two-valued rows by a group.
+"""The common part of mechanisms whose outputs are all the translations of a few two-valued rows by
+a group.
 
-Output (k, z) has the probability ``share_k v_k(u moved by z) / 1'v_k`` for a user of type u, with base rows ``v_k`` in {1, E}^N over
-the N places that the group moves, of which the types are some or all: a set of places, moved, and a report e^epsilon times as likely for types
-that it holds as for others. The probabilities of a type sum to one whatever the rows are, since it meets every place once.
+Output (k, z) has the probability ``share_k v_k(u moved by z) / 1'v_k`` for a user of type u. The
+base rows ``v_k`` are in {1, E}^N over the N places that the group moves; the types are some or all
+of the places. A report is a set of places, moved, and e^epsilon times as likely for types that it
+holds as for others. The probabilities of a type sum to one for any rows, since it meets every place
+once.
 """
 
 from __future__ import annotations
@@ -60,7 +63,7 @@ class Translated(FromCovariance):
 
     @abstractmethod
     def _translation(self, places: np.ndarray, values: np.ndarray | int) -> np.ndarray:
-        """The translations in which types ``values`` meet ``places``."""
+        """The translations that bring types ``values`` to ``places``."""
 
     def _identity(self) -> dict[str, Any]:
         return {}  # the rows say it all, however they were found
@@ -75,7 +78,8 @@ class Translated(FromCovariance):
 
     @cached_property
     def true_probability(self) -> np.ndarray:
-        """(b,) probability with which a translation of a base row holds the true type among its high ones."""
+        """(b,) probability that a translation of a base row holds the true type among its high
+        entries."""
         wanted = self._ratio * self._sizes / self._masses
         return np.array([self._within(p, int(size)) for p, size in zip(wanted, self._sizes, strict=True)])
 
@@ -105,8 +109,8 @@ class Translated(FromCovariance):
         return Reports(self.digest, len(raw), tally.reshape(self.high.shape))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Reports of ``counts`` (n,) users: user by user while they are few, else one multinomial per type and base row. For
-        simulation only."""
+        """Reports of ``counts`` (n,) users: user by user if they are few, else one multinomial per
+        type and base row. Simulation only."""
         counts = check_counts(counts, self.n)
         users = int(counts.sum())
         if users <= self.high.size * np.count_nonzero(counts):
@@ -148,7 +152,7 @@ class Translated(FromCovariance):
 
     @abstractmethod
     def _told_apart(self, row: int) -> tuple[int, int]:
-        """Two types of which some translation of a base row holds the first alone."""
+        """Two types such that some translation of a base row holds only the first."""
 
 
 def _groups(labels: np.ndarray, members: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -1,4 +1,5 @@
-"""Reports of independent bits, one per type: RAPPOR and optimised unary encoding (OUE), and what local hashing shares with them.
+"""Reports of independent bits, one per type: RAPPOR and optimised unary encoding (OUE), and the
+part that local hashing shares with them.
 
 A user of type u sends bit u as 1 with probability p and every other bit with probability q < p, all independently (Wang et
 al. 2017). For OLH a bit says whether a type's hash is the bucket reported; the hash functions of `local_hashing` make
@@ -7,10 +8,9 @@ these bits just as independent.
 Three reconstructions of the counts from the same reports:
 
 * ``standard``    (sum of bits - N q)/(p - q), the papers' own;
-* ``known_total`` (default) the same, shifted so that the counts sum to the N users: as private and unbiased, never worse;
-* ``optimal``     the best unbiased one for an even population: a report with many ones says less about each of them. With
-  k ones, a report adds ((v_j / s_k) - 1/n)/A + 1/n to type j, where v is p/q on ones and (1-p)/(1-q) elsewhere, s_k the sum
-  of v, and A = M_ii - M_ij from the information matrix, a binomial sum rather than one over 2^n outputs.
+* ``known_total`` (default) the same, shifted so that the counts sum to the N users: equally private
+  and unbiased, never worse;
+* ``optimal``     the best unbiased estimate for an even population: a report with many ones says less about each of them. A report with k ones adds ((v_j / s_k) - 1/n)/A + 1/n to type j. Here v is p/q on ones and (1-p)/(1-q) elsewhere, s_k the sum of v, and A = M_ii - M_ij from the information matrix, a binomial sum rather than one over 2^n outputs.
 
 Unary encodings of at most `PATTERN_TYPES` types keep how often each of the 2^n vectors of bits was sent, from which all of
 these follow, and the likelihood as well.
@@ -156,7 +156,7 @@ class UnaryMechanism(ExchangeableMechanism):
     # --- reports ------------------------------------------------------------------------------------------------
 
     def _tally(self, bits: np.ndarray) -> np.ndarray:
-        """What is kept of (users, n) bits, booleans."""
+        """The data kept from (users, n) bits, booleans."""
         if self.reconstruction != "optimal":
             return column_sums(bits)
         rows, found = (
@@ -169,8 +169,8 @@ class UnaryMechanism(ExchangeableMechanism):
         return found
 
     def _sums(self, bits: np.ndarray, times: np.ndarray) -> np.ndarray:
-        """What the reconstruction asks of (k, n) bits that were sent ``times`` (k,) each: sums, or sums by the number of ones
-        with the reports of each number."""
+        """The sums that the reconstruction needs of (k, n) bits, each sent ``times`` (k,) times:
+        sums, or sums by the number of ones with the reports of each number."""
         if self.reconstruction != "optimal":
             return times @ bits
         ones = bits.sum(axis=1)
@@ -193,8 +193,8 @@ class UnaryMechanism(ExchangeableMechanism):
         return bits
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Two binomials per type; the optimal reconstruction needs whole reports, drawn in chunks of users. For simulation
-        only."""
+        """Two binomials per type; the optimal reconstruction needs whole reports, drawn in chunks
+        of users. Simulation only."""
         counts = check_counts(counts, self.n)
         users = int(counts.sum())
         if self.reconstruction != "optimal":
@@ -229,7 +229,7 @@ class UnaryEncoding(UnaryMechanism):
 
     pattern_types = PATTERN_TYPES
 
-    _decisive = "ratio p(1 - q)/(q(1 - p)) of the two bits in which types differ"
+    _decisive = "ratio p(1 - q)/(q(1 - p)) of the two bits where types differ"
 
     def __init__(self, name: str, n: int, epsilon: float, reconstruction: str = "known_total"):
         E = odds(check_epsilon(epsilon))

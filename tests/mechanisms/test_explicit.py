@@ -195,7 +195,7 @@ def test_a_strategy_that_merges_types_answers_only_what_it_can():
     Q = np.array([[0.75, 0.25, 0.25], [0.25, 0.75, 0.75]])  # types 2 and 3 look the same
     mechanism = mechanism_of(Q, 2.0)
     for maker in MAKERS:
-        assert "types that the workload tells apart" in mechanism.supports(maker(3))
+        assert "types that the workload distinguishes" in mechanism.supports(maker(3))
         with pytest.raises(ValueError, match="cannot answer it"):
             mechanism.variance_profile(maker(3))
 

@@ -157,9 +157,10 @@ class AdaptiveSession:
 def build(workload: Workload, epsilon: float) -> ExplicitMechanism:
     """The version with the workload's own queries: each user answers one, drawn at random, as in a session.
 
-    Two outputs per query; queries are centred at the middle of the range that the entries of W span, and r is half that range
-    (with r the largest entry, as printed, queries of 0 and 1 would have four times the variance). Answers by the optimal
-    reconstruction, which uses all queries for each. ValueError where the 2p x n strategy is too large to write out.
+    There are two outputs per query. Queries are centred at the middle of the range of the entries
+    of W, and r is half that range. (With r the largest entry, as printed, queries of 0 and 1 would
+    have four times the variance.) Answers by the optimal reconstruction, which uses all queries for
+    each. ValueError where the 2p x n strategy is too large to write out.
     """
     epsilon = check_epsilon(epsilon)
     p, n = workload.num_queries, workload.n

@@ -71,20 +71,22 @@ class LaplaceNoise:
         return rng.laplace(scale=self.scale, size=shape)
 
     def draw_sum(self, users: int, size: int, rng: np.random.Generator) -> np.ndarray:
-        """(size,) sum over the users: a Laplace variable is a difference of exponentials, so their sum is one of Gammas. For
-        simulation only."""
+        """(size,) sum over the users: a Laplace variable is a difference of exponentials, so their
+        sum is one of Gammas. Simulation only."""
         return self.scale * (rng.standard_gamma(users, size) - rng.standard_gamma(users, size))
 
     def reach(self, weights: np.ndarray, users: float, tail: float) -> np.ndarray:
-        """(q,) what ``weights`` (q, size) times the sum over the users exceeds with a probability of ``tail``.
+        """(q,) the value that ``weights`` (q, size) times the sum over the users exceeds with a
+        probability of ``tail``.
 
-        From the characteristic function prod_k (1 + (scale w_k t)^2)^-users, in units of the standard deviation (Gil-Pelaez
-        1951): P(X > x) = 1/2 - (1/pi) int_0^inf sin(x t)/t phi(t) dt. The trapezoidal rule errs by what lies beyond
-        2 pi/step = 63 standard deviations, and cutting it off by 1e-7.
+        From the characteristic function prod_k (1 + (scale w_k t)^2)^-users, in units of the
+        standard deviation (Gil-Pelaez 1951): P(X > x) = 1/2 - (1/pi) int_0^inf sin(x t)/t phi(t)
+        dt. The trapezoidal rule misses the probability beyond 2 pi/step = 63 standard deviations,
+        and cutting it off costs 1e-7.
         """
         spread = np.sqrt(users * self.variance * np.sum(weights**2, axis=1))
         known = spread == 0
-        # Of many variables the function has fallen to nothing by a tenth of the frequencies.
+        # The function of many variables has fallen to nothing by a tenth of the frequencies.
         t = np.arange(1, (_FREQUENCIES if users < 100 else _FREQUENCIES // 10) + 1) * _STEP
         # Halves of the shares of the variance.
         halves = users * self.scale**2 * weights**2 / np.where(known, 1.0, spread**2)[:, None]

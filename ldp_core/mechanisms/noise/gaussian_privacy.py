@@ -33,7 +33,7 @@ def check_delta(delta: float) -> float:
 
 
 def exact_delta(epsilon: float, scale: float, diameter: float) -> float:
-    """The smallest delta for which the noise is (epsilon, delta)-LDP: their Theorem 8.
+    """The smallest delta that makes the noise (epsilon, delta)-LDP: their Theorem 8.
 
     Phi(D/2s - epsilon s/D) - e^epsilon Phi(-D/2s - epsilon s/D), with D the diameter and s the scale.
     """

@@ -1,8 +1,9 @@
 """Gaussian vectors kept or dropped by rejection sampling, pure LDP (Bassily 2019, Algorithms 3 and 4, corrected).
 
-A user with the vector a (norm r) draws y ~ N(0, sigma^2 I) and sends it with probability eta(y), else sends nothing.
-With z = y'a/(r sigma) ~ N(0, 1) and rho = r/sigma, log(2 eta) = rho z - rho^2/2 is the log-ratio of the densities of
-N(a, sigma^2 I) and N(0, sigma^2 I), confined to a band [-c, c].
+A user with the vector a (norm r) draws y ~ N(0, sigma^2 I) and sends it with probability eta(y),
+else sends nothing. Let z = y'a/(r sigma) ~ N(0, 1) and rho = r/sigma. Then log(2 eta) = rho z -
+rho^2/2 is the log-ratio of the densities of N(a, sigma^2 I) and N(0, sigma^2 I), confined to a band
+[-c, c].
 
 * corrected: clipped to c = epsilon/2. The density of every y sent then varies by at most e^epsilon between types, and as
   all vectors have norm r (a coordinate is appended where they do not) all types send nothing equally often.
@@ -210,8 +211,8 @@ class RejectionMechanism(VectorMechanism):
         return Reports(self.digest, raw.shape[0], (raw[sent].sum(axis=0), np.array([sent.sum()])))
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """One scalar per user (the draw along the own vector decides what is sent) and one vector per type for the rest. For
-        simulation only."""
+        """One scalar per user (the draw along the own vector decides what is sent) and one vector
+        per type for the rest. Simulation only."""
         counts = check_counts(counts, self.n)
         kept, along = np.zeros(self.n), np.zeros(self.n)
         ends = np.cumsum(counts)

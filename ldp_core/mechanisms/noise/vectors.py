@@ -23,7 +23,8 @@ def centred_inverse(strategy: np.ndarray) -> tuple[np.ndarray, np.ndarray | None
     A = centred(np.asarray(strategy, dtype=float))
     n = A.shape[1]
     S = A.T @ A
-    # With weight along 1 that P leaves empty, S has full rank whenever the differences are identified.
+    # A weight along 1, which P leaves empty, gives S full rank whenever the differences are
+    # identified.
     level = np.trace(S) / (n - 1)
     S += level / n
     factor, failed = linalg.lapack.dpotrf(S, lower=True)

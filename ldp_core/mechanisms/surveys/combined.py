@@ -1,8 +1,10 @@
-"""Reports about tables that share attributes, put together: every question is answered by what all of them tell.
+"""Reports about tables that share attributes, put together: every question uses the information of
+all tables.
 
-Strategies Q_k, each for a share a_k of the people, ask about the tables of the attributes B_k. What they tell lies in the space U of the
-functions whose components (`ldp_core.anova`) are each of attributes of one B_k, without the mean, which is known. Let e be an orthonormal
-basis of U for the mean over the types, Helmert's along each attribute. A report y about table k reads
+Strategies Q_k, each for a share a_k of the people, ask about the tables of the attributes B_k.
+Their information lies in the space U of the functions whose components (`ldp_core.anova`) are each
+of attributes of a single B_k, without the mean, which is known. Let e be an orthonormal basis of U
+for the mean over the types, Helmert's along each attribute. A report y about table k reads
 
     f_k(y) = sum_u Q_k[y, u] e(u) / sum_u Q_k[y, u]      (u over the cells of the table; zero for what is no function of B_k),
 
@@ -11,11 +13,13 @@ over the cells of the sum over y of f_k(y) Q_k[y, u] e(u)': the information of t
 M^-1 f_k(y) over all reports is an unbiased estimate of the sum of e(u) over the people: a question with coordinates r in that basis is
 answered by r' M^-1 f_k(y) added up. The part of r that table k answers is h_k = a_k M_k M^-1 r, and these sum to r.
 
-It is the best there is, on average over the types: the second moment of what a person adds is then a quadratic form in what reports add,
-sum_k a_k sum_y D_k[y] c_k(y)^2, with D_k[y] the mean probability of y, and by Gauss and Markov its least value among all unbiased c is
-r' M^-1 r, at c_k = r' M^-1 f_k. Dividing a question into parts, each for one table alone, is one of these c: it is never better, and the
-same where tables share no attribute, since M is then in blocks. Where tables that are tied together have too many dimensions for one
-matrix, there are several, and each answers the components that none before it holds. Source: this project.
+It is the best there is, on average over the types: the second moment of what a person adds is then
+a quadratic form in what reports add, sum_k a_k sum_y D_k[y] c_k(y)^2, with D_k[y] the mean
+probability of y, and by Gauss and Markov its least value among all unbiased c is r' M^-1 r, at c_k
+= r' M^-1 f_k. Dividing a question into parts, each for one table alone, is one of these c: it is
+never better. It is equally good if tables share no attribute, since M is then in blocks. If
+connected tables have too many dimensions for one matrix, there are several matrices, and each
+answers the components that none before it holds. Source: this project.
 """
 
 from __future__ import annotations
@@ -34,7 +38,8 @@ from ldp_core.mechanisms.surveys.largest import tied_together
 from ldp_core.workloads import Survey
 
 MOST_DIMENSIONS = 2_048
-"""As many tables as have so many dimensions together are put together: a matrix of this size takes half a second."""
+"""Tables are put together up to this number of dimensions: a matrix of this size takes half a
+second."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ class Tables:
 
     @cached_property
     def at(self) -> dict[Set, slice]:
-        """Where the coordinates of each component are among those of U."""
+        """The places of the coordinates of each component among those of U."""
         found, start = dict[Set, slice](), 0
         for members in _components(self.sizes, self.sets):
             dims = int(anova.dimensions(self.sizes, members))
@@ -138,7 +143,7 @@ class Strategies:
 
     @cached_property
     def readings(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each table the places in U of its coordinates (c,), and f_k (m_k, c)."""
+        """(places in U of its coordinates (c,), f_k (m_k, c)) for each table."""
         found = []
         for members, Q in zip(self.tables.sets, self.strategies, strict=True):
             places = self.tables.places(members)
@@ -187,14 +192,16 @@ class Combined:
         return found
 
     def added(self, rows: np.ndarray, attributes: Set) -> Iterator[np.ndarray]:
-        """For each table (q, m_k): what a report about it adds to ``rows`` (q, cells) on the table of ``attributes``."""
+        """The contribution (q, m_k) of a report about each table to ``rows`` (q, cells) on the
+        table of ``attributes``."""
         places, coordinates = self.tables.seen(rows, attributes)
         solved = coordinates @ self._inverse[0][places]
         for own, read in self.by.readings:
             yield solved[:, own] @ read.T
 
     def squares(self, gram: np.ndarray) -> Iterator[np.ndarray]:
-        """For each table (m_k,): the sum of the squares of what a report about it adds to queries with the ``gram`` of `Tables`."""
+        """The sum (m_k,) of the squared contributions of a report about each table to queries with
+        the ``gram`` of `Tables`."""
         spread = self._spread(gram)
         for own, read in self.by.readings:
             yield ((read @ spread[np.ix_(own, own)]) * read).sum(axis=1)
@@ -214,8 +221,10 @@ class Combined:
         )
 
     def parts(self, gram: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
-        """For each table (cells, cells) the sum of h_k h_k' / a_k^2 over all queries, and tr(M_k^-1 of it): what the table is asked when each
-        part comes from the table that tells most of it, and what that costs by the strategy it has."""
+        """(sum (cells, cells) of h_k h_k' / a_k^2 over all queries, tr(M_k^-1 of it)) for each
+        table. The first is the Gram matrix of the table's part of the questions, when each part
+        comes from the table with most information about it. The second is the cost of that part
+        with the strategy that the table has."""
         spread = self._spread(gram)
         for members, own, (places, _) in zip(self.tables.sets, self.by.information, self.by.readings, strict=True):
             sizes = [self.tables.sizes[i] for i in members]

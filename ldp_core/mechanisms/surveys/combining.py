@@ -31,8 +31,9 @@ def combined(
 ) -> dict[Set, np.ndarray]:
     """{A: component A, in users} that ``tables`` have in common, as the mean of theirs by ``weights``.
 
-    Where every table is unbiased with errors alike in all its components and independent of the others', weights in proportion to
-    one over the variance make it the optimal linear reconstruction.
+    Suppose that every table is unbiased, with equal errors in all its components, independent of
+    those of other tables. Weights in proportion to one over the variance then make it the optimal
+    linear reconstruction.
     """
     sums: dict[Set, np.ndarray] = {}
     totals: dict[Set, float] = {}

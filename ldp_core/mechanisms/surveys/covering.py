@@ -1,16 +1,19 @@
-"""Covering sets of columns (after CALM: Zhang, Wang, Li, He and Chen 2018, "CALM: Consistent adaptive local marginal for marginal release under
-local differential privacy"): each person reports on one of few larger sets, which together hold all that is asked about.
+"""Covering sets of columns: each person reports on one of few larger sets, which together cover all
+questions. They follow CALM (Zhang, Wang, Li, He and Chen 2018, "CALM: Consistent adaptive local
+marginal for marginal release under local differential privacy").
 
-Larger sets are fewer, so that each gets more reports, and one report answers several questions; but each has more cells, and so tells less of
-every one. What several sets have in common is averaged by their variances. As in CALM the number and size of sets are chosen by
-the noise that follows; here by the exact variance of the questions rather than by a bound on it, every question is held by some set, so
-that nothing has to be guessed, and sets of columns with more values are smaller. With shares a_B and information m_B of a report
-on set B (`ldp_core.mechanisms.surveys.sampled`) what is compared is the total variance
+If sets are larger, they are fewer, so each gets more reports, and a report answers several
+questions. But each set has more cells, and a report says less about every cell. The components that
+several sets share are averaged by their variances. CALM chooses the number and size of sets by the
+resulting noise. Here it is the exact variance of the questions rather than a bound on it. Some set
+holds every question, so that nothing has to be guessed, and sets of columns with more values are
+smaller. Let a_B be shares and m_B the information of a report on set B
+(`ldp_core.mechanisms.surveys.sampled`). The total variances are compared,
 
     sum_A dim_A g_A / (sum over B that hold A of a_B m_B) - tr G,    in the terms of `ldp_core.workloads.surveys`.
 
-The sets for a largest number of cells are found greedily: one that is asked about and not yet held grows by the column that completes most
-others for the cells it costs, as long as it fits.
+The sets for a largest number of cells are found greedily. A set from the questions that is not yet
+held grows by the column that completes most others for the cells it costs, while it fits.
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ from ldp_core.wording import meant
 from ldp_core.workloads import Survey, Workload
 
 MOST_CELLS = 2**10
-"""Of a table that is made larger than those asked about: far beyond, most of what a report tells is about nothing that is asked."""
+"""Most cells of an enlarged table: in a far larger table most of the information is about nothing
+in the questions."""
 _PATIENCE = 2
 
 
@@ -44,8 +48,9 @@ def build(workload: Workload, epsilon: float, oracle: str = "subset_selection", 
 
 
 def best_sets(survey: Survey, epsilon: float, oracle: str) -> tuple[Set, ...]:
-    """The sets of least variance when all are drawn equally often: those asked about, or greedy covers by tables of up to so many cells,
-    from the first power of two that one more attribute may fit into."""
+    """The sets of least variance when all are drawn equally often. The candidates are the sets in
+    the questions, and greedy covers by tables of at most 2^k cells, from the first k that may let
+    one more attribute in."""
     asked = maximal_sets(survey)
     best, least, worse, tried = asked, variance(survey, asked, epsilon, oracle), 0, {asked}
     smallest = min(math.prod(survey.shape[i] for i in one) for one in asked)
@@ -87,7 +92,8 @@ def cover(asked: tuple[Set, ...], sizes: tuple[int, ...], cells: int) -> tuple[S
 
 
 class _Growing:
-    """Which of the sets ``asked`` about are left, and sets that grow from one of them to hold more."""
+    """The sets in the questions (``asked``) that are left, and sets that grow from one of them to
+    hold more."""
 
     def __init__(self, asked: Sequence[Set], sizes: Sequence[int]):
         self.asked, self.sizes = asked, np.array(sizes)
@@ -98,7 +104,8 @@ class _Growing:
             for i in one:
                 holding[i].append(k)
         self._holding = [np.array(places, dtype=np.int64) for places in holding]
-        # Of the attributes that a set as it grows lacks of each: how many, and the sum of their numbers, which tells the last one.
+        # The attributes of each set that the growing set lacks: their number, and the sum of their
+        # numbers, which identifies the last.
         self._lengths, self._totals = np.array([len(one) for one in asked]), np.array([sum(one) for one in asked])
         self._lacking, self._sums = self._lengths.copy(), self._totals.copy()
 

@@ -1,4 +1,5 @@
-"""What reports of surveys tell: estimated tables of a few attributes each, without a number for every type."""
+"""Estimates from reports of surveys: tables of a few attributes each, without a number for every
+type."""
 
 from __future__ import annotations
 
@@ -95,8 +96,9 @@ class SurveyEstimate(Estimate):
 
 @dataclass(frozen=True, repr=False)
 class ComponentEstimate(SurveyEstimate):
-    """Tables that are sums of ``components`` {A: table of the attributes A, zero along each of them}, in users; all tables agree on what
-    they share, and add up to the users. What reports say nothing of is left out: see `knows`."""
+    """Tables that are sums of ``components`` {A: table of the attributes A, zero along each of
+    them}, in users. All tables agree on the parts that they share, and add up to the users.
+    Components without any report are left out: see `knows`."""
 
     components: dict[Set, np.ndarray] = field(kw_only=True)
 

@@ -22,7 +22,8 @@ from ldp_core.workloads.surveys import eigenvalues
 
 
 class OnTable(Protocol):
-    """What the reports of one person tell of the table of some attributes: its cells are the types."""
+    """The reports of one person as reports on the table of some attributes: its cells are the
+    types."""
 
     def variances(self, rows: np.ndarray) -> np.ndarray:
         """(q, cells) exact variance that a person of each cell adds to ``rows`` (q, cells)."""
@@ -72,7 +73,8 @@ class SurveyMechanism(FromCovariance):
     @property
     @abstractmethod
     def inflation(self) -> Mapping[Set, float]:
-        """{A: 1 / m_A} for the non-empty sets A of which the reports tell something; none of their attributes has one value only."""
+        """{A: 1 / m_A} for the non-empty sets A with any information in the reports; none of their
+        attributes has one value only."""
 
     def inflation_for(self, group: Group) -> Mapping[Set, float]:
         """`inflation` in the answers to a group of queries, where it depends on which they are."""
@@ -83,8 +85,8 @@ class SurveyMechanism(FromCovariance):
     def bits_per_report(self) -> float: ...
     @abstractmethod
     def privatize(self, records: np.ndarray, rng: np.random.Generator, /) -> np.ndarray:
-        """One report for each of the people with value indices ``records`` (users, d), or types (users,) where these have numbers. For
-        simulation only."""
+        """One report for each of the people with value indices ``records`` (users, d), or types
+        (users,) if these have numbers. Simulation only."""
 
     @abstractmethod
     def aggregate(self, raw: np.ndarray) -> Reports: ...
@@ -99,7 +101,7 @@ class SurveyMechanism(FromCovariance):
 
     @abstractmethod
     def seen_on(self, attributes: Set) -> OnTable:
-        """What the reports tell of the table of ``attributes``, in increasing order."""
+        """The reports as reports on the table of ``attributes``, in increasing order."""
 
     def on(self, attributes: Sequence[int]) -> TableContributions:
         """The mechanism as it is seen on the table of ``attributes``, in increasing order."""
@@ -174,9 +176,10 @@ class SurveyMechanism(FromCovariance):
     # --- exact variances ----------------------------------------------------------------------------------------
 
     def profile_of(self, workload: Workload) -> np.ndarray:
-        """(1,) for surveys that treat the values of each attribute alike: then everyone adds the same,
-        ``sum_A dim_A g_A (1/m_A - 1) / n`` over the non-empty sets A. For other workloads (n,) where the types are few, else (1,) that of the worst type.
-        ValueError where that one cannot be found.
+        """(1,) for surveys that treat the values of each attribute alike: everyone then adds the
+        same, ``sum_A dim_A g_A (1/m_A - 1) / n`` over the non-empty sets A. Other workloads give
+        (n,) if the types are few, else (1,) for the worst type. ValueError if the worst type cannot
+        be found.
         """
         survey = as_survey(workload, self.sizes)
         found = self._profiles(survey)
@@ -192,7 +195,8 @@ class SurveyMechanism(FromCovariance):
         return math.fsum(float(profile.mean()) for _, profile in self._profiles(as_survey(workload, self.sizes)))
 
     def variance_on(self, workload: Workload, counts: Counts) -> float:
-        """What the people ``counts`` add, exactly, however many types there are. ValueError where the workload cannot be answered."""
+        """The exact contribution of the people ``counts``, for any number of types. ValueError if
+        the workload cannot be answered."""
         if reason := self.supports(workload):
             raise ValueError(reason)
         people = people_of(counts, self.sizes)
@@ -275,9 +279,7 @@ class SurveyMechanism(FromCovariance):
         return self.seen_on(every).variances(np.asarray(rows)) @ people_of(counts, self.sizes).table(every)
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
-        raise ValueError(
-            "What this mechanism estimates are tables of a few attributes; ask for the variances of queries."
-        )
+        raise ValueError("This mechanism estimates tables of a few attributes; ask for the variances of queries.")
 
 
 def from_agreement(by_agreement: np.ndarray, people: np.ndarray) -> np.ndarray:

@@ -129,8 +129,10 @@ class SplitSurvey(SurveyMechanism):
         return _Seen(self, tuple(attributes))
 
     def second_moments(self, rows: np.ndarray, attributes: Set) -> list[tuple[Set, np.ndarray]]:
-        """For every design that says something of ``rows`` (q, cells) on the table of ``attributes``: some attributes and, for a person of
-        each cell of their table, the mean square (q, cells) of what their report adds, times the chance that there is one."""
+        """(some attributes, mean squares (q, cells)) for every design with information about
+        ``rows`` (q, cells) on the table of ``attributes``. The mean squares are of the contribution
+        of a report, for a person of each cell of the table of those attributes, times the
+        probability that there is a report."""
         found = [
             (self.sets[k], values**2 @ self.own[k].mechanism.strategy * self.shares[k])
             for k, values in self._added(rows, attributes)
@@ -138,7 +140,8 @@ class SplitSurvey(SurveyMechanism):
         return found + [(attributes, squares) for squares in self._left_squares(rows, attributes)]
 
     def _added(self, rows: np.ndarray, attributes: Set) -> Iterator[tuple[int, np.ndarray]]:
-        """What each report of a strategy adds to ``rows``: its number, and (q, m) over its outputs, for those that say something of them."""
+        """The contributions of the reports of each relevant strategy to ``rows``: its number, and
+        (q, m) over its outputs."""
         for one in self.combined:
             if set(one.tables.attributes) & set(attributes):
                 yield from zip(one.tables.numbers, one.added(rows, attributes), strict=True)
@@ -167,8 +170,8 @@ class SplitSurvey(SurveyMechanism):
     # --- exact variances ----------------------------------------------------------------------------------------
 
     def profile_of(self, workload: Workload) -> np.ndarray:
-        """As for all mechanisms for surveys; a bound on that of the worst type, the sum of the worst of each table, where strategies tie so
-        many attributes together that it cannot be found."""
+        """As for all mechanisms for surveys. If strategies connect too many attributes to find the
+        worst type, a bound: the sum of the worst of each table."""
         try:
             return super().profile_of(workload)
         except ValueError:
@@ -197,7 +200,8 @@ class SplitSurvey(SurveyMechanism):
         return found
 
     def _rest_profile(self, group: Group) -> list[tuple[Set, np.ndarray]]:
-        """What patterns add to a group that does not treat values alike, and what is taken off for the true answers."""
+        """The contribution of patterns to a group that does not treat values alike, less that of
+        the true answers."""
         rows = group.base.gram_root
         found = [(group.attributes, -((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=0))]
         found += [(group.attributes, squares.sum(axis=0)) for squares in self._left_squares(rows, group.attributes)]
@@ -257,17 +261,17 @@ class SplitSurvey(SurveyMechanism):
 
     @property
     def bits_per_report(self) -> float:
-        """Whole bits for which design it is, and for the report."""
+        """Whole bits for the number of the design and for the report."""
         bits = [design.bits_per_report for design in self.designs]
         return float(math.ceil(max(bits) + math.log2(math.fsum(2.0 ** (one - max(bits)) for one in bits)) - 1e-9))
 
     def _drawn(self, users: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """Who of so many users takes part in each design. Simulation only."""
+        """The people of each design, out of ``users``. Simulation only."""
         ends = np.cumsum(rng.multinomial(users, self.shares))[:-1]
         return np.split(rng.permutation(users), ends)
 
     def _types(self, k: int, records: np.ndarray) -> np.ndarray:
-        """What the people with ``records`` (users, d) have to report about in design ``k``."""
+        """The types that the people with ``records`` (users, d) report in design ``k``."""
         if k == len(self.own):
             return records
         members = self.sets[k]
@@ -364,7 +368,7 @@ class SplitSurvey(SurveyMechanism):
         return sum(int(place) * math.prod(self.sizes[i + 1 :]) for i, place in zip(self.sets[k], places, strict=True))
 
     def explain(self, names: Sequence[str] | None = None) -> str:
-        """With the ``names`` of the attributes, or else with their numbers."""
+        """The explanation with the ``names`` of the attributes, or else with their numbers."""
         if self._explanation:
             return self._explanation
         names = names or [f"column {i + 1}" for i in range(len(self.sizes))]

@@ -1,19 +1,24 @@
-"""Exact variances of what scrambled patterns tell, per person, without writing out an image.
+"""Exact variances of the estimates from scrambled patterns, per person, without writing out an
+image.
 
 A report (B, t, S) adds to a row r over the cells of a table Q, taken as the query ``sum_z r(z) x_Q(z)``,
 
     mean(r) + w / n_B  sum_(v in T) rho(pi v),    rho = sum_(A within B and Q) P_A r / m_A,    w = D / (1 + D s),
 
-pi being the permutations of the values that carry the pattern T to its image S. For a person of cell y the permutations have the
-density (1 + D 1_T(pi^-1 y)) / (1 + D s) against uniform ones. The second moment is a sum over pairs of sets A, A' that lie in B
-and in Q. With K their union, what enters is, for every attribute of K: where it is in one of the two only, the mean of the other
-factor fixes it; where it is in both, permutations turn the product of two functions f, g that sum to zero, and of two patterns t, t'
-that do, into ``alpha(q) sum(f g) + beta(q) f(y) g(y)``, q = t t', two operators on functions of the n values v of the attribute,
+pi being the permutations of the values that carry the pattern T to its image S. The permutations
+have, for a person of cell y, the density (1 + D 1_T(pi^-1 y)) / (1 + D s) against uniform
+permutations. The second moment is a sum over pairs of sets A, A' that lie in B and in Q. With K
+their union, every attribute of K enters as follows. If it is in one of the two only, the mean of
+the other factor fixes it. If it is in both, take two functions f, g that sum to zero, and two
+patterns t, t' that do. Permutations turn the product into
+``alpha(q) sum(f g) + beta(q) f(y) g(y)``, q = t t', two operators on functions of the n values v of
+the attribute,
 
     alpha = (n (n - 1) mean - n) / ((n - 1)(n - 2)),    beta = n^2 (1 - mean) / ((n - 1)(n - 2))    (2 mean and 0 where n = 2).
 
-So a report's second moment takes 4^|K| numbers for every set K, whatever the row, and a person's variance of a cell depends only on
-which attributes agree with it. Source: this project; brute force in `tests/mechanisms/test_scrambled.py`.
+A report's second moment therefore takes 4^|K| numbers for every set K, for any row, and a person's
+variance of a cell depends only on which attributes agree with it. Source: this project; brute force
+in `tests/mechanisms/test_scrambled.py`.
 """
 
 from __future__ import annotations
@@ -30,7 +35,7 @@ from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.privacy import odds
 
 FIRST, SECOND, SUMMED, OWN = range(4)
-"""What an attribute of K is: in A only, in A' only, or in both, as alpha or as beta."""
+"""The role of an attribute of K: in A only, in A' only, or in both, as alpha or as beta."""
 
 _ENTRIES = 2**22  # of rows worked on at once
 

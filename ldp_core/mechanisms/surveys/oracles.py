@@ -14,7 +14,7 @@ ORACLES: dict[str, tuple[str, Callable[[int, float], Oracle]]] = {
     "oue": ("optimised unary encoding", lambda n, epsilon: UnaryEncoding("oue", n, epsilon)),
     "randomized_response": ("randomized response", RandomizedResponse),
 }
-"""What each is called in a sentence, and how it is built."""
+"""The name of each oracle in a sentence, and its constructor."""
 
 
 def numbers_sent(oracle: Oracle) -> int:

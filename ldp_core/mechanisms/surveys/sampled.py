@@ -1,15 +1,17 @@
 """One random set of columns: each person draws a set of attributes and reports the joint value there by a histogram mechanism.
 
-This is what the field does with surveys. Sets B are drawn with probabilities a_B, whatever the person's value. A histogram
-mechanism that treats all cells of the table over B alike adds a vector c with E[(r c)^2] = alpha |r|^2 + beta r_u^2 to the counts of
-the cells, for a person in cell u and any query r that sums to 0. So with n_B cells all components A inside B (`ldp_core.anova`)
-get the same information from a report on B, and from all of them
+This is what practitioners do with surveys. Sets B are drawn with probabilities a_B, whatever the
+person's value. A histogram mechanism that treats all cells of the table over B alike adds a vector
+c with E[(r c)^2] = alpha |r|^2 + beta r_u^2 to the counts of the cells, for a person in cell u and
+any query r that sums to 0. A report on B has n_B cells, and gives the same information on all
+components A inside B (`ldp_core.anova`); all reports together give
 
     m_B = 1 / (alpha n_B + beta),    m_A = sum over B that hold A of a_B m_B.
 
-In the optimal linear reconstruction a report on B has the weight m_B / m_A in component A. In the field each table is taken from
-its own reports alone, whose weight is 1 / a_B: the reconstruction "own". Both are unbiased, and both know the number of people.
-Source: this project; subset selection is the best histogram mechanism there (Ye and Barg 2018).
+In the optimal linear reconstruction a report on B has the weight m_B / m_A in component A. In
+practice each table is taken from its own reports alone, whose weight is 1 / a_B: the reconstruction
+"own". Both are unbiased, and both know the number of people. Source: this project; subset selection
+is the best histogram mechanism there (Ye and Barg 2018).
 """
 
 from __future__ import annotations
@@ -180,8 +182,8 @@ class SampledSets(SurveyMechanism):
         return found
 
     def sources(self, attributes: Set) -> list[tuple[Set, np.ndarray]]:
-        """What reports tell about queries on ``attributes``: for each non-empty part of them (numbered from 0 within them), the
-        sets that have just that in common with them."""
+        """The sets that answer queries on ``attributes``: for each non-empty part of them (numbered
+        from 0 within them), the sets that share exactly that part with them."""
         if not self.optimal:
             return [(tuple(range(len(attributes))), np.array([self._place_of(attributes)]))]
         codes = self._holds[:, list(attributes)] @ (1 << np.arange(len(attributes)))
@@ -210,7 +212,7 @@ class SampledSets(SurveyMechanism):
 
     @property
     def bits_per_report(self) -> float:
-        """Whole bits for which set it is, and for the longest report on one."""
+        """Whole bits for the number of the set, and for the longest report on a set."""
         return math.ceil(math.log2(len(self.sets))) + max(found.bits_per_report for found in self.oracles.values())
 
     @property
@@ -292,7 +294,8 @@ class SampledSets(SurveyMechanism):
 
     @cached_property
     def _addresses(self) -> tuple[np.ndarray, np.ndarray]:
-        """(K, k) attributes of each set, filled up with attribute 0, and what a step in each of them is worth in the table."""
+        """(K, k) attributes of each set, filled up with attribute 0, and the stride of each in the
+        table."""
         places = np.zeros((len(self.sets), max(map(len, self.sets))), dtype=np.int64)
         steps = np.zeros_like(places)
         for k, members in enumerate(self.sets):

@@ -1,10 +1,12 @@
 """Scrambled patterns: a person's place in a random pattern over a few attributes, its values renamed at random.
 
-A report (B, t, S) is a set B of a few attributes and the image S of a pattern T of cells of their table under independent, uniformly
-random permutations of the values of each attribute. Which pattern it is does not depend on the person. With s = |T|/n_B, D =
-e^epsilon - 1, the person's cell is in S with probability e^epsilon s / (1 + D s), and given that, S is uniform among the images
-that hold the cell (or do not): images are e^epsilon times as likely for the people inside as for those outside. The information
-is diagonal in the components of `ldp_core.anova`,
+A report (B, t, S) consists of three parts: a set B of a few attributes, the number t of a pattern T
+of cells of their table, and an image S of T. The image is under independent, uniformly random
+permutations of the values of each attribute. The choice of the pattern does not depend on the
+person. Let s = |T|/n_B and D = e^epsilon - 1. The person's cell is in S with probability e^epsilon
+s / (1 + D s), and given that, S is uniform among the images that hold the cell (or do not). Images
+are thus e^epsilon times as likely for the people inside as for those outside. The information is
+diagonal in the components of `ldp_core.anova`,
 
     m_A dim_A = sum of share_T e_A(T)        (e_A: `ldp_core.mechanisms.surveys.pattern`),
 
@@ -47,7 +49,7 @@ _NUMBERS_AT_ONCE = 2**22
 
 
 class ScrambledPatterns(SurveyMechanism):
-    """``patterns`` over attributes of ``sizes``, and the probabilities ``shares`` (r,) with which they are sent.
+    """``patterns`` over attributes of ``sizes``, and their probabilities ``shares`` (r,).
 
     Raises ValueError for shares that are no probabilities, and patterns of other attributes.
     """
@@ -144,7 +146,7 @@ class ScrambledPatterns(SurveyMechanism):
 
     @cached_property
     def true_probability(self) -> np.ndarray:
-        """(r,) probability with which an image of a pattern holds the person's cell."""
+        """(r,) probability that an image of a pattern holds the person's cell."""
         known: dict[tuple[int, int], float] = {}
         for size, cells in zip(self._inside.tolist(), self._cells.tolist(), strict=True):
             if (size, cells) not in known:
@@ -182,7 +184,7 @@ class ScrambledPatterns(SurveyMechanism):
         return raw
 
     def _assigned(self, users: int, rng: np.random.Generator) -> Iterator[tuple[int, np.ndarray]]:
-        """Each pattern that some of so many users send, and who they are. Simulation only."""
+        """Each pattern that some of ``users`` people send, and their numbers. Simulation only."""
         sent = rng.multinomial(users, self.shares)
         order, ends = rng.permutation(users), np.cumsum(sent)
         for number in np.flatnonzero(sent).tolist():
@@ -192,8 +194,8 @@ class ScrambledPatterns(SurveyMechanism):
         return max(1, _NUMBERS_AT_ONCE // sum(self.patterns[number].cells.shape))
 
     def _scrambled(self, number: int, records: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
-        """The permutations (users, n_i) of the values of each attribute of a pattern, for people with ``records`` (users, d). For
-        simulation only."""
+        """The permutations (users, n_i) of the values of each attribute of a pattern, for people
+        with ``records`` (users, d). Simulation only."""
         pattern = self.patterns[number]
         flat = pattern.cells.ravel()
         members, others = np.flatnonzero(flat), np.flatnonzero(~flat)
@@ -291,7 +293,8 @@ class ScrambledPatterns(SurveyMechanism):
         return Audit(log_ratio(ratios[worst], Fraction(1)), 0.0, method, self._told_apart(self.patterns[worst]))
 
     def _told_apart(self, pattern: Pattern) -> tuple[int, int]:
-        """Two types that differ in one attribute, one of which an image of the pattern can hold without the other."""
+        """Two types that differ in one attribute, such that an image of the pattern can hold one
+        type without the other."""
         for axis, i in enumerate(pattern.attributes):
             if (pattern.cells.any(axis=axis) & ~pattern.cells.all(axis=axis)).any():
                 return 0, math.prod(self.sizes[i + 1 :])
@@ -336,7 +339,8 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def explanation(patterns: Sequence[Pattern], shares: np.ndarray, inside: np.ndarray) -> str:
-    """What a report is, in words: which columns, and a scrambled set of how many of the combinations of their values."""
+    """A report in words: its columns, and the size of the scrambled set among the combinations of
+    their values."""
     ways = np.array([len(one.attributes) for one in patterns])
     by_ways = {int(k): float(shares[ways == k].sum()) for k in np.unique(ways)}
     common = max(by_ways, key=by_ways.__getitem__)
@@ -351,7 +355,7 @@ def explanation(patterns: Sequence[Pattern], shares: np.ndarray, inside: np.ndar
     first = "Each report names" if share > 0.995 else f"{'Most' if share > 0.5 else 'Many'} reports name"
     sentences = [
         f"{first} {_columns(common)}, drawn at random whatever the person's values are, and a scrambled set of {values}.",
-        f"With probability {wording.significant(inside[middle], 2)} the set holds the person's own; all else about it is drawn at random.",
+        f"The set holds the person's own with probability {wording.significant(inside[middle], 2)}; the rest of the set is random.",
     ]
     rest = [f"{_columns(k)} ({wording.share(share)})" for k, share in by_ways.items() if k != common and share > 0.005]
     return " ".join([*sentences, *([f"The others are about {' or '.join(rest)}."] if rest else [])])

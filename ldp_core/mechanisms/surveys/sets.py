@@ -12,7 +12,7 @@ NO_SURVEY = "It is for surveys, where questions are about a few of several colum
 
 
 class Holding:
-    """Which of some sets of attributes hold the ones that are wanted."""
+    """Finds the sets of attributes that hold given attributes."""
 
     def __init__(self, sets: Iterable[Set]):
         self._all = dict.fromkeys(sets)

@@ -1,10 +1,12 @@
 """Every column, with the budget split: each person reports each of d attributes by randomized response with epsilon / d.
 
-Many surveys do this. The reports on different attributes are independent given the person, so an unbiased estimate of joint counts
-is the product of the inverses along each attribute; the reports of d attributes together are epsilon-private. What such a report
-adds to the table of attributes A is a product of vectors v_i, with ``t_i = E|v_i|^2 - 1/n_i`` the same for every value, so that in
-the terms of `ldp_core.workloads.surveys` every component A has the variance of m_A = prod over i in A of (n_i - 1) / (n_i t_i):
-it falls exponentially in the size of A. Source: this project, on randomized response (Warner 1965; Kairouz et al. 2016).
+Many surveys do this. The reports on different attributes are independent given the person, so the
+product of the inverses along each attribute is an unbiased estimate of joint counts. The reports of
+d attributes together are epsilon-private. The contribution of a report to the table of attributes A
+is a product of vectors v_i, with ``t_i = E|v_i|^2 - 1/n_i`` the same for every value. In the terms
+of `ldp_core.workloads.surveys`, every component A therefore has the variance of m_A = prod over i
+in A of (n_i - 1) / (n_i t_i): it falls exponentially in the size of A. Source: this project, on
+randomized response (Warner 1965; Kairouz et al. 2016).
 """
 
 from __future__ import annotations
@@ -149,9 +151,9 @@ class SplitBudget(SurveyMechanism):
         d = len(self.attributes)
         chances = [response.p for response in self.responses.values()]
         return (
-            f"Each person reports all {d:,} attributes asked about, each by randomized response with a {d:,}th part of epsilon: the "
-            f"true value with a probability of {significant(min(chances))} to {significant(max(chances))}, else any of the others. Tables over several "
-            "attributes are worked out from the joint reports."
+            f"Each person reports all {d:,} attributes in the questions, each by randomized response with a {d:,}th part of epsilon. The "
+            f"report is the true value with a probability of {significant(min(chances))} to {significant(max(chances))}, otherwise any other value. Tables over several "
+            "attributes are computed from the joint reports."
         )
 
 

@@ -1,10 +1,11 @@
 """HaarHRR (Cormode, Kulkarni and Srivastava 2019, Section 4.6): Haar wavelet coefficients by Hadamard randomized response.
 
-The n types are padded to 2^h. On level l = 1..h the domain falls into m = 2^(h - l) blocks of 2^l types, and the (unnormalised)
-Haar coefficient of a block is the count of its left half less that of its right half. One user's coefficients on a level are
-a signed one-hot vector; the user draws a level uniformly and sends one Hadamard coefficient of it, all m of them being
-informative because of the sign. The root, the number of users, is known. Every level is estimated without bias, so counts are
-too; what is estimated for the padding is dropped.
+The n types are padded to 2^h. On level l = 1..h the domain falls into m = 2^(h - l) blocks of 2^l
+types, and the (unnormalised) Haar coefficient of a block is the count of its left half less that of
+its right half. One user's coefficients on a level are a signed one-hot vector. The user draws a
+level uniformly and sends one Hadamard coefficient of it; all m of them are informative because of
+the sign. The root, the number of users, is known. Every level is estimated without bias, so counts
+are too; estimates for the padding are dropped.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ class Haar(FromCovariance):
 
     @cached_property
     def _gain(self) -> float:
-        """What one sign adds to the transform of its level: levels over attenuation."""
+        """The contribution of one sign to the transform of its level: levels over attenuation."""
         return len(self.blocks) / attenuation(self.epsilon)
 
     def estimate(self, reports: Reports) -> OrderedEstimate:
@@ -149,10 +150,10 @@ class Haar(FromCovariance):
         return self._synthesis([np.eye(m) if k == level else np.zeros(size) for k, size in enumerate(self.blocks)], 0.0)
 
     def profile_of(self, workload: Workload) -> np.ndarray:
-        """In O(n) applications of G at most.
+        """O(n) applications of G at most.
 
-        On a level of m blocks the transform of one report is z = (h/a) s H_j, with E[z z'] = (h/a)^2 I whoever the user
-        is; the types differ only in the squared mean that is subtracted.
+        On a level of m blocks the transform of one report is z = (h/a) s H_j, with E[z z'] =
+        (h/a)^2 I for every user; the types differ only in the squared mean that is subtracted.
         """
         check_dense(self.n, "The exact variance of HaarHRR")
         noise = sum(workload.quadratic(self.wavelets(level)).sum() for level in range(len(self.blocks)))
@@ -205,6 +206,6 @@ class Haar(FromCovariance):
     def explain(self) -> str:
         return (
             f"The types are halved again and again, {len(self.blocks)} times. Each person picks one of these levels at random. "
-            "There left halves count as plus and right halves as minus, the other way round in a random set of blocks; the "
+            "Left halves count as plus and right halves as minus, and the other way round in a random set of blocks. The "
             f"person sends the sign of their own half, truthfully with probability {significant(sign_probabilities(self.epsilon)[0])}."
         )

@@ -59,7 +59,7 @@ class Tree:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What sets the tree apart besides its types."""
+        """The parameters of the tree besides its types."""
         return {"branching": self.branching}
 
     def nodes_of(self, level: int, types: np.ndarray) -> np.ndarray:
@@ -92,8 +92,8 @@ class Tree:
     def thin(self, counts: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """Counts of the users who picked each level, by node of that level, when each user picks a level uniformly.
 
-        Exact in O(n) draws: of the users left at a level, each has picked it with probability 1/(levels left). For
-        simulation only.
+        Exact in O(n) draws: of the users left at a level, each has picked it with probability
+        1/(levels left). Simulation only.
         """
         rest = counts
         for level in range(self.height):
@@ -344,7 +344,7 @@ class RawTreeEstimate(OrderedEstimate):
         if not isinstance(workload, Ranges) or isinstance(workload, Histogram):
             return self.estimated_counts
         check_dense(workload.n, "Fitting counts to raw answers")
-        steps = np.zeros(workload.n + 1)  # of W'a, in which every answer counts at all types of its range
+        steps = np.zeros(workload.n + 1)  # of W'a: every answer counts at all types of its range
         for low, high in batches(workload):
             answers = self.ranges(low, high)
             steps += np.bincount(low, answers, workload.n + 1) - np.bincount(high + 1, answers, workload.n + 1)

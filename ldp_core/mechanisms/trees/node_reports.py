@@ -1,8 +1,9 @@
 """One node of a tree from each user, on a random level: reports, node estimates and their variances.
 
-A user who picked level l (probability 1/h) adds h z to the node estimates of l, z the oracle's estimate from one report, and
-nothing to the other levels. With answers linear in the node estimates, A_l on level l, and a what each user adds through the
-root, the second moment of one user's answers is h sum_l A_l E[z z'] A_l' plus terms in a.
+A user who picked level l (probability 1/h) adds h z to the node estimates of l, z the oracle's
+estimate from one report, and nothing to the other levels. Let answers be linear in the node
+estimates, A_l on level l, and a the contribution of each user through the root. The second moment
+of one user's answers is h sum_l A_l E[z z'] A_l' plus terms in a.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class _NodeEncoding(UnaryEncoding):
 
 
 class Oracle(Mechanism, Protocol):
-    """What users report their nodes by: a mechanism that also gives what the variances of a tree are made of."""
+    """The mechanism that users report their nodes by: one that also gives the parts of a tree's
+    variances."""
 
     def profile_of(self, form: QuadraticForm) -> np.ndarray: ...
     def covariance(self, counts: np.ndarray) -> np.ndarray: ...
@@ -71,7 +73,8 @@ ORACLE_TITLES = {
 
 
 class Nodes(Protocol):
-    """Groups of types on several levels, of which every user reports one: those of a tree, or the cells of a `Grid`."""
+    """Groups of types on several levels; every user reports one group. They are the nodes of a tree
+    or the cells of a `Grid`."""
 
     @property
     def n(self) -> int: ...
@@ -150,8 +153,8 @@ class HierarchicalTree(FromCovariance):
         return max(self._report_lengths)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there, then zeros. For simulation
-        only: a client needs a secure random source."""
+        """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there,
+        then zeros. Simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
         picked = rng.integers(self.levels, size=values.size)
         parts = [

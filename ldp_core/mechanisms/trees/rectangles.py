@@ -1,4 +1,5 @@
-"""Queries as rectangles of a table of two attributes, and what a workload tells of that table."""
+"""Queries as rectangles of a table of two attributes, and the shape of that table as far as a
+workload shows it."""
 
 from __future__ import annotations
 
@@ -102,12 +103,13 @@ def located(pieces: Sequence[Rectangles], queries: np.ndarray) -> tuple[np.ndarr
     return low, high, np.array([piece.weight for piece in pieces])[owner]
 
 
-# --- what a workload tells of the attributes --------------------------------------------------------------------------
+# --- the attributes of a workload
+# ------------------------------------------------------------------------------------
 
 
 def told_shape(workload: Workload) -> tuple[int, ...] | None:
-    """Sizes of the attributes of 2 types or more, in the order of the types, as far as the questions tell; None where they are
-    about a plain list of types, or contradict each other."""
+    """Sizes of the attributes of 2 types or more, in the order of the types, as far as the
+    questions show them. None if they are about a plain list of types, or contradict each other."""
     if isinstance(workload, Union):
         told = {shape for part in workload.parts if (shape := told_shape(part)) is not None}
         return told.pop() if len(told) == 1 else None

@@ -75,8 +75,8 @@ class Grid:
         return [_flat(table) for table in cells[:-1]]
 
     def thin(self, counts: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Counts of the users who picked each table, by cell of that table, when each user picks a table evenly. For simulation
-        only.
+        """Counts of the users who picked each table, by cell of that table, when each user picks a
+        table evenly. Simulation only.
 
         Exact, as `Tree.thin`: of the users left, the tables of one level of the first tree are picked by their number among
         those left, and of these users each table in the same way.
