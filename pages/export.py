@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import designs, frames, library, mechanisms, verdicts, wording
+from ldp_core import designs, frames, library, verdicts, wording
+from ldp_core.deploy.kit import package
 from ldp_core.designs import disclosure
 from ldp_core.designs.choices import PRICED_TYPES
+from ldp_core.mechanisms import Mechanism
 from pages.ui import layout, manipulation
 from pages.ui.session import exchange
 from pages.ui.tasks import kit
@@ -42,7 +44,7 @@ c = state.configuration
 spec = library.spec(c.mechanism.name)
 
 
-def answers(mechanism: mechanisms.Mechanism, queries: np.ndarray | None) -> pd.DataFrame:
+def answers(mechanism: Mechanism, queries: np.ndarray | None) -> pd.DataFrame:
     """The queries with their errors and verdicts; some of them for None."""
     found = frames.query_errors([mechanism], design.workload, released.counts, design.labels, queries)
     return found.assign(verdict=verdicts.judge(found["standard_error"], released.difference))
@@ -169,7 +171,7 @@ with results:
                 "it again in exact fractions."
                 + (
                     f" Writing the probabilities so takes {wording.small_share(mechanism.lost)} more users for the same error."
-                    if isinstance(mechanism, mechanisms.ExplicitMechanism) and mechanism.lost is not None
+                    if mechanism.lost is not None
                     else ""
                 )
             )
@@ -193,46 +195,16 @@ with results:
         "**configuration.json**: every choice you made, nothing else.",
         "**outcome.json**: expected errors, bounds, the audit, software versions. Whoever loads it reads it as a claim.",
     ]
-    if isinstance(mechanism, mechanisms.ExplicitMechanism) and spec.fitted:
-        m, n = mechanism.strategy.shape
-        members.append(
-            f"**strategy.npz**: the {m:,} x {n:,} probabilities, plain numbers only; its SHA-256 is in outcome.json, and loading "
-            "checks both it and epsilon. A changed file can carry a changed checksum, so a loaded strategy is called loaded, not computed."
-        )
-    elif isinstance(mechanism, mechanisms.ScrambledPatterns | mechanisms.SplitSurvey) and (
-        reason := designs.too_large(mechanism)
-    ):
-        members.append(f"No strategy file. {plain(reason)} After loading, optimise again with the same seed.")
-    elif isinstance(mechanism, mechanisms.ScrambledPatterns | mechanisms.SplitSurvey):
-        sent = mechanism if isinstance(mechanism, mechanisms.ScrambledPatterns) else mechanism.rest
-        members.append(
-            f"**patterns.json**: the {len(sent.patterns) if sent else 0:,} patterns and how often each is sent, plain JSON that any language reads; "
-            "its SHA-256 is in outcome.json, and loading checks both it and epsilon. A changed file can carry a changed checksum, so loaded "
-            "patterns are called loaded, not computed."
-        )
-        if isinstance(mechanism, mechanisms.SplitSurvey):
-            own = (
-                "strategy on its table"
-                if len(mechanism.own) == 1
-                else f"{len(mechanism.own)} strategies on their tables"
+    if mechanism is not None or not spec.fitted:
+        reason = package.without_files(c, mechanism)
+        if mechanism is None or reason:
+            members.append(f"No strategy file. {plain(reason)}")
+        else:
+            members += [f"**{file.name}**: {file.about}." for file in mechanism.files()]
+            members[-1] += (
+                " SHA-256 checksums are in outcome.json, and loading checks them and epsilon. A changed file can carry a changed checksum, so a "
+                "strategy from a file is called loaded, not computed."
             )
-            members.append(
-                f"**strategies.npz**: the probabilities of the {own}, plain numbers only, checked as the patterns are."
-            )
-    elif isinstance(mechanism, mechanisms.Translated):
-        moved = "rotated on a ring" if isinstance(mechanism, mechanisms.RingMechanism) else "flipped"
-        members.append(
-            f"**rows.json**: the {len(mechanism.high):,} rows that are {moved} and how often each is sent, plain JSON that any language reads; "
-            "its SHA-256 is in outcome.json, and loading checks both it and epsilon. A changed file can carry a changed checksum, so loaded "
-            "rows are called loaded, not computed."
-        )
-    elif mechanism is not None and spec.fitted:
-        members.append(
-            "No strategy file: its reports are not all written out anywhere. After loading, optimise again with "
-            "the same seed."
-        )
-    elif not spec.fitted:
-        members.append("No strategy file: this mechanism is fully described by its parameters.")
     if packed is not None:
         members += KIT
     if proof is not None:

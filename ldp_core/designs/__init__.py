@@ -26,7 +26,6 @@ from ldp_core.designs.design import questions_key as questions_key
 from ldp_core.designs.link import from_link as from_link
 from ldp_core.designs.link import to_link as to_link
 from ldp_core.designs.own import OwnMatrix as OwnMatrix
-from ldp_core.designs.patterns_file import too_large as too_large
 from ldp_core.designs.privacy_note import DESIGN_ONLY as DESIGN_ONLY
 from ldp_core.designs.privacy_note import audited_in_words as audited_in_words
 from ldp_core.designs.privacy_note import factor_in_words as factor_in_words

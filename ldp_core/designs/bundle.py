@@ -1,6 +1,5 @@
-"""A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, strategy.npz (or patterns.json for
-surveys, see `patterns_file`, with strategies.npz where some of their tables have strategies of their own; rows.json for base rows that
-are moved, see `rows_file`). A kit
+"""A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, the files of the mechanism: strategy.npz,
+patterns.json (see `patterns_file`) with strategies.npz, or rows.json (see `rows_file`). A kit
 (`ldp_core.deploy.kit.package`) has more files in it, which draw and count reports; a proof of what no mechanism can beat may be in either
 (`certificate_file`).
 
@@ -18,34 +17,27 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import scipy
 
 from ldp_core import library
-from ldp_core.data.domain import Domain
 from ldp_core.designs import certificate_file, patterns_file, rows_file, strict_json
 from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
 from ldp_core.designs.privacy_note import observed_parts
-from ldp_core.designs.rows_file import MovedRows
 from ldp_core.designs.zips import zipped
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
-from ldp_core.mechanisms.surveys.groups import SplitSurvey
-from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.library.optimized import from_strategy
+from ldp_core.mechanisms import Mechanism
+from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
+from ldp_core.mechanisms.files import PATTERNS, ROWS, STRATEGIES, STRATEGY, MechanismFile
 from ldp_core.version import __version__
 from ldp_core.wording import rounded_up
 
-M = TypeVar("M", MovedRows, ScrambledPatterns | SplitSurvey)
-
 CONFIGURATION = "configuration.json"
 OUTCOME = "outcome.json"
-STRATEGY = "strategy.npz"
-PATTERNS = "patterns.json"
-STRATEGIES = "strategies.npz"
-ROWS = "rows.json"
 MEMBERS = (CONFIGURATION, OUTCOME, STRATEGY, PATTERNS, STRATEGIES, ROWS)
 DEVICE = "device.json"
 KIT = (
@@ -79,9 +71,8 @@ class BundleError(ValueError):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Bundle:
-    """An imported design. `outcome` is what the file says, for display only; `strategy` (m, n) has been verified, and so
-    has the `prior` (n,) its estimates are made for (None: types count alike); `patterns` likewise,
-    for surveys and rows that are moved. `device` is the device.json of a kit, known only by its
+    """An imported design. `outcome` is what the file says, for display only; `mechanism` is built from the files of its fitted part,
+    which were verified. `device` is the device.json of a kit, known only by its
     recorded digest; `certificate` are files of a proof, unchecked until `certificate_file.read` has
     checked them for a workload.
 
@@ -90,10 +81,8 @@ class Bundle:
 
     configuration: Configuration
     outcome: dict[str, Any] | None
-    strategy: np.ndarray | None
+    mechanism: Mechanism | None
     warnings: list[str]
-    prior: np.ndarray | None = None
-    patterns: ScrambledPatterns | SplitSurvey | MovedRows | None = None
     device: bytes | None = None
     certificate: Written | None = None
 
@@ -101,9 +90,7 @@ class Bundle:
 def export(
     configuration: Configuration,
     outcome: dict[str, Any],
-    strategy: np.ndarray | None = None,
-    prior: np.ndarray | None = None,
-    patterns: ScrambledPatterns | SplitSurvey | MovedRows | None = None,
+    mechanism: Mechanism | None = None,
     kit: Mapping[str, bytes] | None = None,
     certificate: Written | None = None,
 ) -> bytes:
@@ -111,11 +98,10 @@ def export(
 
     `outcome` holds results (expected errors, audit): numbers, texts, lists, dicts, dataclasses and numpy values; NaN
     and infinities become null. `disclosure` decides which figures of counted people may be in it.
-    Software versions, digest and warnings are added to it. `strategy` is (m, n), n the
-    size of the domain; `prior` (n,) is that of its mechanism, without which a reader would compute other estimates. `kit` are
+    Software versions, digest and warnings are added to it. The files of `mechanism` go with the design. `kit` are
     files named in `KIT` to go with the design, `certificate` those of a proof.
 
-    Raises BundleError if the strategy does not keep the configuration's epsilon, or if `load` would refuse the file;
+    Raises BundleError if the mechanism does not keep the configuration's epsilon, or if `load` would refuse the file;
     ConfigurationError if that is because of the size of the configuration.
     """
     configuration.check_size()
@@ -128,34 +114,11 @@ def export(
         "strategy": None,
     }
     members = {CONFIGURATION: configuration.to_json()}
-    if strategy is None and prior is not None:
-        raise BundleError("There is a prior but no strategy it belongs to: export both, or neither.")
-    if strategy is not None:
-        mechanism = _verified(strategy, prior, configuration)
-        strategy, arrays = mechanism.strategy, dict[str, Any](strategy=mechanism.strategy)
-        if mechanism.prior is not None:
-            arrays["prior"] = mechanism.prior
-        content = _packed(arrays)
-        sha256 = hashlib.sha256(content).hexdigest()
-        record["strategy"] = {"file": STRATEGY, "sha256": sha256, "shape": list(strategy.shape), "dtype": "float64"}
-        members[STRATEGY] = content
-    if isinstance(patterns, MovedRows):
-        _keeps_epsilon(patterns, configuration)
-        content = rows_file.write(patterns)
-        sha256 = hashlib.sha256(content).hexdigest()
-        record["strategy"] = {"file": ROWS, "sha256": sha256, "rows": len(patterns.high)}
-        members[ROWS] = content
-    elif patterns is not None:
-        content, beside = patterns_file.write(patterns), patterns_file.strategies(patterns)
-        _keeps_epsilon(patterns, configuration)
-        sent = patterns if isinstance(patterns, ScrambledPatterns) else patterns.rest
-        sha256 = hashlib.sha256(content).hexdigest()
-        record["strategy"] = {"file": PATTERNS, "sha256": sha256, "patterns": len(sent.patterns) if sent else 0}
-        members[PATTERNS] = content
-        if beside:
-            packed = _packed({str(k): strategy for k, strategy in enumerate(beside)})
-            record["strategies"] = {"file": STRATEGIES, "sha256": hashlib.sha256(packed).hexdigest()}
-            members[STRATEGIES] = packed
+    if mechanism is not None:
+        _check_mechanism(mechanism, configuration)
+        for file, content in _written(mechanism):
+            members[file.name] = content
+            record[file.entry] = {"file": file.name, "sha256": hashlib.sha256(content).hexdigest(), **file.facts}
     if kit:
         _check_kit(kit)
         record["kit"] = {name: hashlib.sha256(content).hexdigest() for name, content in kit.items()}
@@ -186,28 +149,14 @@ def load(content: bytes) -> Bundle:
         raise BundleError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
     configuration = load_configuration(members[CONFIGURATION])
     outcome = _read_outcome(members[OUTCOME]) if OUTCOME in members else None
-    strategy = prior = None
-    patterns: ScrambledPatterns | SplitSurvey | MovedRows | None = None
     if DEVICE in members:
         _check_device(members[DEVICE], outcome or {})
-    if PATTERNS in members:
-        if outcome is not None:
-            _check_recorded(members[PATTERNS], outcome)
-            if STRATEGIES in members:
-                _check_recorded(members[STRATEGIES], outcome, "strategies")
-        beside = _read_strategies(members[STRATEGIES]) if STRATEGIES in members else []
-        patterns = _verified_patterns(members[PATTERNS], beside, configuration)
-    if ROWS in members:
-        if outcome is not None:
-            _check_recorded(members[ROWS], outcome)
-        patterns = _verified_rows(members[ROWS], configuration)
-    if STRATEGY in members:
-        if outcome is not None:
-            _check_recorded(members[STRATEGY], outcome)
-        mechanism = _verified(*_read_strategy(members[STRATEGY]), configuration)
-        strategy, prior = mechanism.strategy, mechanism.prior
-    warnings = _warnings(configuration, members[CONFIGURATION], outcome, strategy is not None or patterns is not None)
-    return Bundle(configuration, outcome, strategy, warnings, prior, patterns, members.get(DEVICE), _proof(members))
+    for file, entry in ((STRATEGY, "strategy"), (PATTERNS, "strategy"), (STRATEGIES, "strategies"), (ROWS, "strategy")):
+        if outcome is not None and file in members and (file != STRATEGIES or PATTERNS in members):
+            _check_recorded(members[file], outcome, entry)
+    mechanism = _mechanism(members, configuration, outcome or {})
+    warnings = _warnings(configuration, members[CONFIGURATION], outcome, mechanism is not None)
+    return Bundle(configuration, outcome, mechanism, warnings, members.get(DEVICE), _proof(members))
 
 
 def _proof(members: Mapping[str, bytes]) -> Written | None:
@@ -243,75 +192,79 @@ def _warnings(configuration: Configuration, content: bytes, outcome: dict[str, A
     return warnings
 
 
-def _verified(strategy: np.ndarray, prior: np.ndarray | None, configuration: Configuration) -> ExplicitMechanism:
-    """The strategy and the prior (float64 copies), if they fit the domain and keep epsilon by their own probabilities."""
-    if configuration.domain is None:
-        raise BundleError("There is a strategy but no domain it belongs to: choose the data, then optimise again.")
-    if np.size(strategy) > STRATEGY_ENTRIES:
-        raise BundleError(f"The strategy has {np.size(strategy):,} entries; at most {STRATEGY_ENTRIES:,} are kept.")
+def _written(mechanism: Mechanism) -> list[tuple[MechanismFile, bytes]]:
+    """The files of a mechanism with their bytes. BundleError where they would be too large to load again."""
+    written = []
     try:
-        mechanism = ExplicitMechanism(configuration.mechanism.name, strategy, configuration.epsilon_value, prior=prior)
-    except ValueError as error:
-        raise BundleError(f"The strategy cannot be used. {error} Optimise again or export again.") from None
-    if mechanism.n != configuration.domain.size:
-        raise BundleError(
-            f"The strategy is for {mechanism.n:,} types but the domain has {configuration.domain.size:,}: "
-            "optimise again for this domain."
-        )
-    _keeps_epsilon(mechanism, configuration)
-    return mechanism
-
-
-def _verified_patterns(
-    content: bytes, beside: list[np.ndarray], configuration: Configuration
-) -> ScrambledPatterns | SplitSurvey:
-    """The mechanism of a file of patterns, with the strategies ``beside`` it, if it fits the domain and keeps epsilon by its own probabilities."""
-    domain = _domain_of("patterns", configuration)
-    mechanism = _at_its_epsilon("patterns", configuration, lambda name: patterns_file.read(content, name, beside))
-    if mechanism.sizes != domain.shape:
-        raise BundleError(
-            f"The patterns are for columns of {list(mechanism.sizes)} values but those of the domain have "
-            f"{list(domain.shape)}: optimise again for this domain."
-        )
-    _keeps_epsilon(mechanism, configuration)
-    return mechanism
-
-
-def _verified_rows(content: bytes, configuration: Configuration) -> MovedRows:
-    """The mechanism of a file of rows, if it fits the domain and keeps epsilon by its own probabilities."""
-    domain = _domain_of("rows", configuration)
-    mechanism = _at_its_epsilon("rows", configuration, lambda name: rows_file.read(content, name))
-    if mechanism.n != domain.size:
-        raise BundleError(
-            f"The rows are for {mechanism.n:,} types but the domain has {domain.size:,}: optimise again for this domain."
-        )
-    _keeps_epsilon(mechanism, configuration)
-    return mechanism
-
-
-def _domain_of(what: str, configuration: Configuration) -> Domain:
-    if configuration.domain is None:
-        raise BundleError(f"There are {what} but no domain they belong to: choose the data, then optimise again.")
-    return configuration.domain
-
-
-def _at_its_epsilon(what: str, configuration: Configuration, read: Callable[[str], M]) -> M:
-    """The mechanism that ``read`` makes under its name, if it is for the epsilon that is asked for."""
-    try:
-        mechanism = read(configuration.mechanism.name)
+        for file in mechanism.files():
+            held = file.content()
+            content = _packed(dict(held)) if file.name.endswith(".npz") else strict_json.write(held) + b"\n"
+            if file.name.endswith(".json") and len(content) > strict_json.MAX_JSON_BYTES:
+                raise BundleError(
+                    f"{file.name} would take {len(content) / 1e6:.1f} MB, and at most {strict_json.MAX_JSON_BYTES / 1e6:g} MB are read "
+                    "again: ask about fewer sets of columns, or use coarser bins."
+                )
+            written.append((file, content))
     except ValueError as error:
         raise BundleError(str(error)) from None
-    if mechanism.epsilon != configuration.epsilon_value:
-        raise BundleError(
-            f"The {what} are for epsilon {mechanism.epsilon:g} and the configuration asks for {configuration.epsilon}: optimise again."
-        )
+    return written
+
+
+def _mechanism(
+    members: Mapping[str, bytes], configuration: Configuration, outcome: Mapping[str, Any]
+) -> Mechanism | None:
+    """The mechanism whose files a design holds, if it fits the domain and keeps epsilon by its own probabilities; None without files."""
+    try:
+        mechanism = _built(members, configuration, outcome)
+    except ValueError as error:
+        raise BundleError(str(error)) from None
+    if mechanism is not None:
+        _check_mechanism(mechanism, configuration)
     return mechanism
 
 
-def _keeps_epsilon(
-    mechanism: ExplicitMechanism | ScrambledPatterns | SplitSurvey | MovedRows, configuration: Configuration
-) -> None:
-    audited = mechanism.audit().epsilon
+def _built(members: Mapping[str, bytes], configuration: Configuration, outcome: Mapping[str, Any]) -> Mechanism | None:
+    name = configuration.mechanism.name
+    if STRATEGY in members:
+        strategy, prior = _read_strategy(members[STRATEGY])
+        if strategy.size > STRATEGY_ENTRIES:
+            raise BundleError(f"The strategy has {strategy.size:,} entries; at most {STRATEGY_ENTRIES:,} are kept.")
+        parameters = _recorded_parameters(outcome)
+        try:
+            return from_strategy(name, strategy, configuration.epsilon_value, parameters, prior, loaded=True)
+        except ValueError as error:
+            raise BundleError(f"The strategy cannot be used. {error} Optimise again or export again.") from None
+    if PATTERNS in members:
+        strategies = _read_strategies(members[STRATEGIES]) if STRATEGIES in members else []
+        return patterns_file.read(members[PATTERNS], name, strategies)
+    return rows_file.read(members[ROWS], name) if ROWS in members else None
+
+
+def _recorded_parameters(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """The file's record of how its strategy was fitted."""
+    mechanism = outcome.get("mechanism")
+    parameters = mechanism.get("parameters") if isinstance(mechanism, dict) else None
+    return parameters if isinstance(parameters, dict) else {}
+
+
+def _check_mechanism(mechanism: Mechanism, configuration: Configuration) -> None:
+    """BundleError unless the mechanism fits the domain, and keeps the epsilon of the configuration by its own probabilities."""
+    domain, audited = configuration.domain, mechanism.audit().epsilon
+    if domain is None:
+        raise BundleError("There is a strategy but no domain it belongs to: choose the data, then optimise again.")
+    if mechanism.n != domain.size:
+        raise BundleError(
+            f"The strategy is for {mechanism.n:,} types but the domain has {domain.size:,}: optimise again for this domain."
+        )
+    if not mechanism.fits(domain.shape):
+        raise BundleError(
+            f"The strategy is for columns of {list(mechanism.sizes)} values but those of the domain have {list(domain.shape)}: "
+            "optimise again for this domain."
+        )
+    if mechanism.epsilon != configuration.epsilon_value:
+        raise BundleError(
+            f"The strategy is for epsilon {mechanism.epsilon:g} and the configuration asks for {configuration.epsilon}: optimise again."
+        )
     if not audited <= configuration.epsilon_value:
         raise BundleError(
             f"The strategy's audited epsilon is {rounded_up(audited, 12)}, more than the {configuration.epsilon} of the "

@@ -1,4 +1,4 @@
-"""The patterns of a survey mechanism as a JSON file that any language reads, and back, trusting nothing in it.
+"""Reads the patterns of a survey mechanism, a JSON file that any language reads (see its `files`), and trusts nothing in it.
 
 Where people are split among strategies of their own on a few tables and the patterns, it names these tables; the probabilities, (m, cells)
 for the k-th, are numbers in a file beside it.
@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
 from ldp_core.designs import strict_json
 from ldp_core.designs.untrusted import Part, usable
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -68,57 +68,6 @@ class _File(Part):
     patterns: Annotated[list[_Sent], Field(max_length=MOST_PATTERNS)]
     own: list[_Own] = Field(default_factory=list, max_length=MOST_OWN)
     rest: Annotated[float, Field(gt=0, lt=1)] | None = None
-
-
-def strategies(mechanism: ScrambledPatterns | SplitSurvey) -> list[np.ndarray]:
-    """The probabilities (m, cells) of its strategies of their own, which are written beside the file. ValueError where they are too many."""
-    if reason := too_large(mechanism):
-        raise ValueError(reason)
-    return [] if isinstance(mechanism, ScrambledPatterns) else [one.mechanism.strategy for one in mechanism.own]
-
-
-def too_large(mechanism: ScrambledPatterns | SplitSurvey) -> str | None:
-    """Why its strategies of their own cannot be written to a file, None where they can or there are none."""
-    own = mechanism.own if isinstance(mechanism, SplitSurvey) else ()
-    entries = sum(one.mechanism.strategy.size for one in own)
-    if entries <= STRATEGY_ENTRIES:
-        return None
-    return (
-        f"The strategies on single tables have {entries:,} probabilities together, and at most {STRATEGY_ENTRIES:,} are kept in a file: "
-        "use coarser bins."
-    )
-
-
-def write(mechanism: ScrambledPatterns | SplitSurvey) -> bytes:
-    """The file of a mechanism. ValueError where it would be too large to be read again."""
-    sent = mechanism if isinstance(mechanism, ScrambledPatterns) else mechanism.rest
-    tables: dict[tuple[tuple[int, ...], bytes], int] = {}
-    patterns = []
-    for pattern, share in zip(sent.patterns, sent.shares.tolist(), strict=True) if sent is not None else ():
-        key = pattern.cells.shape, np.packbits(pattern.cells).tobytes()
-        patterns.append(
-            {"attributes": list(pattern.attributes), "table": tables.setdefault(key, len(tables)), "share": share}
-        )
-    document: dict[str, Any] = {
-        "epsilon": mechanism.epsilon,
-        "sizes": list(mechanism.sizes),
-        "tables": [{"sizes": list(sizes), "cells": packed.hex()} for sizes, packed in tables],
-        "patterns": patterns,
-    }
-    if isinstance(mechanism, SplitSurvey):
-        shares = mechanism.shares.tolist()
-        document["own"] = [
-            {"attributes": list(members), "share": share}
-            for members, share in zip(mechanism.sets, shares, strict=False)
-        ]
-        document["rest"] = shares[-1] if mechanism.rest is not None else None
-    content = strict_json.write(document) + b"\n"
-    if len(content) > strict_json.MAX_JSON_BYTES:
-        raise ValueError(
-            f"The {len(patterns):,} patterns of the mechanism would take {len(content) / 1e6:.1f} MB, and at most "
-            f"{strict_json.MAX_JSON_BYTES / 1e6:g} MB are read again: ask about fewer sets of columns."
-        )
-    return content
 
 
 def read(content: bytes, name: str, strategies: Sequence[np.ndarray] = ()) -> ScrambledPatterns | SplitSurvey:

@@ -1,4 +1,5 @@
-"""The base rows of a mechanism whose outputs are all ways to move them, as a JSON file that any language reads, and back, trusting nothing in it.
+"""Reads the base rows of a mechanism whose outputs are all ways to move them, a JSON file that any language reads (see its `files`), and
+trusts nothing in it.
 
 {"epsilon": 1.0, "moved": "rotated", "types": 4096, "places": 5400,
  "rows": [{"cells": "0f3c...", "share": 0.0418}, ...]}            a bit for every place, packed, most significant bit first
@@ -25,7 +26,6 @@ MOST_CELLS = 2**24
 """Places of all rows together that are read."""
 _DIGITS = 2**16 // 4  # hexadecimal, of a row for as many types as rows are flipped for
 
-MovedRows = OrbitMechanism | RingMechanism
 LOADED = {
     "rotated": "Each report names one of a few rows of bits on a ring and how far it is rotated, and is likelier where the person's place has a 1. "
     "The rows were loaded from a file, not computed here.",
@@ -69,19 +69,7 @@ class _File(Part):
             )
 
 
-def write(mechanism: MovedRows) -> bytes:
-    """The file of a mechanism."""
-    rows = [
-        {"cells": np.packbits(row).tobytes().hex(), "share": share}
-        for row, share in zip(mechanism.high, mechanism.shares.tolist(), strict=True)
-    ]
-    moved = "rotated" if isinstance(mechanism, RingMechanism) else "flipped"
-    places = mechanism.high.shape[1]
-    document = {"epsilon": mechanism.epsilon, "moved": moved, "types": mechanism.n, "places": places, "rows": rows}
-    return strict_json.write(document) + b"\n"
-
-
-def read(content: bytes, name: str) -> MovedRows:
+def read(content: bytes, name: str) -> OrbitMechanism | RingMechanism:
     """The mechanism of a file, called ``name``; ValueError, one sentence, for anything that is none."""
     document = strict_json.read(content, "The file of rows")
     with usable("The file of rows"):

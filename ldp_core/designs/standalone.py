@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pandas as pd
 
@@ -108,23 +108,7 @@ def with_domain(configuration: Configuration, table: Table | None) -> Configurat
 
 def mechanism_of(bundle: Bundle) -> Mechanism | None:
     """The fitted mechanism that a file holds, audited when it was read; None where it holds none."""
-    c = bundle.configuration
-    name = c.mechanism.name
-    if not library.spec(name).fitted:
-        return None
-    if bundle.strategy is None:
-        return bundle.patterns
-    parameters = _recorded_parameters(bundle.outcome)
-    return library.optimized.from_strategy(
-        name, bundle.strategy, c.epsilon_value, parameters, bundle.prior, loaded=True
-    )
-
-
-def _recorded_parameters(outcome: dict[str, Any] | None) -> dict[str, Any]:
-    """The file's record of how its strategy was fitted; the strategy itself has been verified."""
-    mechanism = (outcome or {}).get("mechanism")
-    parameters = mechanism.get("parameters") if isinstance(mechanism, dict) else None
-    return parameters if isinstance(parameters, dict) else {}
+    return bundle.mechanism if library.spec(bundle.configuration.mechanism.name).fitted else None
 
 
 def counts_column(choice: DataChoice | None) -> str | None:

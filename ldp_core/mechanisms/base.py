@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.mechanisms.files import MechanismFile
 from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, unchecked
@@ -139,6 +141,13 @@ class Mechanism(Protocol):
     @property
     def n(self) -> int: ...
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each column of a person's record has: the types are one column, but for surveys."""
+
+    def fits(self, shape: Sequence[int]) -> bool:
+        """True if the types of a domain of this shape are those of the mechanism."""
+
+    @property
     def epsilon(self) -> float: ...
     @property
     def delta(self) -> float: ...
@@ -151,6 +160,10 @@ class Mechanism(Protocol):
     @property
     def bytes_held(self) -> int:
         """About how much memory its arrays take; 0 where that is next to nothing."""
+
+    @property
+    def lost(self) -> float | None:
+        """By what share its average variance grew when a strategy became an exact table."""
 
     @property
     def strategy(self) -> np.ndarray | None:
@@ -184,6 +197,9 @@ class Mechanism(Protocol):
 
     def estimate(self, reports: Reports) -> Estimate: ...
     def tally(self, reports: Reports) -> np.ndarray: ...
+    def files(self) -> tuple[MechanismFile, ...]:
+        """The files that its fitted part is written to; none where parameters describe it."""
+
     def audit(self) -> Audit: ...
     def explain(self) -> str: ...
 
@@ -248,6 +264,8 @@ class FromCovariance(ABC):
 
     name: str
     delta: float = 0.0
+    lost: float | None = None
+    """By what share its average variance grew when a strategy became an exact table; None where that is not known."""
 
     def __init__(self, n: int, epsilon: float, parameters: Mapping[str, Any], explanation: str = ""):
         if n < 2:
@@ -256,6 +274,15 @@ class FromCovariance(ABC):
         self.epsilon = check_epsilon(epsilon)
         self.parameters = dict(parameters)
         self._explanation = explanation
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each column of a person's record has: the types are one column, but for surveys."""
+        return (self.n,)
+
+    def fits(self, shape: Sequence[int]) -> bool:
+        """True if the types of a domain of this shape are those of the mechanism."""
+        return math.prod(shape) == self.n
 
     def __repr__(self) -> str:
         facts = [f"{self.n:,} types", f"epsilon {self.epsilon:g}"] + ([f"delta {self.delta:g}"] if self.delta else [])
@@ -320,6 +347,11 @@ class FromCovariance(ABC):
         if reason := self.supports(workload):
             raise ValueError(reason)
         return self.profile_of(workload)
+
+    def files(self) -> tuple[MechanismFile, ...]:
+        """The files that its fitted part is written to; none where parameters describe it.
+        ValueError, one sentence, where they would be too large."""
+        return ()
 
     def random_sets(self) -> list[RandomSet] | None:
         """The random sets of cells that reports are about; None if reports are something else."""

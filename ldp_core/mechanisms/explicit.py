@@ -32,6 +32,7 @@ from ldp_core.mechanisms.base import (
     check_values,
     two_values,
 )
+from ldp_core.mechanisms.files import STRATEGY, MechanismFile
 from ldp_core.mechanisms.quantised import largest_ratio, quantised, rounded
 from ldp_core.people import Counts
 from ldp_core.priors import check_prior
@@ -65,9 +66,6 @@ class ExplicitMechanism(FromCovariance):
 
     Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior`` is no probability distribution.
     """
-
-    lost: float | None = None
-    """By what share its average variance grew when what an optimiser found became an exact table; None where that is not known."""
 
     def __init__(
         self,
@@ -107,6 +105,17 @@ class ExplicitMechanism(FromCovariance):
 
     def _content(self) -> bytes:
         return self.strategy.tobytes() + (b"" if self.prior is None else b"prior" + self.prior.tobytes())
+
+    def files(self) -> tuple[MechanismFile, ...]:
+        """The strategy, with the prior that estimates are made for."""
+        m, n = self.strategy.shape
+        if self.strategy.size > STRATEGY_ENTRIES:
+            raise ValueError(
+                f"The strategy has {self.strategy.size:,} entries; at most {STRATEGY_ENTRIES:,} are kept in a file: use coarser bins."
+            )
+        arrays = {"strategy": self.strategy} | ({} if self.prior is None else {"prior": self.prior})
+        about = f"the {m:,} x {n:,} probabilities, plain numbers only"
+        return (MechanismFile(STRATEGY, "strategy", {"shape": [m, n], "dtype": "float64"}, about, lambda: arrays),)
 
     @property
     def bits_per_report(self) -> float:

@@ -31,6 +31,8 @@ class OrbitMechanism(Translated):
     n is a power of two, the types being records of binary attributes. Raises ValueError for anything else.
     """
 
+    moved = "flipped"
+
     def __init__(
         self,
         name: str,

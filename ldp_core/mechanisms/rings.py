@@ -40,6 +40,8 @@ class RingMechanism(Translated):
     """Base rows ``high`` (b, N) of booleans on a ring of N places, none of them constant, the probabilities ``shares`` (b,) of their
     rotations, and ``n`` types, at most N. Raises ValueError for anything else, and where some types could not be distinguished."""
 
+    moved = "rotated"
+
     def __init__(
         self,
         name: str,

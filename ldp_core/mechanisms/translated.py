@@ -15,11 +15,12 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ldp_core.mechanisms.base import Audit, FromCovariance, Reports, check_counts, check_rows, check_values
+from ldp_core.mechanisms.files import ROWS, MechanismFile
 from ldp_core.people import Counts
 from ldp_core.privacy import in_steps, log_ratio, odds, probability_within
 
@@ -33,6 +34,9 @@ class Translated(FromCovariance):
 
     Raises ValueError for anything else.
     """
+
+    moved: ClassVar[str]
+    """How reports move base rows, as `files` says it: "rotated" or "flipped"."""
 
     def __init__(
         self,
@@ -56,6 +60,20 @@ class Translated(FromCovariance):
         self._ratio = odds(self.epsilon)
         self._sizes = self.high.sum(axis=1)
         self._masses = self._places + (self._ratio - 1) * self._sizes
+
+    def files(self) -> tuple[MechanismFile, ...]:
+        """The base rows, a bit for every place, and how often each is sent."""
+        count, moved = len(self.high), "rotated on a ring" if self.moved == "rotated" else self.moved
+        about = f"the {count:,} rows that are {moved} and how often each is sent, plain JSON that any language reads"
+        return (MechanismFile(ROWS, "strategy", {"rows": count}, about, self._document),)
+
+    def _document(self) -> dict[str, Any]:
+        rows = [
+            {"cells": np.packbits(row).tobytes().hex(), "share": share}
+            for row, share in zip(self.high, self.shares.tolist(), strict=True)
+        ]
+        about = {"epsilon": self.epsilon, "moved": self.moved, "types": self.n, "places": self._places}
+        return {**about, "rows": rows}
 
     @abstractmethod
     def _place(self, u: int) -> np.ndarray:

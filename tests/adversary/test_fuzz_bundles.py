@@ -14,6 +14,7 @@ from fuzzing import fuzz, tried
 
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, MechanismRecipe, export, load
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.privacy import exponential_below
 
 HEADER = "{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}"
@@ -28,7 +29,9 @@ def _exported(n):
         epsilon=str(EPSILON),
     )
     prior = np.arange(1.0, n + 1) if n % 2 else None
-    content = export(configuration, {"variance": 12.5}, _strategy(n), None if prior is None else prior / prior.sum())
+    prior = None if prior is None else prior / prior.sum()
+    mechanism = ExplicitMechanism("optimized", _strategy(n), EPSILON, prior=prior)
+    content = export(configuration, {"variance": 12.5}, mechanism)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -131,10 +134,11 @@ def test_bundles(rng):
 
 def _check(bundle):
     """What is promised of an accepted bundle: its strategy keeps epsilon, and it is exported and loaded unchanged."""
-    if bundle.strategy is not None:
-        m, n = bundle.strategy.shape
+    made = bundle.mechanism
+    if made is not None:
+        m, n = made.strategy.shape
         assert n == bundle.configuration.domain.size
-        columns = [list(map(Fraction, column)) for column in bundle.strategy.T.tolist()]
+        columns = [list(map(Fraction, column)) for column in made.strategy.T.tolist()]
         sums = [sum(column) for column in columns]
         assert all(total == 1 for total in sums)
         bound = exponential_below(bundle.configuration.epsilon)  # tests/mechanisms/test_quantised.py has its own
@@ -142,12 +146,13 @@ def _check(bundle):
             exact = [column[y] for column in columns]
             assert min(exact) > 0
             assert max(exact) <= bound * min(exact)
-        assert bundle.prior is None or (bundle.prior.shape == (n,) and bundle.prior.min() >= 0)
+        assert made.prior is None or (made.prior.shape == (n,) and made.prior.min() >= 0)
     assert all(isinstance(warning, str) and warning for warning in bundle.warnings)
-    again = load(export(bundle.configuration, {}, bundle.strategy, bundle.prior))
+    again = load(export(bundle.configuration, {}, made))
     assert again.configuration == bundle.configuration
-    assert _same(again.strategy, bundle.strategy)
-    assert _same(again.prior, bundle.prior)
+    assert (again.mechanism is None) == (made is None)
+    assert made is None or _same(again.mechanism.strategy, made.strategy)
+    assert made is None or _same(again.mechanism.prior, made.prior)
     return True
 
 

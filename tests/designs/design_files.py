@@ -19,6 +19,7 @@ from ldp_core.designs import (
     export,
     load,
 )
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.quantised import quantised
 
 
@@ -38,7 +39,13 @@ CONFIGURATION = Configuration(
 )
 STRATEGY = quantised(randomized_response(4, 1.0), 1.0)
 OUTCOME = {"worst_case_variance": 12.5}
-EXPORTED = export(CONFIGURATION, OUTCOME, STRATEGY)
+
+
+def explicit(strategy: np.ndarray, prior: np.ndarray | None = None, epsilon: float = 1.0) -> ExplicitMechanism:
+    return ExplicitMechanism("optimized_gradient", strategy, epsilon, prior=prior)
+
+
+EXPORTED = export(CONFIGURATION, OUTCOME, explicit(STRATEGY))
 
 
 def members(content: bytes) -> dict[str, bytes]:

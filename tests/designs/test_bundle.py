@@ -17,6 +17,7 @@ from design_files import (
     STRATEGY,
     complaint,
     domain,
+    explicit,
     members,
     npz,
     packed,
@@ -48,9 +49,9 @@ from ldp_core.workloads import KWayMarginalsPart, MatrixPart, Predicate, Predica
 def test_what_is_exported_is_imported(n, epsilon):
     configuration = CONFIGURATION.with_(domain=domain(n), epsilon=repr(epsilon))
     strategy = quantised(randomized_response(n, epsilon), epsilon)
-    bundle = load(export(configuration, OUTCOME, strategy))
+    bundle = load(export(configuration, OUTCOME, explicit(strategy, epsilon=epsilon)))
     assert bundle.configuration == configuration
-    np.testing.assert_array_equal(bundle.strategy, strategy)
+    np.testing.assert_array_equal(bundle.mechanism.strategy, strategy)
     assert bundle.outcome["worst_case_variance"] == 12.5
     assert bundle.warnings == []
 
@@ -58,13 +59,13 @@ def test_what_is_exported_is_imported(n, epsilon):
 def test_a_strategy_a_little_above_epsilon_is_refused_with_enough_digits():
     strategy = randomized_response(4, 1 + 5e-10)
     with pytest.raises(BundleError, match=r"audited epsilon is 1\.0000000005\d*, more than the 1 of"):
-        export(CONFIGURATION, OUTCOME, strategy)
+        export(CONFIGURATION, OUTCOME, explicit(strategy))
     assert "audited epsilon is 1.0000000005" in complaint(with_strategy_file(npz(strategy=strategy)))
 
 
 def test_equal_designs_give_equal_bytes():
-    assert export(CONFIGURATION, OUTCOME, np.asfortranarray(STRATEGY)) == EXPORTED
-    assert export(CONFIGURATION, OUTCOME, STRATEGY[::-1]) != EXPORTED
+    assert export(CONFIGURATION, OUTCOME, explicit(np.asfortranarray(STRATEGY))) == EXPORTED
+    assert export(CONFIGURATION, OUTCOME, explicit(STRATEGY[::-1])) != EXPORTED
     with zipfile.ZipFile(io.BytesIO(EXPORTED)) as archive:
         assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         assert archive.namelist() == ["configuration.json", "outcome.json", "strategy.npz"]
@@ -89,14 +90,14 @@ def test_the_outcome_says_what_made_it_and_what_it_reveals():
 
 def test_an_imported_outcome_can_be_exported_again():
     bundle = load(EXPORTED)
-    assert export(bundle.configuration, bundle.outcome, bundle.strategy) == EXPORTED
+    assert export(bundle.configuration, bundle.outcome, bundle.mechanism) == EXPORTED
 
 
 def test_a_mechanism_without_a_strategy_has_two_files():
     content = export(CONFIGURATION.with_(mechanism=MechanismRecipe(name="hadamard")), {})
     assert set(members(content)) == {"configuration.json", "outcome.json"}
     bundle = load(content)
-    assert bundle.strategy is None
+    assert bundle.mechanism is None
     assert bundle.warnings == []
 
 
@@ -115,7 +116,7 @@ def test_results_become_strict_json():
         "row": Row("a", (0, 1)),
         "nan": float("nan"),
     }
-    recorded = load(export(CONFIGURATION, outcome, STRATEGY)).outcome
+    recorded = load(export(CONFIGURATION, outcome, explicit(STRATEGY))).outcome
     assert {key: recorded[key] for key in outcome} == {
         "float": 0.5,
         "int": 3,
@@ -138,12 +139,12 @@ def test_results_become_strict_json():
 )
 def test_results_that_cannot_be_written_are_refused(outcome, reason):
     with pytest.raises(ValueError, match=reason):
-        export(CONFIGURATION, outcome, STRATEGY)
+        export(CONFIGURATION, outcome, explicit(STRATEGY))
 
 
 def test_a_strategy_that_breaks_the_promise_is_not_exported():
     with pytest.raises(BundleError, match=r"audited epsilon is 1\.1\d*, more than the 1 of the configuration"):
-        export(CONFIGURATION, OUTCOME, randomized_response(4, 1.1))
+        export(CONFIGURATION, OUTCOME, explicit(randomized_response(4, 1.1)))
 
 
 # --- several attributes -----------------------------------------------------------------------------------------------
@@ -170,14 +171,14 @@ def test_a_design_of_several_attributes_comes_back_whole(seed, with_prior):
     # Entries of a row are within e^(1/2) of each other, and so are column sums.
     strategy = quantised(strategy / strategy.sum(axis=0), SEVERAL.epsilon)
     prior = random.dirichlet(np.ones(12)) if with_prior else None
-    bundle = load(export(SEVERAL, OUTCOME, strategy, prior))
+    bundle = load(export(SEVERAL, OUTCOME, explicit(strategy, prior)))
     assert bundle.warnings == []
     assert bundle.configuration == SEVERAL
     assert bundle.configuration.digest() == SEVERAL.digest()
-    np.testing.assert_array_equal(bundle.strategy, strategy)
-    assert (bundle.prior is None) == (not with_prior)
+    np.testing.assert_array_equal(bundle.mechanism.strategy, strategy)
+    assert (bundle.mechanism.prior is None) == (not with_prior)
     if with_prior:
-        np.testing.assert_array_equal(bundle.prior, prior)
+        np.testing.assert_array_equal(bundle.mechanism.prior, prior)
     domain = bundle.configuration.domain
     np.testing.assert_array_equal(domain.encode(TABLE).codes, SEVERAL.domain.encode(TABLE).codes)
     assert bundle.configuration.workload.build(domain) == SEVERAL.workload.build(SEVERAL.domain)
@@ -191,7 +192,7 @@ def test_each_attribute_says_in_the_outcome_what_it_reveals():
 
 def test_a_design_of_too_many_types_for_its_strategy_is_refused():
     with pytest.raises(BundleError, match="for 4 types but the domain has 12"):
-        export(SEVERAL, OUTCOME, STRATEGY)
+        export(SEVERAL, OUTCOME, explicit(STRATEGY))
 
 
 def test_a_design_too_large_to_load_is_not_exported():
@@ -206,17 +207,17 @@ def test_a_design_too_large_to_load_is_not_exported():
 
 def test_a_bare_configuration_offers_to_optimise_again():
     bundle = load(CONFIGURATION.to_json())
-    assert (bundle.configuration, bundle.outcome, bundle.strategy) == (CONFIGURATION, None, None)
+    assert (bundle.configuration, bundle.outcome, bundle.mechanism) == (CONFIGURATION, None, None)
     assert [warning for warning in bundle.warnings if "optimise again" in warning] == bundle.warnings != []
 
 
 @pytest.mark.parametrize("mechanism", ["optimized_gradient", "hadamard"])
 def test_a_removed_strategy_offers_to_optimise_again(mechanism):
     configuration = CONFIGURATION.with_(mechanism=MechanismRecipe(name=mechanism))
-    parts = members(export(configuration, OUTCOME, STRATEGY))
+    parts = members(export(configuration, OUTCOME, explicit(STRATEGY)))
     del parts["strategy.npz"]
     bundle = load(packed(parts))
-    assert bundle.strategy is None
+    assert bundle.mechanism is None
     assert "optimise again" in bundle.warnings[0]
 
 
@@ -224,7 +225,7 @@ def test_a_removed_outcome_is_said():
     parts = members(EXPORTED)
     del parts["outcome.json"]
     bundle = load(packed(parts))
-    np.testing.assert_array_equal(bundle.strategy, STRATEGY)
+    np.testing.assert_array_equal(bundle.mechanism.strategy, STRATEGY)
     assert "no outcome.json" in bundle.warnings[0]
 
 

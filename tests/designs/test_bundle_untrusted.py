@@ -14,6 +14,7 @@ from design_files import (
     OUTCOME,
     STRATEGY,
     complaint,
+    explicit,
     loaded_or_refused,
     members,
     npz,
@@ -70,19 +71,19 @@ def test_a_strategy_is_judged_by_its_own_probabilities(name):
 
 
 def test_a_strategy_too_large_to_load_is_not_exported(monkeypatch):
-    monkeypatch.setattr(bundle_module, "STRATEGY_ENTRIES", 15)
+    monkeypatch.setattr("ldp_core.mechanisms.explicit.STRATEGY_ENTRIES", 15)
     with pytest.raises(BundleError, match="has 16 entries; at most 15 are kept"):
-        export(CONFIGURATION, OUTCOME, STRATEGY)
+        export(CONFIGURATION, OUTCOME, explicit(STRATEGY))
 
 
 def test_rounding_alone_breaks_no_promise_and_any_layout_is_read():
     strategy = np.asfortranarray(randomized_response(4, 1.0 + 1e-12))
-    found = load(with_strategy_file(npz(strategy=strategy))).strategy
+    found = load(with_strategy_file(npz(strategy=strategy))).mechanism.strategy
     # It is mended: what is loaded keeps epsilon exactly.
     np.testing.assert_array_equal(found, quantised(strategy, 1.0))
     np.testing.assert_allclose(found, strategy, rtol=1e-11)
     table = np.asfortranarray(found)
-    np.testing.assert_array_equal(load(with_strategy_file(npz(strategy=table))).strategy, table)
+    np.testing.assert_array_equal(load(with_strategy_file(npz(strategy=table))).mechanism.strategy, table)
 
 
 def test_pickles_are_refused_and_never_run(tmp_path):
@@ -127,22 +128,22 @@ PRIOR = np.array([0.4, 0.3, 0.3, 0.0])
 
 
 def test_a_prior_travels_with_its_strategy():
-    bundle = load(export(CONFIGURATION, OUTCOME, STRATEGY, PRIOR))
-    np.testing.assert_array_equal(bundle.prior, PRIOR)
-    np.testing.assert_array_equal(bundle.strategy, STRATEGY)
+    bundle = load(export(CONFIGURATION, OUTCOME, explicit(STRATEGY, PRIOR)))
+    np.testing.assert_array_equal(bundle.mechanism.prior, PRIOR)
+    np.testing.assert_array_equal(bundle.mechanism.strategy, STRATEGY)
     assert bundle.warnings == []
     before, after = (
         from_strategy("optimized", strategy, 1.0, {}, prior)
-        for strategy, prior in ((STRATEGY, PRIOR), (bundle.strategy, bundle.prior))
+        for strategy, prior in ((STRATEGY, PRIOR), (bundle.mechanism.strategy, bundle.mechanism.prior))
     )
     assert before.digest == after.digest
     np.testing.assert_array_equal(before.reconstruction, after.reconstruction)
 
 
 def test_files_without_a_prior_have_none():
-    assert load(EXPORTED).prior is None
-    assert load(CONFIGURATION.to_json()).prior is None
-    assert members(EXPORTED) == members(export(CONFIGURATION, OUTCOME, STRATEGY, None))
+    assert load(EXPORTED).mechanism.prior is None
+    assert load(CONFIGURATION.to_json()).mechanism is None
+    assert members(EXPORTED) == members(export(CONFIGURATION, OUTCOME, explicit(STRATEGY)))
 
 
 BAD_PRIORS = {
@@ -168,14 +169,10 @@ def test_a_broken_prior_is_refused(name):
 def test_a_prior_alone_is_refused():
     assert "not a single matrix" in complaint(with_strategy_file(npz(prior=PRIOR)))
     assert "not a single matrix" in complaint(with_strategy_file(npz(strategy=PRIOR)))
-    with pytest.raises(BundleError, match="prior but no strategy"):
-        export(CONFIGURATION, OUTCOME, None, PRIOR)
-    with pytest.raises(BundleError, match="each of the 4 types"):
-        export(CONFIGURATION, OUTCOME, STRATEGY, PRIOR[:3])
 
 
 def test_a_prior_taken_out_does_not_match_the_hash():
-    parts = members(export(CONFIGURATION, OUTCOME, STRATEGY, PRIOR))
+    parts = members(export(CONFIGURATION, OUTCOME, explicit(STRATEGY, PRIOR)))
     changed = packed({**parts, "strategy.npz": npz(strategy=STRATEGY)})
     assert "does not match the SHA-256 recorded" in complaint(changed)
 
@@ -242,10 +239,10 @@ def test_no_damage_goes_unnoticed_or_crashes(data):
     bundle = loaded_or_refused(content[: data.draw(st.integers(1, len(content)) | st.just(len(content)))])
     if bundle is not None:
         assert bundle.configuration == CONFIGURATION
-        if bundle.strategy is None:  # damage to the table of contents can lose a member
+        if bundle.mechanism is None:  # damage to the table of contents can lose a member
             assert "lacks the strategy" in bundle.warnings[-1]
         else:
-            np.testing.assert_array_equal(bundle.strategy, STRATEGY)
+            np.testing.assert_array_equal(bundle.mechanism.strategy, STRATEGY)
 
 
 @given(st.integers(0, 127), st.binary(min_size=1, max_size=6))
@@ -255,4 +252,4 @@ def test_no_damaged_header_of_a_matrix_crashes(position, value):
     damaged = array[:position] + value + array[position + len(value) :]
     bundle = loaded_or_refused(with_strategy_file(packed({"strategy.npy": damaged})))
     if bundle is not None:  # the same matrix by another header: only its order can differ
-        np.testing.assert_array_equal(np.sort(bundle.strategy, axis=None), np.sort(STRATEGY, axis=None))
+        np.testing.assert_array_equal(np.sort(bundle.mechanism.strategy, axis=None), np.sort(STRATEGY, axis=None))

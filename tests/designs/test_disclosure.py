@@ -168,7 +168,7 @@ def test_a_strategy_fitted_to_the_data_says_so_and_keeps_nothing_back():
     content = files(found)["kit"]
     assert any("exact share of every type" in sentence for sentence in outcome(content)["read_off_the_data"])
     loaded = designs.load(content)
-    np.testing.assert_allclose(loaded.prior * 1000, ONE)
+    np.testing.assert_allclose(loaded.mechanism.prior * 1000, ONE)
     assert outcome(content)["expected_errors_refer_to"] == "this data"
 
 

@@ -37,20 +37,25 @@ def configuration(**changes):
     return Configuration(domain=Domain(attributes=attributes)).with_(**changes)
 
 
+def written(made):
+    """patterns.json."""
+    return members_of(made)[bundle.PATTERNS]
+
+
 def document():
-    return json.loads(patterns_file.write(mechanism()))
+    return json.loads(written(mechanism()))
 
 
 def test_a_mechanism_comes_back_the_same():
-    written, found = mechanism(), patterns_file.read(patterns_file.write(mechanism()), "optimized")
-    assert found.digest == written.digest
-    assert found.sizes == written.sizes
-    assert found.epsilon == written.epsilon
-    assert found.shares.tolist() == written.shares.tolist()
-    for mine, theirs in zip(found.patterns, written.patterns, strict=True):
+    made, found = mechanism(), patterns_file.read(written(mechanism()), "optimized")
+    assert found.digest == made.digest
+    assert found.sizes == made.sizes
+    assert found.epsilon == made.epsilon
+    assert found.shares.tolist() == made.shares.tolist()
+    for mine, theirs in zip(found.patterns, made.patterns, strict=True):
         assert mine.attributes == theirs.attributes
         assert (mine.cells == theirs.cells).all()
-    assert patterns_file.write(found) == patterns_file.write(written)
+    assert written(found) == written(made)
 
 
 @pytest.mark.parametrize(
@@ -86,12 +91,11 @@ def test_an_altered_file_is_refused_in_a_sentence(path, value):
 
 
 def test_a_design_with_patterns_is_exported_and_loaded():
-    content = designs.export(configuration(), {}, patterns=mechanism())
+    content = designs.export(configuration(), {}, mechanism())
     found = designs.load(content)
-    assert found.patterns.digest == mechanism().digest
-    assert found.strategy is None
+    assert found.mechanism.digest == mechanism().digest
     assert found.warnings == []
-    assert designs.export(found.configuration, {}, patterns=found.patterns) == content
+    assert designs.export(found.configuration, {}, found.mechanism) == content
 
 
 @pytest.mark.parametrize(
@@ -99,15 +103,15 @@ def test_a_design_with_patterns_is_exported_and_loaded():
     [({"epsilon": "0.5"}, "for epsilon 1 and the configuration asks for 0.5"), ({"domain": None}, "no domain")],
 )
 def test_patterns_of_another_design_are_refused(changes, sentence):
-    members = bundle._unzip(designs.export(configuration(), {}, patterns=mechanism()), bundle.MEMBERS)
+    members = bundle._unzip(designs.export(configuration(), {}, mechanism()), bundle.MEMBERS)
     members[bundle.CONFIGURATION] = configuration(**changes).to_json()
     with pytest.raises(bundle.BundleError, match=sentence):
         designs.load(zipped(members))
 
 
 def test_a_file_that_was_changed_after_it_was_written_is_refused():
-    members = bundle._unzip(designs.export(configuration(), {}, patterns=mechanism()), bundle.MEMBERS)
-    members[bundle.PATTERNS] = patterns_file.write(mechanism()).replace(b"0.5", b"0.4")
+    members = bundle._unzip(designs.export(configuration(), {}, mechanism()), bundle.MEMBERS)
+    members[bundle.PATTERNS] = written(mechanism()).replace(b"0.5", b"0.4")
     with pytest.raises(bundle.BundleError, match="SHA-256"):
         designs.load(zipped(members))
 
@@ -126,17 +130,17 @@ def split(rest=True, epsilon=1.0):
 @pytest.mark.parametrize("rest", [True, False])
 def test_people_split_among_strategies_come_back_the_same_to_the_last_bit(rest):
     written = split(rest)
-    content = designs.export(configuration(), {}, patterns=written)
+    content = designs.export(configuration(), {}, written)
     found = designs.load(content)
     assert found.warnings == []
-    assert isinstance(found.patterns, SplitSurvey)
-    assert found.patterns.digest == written.digest
-    for mine, theirs in zip(found.patterns.own, written.own, strict=True):
+    assert isinstance(found.mechanism, SplitSurvey)
+    assert found.mechanism.digest == written.digest
+    for mine, theirs in zip(found.mechanism.own, written.own, strict=True):
         assert mine.attributes == theirs.attributes
         assert mine.mechanism.strategy.tobytes() == theirs.mechanism.strategy.tobytes()
-    assert found.patterns.audit() == written.audit()
-    assert "loaded from a file" in found.patterns.explain()
-    assert designs.export(found.configuration, {}, patterns=found.patterns) == content
+    assert found.mechanism.audit() == written.audit()
+    assert "loaded from a file" in found.mechanism.explain()
+    assert designs.export(found.configuration, {}, found.mechanism) == content
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 23, 200])
@@ -147,7 +151,7 @@ def test_shares_are_not_changed_by_being_given_again(count):
 
 
 def members_of(written):
-    return bundle._unzip(designs.export(configuration(), {}, patterns=written), bundle.MEMBERS)
+    return bundle._unzip(designs.export(configuration(), {}, written), bundle.MEMBERS)
 
 
 def npz(*arrays):
@@ -197,12 +201,12 @@ def test_strategies_that_were_changed_or_left_out_are_refused():
     ],
 )
 def test_altered_splits_are_refused(path, value, sentence):
-    written = split()
-    document = json.loads(patterns_file.write(written))
+    made = split()
+    document = json.loads(written(made))
     place = document
     for key in path[:-1]:
         place = place[key]
     place[path[-1]] = value
     with pytest.raises(ValueError, match=sentence) as refused:
-        patterns_file.read(json.dumps(document).encode(), "optimized", patterns_file.strategies(written))
+        patterns_file.read(json.dumps(document).encode(), "optimized", [one.mechanism.strategy for one in made.own])
     assert str(refused.value).endswith("Export the design again.")

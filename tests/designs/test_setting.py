@@ -103,8 +103,8 @@ def test_a_fitted_mechanism_comes_from_its_file_or_is_fitted_or_refused():
     again = library.create("optimized_gradient", epsilon=1.0, workload=session.setting.workload, seed=2, max_rounds=5)
     assert isinstance(made.chosen_mechanism, mechanisms.ExplicitMechanism)
     assert made.chosen_mechanism.digest == again.digest
-    bundle = load(export(made.configuration, {}, made.chosen_mechanism.strategy))
-    exchange.load(session, export(made.configuration, {}, made.chosen_mechanism.strategy))
+    bundle = load(export(made.configuration, {}, made.chosen_mechanism))
+    exchange.load(session, export(made.configuration, {}, made.chosen_mechanism))
     loaded = realise(bundle.configuration, bundle, fit=False)
     assert loaded.from_file("optimized_gradient")
     assert np.array_equal(loaded.chosen_mechanism.strategy, made.chosen_mechanism.strategy)

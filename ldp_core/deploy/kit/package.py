@@ -15,10 +15,10 @@ from ldp_core import frames, library
 from ldp_core.deploy.kit import devices, readme, signing, vectors
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.report import report
-from ldp_core.designs import Configuration, bundle, disclosure, guarantee, patterns_file, strict_json
+from ldp_core.designs import Configuration, bundle, disclosure, guarantee, strict_json
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.setting import Setting
-from ldp_core.mechanisms import ExplicitMechanism, Mechanism, ScrambledPatterns, SplitSurvey, Translated
+from ldp_core.mechanisms import Mechanism
 
 COPIED = ("client.py", "client.js", "audit.py", "collect.py")
 """Files that are the same in every kit."""
@@ -67,15 +67,21 @@ def design(
 ) -> bytes:
     """The zip of a design with the strategy of its mechanism, where that is fitted: probabilities cannot be rebuilt from parameters
     alone. ``kit`` are files to go with it, ``certificate`` is a proof. BundleError as of `designs.export`."""
-    fitted: dict[str, Any] = {}
-    if library.spec(configuration.mechanism.name).fitted:
-        if isinstance(mechanism, ExplicitMechanism):
-            fitted = {"strategy": mechanism.strategy, "prior": mechanism.prior}
-        elif isinstance(mechanism, Translated) or (
-            isinstance(mechanism, ScrambledPatterns | SplitSurvey) and not patterns_file.too_large(mechanism)
-        ):
-            fitted = {"patterns": mechanism}
-    return bundle.export(configuration, dict(outcome), **fitted, kit=kit, certificate=certificate)
+    held = None if without_files(configuration, mechanism) else mechanism
+    return bundle.export(configuration, dict(outcome), held, kit=kit, certificate=certificate)
+
+
+def without_files(configuration: Configuration, mechanism: Mechanism | None) -> str:
+    """Why the file of a design holds no files of its mechanism, in a sentence; empty where it holds some."""
+    if not library.spec(configuration.mechanism.name).fitted:
+        return "This mechanism is fully described by its parameters."
+    if mechanism is None:
+        return "The mechanism is not optimised for this design yet."
+    try:
+        reason = "" if mechanism.files() else "Its reports are not all written out anywhere."
+    except ValueError as error:
+        reason = str(error)
+    return reason and f"{reason} After loading, optimise again with the same seed."
 
 
 def kit(

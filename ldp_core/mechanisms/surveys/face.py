@@ -59,8 +59,16 @@ class SurveyMechanism(FromCovariance):
     def __init__(
         self, name: str, sizes: Sequence[int], epsilon: float, parameters: Mapping[str, Any], explanation: str = ""
     ):
-        self.name, self.sizes = name, tuple(map(int, sizes))
-        super().__init__(math.prod(self.sizes), epsilon, parameters, explanation)
+        self.name, self._shape = name, tuple(map(int, sizes))
+        super().__init__(math.prod(self._shape), epsilon, parameters, explanation)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each attribute has."""
+        return self._shape
+
+    def fits(self, shape: Sequence[int]) -> bool:
+        return tuple(shape) == self._shape
 
     def __repr__(self) -> str:
         plain = [f"{key} {value}" for key, value in self.parameters.items() if isinstance(value, (str, int, float))]

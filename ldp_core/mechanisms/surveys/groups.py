@@ -27,12 +27,13 @@ import numpy as np
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Reports, check_reports
-from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.files import STRATEGIES, MechanismFile
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.largest import at_most
-from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches, patterns_file
 from ldp_core.mechanisms.surveys.shares import given_shares
 from ldp_core.people import Counts, Tables, people_of, records_of
 from ldp_core.workloads import Group, Histogram, Survey, Workload
@@ -87,6 +88,28 @@ class SplitSurvey(SurveyMechanism):
     def bytes_held(self) -> int:
         """What its designs hold."""
         return sum(design.bytes_held for design in self.designs)
+
+    def files(self) -> tuple[MechanismFile, ...]:
+        """The patterns with the shares of all designs, and the strategies on single tables."""
+        strategies = {str(k): one.mechanism.strategy for k, one in enumerate(self.own)}
+        entries = sum(strategy.size for strategy in strategies.values())
+        if entries > STRATEGY_ENTRIES:
+            raise ValueError(
+                f"The strategies on single tables have {entries:,} probabilities together, and at most {STRATEGY_ENTRIES:,} are kept in a file: "
+                "use coarser bins."
+            )
+        patterns = patterns_file(0 if self.rest is None else len(self.rest.patterns), self._document)
+        several = f"{len(self.own)} strategies on their tables" if len(self.own) != 1 else "strategy on its table"
+        about = f"the probabilities of the {several}, plain numbers only"
+        beside = MechanismFile(STRATEGIES, "strategies", {}, about, lambda: strategies)
+        return (patterns, beside) if strategies else (patterns,)
+
+    def _document(self) -> dict[str, Any]:
+        empty: dict[str, Any] = {"epsilon": self.epsilon, "sizes": list(self.sizes), "tables": [], "patterns": []}
+        shares = self.shares.tolist()
+        own = [{"attributes": list(members), "share": share} for members, share in zip(self.sets, shares, strict=False)]
+        sent = empty if self.rest is None else self.rest.document()
+        return {**sent, "own": own, "rest": None if self.rest is None else shares[-1]}
 
     def _content(self) -> bytes:
         written = [repr(self.sets), *(design.digest for design in self.designs)]

@@ -17,7 +17,7 @@ table of A, of the tables K_B, the sum of D/(1 + D s) 1_S over the reports about
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +28,7 @@ import numpy as np
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Reports, check_reports, check_rows
+from ldp_core.mechanisms.files import PATTERNS, MechanismFile
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.drawing import covered, permutations
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
@@ -46,6 +47,12 @@ MOST_NUMBERS = 2**30
 # Values of people gone through in one step, and numbers of reports made at once.
 _VALUES_AT_ONCE = 2**26
 _NUMBERS_AT_ONCE = 2**22
+
+
+def patterns_file(count: int, document: Callable[[], dict[str, Any]]) -> MechanismFile:
+    """The file of so many patterns."""
+    about = f"the {count:,} patterns and how often each is sent, plain JSON that any language reads"
+    return MechanismFile(PATTERNS, "strategy", {"patterns": count}, about, document)
 
 
 class ScrambledPatterns(SurveyMechanism):
@@ -91,6 +98,22 @@ class ScrambledPatterns(SurveyMechanism):
     def bytes_held(self) -> int:
         """The patterns, and what estimates need of them."""
         return 16 * sum(one.cells.size for one in self.patterns)
+
+    def files(self) -> tuple[MechanismFile, ...]:
+        """The patterns, and how often each is sent."""
+        return (patterns_file(len(self.patterns), self.document),)
+
+    def document(self) -> dict[str, Any]:
+        """The patterns as JSON: the format is described in `ldp_core.designs.patterns_file`."""
+        tables: dict[tuple[tuple[int, ...], bytes], int] = {}
+        patterns = []
+        for pattern, share in zip(self.patterns, self.shares.tolist(), strict=True):
+            key = pattern.cells.shape, np.packbits(pattern.cells).tobytes()
+            patterns.append(
+                {"attributes": list(pattern.attributes), "table": tables.setdefault(key, len(tables)), "share": share}
+            )
+        written = [{"sizes": list(sizes), "cells": packed.hex()} for sizes, packed in tables]
+        return {"epsilon": self.epsilon, "sizes": list(self.sizes), "tables": written, "patterns": patterns}
 
     def random_sets(self) -> list[RandomSet]:
         return [

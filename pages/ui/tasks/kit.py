@@ -14,9 +14,9 @@ from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Task
 
-QUICK_ENTRIES = 2**16
+QUICK_BYTES = 24 * 2**16
 QUICK_TYPES = 512
-"""Tables of so many probabilities, and errors for so many types, are packed while a page is drawn."""
+"""Mechanisms of this size, with errors for this many types, are packed while a page is drawn."""
 
 
 def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False) -> Task[bytes]:
@@ -51,5 +51,4 @@ def proof_written(state: Session, mechanism: mechanisms.Mechanism, later: Later)
 
 def quick(state: Session, mechanism: mechanisms.Mechanism) -> bool:
     """True if the kit is packed in a moment."""
-    entries = mechanism.strategy.size if isinstance(mechanism, mechanisms.ExplicitMechanism) else 0
-    return entries <= QUICK_ENTRIES and mechanism.worked_over(state.setting.workload) <= QUICK_TYPES
+    return mechanism.bytes_held <= QUICK_BYTES and mechanism.worked_over(state.setting.workload) <= QUICK_TYPES
