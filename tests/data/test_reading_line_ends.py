@@ -35,6 +35,30 @@ def test_files_by_path_are_read_like_uploads(wide, ends, last, tmp_path):
     assert len(local.first(5)) == 5
 
 
+@pytest.mark.parametrize("ends", ENDS)
+@pytest.mark.parametrize("blank", ["first", "last", "between", "all", "none"])
+@pytest.mark.parametrize("head", ["city", "city,note", '"ci\nty",note'])
+def test_blank_lines_are_what_they_are_in_uploads(head, blank, ends, tmp_path):
+    """Before the header and after the last row they are nobody; between rows of one column they are missing values."""
+    wide = "," in head
+    rows = [head, *(f"town {i % 3}" + ",x" * wide for i in range(40)), '"two\nlines"' + ",x" * wide]
+    rows = [""] * 2 * (blank in ("first", "all")) + rows + [""] * 3 * (blank in ("last", "all"))
+    rows[20:20] = [""] * 2 * (blank in ("between", "all"))
+    # A carriage return and a line feed after it are one line end, not two.
+    ways = ENDS[ends] if len(ENDS[ends]) < 3 else ["\r\n", "\r\n", "\r"]
+    content = lines(rows, ways, True)
+    path = tmp_path / "people.csv"
+    path.write_bytes(content)
+    uploaded, local = tables.read(content, "people.csv"), tables.LocalTable(str(path))
+    names = list(uploaded.columns)
+    assert list(local.columns) == names
+    users = local.counts(names)[1]
+    assert users.sum() == len(uploaded) == 41 + 2 * (not wide and blank in ("between", "all"))
+    assert sorted(users) == sorted(uploaded.groupby(names).size())
+    assert sum(map(len, local.batches(names))) == len(uploaded)
+    assert local.first(4)[names[0]].fillna("").tolist() == uploaded[names[0]].tolist()[:4]
+
+
 def test_several_ways_are_seen_wherever_the_parts_begin():
     for text, several in (
         ("a\r\nb\r\n", False),

@@ -50,3 +50,13 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
                 raise MemoryError from error
             raise
     return {}
+
+
+def literal(text: object) -> str:
+    """A text, as SQL."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """The name of a column, as SQL."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,11 +1,15 @@
-"""How the lines of a text file end: a file put together from several may have all three ways."""
+"""How the lines of a text file end: a file put together from several may have all three ways, and blank lines after its rows."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
+
 _CHUNK = 2**22
+_LF, _CR = b"\n", b"\r"
 
 
 def chunks(path: Path, check: Callable[[], None]) -> Iterator[bytes]:
@@ -20,13 +24,28 @@ def mixed(parts: Iterable[bytes]) -> bool:
     """True if lines end in more than one way: with a line feed, a carriage return, or both."""
     ends, last = set[bytes](), b""
     for part in parts:
+        if _CR not in part and not last:  # so it is in most files, and this is quick
+            ends |= {_LF} if _LF in part else set()
+            continue
         whole = last + part
-        last = b"\r" if whole.endswith(b"\r") else b""  # its line feed may come next
-        both = whole.count(b"\r\n")
-        counts = {
-            b"\r\n": both,
-            b"\n": whole.count(b"\n") - both,
-            b"\r": whole.count(b"\r") - both - len(last),
-        }
-        ends |= {end for end, number in counts.items() if number}
+        last = _CR if whole.endswith(_CR) else b""  # its line feed may come next
+        signs = np.frombuffer(whole, dtype=np.uint8)
+        fed, returned = signs == _LF[0], signs == _CR[0]
+        both = np.count_nonzero(returned[:-1] & fed[1:])
+        ends |= {_CR + _LF} if both else set()
+        ends |= {_LF} if np.count_nonzero(fed) > both else set()
+        ends |= {_CR} if np.count_nonzero(returned) > both + len(last) else set()
     return len(ends | ({last} if last else set())) > 1
+
+
+def blank_at_end(path: Path) -> int:
+    """How many blank lines follow the last row of a file (of very many, at least some)."""
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _CHUNK))
+        tail = file.read()
+    return max(0, number_of_ends(tail[len(tail.rstrip(_CR + _LF)) :]) - 1)
+
+
+def number_of_ends(text: bytes) -> int:
+    """How many line ends there are in ``text``."""
+    return text.count(_LF) + text.count(_CR) - text.count(_CR + _LF)

@@ -5,11 +5,9 @@ Reading a large file takes minutes: inside `watched` it reports its progress and
 
 from __future__ import annotations
 
-import csv
-import io
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,8 +16,6 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.dataset
 import pyarrow.parquet
 
 from ldp_core.data.reading import limits
@@ -30,21 +26,12 @@ from ldp_core.data.reading.common import (
     check_cells,
     column_names,
     first_line,
-    numbered,
 )
 from ldp_core.data.reading.database import checked_path
-from ldp_core.data.reading.duck import BATCH, ERRORS, LOCKS, SETTINGS
-from ldp_core.data.reading.line_ends import chunks, mixed
+from ldp_core.data.reading.duck import BATCH, ERRORS, LOCKS, SETTINGS, identifier, literal
+from ldp_core.data.reading.local_text import LocalText, look
 from ldp_core.data.reading.options import ReadOptions
-from ldp_core.data.reading.text import (
-    comma_columns,
-    comma_notes,
-    decode,
-    has_header,
-    sniff,
-    with_points,
-    without_hint,
-)
+from ldp_core.data.reading.text import with_points
 from ldp_core.data.reading.watch import Watch, watch
 from ldp_core.wording import quoted
 
@@ -62,11 +49,7 @@ PORTION = 30
 """Columns that are counted in one look."""
 _TOO_MANY = "These columns have more distinct rows than fit in memory: choose fewer."
 _POLL = 0.1  # seconds between looks at who watches
-_SAMPLE = 65536
-_LINES = "mixed_lines"
 _BATCH = 2**18
-# DuckDB reads these itself; other encodings would need an extension.
-_DUCKDB_ENCODINGS = ("utf-8", "latin-1")
 
 
 class TooManyRows(UnreadableTable):
@@ -89,29 +72,26 @@ class LocalTable:
             UnreadableTable: no such file, another kind of file, or a beginning that is no table.
         """
         self.path: Path = checked_path(path)
-        self._lines: Callable[[], pa.dataset.Dataset] | None = None
         options = options or ReadOptions()
         ending = self.path.suffix.lower()
-        notes: tuple[str, ...] = ()
-        commas: list[str] = []
+        self._text: LocalText | None = None
         if ending in PARQUET_ENDINGS:
-            names = column_names(_parquet_columns(self.path), options.names)
-            self._source = f"read_parquet({_literal(self.path)})"
+            names, notes = column_names(_parquet_columns(self.path), options.names), ()
+            self._commas = set[str]()
         elif ending in TEXT_ENDINGS:
-            names, options, notes, commas, skip = _look_at_text(self.path, options)
-            self._source = _csv_call(self.path, len(names), options, skip)
-            self._lines = partial(_dataset, self.path, len(names), options, skip)
+            self._text = look(self.path, options)
+            names, notes, options = self._text.names, self._text.notes, self._text.options
+            self._commas = set(self._text.commas)
         else:
             raise UnreadableTable(
                 "Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one."
             )
         self.columns, self.options, self.notes = tuple(names), options, notes
-        self._commas = set(commas)
         self._counted: dict[tuple[str, ...], tuple[pd.DataFrame, np.ndarray]] = {}
         self._lock = threading.Lock()
         self._version = _version(self.path)
         # DuckDB renames columns that differ in case alone, so they are known by their position.
-        with self._query(f"SELECT * FROM {self._source} LIMIT 0") as result:
+        with self._query("SELECT * FROM source LIMIT 0", by_arrow=False) as result:
             self._stored = dict(zip(self.columns, result.columns, strict=True))
 
     def counts(self, columns: list[str], most: int = MAX_DISTINCT) -> tuple[pd.DataFrame, np.ndarray]:
@@ -149,7 +129,7 @@ class LocalTable:
     def _distinct(self, columns: list[str]) -> dict[str, int]:
         """About how many different values each column has."""
         chosen = ", ".join(f"approx_count_distinct(c{i})" for i in range(len(columns)))
-        with self._query(f"SELECT {chosen} FROM (SELECT {self._select(columns)} FROM {self._source})") as result:
+        with self._query(f"SELECT {chosen} FROM (SELECT {self._select(columns)} FROM source)") as result:
             values = result.to_arrow_table()
         return {name: int(values.column(i)[0].as_py()) for i, name in enumerate(columns)}
 
@@ -162,7 +142,7 @@ class LocalTable:
             [f"({', '.join(place[name] for name in needed)})" for needed in sets.values()],
         )
         sql = (
-            f"SELECT {names}, grouping({names}) AS which, count(*) AS n FROM (SELECT {self._select(every)} FROM {self._source}) "
+            f"SELECT {names}, grouping({names}) AS which, count(*) AS n FROM (SELECT {self._select(every)} FROM source) "
             f"GROUP BY GROUPING SETS ({', '.join(own)})"
         )
         with self._query(sql) as result:
@@ -176,7 +156,7 @@ class LocalTable:
 
     def _count(self, columns: list[str], most: int) -> tuple[pd.DataFrame, np.ndarray]:
         chosen = self._select(columns)
-        with self._query(f"SELECT {chosen}, count(*) AS n FROM {self._source} GROUP BY ALL") as result:
+        with self._query(f"SELECT {chosen}, count(*) AS n FROM source GROUP BY ALL") as result:
             found = _fetch(result, most)
         if found.num_rows == 0:
             raise UnreadableTable("This file has column names but no rows: choose one with rows.")
@@ -203,26 +183,23 @@ class LocalTable:
 
     def first(self, rows: int) -> pd.DataFrame:
         """The first rows."""
+        try:
+            return self._first(rows, self._text is not None and self._text.by_arrow is True)
+        except UnreadableTable:  # perhaps for its line ends, for which the whole file has to be looked at
+            return self._first(rows)
+
+    def _first(self, rows: int, by_arrow: bool | None = None) -> pd.DataFrame:
         columns = list(self.columns)
-        with self._query(f"SELECT {self._select(columns)} FROM {self._source} LIMIT {rows:d}") as result:
+        with self._query(f"SELECT {self._select(columns)} FROM source LIMIT {rows:d}", by_arrow) as result:
             return self._frame(result.to_arrow_table(), columns)
 
     def batches(self, columns: list[str], rows: int = _BATCH) -> Iterator[pd.DataFrame]:
         """All rows of some columns, a few at a time."""
-        with self._query(f"SELECT {self._select(columns)} FROM {self._source}") as result:
+        with self._query(f"SELECT {self._select(columns)} FROM source") as result:
             guard = watch()
             for batch in result.to_arrow_reader(rows):
                 _check(guard)
                 yield self._frame(pa.Table.from_batches([batch]), columns)
-
-    def _mixed_lines(self, sql: str) -> pa.dataset.Dataset | None:
-        """The rows of a text whose lines end in several ways, which DuckDB does not read; None for all others."""
-        if self._lines is None or sql.endswith(" LIMIT 0"):
-            return None
-        if not mixed(chunks(self.path, partial(_check, watch()))):
-            self._lines = None
-            return None
-        return self._lines()
 
     def _frame(self, table: pa.Table, columns: list[str]) -> pd.DataFrame:
         commas = [name for name in columns if name in self._commas]
@@ -232,19 +209,19 @@ class LocalTable:
         absent = [name for name in columns if name not in self.columns]
         if absent:
             raise UnreadableTable(f"The file has no column {quoted(absent[0])}: choose one of its columns.")
-        return ", ".join(f"{_identifier(self._stored[name])} AS c{i}" for i, name in enumerate(columns))
+        return ", ".join(f"{identifier(self._stored[name])} AS c{i}" for i, name in enumerate(columns))
 
     @contextmanager
-    def _query(self, sql: str) -> Iterator[duckdb.DuckDBPyRelation]:
+    def _query(self, sql: str, by_arrow: bool | None = None) -> Iterator[duckdb.DuckDBPyRelation]:
+        """The result of ``sql`` over the table ``source``, which for a text is read ``by_arrow`` or not. None: as its line ends
+        demand, for which the whole file is looked at once."""
         try:
             if _version(self.path) != self._version:
                 raise UnreadableTable("This file has changed since it was opened: open it again.")
-            lines = self._mixed_lines(sql)
+            if by_arrow is None:
+                by_arrow = self._text is not None and self._text.needs_arrow(partial(_check, watch()))
             with duckdb.connect(config={**SETTINGS}) as connection:
-                if lines is not None:
-                    connection.register(_LINES, lines)
-                    sql = sql.replace(self._source, _LINES)
-                connection.execute(f"SET allowed_paths = [{_literal(self.path)}]")
+                self._open(connection, by_arrow)
                 connection.execute("SET enable_progress_bar = true")
                 connection.execute("SET enable_progress_bar_print = false")
                 for name, value in LOCKS.items():
@@ -255,6 +232,18 @@ class LocalTable:
             if "Out of Memory" in str(error):
                 raise TooManyRows("Counting these columns takes more memory than is allowed: choose fewer.") from error
             raise UnreadableTable(f"This file cannot be read to its end: {first_line(error)}.") from error
+
+    def _open(self, connection: duckdb.DuckDBPyConnection, by_arrow: bool) -> None:
+        """Name the table ``source`` on a connection that may read this file."""
+        connection.execute(f"SET allowed_paths = [{literal(self.path)}]")
+        table, blank = f"read_parquet({literal(self.path)})", 0
+        if self._text is not None:
+            table, blank = self._text.table, self._text.blank()
+        if by_arrow and self._text is not None:
+            connection.register("by_arrow", self._text.dataset())
+            table = "by_arrow"
+        wanted = f"LIMIT greatest(0, (SELECT count(*) FROM {table}) - {blank})" if blank else ""
+        connection.execute(f"CREATE TEMPORARY VIEW source AS SELECT * FROM {table} {wanted}")
 
 
 def _portions(names: list[str]) -> list[list[str]]:
@@ -335,65 +324,3 @@ def _parquet_columns(path: Path) -> list[str]:
         return pa.parquet.read_schema(path).names
     except (pa.ArrowException, OSError) as error:
         raise UnreadableTable("This Parquet file is damaged or incomplete: save or download it again.") from error
-
-
-def _look_at_text(path: Path, options: ReadOptions) -> tuple[list[str], ReadOptions, tuple[str, ...], list[str], int]:
-    """Column names, options used, notes, columns with decimal commas, and lines before the table, from the first lines."""
-    with path.open("rb") as file:
-        start = file.read(_SAMPLE)
-        if file.read(1):  # keep whole lines, so that no letter is cut in two
-            start = start[: max(start.rfind(b"\n"), start.rfind(b"\r")) + 1] or start
-    if not start:
-        raise UnreadableTable("This file is empty: choose one with a header line and at least one row.")
-    text, encoding, notes = decode(start, options.encoding)
-    if encoding not in _DUCKDB_ENCODINGS:
-        raise UnreadableTable(
-            f"Large text files are read as UTF-8 or Latin-1 and this one is {encoding}: convert it to UTF-8, or "
-            "choose Latin-1."
-        )
-    text, told = without_hint(text)
-    delimiter, first = sniff(text, options.delimiter or told)
-    header, guessed = has_header(first, options)
-    names = column_names(first if header else numbered(len(first)), options.names)
-    commas: list[str] = []
-    if options.decimal == "," or (options.decimal is None and delimiter != ","):
-        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))[1:]
-        cells = zip(*(line for line in lines if len(line) == len(first)), strict=True)
-        commas = comma_columns(pa.table({name: list(column) for name, column in zip(names, cells, strict=False)}))
-    used = {"delimiter": delimiter, "encoding": encoding, "header": header, "decimal": "," if commas else "."}
-    said = (*notes, *guessed, *comma_notes(commas))
-    return names, options.model_copy(update=used), said, commas, int(told is not None)
-
-
-def _csv_call(path: Path, width: int, options: ReadOptions, skip: int) -> str:
-    types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
-    return (
-        f"read_csv({_literal(path)}, auto_detect=false, header={str(options.header).lower()}, columns={{{types}}}, "
-        f"skip={skip}, delim={_literal(options.delimiter)}, quote='\"', escape='\"', encoding='{options.encoding}', "
-        "strict_mode=true, null_padding=false, max_line_size=16777216)"
-    )
-
-
-def _dataset(path: Path, width: int, options: ReadOptions, skip: int) -> pa.dataset.Dataset:
-    """The rows of a text, read by Arrow in parts."""
-    names = [f"c{i}" for i in range(width)]
-    read = pa.csv.ReadOptions(
-        column_names=names,
-        skip_rows=skip + bool(options.header),
-        encoding=options.encoding or "utf-8",
-        use_threads=False,
-    )
-    layout = pa.csv.ParseOptions(delimiter=options.delimiter, newlines_in_values=True, ignore_empty_lines=width > 1)
-    cells = pa.csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
-    )
-    form = pa.dataset.CsvFileFormat(parse_options=layout, convert_options=cells, read_options=read)
-    return pa.dataset.dataset(path, format=form)
-
-
-def _literal(text: object) -> str:
-    return "'" + str(text).replace("'", "''") + "'"
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 
+from ldp_core.data.reading.duck import identifier, literal
 from ldp_core.data.reading.line_ends import chunks, mixed
 from ldp_core.deploy.collector import slow_text
 from ldp_core.deploy.collector.reasons import UnreadableReports
@@ -235,13 +236,3 @@ def digest(path: Path, check: Callable[[], None]) -> tuple[str, bool]:
 
     several = mixed(read())
     return found.hexdigest(), several
-
-
-def literal(text: object) -> str:
-    """A text, as SQL."""
-    return "'" + str(text).replace("'", "''") + "'"
-
-
-def identifier(name: str) -> str:
-    """The name of a column, as SQL."""
-    return '"' + name.replace('"', '""') + '"'

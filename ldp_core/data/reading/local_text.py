@@ -1,0 +1,118 @@
+"""A text table in a local file: what is seen of it from its first lines, and the two ways to read its rows.
+
+DuckDB reads most files, in parallel. Where lines end in several ways it refuses most files and loses cells or rows of others:
+these are read by Arrow, as uploads are.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset
+
+from ldp_core.data.reading.common import UnreadableTable, column_names, numbered
+from ldp_core.data.reading.duck import literal
+from ldp_core.data.reading.line_ends import blank_at_end, chunks, mixed, number_of_ends
+from ldp_core.data.reading.options import ReadOptions
+from ldp_core.data.reading.text import comma_columns, comma_notes, decode, has_header, sniff, without_hint
+
+_SAMPLE = 65536
+LONGEST_LINE = 2**24
+# DuckDB reads these itself; other encodings would need an extension.
+_DUCKDB_ENCODINGS = ("utf-8", "latin-1")
+
+
+@dataclass
+class LocalText:
+    """A text table at ``path``, of columns ``names``: the ``options`` that it is read with, ``notes`` on what was guessed, the names
+    of the columns with decimal ``commas``, how many lines to ``skip`` before the table, and whether Arrow has to read it (None:
+    not known yet)."""
+
+    path: Path
+    names: list[str]
+    options: ReadOptions
+    notes: tuple[str, ...]
+    commas: list[str]
+    skip: int
+    by_arrow: bool | None = None
+
+    @property
+    def table(self) -> str:
+        """The table as DuckDB reads it, as SQL."""
+        types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
+        return (
+            f"read_csv({literal(self.path)}, auto_detect=false, header={str(self.options.header).lower()}, columns={{{types}}}, "
+            f"skip={self.skip}, delim={literal(self.options.delimiter)}, quote='\"', escape='\"', "
+            f"encoding='{self.options.encoding}', strict_mode=true, null_padding=false, max_line_size={LONGEST_LINE})"
+        )
+
+    def blank(self) -> int:
+        """How many blank lines at the end would be taken for missing values: where there is one column, both readers do so."""
+        return blank_at_end(self.path) if len(self.names) == 1 else 0
+
+    def needs_arrow(self, check: Callable[[], None]) -> bool:
+        """Whether DuckDB cannot read the file. The first time the whole file is looked at, and ``check`` called now and then."""
+        if self.by_arrow is None:
+            self.by_arrow = mixed(chunks(self.path, check))
+        return self.by_arrow
+
+    def dataset(self) -> pa.dataset.Dataset:
+        """The table as Arrow reads it, in parts."""
+        names = [f"c{i}" for i in range(len(self.names))]
+        read = pa.csv.ReadOptions(
+            column_names=names,
+            skip_rows=self.skip,
+            skip_rows_after_names=int(bool(self.options.header)),
+            encoding=self.options.encoding or "utf-8",
+            use_threads=False,
+            block_size=LONGEST_LINE,
+        )
+        layout = pa.csv.ParseOptions(
+            delimiter=self.options.delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+        )
+        cells = pa.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
+        )
+        form = pa.dataset.CsvFileFormat(parse_options=layout, convert_options=cells, read_options=read)
+        return pa.dataset.dataset(self.path, format=form)
+
+
+def look(path: Path, options: ReadOptions) -> LocalText:
+    """What the first lines of a file show.
+
+    Raises:
+        UnreadableTable: a beginning that is no table.
+    """
+    with path.open("rb") as file:
+        start = file.read(_SAMPLE)
+        if file.read(1):  # keep whole lines, so that no letter is cut in two
+            start = start[: max(start.rfind(b"\n"), start.rfind(b"\r")) + 1] or start
+    if not start:
+        raise UnreadableTable("This file is empty: choose one with a header line and at least one row.")
+    whole, encoding, notes = decode(start, options.encoding)
+    if encoding not in _DUCKDB_ENCODINGS:
+        raise UnreadableTable(
+            f"Large text files are read as UTF-8 or Latin-1 and this one is {encoding}: convert it to UTF-8, or "
+            "choose Latin-1."
+        )
+    text, told = without_hint(whole)
+    text = text.lstrip("\r\n")
+    skip = number_of_ends(whole[: len(whole) - len(text)].encode())
+    delimiter, first = sniff(text, options.delimiter or told)
+    header, guessed = has_header(first, options)
+    names = column_names(first if header else numbered(len(first)), options.names)
+    commas: list[str] = []
+    if options.decimal == "," or (options.decimal is None and delimiter != ","):
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))[1:]
+        cells = zip(*(line for line in lines if len(line) == len(first)), strict=True)
+        commas = comma_columns(pa.table({name: list(column) for name, column in zip(names, cells, strict=False)}))
+    used = {"delimiter": delimiter, "encoding": encoding, "header": header, "decimal": "," if commas else "."}
+    said = (*notes, *guessed, *comma_notes(commas))
+    by_arrow = True if mixed([start]) or any("\n" in cell or "\r" in cell for cell in first) else None
+    return LocalText(path, names, options.model_copy(update=used), said, commas, skip, by_arrow)
