@@ -46,6 +46,7 @@ class Column:
         numbers: (distinct,) float64, NaN where the text is not a number; infinities stay infinite.
         missing: (distinct,) bool, the text is one of `MISSING_WORDS`.
         weights: (rows,) how many people each row stands for; None where each is one person.
+        order: the ordered categories that the file states, also those that no row holds; else empty.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Column:
     numbers: np.ndarray
     missing: np.ndarray
     weights: np.ndarray | None = None
+    order: tuple[str, ...] = ()
 
     @property
     def rows_per_text(self) -> np.ndarray:
@@ -94,10 +96,18 @@ def parse(series: pd.Series, weights: np.ndarray | None = None) -> Column:
         else:
             numbers = to_numbers(texts)
     missing = matching(texts, _LIKE_MISSING)
-    missing[missing] = [text.casefold() in MISSING_WORDS for text in texts[missing]]
+    missing[missing] = [is_missing_word(text) for text in texts[missing]]
     numbers[missing] = np.nan
     name = str(series.name) if series.name is not None else "the column"
-    return Column(name, codes, texts, numbers, missing, weights)
+    order: tuple[str, ...] = ()
+    if isinstance(series.dtype, pd.CategoricalDtype) and series.dtype.ordered:
+        order = tuple(text for text in map(_text, series.dtype.categories) if text is not None)
+    return Column(name, codes, texts, numbers, missing, weights, order)
+
+
+def is_missing_word(text: str) -> bool:
+    """True for texts that count as missing."""
+    return text.casefold() in MISSING_WORDS
 
 
 def to_numbers(texts: np.ndarray) -> np.ndarray:

@@ -30,6 +30,7 @@ from ldp_core.data.reading.local import TooManyRows as TooManyRows
 from ldp_core.data.reading.options import ENCODINGS as ENCODINGS
 from ldp_core.data.reading.options import Loaded as Loaded
 from ldp_core.data.reading.options import ReadOptions as ReadOptions
+from ldp_core.data.reading.stored import frame_of, type_notes
 from ldp_core.data.reading.text import read_text
 from ldp_core.data.reading.watch import Stopped as Stopped
 from ldp_core.data.reading.watch import watched as watched
@@ -81,12 +82,13 @@ def _text(content: bytes, options: ReadOptions) -> Loaded:
     else:
         written, found = run("text", options.model_dump(), limits.TEXT, content, _MEND)
         table, used, notes = table_of(written), ReadOptions(**found["options"]), found["notes"]
-    return Loaded(table.to_pandas(), used, tuple(notes))
+    return Loaded(frame_of(table), used, tuple(notes))
 
 
 def _parquet(content: bytes, options: ReadOptions) -> Loaded:
     written, _ = run("parquet", options.model_dump(), limits.PARQUET, content, _MEND)
-    return Loaded(table_of(written).to_pandas(ignore_metadata=True), options)
+    table = table_of(written)
+    return Loaded(frame_of(table), options, tuple(type_notes(table.schema)))
 
 
 def _excel(content: bytes, options: ReadOptions) -> Loaded:

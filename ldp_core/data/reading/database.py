@@ -14,6 +14,7 @@ from ldp_core.data.reading import limits
 from ldp_core.data.reading.child import rows_of, run, table_of
 from ldp_core.data.reading.common import UnreadableTable, column_names, first_line
 from ldp_core.data.reading.options import Loaded, ReadOptions
+from ldp_core.data.reading.stored import frame_of, frame_of_rows, type_notes, with_ordered_enums
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _DUCKDB_MAGIC = b"DUCK"  # at byte 8, after a checksum
@@ -25,7 +26,7 @@ def database_tables(path: str) -> tuple[str, ...]:
     Raises:
         UnreadableTable: no such file, or neither SQLite nor DuckDB.
     """
-    return tuple(map(str, _run(path, "", limits.QUERY).iloc[:, 0]))
+    return tuple(map(str, _run(path, "", limits.QUERY)[0].iloc[:, 0]))
 
 
 def query(path: str, sql: str, *, names: tuple[str, ...] = (), time_limit: float | None = None) -> Loaded:
@@ -47,11 +48,11 @@ def query(path: str, sql: str, *, names: tuple[str, ...] = (), time_limit: float
     if not sql.strip():
         raise UnreadableTable("The query is empty: write one such as SELECT age, sex FROM people.")
     allowed = limits.QUERY if time_limit is None else replace(limits.QUERY, seconds=time_limit)
-    table = _run(path, sql, allowed)
+    table, notes = _run(path, sql, allowed)
     table.columns = column_names([str(name) for name in table.columns], names)
     if len(table) == 0:
         raise UnreadableTable("This query returns no rows: loosen its conditions.")
-    return Loaded(table, ReadOptions(names=names))
+    return Loaded(table, ReadOptions(names=names), notes)
 
 
 def checked_path(path: str) -> Path:
@@ -68,19 +69,17 @@ def checked_path(path: str) -> Path:
         raise UnreadableTable(f'The file "{path.strip()[-80:]}" cannot be opened: {first_line(error)}.') from error
 
 
-def _run(path: str, sql: str, allowed: limits.Limits) -> pd.DataFrame:
-    """The result of a query; for an empty one, the names of the tables."""
+def _run(path: str, sql: str, allowed: limits.Limits) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The result of a query, with notes; for an empty one, the names of the tables."""
     file = checked_path(path)
     with file.open("rb") as opened:
         start = opened.read(16)
     task = {"path": str(file), "sql": sql}
     if start == _SQLITE_MAGIC:
         written, found = run("sqlite", task, allowed, b"", limits.MEND)
-        names = found["names"]
-        # Blobs are shown, not guessed at: their bytes may be in any encoding.
-        table = pd.DataFrame.from_records(rows_of(written), columns=range(len(names)), coerce_float=False)
-        return table.set_axis(names, axis=1)
+        return frame_of_rows(rows_of(written), found["names"]), ()
     if start[8:12] == _DUCKDB_MAGIC:
         written, _ = run("duck", task, allowed, b"", limits.MEND)
-        return table_of(written).to_pandas(ignore_metadata=True)
+        table = table_of(written)
+        return frame_of(table, with_ordered_enums(table.schema)), tuple(type_notes(table.schema))
     raise UnreadableTable("This file is neither an SQLite nor a DuckDB database: choose one, or load it as a table.")

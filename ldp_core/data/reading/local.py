@@ -31,6 +31,7 @@ from ldp_core.data.reading.database import checked_path
 from ldp_core.data.reading.duck import BATCH, ERRORS, LOCKS, SETTINGS, identifier, literal
 from ldp_core.data.reading.local_text import LocalText, look
 from ldp_core.data.reading.options import ReadOptions
+from ldp_core.data.reading.stored import frame_of, is_ordered, type_notes
 from ldp_core.data.reading.text import with_points
 from ldp_core.data.reading.watch import Watch, watch
 from ldp_core.wording import quoted
@@ -75,8 +76,15 @@ class LocalTable:
         options = options or ReadOptions()
         ending = self.path.suffix.lower()
         self._text: LocalText | None = None
+        self._schema: pa.Schema | None = None
+        self._orders: dict[str, list[str]] = {}
+        notes: tuple[str, ...] = ()
         if ending in PARQUET_ENDINGS:
-            names, notes = column_names(_parquet_columns(self.path), options.names), ()
+            self._schema, places = _parquet_schema(self.path)
+            names = column_names(self._schema.names, options.names)
+            self._schema = pa.schema([field.with_name(name) for field, name in zip(self._schema, names, strict=True)])
+            self._orders = {names[place]: order for place, order in places.items()}
+            notes = tuple(type_notes(self._schema))
             self._commas = set[str]()
         elif ending in TEXT_ENDINGS:
             self._text = look(self.path, options)
@@ -202,8 +210,11 @@ class LocalTable:
                 yield self._frame(pa.Table.from_batches([batch]), columns)
 
     def _frame(self, table: pa.Table, columns: list[str]) -> pd.DataFrame:
-        commas = [name for name in columns if name in self._commas]
-        return with_points(table.rename_columns(list(columns)), commas).to_pandas(ignore_metadata=True)
+        table = table.rename_columns(list(columns))
+        if self._schema is not None:
+            stored = pa.schema([self._schema.field(name) for name in columns])
+            return frame_of(table, stored, self._orders)
+        return frame_of(with_points(table, [name for name in columns if name in self._commas]))
 
     def _select(self, columns: list[str]) -> str:
         absent = [name for name in columns if name not in self.columns]
@@ -319,8 +330,15 @@ def _fetch(result: duckdb.DuckDBPyRelation, most: int) -> pa.Table:
     return pa.Table.from_batches(batches, reader.schema)
 
 
-def _parquet_columns(path: Path) -> list[str]:
+def _parquet_schema(path: Path) -> tuple[pa.Schema, dict[int, list[str]]]:
+    """The types of the columns, and the ordered categories of each column that has them, by position."""
     try:
-        return pa.parquet.read_schema(path).names
+        with pa.parquet.ParquetFile(path) as file:
+            schema, orders = file.schema_arrow, {}
+            for place, field in enumerate(schema):
+                if is_ordered(field.type) and file.num_row_groups:
+                    cells = file.read_row_group(0, columns=[field.name]).column(0)
+                    orders[place] = [str(text) for text in cells.chunk(0).dictionary.to_pylist()]
+            return schema, orders
     except (pa.ArrowException, OSError) as error:
         raise UnreadableTable("This Parquet file is damaged or incomplete: save or download it again.") from error

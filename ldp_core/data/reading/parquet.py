@@ -52,7 +52,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _plain_texts(table: pa.Table, most: int) -> pa.Table:
-    """Dictionary columns as plain ones, once their full size is known to fit."""
+    """Dictionary columns as plain ones, once their full size is known to fit. Ordered categories stay."""
     size = 0
     for position, field in enumerate(table.schema):
         if not pa.types.is_dictionary(field.type):
@@ -61,7 +61,9 @@ def _plain_texts(table: pa.Table, most: int) -> pa.Table:
             if _is_text(field.type.value_type):
                 size += pc.sum(pc.take(pc.binary_length(chunk.dictionary), chunk.indices)).as_py() or 0
         _check_unpacked(size, most)
-        table = table.set_column(position, field.name, table.column(position).cast(field.type.value_type))
+        column = table.column(position)
+        column = column.unify_dictionaries() if field.type.ordered else column.cast(field.type.value_type)
+        table = table.set_column(position, pa.field(field.name, column.type), column)
     return table
 
 

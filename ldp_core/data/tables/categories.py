@@ -57,6 +57,7 @@ def categorical_attribute(
         column = columns.parse(series, weights)
         name, origin = column.name if name is None else name, "data"
         values, complete = _found(column, pairs, rare_below)
+        ordered = True if column.order and ordered is None else ordered
         if not complete:
             if outside == "refuse":
                 raise ValueError('merging rare values needs outside="other": choose that, or keep all values.')
@@ -94,7 +95,7 @@ def _pairs(merged: Mapping[str, Iterable[object]]) -> dict[str, str]:
 
 def _found(column: columns.Column, pairs: dict[str, str], rare_below: int) -> tuple[tuple[str, ...], bool]:
     """The categories of a column in order, and whether these are all of them."""
-    absent = sorted(set(pairs) - set(column.texts)) if pairs else []
+    absent = sorted(set(pairs) - {*column.texts, *column.order}) if pairs else []
     if absent:
         raise ValueError(
             f"{column.name} does not hold {quote_examples(absent)}, which was to be merged into another category: "
@@ -107,10 +108,21 @@ def _found(column: columns.Column, pairs: dict[str, str], rare_below: int) -> tu
         texts = np.array([pairs.get(text, text) for text in column.texts[present]], dtype=object)
         position, categories = pd.factorize(texts)
         users = np.bincount(position, column.rows_per_text[present], minlength=len(categories)).astype(np.int64)
+    if column.order:
+        categories, users = _as_stated(column.order, pairs, dict(zip(categories, users.tolist(), strict=True)))
     kept = users >= rare_below
     _check_kept(column, users, kept, rare_below)
     categories = np.asarray(categories, dtype=object)[kept]
+    if column.order:
+        return tuple(categories.tolist()), bool(kept.all())
     return _in_order(categories, columns.to_numbers(categories)), bool(kept.all())
+
+
+def _as_stated(order: tuple[str, ...], pairs: dict[str, str], users: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:
+    """The categories in the order that the file states, also those without users, and the users of each."""
+    stated = (pairs.get(text, text) for text in order if not columns.is_missing_word(text))
+    names = list(dict.fromkeys([*stated, *users]))
+    return np.array(names, dtype=object), np.array([users.get(name, 0) for name in names], dtype=np.int64)
 
 
 def _check_kept(column: columns.Column, users: np.ndarray, kept: np.ndarray, rare_below: int) -> None:

@@ -75,7 +75,7 @@ def summarise(series: pd.Series, weights: np.ndarray | None = None) -> ColumnSum
     users = column.rows_per_text
     present = int(users[~column.missing].sum())
     count = int(users[finite].sum())
-    looks_numeric = count >= MOSTLY * present and np.unique(numbers).size > _FEW_NUMBERS
+    looks_numeric = not column.order and count >= MOSTLY * present and np.unique(numbers).size > _FEW_NUMBERS
     words = ~finite & ~column.missing
     dated = are_dates(column.texts[words])
     return ColumnSummary(

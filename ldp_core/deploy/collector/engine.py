@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from ldp_core.data.reading.common import first_line
-from ldp_core.data.reading.duck import ERRORS, LOCKS, SETTINGS
-from ldp_core.deploy.collector.files import Source, literal
+from ldp_core.data.reading.duck import ERRORS, LOCKS, SETTINGS, literal
+from ldp_core.deploy.collector.files import Source
 from ldp_core.deploy.collector.reasons import NotRead
 from ldp_core.run import Interrupted
 from ldp_core.wording import quoted

@@ -19,11 +19,12 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from ldp_core.data.reading.duck import literal
 from ldp_core.deploy.collector import files as look_at
 from ldp_core.deploy.collector.alphabet import Alphabet, alphabet
 from ldp_core.deploy.collector.collection import Collection, Read
 from ldp_core.deploy.collector.engine import Engine, Progress
-from ldp_core.deploy.collector.files import DESIGN, REPORT, REPORTS, Source, literal
+from ldp_core.deploy.collector.files import DESIGN, REPORT, REPORTS, Source
 from ldp_core.deploy.collector.lock import Held, held
 from ldp_core.deploy.collector.private_folder import private_folder
 from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN, NO_ID, NO_NUMBER, NotRead, UnreadableReports

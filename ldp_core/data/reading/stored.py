@@ -1,0 +1,139 @@
+"""What the types of a stored table mean: Arrow tables to data frames, alike for uploads, files by path and databases."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldp_core.wording import quote_examples
+
+_NULLABLE = {
+    pa.int8(): pd.Int8Dtype(),
+    pa.int16(): pd.Int16Dtype(),
+    pa.int32(): pd.Int32Dtype(),
+    pa.int64(): pd.Int64Dtype(),
+    pa.uint8(): pd.UInt8Dtype(),
+    pa.uint16(): pd.UInt16Dtype(),
+    pa.uint32(): pd.UInt32Dtype(),
+    pa.uint64(): pd.UInt64Dtype(),
+}
+"""Whole numbers with gaps. As floats, those past 2^53 would merge with their neighbours."""
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def frame_of(
+    table: pa.Table, stored: pa.Schema | None = None, orders: dict[str, list[str]] | None = None
+) -> pd.DataFrame:
+    """The table as a data frame.
+
+    Whole numbers stay whole where some are missing. Bytes that are UTF-8 become text, and durations
+    become seconds. A time keeps the time zone of its column. Ordered categories become an ordered
+    categorical column, with those that no row holds.
+
+    Args:
+        stored: the types of the columns in the file, where another program has read them.
+        orders: the ordered categories of columns that ``table`` holds as text.
+    """
+    columns = []
+    for position, name in enumerate(table.column_names):
+        kind = table.schema.field(position).type if stored is None else stored.field(position).type
+        columns.append(_series(table.column(position), kind, (orders or {}).get(name)))
+    frame = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(table.num_rows))
+    return frame.set_axis(table.column_names, axis=1)
+
+
+def type_notes(schema: pa.Schema) -> list[str]:
+    """Sentences on the columns of a file that are not shown as they are stored."""
+    notes = []
+    durations = [field.name for field in schema if pa.types.is_duration(field.type)]
+    if durations:
+        notes.append(f"{quote_examples(durations)}: durations were read as numbers of seconds.")
+    texts = [field.name for field in schema if is_bytes(field.type)]
+    if texts:
+        notes.append(f"{quote_examples(texts)}: bytes were read as UTF-8 text where they are UTF-8.")
+    zones: dict[str, list[str]] = {}
+    for field in schema:
+        if pa.types.is_timestamp(field.type) and field.type.tz:
+            zones.setdefault(field.type.tz, []).append(field.name)
+    for zone, names in zones.items():
+        notes.append(
+            f"{quote_examples(names)}: days and hours are those of the time zone {zone}, which the file states."
+        )
+    return notes
+
+
+def is_bytes(kind: pa.DataType) -> bool:
+    """True for columns of bytes."""
+    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind)
+
+
+def is_ordered(kind: pa.DataType) -> bool:
+    """True for ordered categories."""
+    return pa.types.is_dictionary(kind) and kind.ordered
+
+
+def with_ordered_enums(schema: pa.Schema) -> pa.Schema:
+    """A schema of DuckDB, whose dictionaries are enumerations: these have an order."""
+    fields = (
+        field.with_type(pa.dictionary(field.type.index_type, field.type.value_type, ordered=True))
+        if pa.types.is_dictionary(field.type)
+        else field
+        for field in schema
+    )
+    return pa.schema(list(fields))
+
+
+def frame_of_rows(rows: list[tuple[object, ...]], names: list[str]) -> pd.DataFrame:
+    """Rows of plain Python values as a data frame. Columns of mixed types keep their values."""
+    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+    series = [_series_of(list(values)) for values in columns]
+    return pd.concat(series, axis=1).set_axis(names, axis=1)
+
+
+def _series_of(values: list[object]) -> pd.Series:
+    try:
+        cells = pa.chunked_array([pa.array(values)])
+    except (pa.ArrowException, TypeError, UnicodeEncodeError, OverflowError):
+        return pd.Series(values, dtype=object)
+    return _series(cells, cells.type, None)
+
+
+def _series(cells: pa.ChunkedArray, kind: pa.DataType, order: list[str] | None) -> pd.Series:
+    if order is not None:
+        return pd.Series(_ordered(cells.to_pandas(), order))
+    if pa.types.is_duration(kind):
+        return (cells.cast(pa.int64()).to_pandas() / _PER_SECOND[kind.unit]).astype("float64")
+    if pa.types.is_timestamp(kind) and kind.tz and pa.types.is_timestamp(cells.type):
+        return cells.cast(pa.timestamp(cells.type.unit, kind.tz)).to_pandas()
+    if pa.types.is_dictionary(cells.type):
+        cells = cells.unify_dictionaries()
+        if is_ordered(kind) and cells.num_chunks:
+            categories = [str(text) for text in cells.chunk(0).dictionary.to_pylist() if text is not None]
+            return pd.Series(_ordered(cells.cast(cells.type.value_type).to_pandas().astype(object), categories))
+        cells = cells.cast(cells.type.value_type)
+    if is_bytes(cells.type):
+        return _text(cells)
+    gaps = pa.types.is_integer(cells.type) and cells.null_count > 0
+    return cells.to_pandas(types_mapper=_NULLABLE.get) if gaps else cells.to_pandas()
+
+
+def _ordered(values: pd.Series, categories: list[str]) -> pd.Categorical:
+    texts = values.map(str, na_action="ignore")
+    others = sorted(set(texts.dropna()) - set(categories))
+    return pd.Categorical(texts, categories=[*categories, *others], ordered=True)
+
+
+def _text(cells: pa.ChunkedArray) -> pd.Series:
+    """Bytes as text; those that are not UTF-8 are shown as they are."""
+    try:
+        return pc.cast(cells, pa.large_string()).to_pandas()
+    except pa.ArrowInvalid:
+        return pd.Series([_decoded(cell) for cell in cells.to_pylist()], dtype=object)
+
+
+def _decoded(cell: bytes | None) -> object:
+    try:
+        return None if cell is None else cell.decode()
+    except UnicodeDecodeError:
+        return cell
