@@ -57,12 +57,13 @@ class ExplicitMechanism(FromCovariance):
     """A mechanism that sends output y to a user of type u with probability ``strategy[y, u]``,
     rounded to an exact table.
 
-    Parameters ---------- strategy : (m, n) array of probabilities, columns sum to one (within
-    1e-9), no row all zero. epsilon : the guarantee. The table keeps it exactly if ``strategy``
-    keeps it but for rounding; `audit` computes the guarantee of the actual probabilities. prior :
-    (n,) the shares of the types in the average variance that estimates minimise; None for equal
-    shares. Estimates are
-        unbiased whatever the users are.
+    Parameters
+    ----------
+    strategy : (m, n) array of probabilities, columns sum to one (within 1e-9), no row all zero.
+    epsilon : the guarantee. The table keeps it exactly if ``strategy`` keeps it but for rounding;
+        `audit` computes the guarantee of the actual probabilities.
+    prior : (n,) the shares of the types in the average variance that estimates minimise; None for
+        equal shares. Estimates are unbiased for all users.
 
     Raises ValueError when ``strategy`` is not a matrix of conditional probabilities, or ``prior`` is no probability distribution.
     """

@@ -7,10 +7,13 @@ these bits just as independent.
 
 Three reconstructions of the counts from the same reports:
 
-* ``standard``    (sum of bits - N q)/(p - q), the papers' own;
-* ``known_total`` (default) the same, shifted so that the counts sum to the N users: equally private
+* ``standard``: (sum of bits - N q)/(p - q), the papers' estimate;
+* ``known_total`` (default): the same, shifted so that the counts sum to the N users: equally private
   and unbiased, never worse;
-* ``optimal``     the best unbiased estimate for an even population: a report with many ones says less about each of them. A report with k ones adds ((v_j / s_k) - 1/n)/A + 1/n to type j. Here v is p/q on ones and (1-p)/(1-q) elsewhere, s_k the sum of v, and A = M_ii - M_ij from the information matrix, a binomial sum rather than one over 2^n outputs.
+* ``optimal``: the best unbiased estimate for an even population: a report with many ones says less
+  about each of them. A report with k ones adds ((v_j / s_k) - 1/n)/A + 1/n to type j. Here v is p/q
+  on ones and (1-p)/(1-q) elsewhere, s_k the sum of v, and A = M_ii - M_ij from the information
+  matrix, a binomial sum rather than one over 2^n outputs.
 
 Unary encodings of at most `PATTERN_TYPES` types keep how often each of the 2^n vectors of bits was sent, from which all of
 these follow, and the likelihood as well.

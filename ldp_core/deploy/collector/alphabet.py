@@ -174,7 +174,7 @@ def _scrambled(mechanism: ScrambledPatterns, rows: np.ndarray) -> np.ndarray:
 
 
 def _tried(mechanism: Mechanism, rows: np.ndarray) -> np.ndarray:
-    """For other mechanisms: the rows that `aggregate` takes, found by halving."""
+    """The rows that `aggregate` of another mechanism takes, found by halving."""
     try:
         mechanism.aggregate(alphabet(mechanism).shaped(rows))
     except ValueError:

@@ -33,10 +33,11 @@ def answers(
 ) -> pd.DataFrame:
     """Answers of a ``collection`` to a ``workload``, in people, without the weights of its queries.
 
-    Columns: query, name, answer, low, high (an interval that holds the true answer of those who reported with a probability of at
-    least ``level``), method (how it was found), promised (the standard error of the unbiased answer that the design
-    promises for so many people, whoever they are), adds_up_to (the people that all answers together add up to, see `people_told`),
-    unbiased (the unbiased answer from the same reports).
+    Columns: query, name, answer, low, high (an interval that holds the true answer of those who
+    reported with a probability of at least ``level``), method (of the interval), promised (the
+    standard error of the unbiased answer that the design promises for this number of people,
+    whatever their values), adds_up_to (the people that all answers together add up to, see
+    `people_told`), unbiased (the unbiased answer from the same reports).
 
     Biased estimators have the interval of the unbiased estimate from the same reports, widened where the answer lies beyond.
 

@@ -187,7 +187,8 @@ class Collection:
         return found
 
     def _fits(self, empty: Collection) -> bool:
-        """True if it can be a collection of the same design as an ``empty`` one: whoever changes a file can change its digest."""
+        """True if it can be a collection of the same design as an ``empty`` one: an attacker who
+        changes a file can change its digest."""
         kinds = [[(array.shape, array.dtype.kind) for array in one.reports.arrays] for one in (self, empty)]
         numbers = [self.users, *(n for one in self.read for n in (one.size, one.accepted, one.repeated))]
         numbers += [number for one in self.read for number in one.refused.values()]
@@ -202,7 +203,7 @@ class Collection:
         )
 
     def _possible(self, mechanism: Mechanism) -> bool:
-        """True if so many reports can add up to these numbers, judged by what single reports are."""
+        """True if this number of reports can add up to these numbers, judged by single reports."""
         people = alphabet(mechanism).some(_EXAMPLES)
         for place, array in enumerate(self.reports.arrays):
             if not array.size or array.dtype.kind not in "iuf":

@@ -32,8 +32,8 @@ _PARQUET_MAGIC = b"PAR1"
 
 @dataclass(frozen=True)
 class Text:
-    """How a text file is written: its ``delimiter``, the ``places`` of our columns among so many ``names``, and whether its header
-    takes one line."""
+    """The layout of a text file: its ``delimiter``, the ``places`` of our columns among all
+    ``names`` (their number), and whether its header takes one line."""
 
     delimiter: str
     places: dict[str, int]
@@ -110,7 +110,7 @@ def _parquet(path: Path, version: tuple[int, int]) -> Source:
         schema = about.schema.to_arrow_schema()
     except (pa.ArrowException, OSError) as error:
         raise UnreadableReports(
-            f"The Parquet file {quoted(path.name)} is damaged or was cut off: copy or export it again. Nothing of it was counted."
+            f"The Parquet file {quoted(path.name)} is damaged or was cut off: copy or export it again. No report in it was counted."
         ) from error
     columns = _columns(schema.names, path)
     report = schema.field(columns[REPORT]).type
@@ -150,7 +150,7 @@ def _text(path: Path, version: tuple[int, int], start: bytes, end: bytes) -> Sou
     if end not in b"\r\n":
         raise UnreadableReports(
             f"The file {quoted(path.name)} ends in the middle of a line, so it may be cut off: copy it again, or end its last line "
-            "if it is whole. Nothing of it was counted."
+            "if it is whole. No report in it was counted."
         )
     delimiter, names, one_line = _header(path)
     columns = _columns(names, path)

@@ -1,8 +1,9 @@
 """Files of reports to a collection: CSV and Parquet of any size, in flat memory.
 
-What follows from a row alone (its design, its id, a repeated id) is found by the database; so is how often each report was
-sent where there are few different ones. The texts that are left come in batches and are checked number by number. All
-classes of rows come from one query, so that every row is in exactly one of them.
+The database finds all that follows from a row alone (its design, its id, a repeated id). It also
+counts the reports if there are few different ones. The texts that are left come in batches and are
+checked number by number. All classes of rows come from one query, so that every row is in exactly
+one of them.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def collect(
             tell(1.0)
             if collection.users > MOST:
                 raise UnreadableReports(
-                    f"With the file {quoted(path.name)} there are more than 2^53 reports: check its column reports."
+                    f"The file {quoted(path.name)} brings the collection to more than 2^53 reports: check its column reports."
                 )
             if state is not None:
                 collection.save(state)
@@ -204,7 +205,7 @@ def _place(files: Sequence[File]) -> Path | None:
         return None
     if 2 * uploaded > shutil.disk_usage(_SHARED).free:
         raise UnreadableReports(
-            f"There is no room in {_SHARED}, the server's shared memory, for so much at once: give fewer files at a time, or collect "
+            f"The server's shared memory, {_SHARED}, has no room for all of this at once: give fewer files at a time, or collect "
             "them with python -m ldp_core collect."
         )
     return _SHARED
@@ -258,7 +259,7 @@ class _File:
                 tally.add(texts.filter(pa.array(own)), times[own])
         if look_at.now(self.path) != self.source.version:
             raise UnreadableReports(
-                f"The file {quoted(self.path.name)} changed while it was read: collect it again. Nothing of it was counted."
+                f"The file {quoted(self.path.name)} changed while it was read: collect it again. No report in it was counted."
             )
         if self.source.ids and store is not None:
             store.mkdir(mode=0o700, exist_ok=True)

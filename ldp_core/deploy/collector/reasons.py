@@ -13,7 +13,7 @@ REASONS = (ANOTHER_DESIGN, NO_ID, NO_NUMBER, MALFORMED, TOO_FEW_OR_MANY, OUTSIDE
 
 
 class UnreadableReports(ValueError):
-    """Nothing of this file was counted; the message says why and what to do."""
+    """No report of this file was counted; the message says why and what to do."""
 
 
 class NotRead(UnreadableReports):

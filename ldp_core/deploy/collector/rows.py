@@ -33,7 +33,7 @@ class Tally:
     refused: Counter[str] = field(default_factory=Counter)
 
     def add(self, texts: pa.StringArray, times: np.ndarray) -> None:
-        """Count ``texts`` (k,), each of which stands for ``times`` (k,) reports."""
+        """Count ``texts`` (k,); each stands for ``times`` (k,) reports."""
         good = pc.fill_null(pc.match_substring_regex(texts, _REPORT), False)
         long = pc.list_value_length(pc.split_pattern(texts, " "))
         right = pc.and_(good, pc.fill_null(pc.equal(long, self.letters.width), False))

@@ -24,9 +24,10 @@ LONGEST_CELL = 2**24
 def convert(
     path: Path, delimiter: str, places: dict[str, int], names: int, target: Path, check: Callable[[], None]
 ) -> int:
-    """Write the columns at these ``places`` of a text file with so many ``names`` in its header; returns the number of rows.
+    """Write the columns at these ``places`` of a text file whose header has this number of
+    ``names``; returns the number of rows.
 
-    ``check`` is called now and then. UnreadableReports, one sentence, where the file is damaged.
+    ``check`` is called now and then. UnreadableReports, one sentence, if the file is damaged.
     """
     schema = pa.schema([(name, pa.string()) for name in places])
     before, rows = csv.field_size_limit(LONGEST_CELL), 0

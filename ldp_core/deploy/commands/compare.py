@@ -24,9 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="mechanisms, or variants such as 'hierarchical(branching=16)'; without it those that the configuration compares",
     )
-    parser.add_argument(
-        "--case", choices=CASES, help="whose error counts; without it the case that the design is made for"
-    )
+    parser.add_argument("--case", choices=CASES, help="whose error to optimise for; default: the case of the design")
     files.data_argument(parser)
     files.json_argument(parser)
 

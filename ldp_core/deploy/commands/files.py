@@ -36,8 +36,8 @@ def figures_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--errors-on-data",
         action="store_true",
-        help="write the errors on counted people into the file, exactly: with the number of users, anybody who gets it may work out all "
-        "counts; without this, the file has the errors of people spread evenly",
+        help="write the exact errors on counted people into the file. Anyone who gets them and the number of users may be able to "
+        "compute all counts. Without this, the file has the errors of people spread evenly",
     )
 
 

@@ -38,8 +38,8 @@ MOST = 2**31
 LONGEST = 2**24
 MOST_TOGETHER = 2**10
 DEEPEST = 20
-"""The largest number of types, of numbers in a report, of reports sent as one (and of attributes), and of
-samplers within one another. A larger file is refused before it can take memory or time."""
+"""The largest number of types, of numbers in a report, of reports sent as one (and of attributes),
+and of samplers within each other. A larger file is refused before it can take memory or time."""
 NUMBER = re.compile(r"(?=.{1,60}$)\+?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,3})?)", re.ASCII)
 """Numbers that are worked out in no time: 1.25, 5e-1, and 1/3 for people who report several times."""
 Ratio = Fraction | float
@@ -225,7 +225,7 @@ class Found(NamedTuple):
 
 
 def _largest(told: Mapping[str, Any], sizes: Sequence[int], depth: int = 0) -> Found:
-    """For values with so many possibilities in each of their numbers."""
+    """The largest ratio for values whose numbers have these ``sizes``."""
     kind = told["kind"]
     if not isinstance(kind, str) or kind not in KINDS | NESTED:
         raise ValueError(f"A sampler has the unknown kind {kind!r}.")
@@ -294,23 +294,26 @@ def _response(told: Mapping[str, Any]) -> Found:
 
 
 def _two_cells(inside: int, size: int, n: int) -> Ratio:
-    """Of n equally likely places, ``size`` are inside. The report names one with the chance inside/size, or (1 - inside)/(n - size)."""
+    """The ratio of n equally likely places, ``size`` of them inside. The report names one with the
+    chance inside/size, or (1 - inside)/(n - size)."""
     if not 0 < size < n:
         raise ValueError(f"A sampler needs places inside and outside; it has {size} of {n} inside.")
     return _over(inside * (n - size), (ONE - inside) * size)
 
 
 def _subset(told: Mapping[str, Any]) -> Found:
-    """Of the C(n, k) sets, C(n - 1, k - 1) hold the person's type and C(n - 1, k) do not; they share the chance "inside", and the rest.
-    The ratio of these two numbers is k to n - k."""
+    """The sampler of subsets. C(n - 1, k - 1) of the C(n, k) sets hold the person's type, and C(n -
+    1, k) do not; they share the chance "inside", and the rest. The ratio of these two numbers is k
+    to n - k."""
     size = _whole(told["size"], "The size of sets", 1, told["n"])
     ratio = _two_cells(_chance(told["inside"]), size, told["n"])
     return Found(ratio, "any set, for a type in it and one that is not", size)
 
 
 def _bits(told: Mapping[str, Any]) -> Found:
-    """The bits are independent, and two types differ in the chances of two of them: with p and q those of a 1 in the own bit and in
-    others, the ratio of a report is largest where both speak for one type, p (1 - q) / (q (1 - p))."""
+    """The bits are independent, and two types differ in the chances of two of them. Let p and q be
+    the chances of a 1 in the own bit and in others. The ratio of a report is largest if both bits
+    speak for the same type, p (1 - q) / (q (1 - p))."""
     own, other = _chance(told["own"]), _chance(told["other"])
     ratio = _over(own * (ONE - other), other * (ONE - own))
     return Found(ratio, "any report with a 1 for one type and a 0 for another", told["n"])
@@ -354,8 +357,9 @@ def _rotated(told: Mapping[str, Any]) -> Found:
 
 
 def _pattern(told: Mapping[str, Any]) -> Found:
-    """Given the place, every tuple of permutations that takes it to the person's cell is equally likely, and there are as many of them
-    for all places and cells; a tuple comes from one place only. So only the chance of the place counts, as for "moved"."""
+    """Given the place, every tuple of permutations that takes it to the person's cell is equally
+    likely. Their number is the same for all places and cells, and a tuple comes from one place
+    only. Only the chance of the place counts, therefore, as for "moved"."""
     _whole(len(_list(told["sizes"])), "The number of attributes", 1, MOST_TOGETHER)
     axes = [_whole(size, "The size of an attribute", 1, MOST) for size in told["sizes"]]
     if math.prod(axes) != len(told["cells"]):
@@ -378,8 +382,9 @@ def _one_of(told: Mapping[str, Any], parts: Sequence[Found]) -> Found:
 
 
 def _each(told: Mapping[str, Any], parts: Sequence[Found]) -> Found:
-    """The reports of the parts are independent given the value, so the ratio of all is the product of theirs: at most the product of the
-    largest, which two people reach who differ in everything that the parts read."""
+    """The reports of the parts are independent given the value, so the ratio of all is the product
+    of theirs. It is at most the product of the largest, which two people reach who differ in
+    everything that the parts read."""
     together = _whole(sum(part.together for part in parts), "The number of reports sent as one", 1, MOST_TOGETHER)
     bounded = all(part.ratio < UNBOUNDED for part in parts)
     high, low = (

@@ -17,15 +17,15 @@ The description
     {"format": "ldp-device/2", "design": id, "epsilon": "1.0", "mechanism": title, "domain": {...} or null, "domain_id": id,
      "signature": digits or null, "sampler": {...}}
 
-No key may be absent, in samplers neither. "design" is the SHA-256, in 64 hexadecimal digits, of {"domain_id", "epsilon", "format",
+No key may be absent, not even in samplers. "design" is the SHA-256, in 64 hexadecimal digits, of {"domain_id", "epsilon", "format",
 "mechanism", "sampler"} as JSON: ASCII, keys in alphabetical order, no blanks. "domain_id" is that of "domain", with each number written
 as the 16 digits of its double (IEEE 754, highest byte first) and all pairs "key":value in alphabetical order. "signature" is the Ed25519
 signature (RFC 8032) of the ASCII text "ldp-device/2 " and "design", in 128 hexadecimal digits. A client refuses a description with
 another id, one whose largest ratio of the likelihoods of a report is above e^epsilon, and one whose numbers are outside their ranges.
 
-All random choices are made by below(n), a whole number from 0 to n - 1, evenly: with b the number of binary digits of n - 1, take
-ceil(b / 8) random bytes, the first one highest; keep the lowest b bits; take new bytes until the number is below n. Nothing is drawn
-for n = 1. Equal bytes give equal reports. Probabilities are whole numbers of 2^-53: "with chance P" is below(2^53) < P.
+All random choices are made by below(n), a whole number from 0 to n - 1, evenly. Let b be the number of binary digits of n - 1. Take
+ceil(b / 8) random bytes, the first byte highest; keep the lowest b bits; take new bytes until the number is below n. For
+n = 1 nothing is drawn. Equal bytes give equal reports. Probabilities are whole numbers of 2^-53: "with chance P" is below(2^53) < P.
 
 How many bytes are taken says nothing about the value. Given the parts that "one_of" drew, which the report names, every report
 takes the same sequence of numbers n, whatever the value and all results are: a number that is not needed is drawn and thrown away
@@ -34,12 +34,12 @@ takes the same sequence of numbers n, whatever the value and all results are: a 
 A sampler is an object with a "kind"; the outermost one has "sizes" as well. It is given a value and draws a report, a list of numbers:
 
 The value is a list of whole numbers, the i-th of them from 0 to sizes[i] - 1: a single number, the person's type, or one for each
-attribute of a survey. All kinds but "one_of" and "each" use its first number only, u.
+attribute of a survey. All kinds except "one_of" and "each" use only its first number, u.
 
-    table     columns           columns[u] are the chances of the reports 0, 1, ..., which sum to 2^53: with r = below(2^53), the
-                                first number y for which columns[u][0] + ... + columns[u][y] is larger than r.
+    table     columns           columns[u] are the chances of the reports 0, 1, ..., which sum to 2^53. Let r = below(2^53). The
+                                report is the first number y such that columns[u][0] + ... + columns[u][y] > r.
     response  n, truth          own = with chance "truth"; t = below(n), spare if own. The report is u if own, else t.
-    subset    n, size, inside   "size" of the numbers below n, increasing. With chance "inside" u is one of them. The k others, of the n - 1
+    subset    n, size, inside   "size" of the numbers below n, increasing. u is one of them with chance "inside". The k others, of the n - 1
                                 numbers other than u, by Floyd's method: for j = n - 1 - k, ..., n - 2 draw t = below(j + 1) and take t, or j
                                 if t is taken already; then those from u on are raised by 1, which leaves u out. If u is one of them,
                                 a spare below(n - size) comes first.
@@ -47,20 +47,20 @@ attribute of a survey. All kinds but "one_of" and "each" use its first number on
     hash      n, buckets, digits, keep
                                 draws key = below(2^64), then "digits" coefficients and an offset, each below(buckets). The own bucket is
                                 mix(key + u * 0x9E3779B97F4A7C15) + the sum of the coefficients of the binary digits of u that are 1 (the
-                                lowest first) + offset, modulo "buckets". With chance "keep" that is sent, else the bucket 1 + below(buckets
+                                lowest first) + offset, modulo "buckets". It is sent with chance "keep", else the bucket 1 + below(buckets
                                 - 1) further on, modulo "buckets"; it is drawn in any case. The report: key, coefficients, offset, bucket.
-                                With all numbers modulo 2^64, mix(z) is: z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+                                All numbers are taken modulo 2^64. mix(z) is: z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
                                 z = (z ^ z >> 27) * 0x94D049BB133111EB; z ^ z >> 31.
     sign      n, first, count, flip
-                                i = below(count); the sign is 1 if (first + i) & u has an odd number of binary digits 1, else 0. With
-                                chance "flip" the other sign. The report is 2 i + sign.
+                                i = below(count); the sign is 1 if (first + i) & u has an odd number of binary digits 1, else 0. It
+                                is reversed with chance "flip". The report is 2 i + sign.
     moved     n, cells, inside  "cells" is a text of n digits 0 and 1. A place is drawn: with chance "inside" the k-th of those of 1, k =
                                 below(how many they are), else the k-th of those of 0. Both k are drawn, that of 1 first, and one of
                                 them is spare. The report is the place XOR u.
     rotated   n, cells, inside  A place is drawn as in "moved", with n at least the number of types. The report is (place - u) modulo n.
     pattern   sizes, cells, inside
                                 A place is drawn as in "moved". u and the place number the cells of a table with these sizes, the
-                                last axis fastest. For every axis of size s, in order, a permutation of 0, ..., s - 1 that takes the
+                                last axis fastest. Every axis of size s gets, in order, a permutation of 0, ..., s - 1 that takes the
                                 place's coordinate a to u's b: the other numbers in increasing order, shuffled (for i = s - 2, ..., 1 swap
                                 those at i and below(i + 1)), then b put in at position a. The report: all permutations.
     one_of    draws, parts, shares, width, fill
@@ -73,13 +73,13 @@ A part is {"draw": k, "value": terms}: the sampler draws[k], given the one numbe
 over the terms [i, modulo, divide, times], v being the value; or given the value as it is, where the terms are null.
 
 "ldp-device/1" is the same with ids of 16 digits, without spare numbers, and with keys that may be absent: "domain_id", "shares", "value".
-Its "design" leaves "domain_id" and "mechanism" out. Whoever learns how many random bytes such a device took can learn the value.
+Its "design" leaves "domain_id" and "mechanism" out. An observer who learns how many random bytes such a device took can learn the value.
 
 
 Values as people say them
 -------------------------
-"domain" is {"attributes": [...]}; `encode` turns {name: value} into a number for each attribute, from 0 to "size" - 1. Where the
-sampler takes one number only, it is that of the combination, the last attribute fastest. For every attribute:
+"domain" is {"attributes": [...]}; `encode` turns {name: value} into a number for each attribute, from 0 to "size" - 1. If the
+sampler takes one number only, it is that of the combination, the last attribute fastest. Every attribute has:
 
     kind      "categories", "numbers" (with "edges": bin i holds edges[i] <= x < edges[i + 1], the last bin its upper end as well),
               "range" (bins of one width, see `_edge`: "low", "high", "bins", "integer") or "dates" (see `_period`: "unit", "first",
@@ -115,15 +115,15 @@ MOST = 2**31
 LONGEST = 2**24
 MOST_TOGETHER = 2**10
 DEEPEST = 20
-"""The largest number of numbers in a report, of reports sent as one (and of attributes), and of samplers
-within one another."""
+"""The largest number of numbers in a report, of reports sent as one (and of attributes), and of
+samplers within each other."""
 MOST_EPSILON = 100
 BLOCK = 256
 """Random bytes that the system gives at once: a call for every few bytes takes long."""
 EPSILON = re.compile(r"(?=.{1,60}$)\+?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,3})?)", re.ASCII)
 Value = int | Sequence[int] | Mapping[str, object]
 Source = Callable[[int], bytes]
-"""Gives so many random bytes."""
+"""Returns this number of random bytes."""
 
 
 class Below(Protocol):
@@ -137,7 +137,8 @@ Draw = Callable[[Sequence[int], Below], "list[int]"]
 
 
 class Device:
-    """What draws the reports of people. ValueError, one sentence, for a description that is damaged, was altered, or breaks its promise."""
+    """Draws the reports of people. ValueError, one sentence, for a description that is damaged, was
+    altered, or breaks its promise."""
 
     def __init__(self, description: Mapping[str, Any]):
         try:
@@ -194,7 +195,7 @@ class Device:
 
 
 def _below(always: bool, source: Source, at_least: int) -> Below:
-    """What draws from the bytes of ``source``, asked for ``at_least`` so many at once."""
+    """Draws from the bytes of ``source``, at least ``at_least`` of them at a time."""
     block, used = b"", 0
 
     def below(n: int, needed: bool = True, /) -> int:
@@ -301,8 +302,9 @@ def _check_signature(description: Mapping[str, Any], public_key: str) -> None:
 
 
 def within(high: int, low: int, epsilon: object) -> bool:
-    """Whether high / low is at most the sum of the first terms of 1 + x + x^2/2 + ..., x being epsilon: less than e^epsilon by less
-    than 2^-80 of it. All terms are positive, and the next ones more than halve."""
+    """True if high / low is at most the sum of the first terms of 1 + x + x^2/2 + ..., x being
+    epsilon: less than e^epsilon by less than 2^-80 of it. All terms are positive, and the next ones
+    more than halve."""
     x = Fraction(epsilon if isinstance(epsilon, str) and EPSILON.fullmatch(epsilon) else 0)
     if not 0 < x <= MOST_EPSILON:
         raise ValueError(f"Epsilon must be a number in quotation marks, above 0 and at most {MOST_EPSILON}.")
@@ -775,7 +777,8 @@ def _period(text: str, unit: str, day_first: bool | None) -> int | None:
 
 
 def _first_day(text: str, unit: str) -> date | None:
-    """Of the week, month, quarter or year with this label, such as 2026-W05, 2026-01, 2026-Q1 and 2026."""
+    """The first day of the week, month, quarter or year with this label, such as 2026-W05, 2026-01,
+    2026-Q1 and 2026."""
     match = re.fullmatch(LABELS[unit], text, re.ASCII) if unit in LABELS else None
     if not match or not 1 <= int(match[1]) <= 9998:
         return None

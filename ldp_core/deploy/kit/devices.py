@@ -152,7 +152,7 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
 @singledispatch
 def sampler(mechanism: object) -> Sampler:
     """The sampler of the reports of ``mechanism``. NoDevice where nothing does."""
-    raise NoDevice(f"Nothing is known of how a device could draw the reports of {type(mechanism).__name__}.")
+    raise NoDevice(f"No device can draw the reports of {type(mechanism).__name__}: its sampler is not known.")
 
 
 @sampler.register
@@ -169,8 +169,8 @@ def _explicit(mechanism: ExplicitMechanism) -> Sampler:
     Q = mechanism.strategy
     if Q.size > TABLE_ENTRIES:
         raise NoDevice(
-            f"The table of this mechanism has {Q.shape[0]:,} x {Q.shape[1]:,} chances, more than the {TABLE_ENTRIES:,} that fit into a device: "
-            "use coarser bins, or a mechanism that needs no table, such as subset selection."
+            f"The table of this mechanism has {Q.shape[0]:,} x {Q.shape[1]:,} chances, more than the {TABLE_ENTRIES:,} that fit into a device. "
+            "Use coarser bins, or a mechanism that needs no table, such as subset selection."
         )
     steps = Q.T * float(ONE)
     whole = steps.astype(np.int64)
@@ -227,7 +227,7 @@ def _haar(mechanism: Haar) -> Sampler:
 def _tree(mechanism: HierarchicalTree) -> Sampler:
     tree = mechanism.tree
     if not isinstance(tree, (Tree, Grid)):
-        raise NoDevice("Nothing is known of how a device could find the nodes of this tree.")
+        raise NoDevice("No device can draw reports on this tree: its sampler is not known.")
     nodes = _cells(tree) if isinstance(tree, Grid) else [[[0, tree.n, width, 1]] for width in tree.widths]
     parts = [(terms, sampler(oracle)) for terms, oracle in zip(nodes, mechanism.oracles, strict=True)]
     return _one_of(parts, width=1 + mechanism.width)

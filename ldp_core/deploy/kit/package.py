@@ -26,10 +26,12 @@ _HERE = Path(__file__).parent
 
 
 def outcome_of(found: Setting, figures: bool = False) -> dict[str, Any]:
-    """What a design comes to, as its files record it, with everything that is computed in a moment; where people were counted, errors are
-    those on the data only if these ``figures`` are asked for (see `disclosure`).
+    """The outcome of a design, as its files record it, with everything that takes no time to
+    compute. If people were counted, errors are those on the data only if these ``figures`` are
+    requested (see `disclosure`).
 
-    ValueError, one sentence, where nothing can be promised; `NotFitted` while its mechanism has yet to be fitted.
+    ValueError, one sentence, if nothing can be promised; `NotFitted` while its mechanism has yet to
+    be fitted.
     """
     c, mechanism, shown = found.configuration, found.chosen_mechanism, disclosure.released(found, figures)
     cases = disclosure.cases(shown)

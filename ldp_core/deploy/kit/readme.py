@@ -16,7 +16,7 @@ EXAMPLE_PEOPLE = 1000
 
 def count_sql(design: str) -> str:
     """The statement that any database counts the reports of a design with, one for each report id."""
-    return f"""-- Counts the reports of design {design} in a table reports(id, design, report): one report for each id, none without.
+    return f"""-- Counts the reports of design {design} in a table reports(id, design, report): one report for each id. Rows without an id are left out.
 -- Save the two columns as CSV or Parquet and give that file to collect.py.
 SELECT report, COUNT(*) AS reports
 FROM (SELECT MIN(report) AS report FROM reports WHERE design = '{design}' AND id IS NOT NULL GROUP BY id) AS once
@@ -24,12 +24,12 @@ GROUP BY report
 """
 
 
-PROOF = """| `certificate.json`, `certificate.npz` | a proof of what no mechanism with this epsilon can beat, for the same questions |
+PROOF = """| `certificate.json`, `certificate.npz` | a proof of a bound that no mechanism with this epsilon can beat, for the same questions |
 | `verify.py` | checks that proof: `python3 verify.py`; needs Python and NumPy, and nothing of the program |
 """
 
 
-SIGNED = """This device is signed with Ed25519. Get the public key from somebody you trust, not from this zip, and load the device with it:
+SIGNED = """This device is signed with Ed25519. Get the public key from someone you trust, not from this zip, and load the device with it:
   `python3 client.py --key KEY device.json ...`, `Device.signed(description, key)` in Python (with the package `cryptography`) and
   `await LDP.Device.signed(description, key)` in JavaScript (Web Crypto, in pages over https). Then every altered device is refused,
   including those that an attacker altered."""
@@ -49,11 +49,11 @@ def readme(
     last = str(sizes[0] - 1) if len(sizes) == 1 else f"'{[size - 1 for size in sizes]}'"
     return f"""# A private collection, ready to run
 
-Design {design}. What it promises, in one line for a privacy review:
+Design {design}. Its promise, in one line for a privacy review:
 
     {guarantee(configuration, audit)}
 
-`report.html` says all of that at length: on what it rests, what it leaves open, and what the answers will be worth.
+`report.html` explains the promise at length: its assumptions, its limits, and the accuracy of the answers.
 
 ## What is here
 
@@ -107,8 +107,8 @@ python3 collect.py reports.csv
   `audit.py` checks: all numbers are in their ranges, chances sum to 1, bins are in order, and no report is more than
   e^epsilon times as likely for one person as for another.
 * An attacker who alters bins or categories, or chances within epsilon, and writes matching ids is not noticed on the device
-  without a signature: anybody can compute a digest. The reports of such a device name another design, and the collector
-  refuses those that come with `design`. The same holds for a device in the older format ldp-device/1, in which the number of
+  without a signature: anyone can compute a digest. The reports of such a device name another design, and the collector
+  refuses those that come with `design`. The same holds for a device in the older format ldp-device/1, where the number of
   random bytes can give a value away.
 * {SIGNED if signed else UNSIGNED}
 * A client that was itself altered, and random numbers that an attacker can predict, are never noticed.
@@ -117,16 +117,16 @@ python3 collect.py reports.csv
 
 * In Python: `Device(json.load(file)).report(value)`. In JavaScript the same is in `client.js`. A value is the number of a type, a list
   with a number for each attribute, or an object with a value for each attribute by name, in people's own words.
-* Draw one report for each person, keep it, and send the same one again if it was lost. Every new report spends epsilon anew.
+* Draw one report for each person, keep it, and send the same one again if it was lost. Every new report spends epsilon again.
 * Send the report with `design` (`{design}`) and with an `id` of 32 random hexadecimal digits made for this report alone. Send nothing else.
-* How many random bytes a report takes is independent of the value. Time and power are not: keep them from anybody who could measure them.
+* How many random bytes a report takes is independent of the value. Time and power are not: keep them from anyone who could measure them.
 * Do not store or log the value, and do not take random numbers from anywhere but the client.
 
 ## At the collector
 
-* A file of reports is CSV or Parquet with the columns `report`, and where there are any `design` and `id`. Reports of another design
+* A file of reports is CSV or Parquet with the columns `report`, and optionally, `design` and `id`. Reports of another design
   are refused, and ids that come twice are counted once.
-* Where the reports are in a database, `count.sql` counts them there; `collect.py` takes its result, with the columns `report` and `reports`.
+* If the reports are in a database, `count.sql` counts them there; `collect.py` takes its result, with the columns `report` and `reports`.
 * Counts of days or places add up: nothing is lost by counting first and answering later. Counts hold no ids, so the same id in files
   that were counted apart is not noticed: count files that may share ids together.
 """

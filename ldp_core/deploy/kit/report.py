@@ -65,8 +65,8 @@ def report(
         *_section("8. Hazards of an implementation", review.hazards(c)),
         *_section("9. Security and access control", review.ACCESS),
         *_section("10. Exposure when data is collected", review.EXPOSURE),
-        *_section("11. What the files reveal about data", review.revealed(c, outcome)),
-        *_section("12. What is not covered", review.NOT_COVERED),
+        *_section("11. Information about data in the files", review.revealed(c, outcome)),
+        *_section("12. Limits of the promise", review.NOT_COVERED),
         *_section("13. Files and software", *_files(files, software)),
     )
 
@@ -110,7 +110,7 @@ def _utility(
         )
     found: list[ET.Element] = [
         _utility_table(rows),
-        element("p", "A standard error is the size by which an answer is typically off; two in three answers are closer to the truth, and "
+        element("p", "A standard error is the size by which an answer is typically off. Two in three answers are closer to the truth, and "
                 "about one in twenty is off by more than twice as much. People needed are for a typical answer whose standard error is half "
                 "the difference to be seen."),
     ]  # fmt: skip

@@ -22,9 +22,9 @@ _CASES = {
 
 TRUST = (
     "The local model: each value is randomised on the person's own device, by client.py or client.js, and only the report is sent. "
-    "Nobody has to trust the collector, its network or its storage with true values.",
-    "What has to be trusted is the device, whoever supplies its software, its source of random numbers, and that the device.json it runs "
-    "is the one audited: its design id, a digest of what it draws with, is sent with every report, and anybody can run audit.py on it.",
+    "No one has to trust the collector, its network or its storage with true values.",
+    "People have to trust the device, the supplier of its software, and its source of random numbers. They also have to trust that it runs "
+    "the audited device.json. Its design id, a digest of its contents, is sent with every report, and anyone can run audit.py on it.",
     "People who send made-up reports cannot learn anything about others, but they can distort the answers.",
 )
 BIAS = (
@@ -34,31 +34,31 @@ BIAS = (
     "biased, mostly upwards for what is rare.",
     "Relative to its size, the answer for a small group is off by more than that for a large one. Decisions on small groups need the "
     "errors of their own answers, not that of a typical one.",
-    "Randomising does not mend who takes part, which values people are asked to choose from, or what is merged into one "
-    "category: such errors remain in the answers, and no interval here includes them.",
+    "Randomising does not correct errors from the choice of participants, from the values offered, or from merged "
+    "categories. These errors remain in the answers, and no interval here includes them.",
 )
 ACCESS = (
-    "True values are neither in this file nor at the collector. Reports still carry information on people, within epsilon: let "
-    "only those read single reports who count them, and delete reports once they are counted.",
-    "Ids of reports must be random and drawn anew for each report. An id that belongs to a person or a device would link reports, and "
+    "True values are neither in this file nor at the collector. Reports still carry information on people, within epsilon: give "
+    "access to single reports only to those who count them, and delete reports once they are counted.",
+    "Ids of reports must be random and new for each report. An id that belongs to a person or a device would link reports, and "
     "with them the time and place of sending.",
-    "Whoever can change device.json or the clients before people run them can break the promise. Publish the SHA-256 below where people "
+    "Anyone who can change device.json or the clients before people run them can break the promise. Publish the SHA-256 below where people "
     "can compare it.",
 )
 EXPOSURE = (
     "Until it is randomised, the value is on the device in the clear. Forms, logs, crash reports, analytics, keyboards and backups that see "
     "it are not protected by anything here: keep the value in memory, only as long as the report takes to draw.",
-    "Who was asked, who answered and when is known to the collector and not protected. Where taking part is itself sensitive, "
+    "The collector knows who was invited, who answered and when; this is not protected. If taking part is itself sensitive, "
     "it must be hidden by other means.",
     "Ask nothing that is not needed for the questions of this design: what is not asked cannot leak.",
 )
 NOT_COVERED = (
     "IP addresses, time of sending and other metadata.",
-    "Other data that the same organisation, or anybody else, holds on the same people.",
-    "What is true of a whole group: published answers can be used to infer something about a member, whether or not that person took part.",
+    "Other data that the same organisation, or anyone else, holds on the same people.",
+    "Facts about whole groups: published answers can be used to infer something about a member, whether or not that person took part.",
     "Further collections from the same people: their epsilons add up to those of this one.",
     "Devices that are broken into, software that was altered, and random numbers that can be predicted.",
-    "Whether the collection is lawful, and whether epsilon is small enough for its purpose: a person has to judge that.",
+    "The judgement that the collection is lawful and epsilon small enough for its purpose: a person has to make it.",
 )
 
 
@@ -73,10 +73,10 @@ def promise(c: Configuration, audit: Audit) -> tuple[str, ...]:
     return (
         f"Every person who takes part is promised {kind}: {risk_in_words(c.epsilon_value, audit.delta)}. This is so for any two values "
         "that person could have.",
-        "It holds against anybody who sees the report, the collector included, whatever they know already and whatever they can "
+        "It holds against anyone who sees the report, the collector included, whatever they know already and whatever they can "
         "compute, and for everything that is ever made from the reports.",
-        "It rests on four assumptions: every device runs the design as it is in device.json; its random numbers are secret and "
-        "unpredictable; the values to choose from were fixed before collecting; and nobody sends more reports than the design allows.",
+        "It rests on four assumptions. Every device runs the design as it is in device.json. Its random numbers are secret and "
+        "unpredictable. The values to choose from were fixed before collecting. No one sends more reports than the design allows.",
     )
 
 
@@ -132,7 +132,7 @@ def algorithm(c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism
         "Every probability is a whole number over one power of two. A device draws whole numbers and compares them with those: nothing is "
         "rounded when a report is made.",
         f"The audit worked from these numbers ({audit.method}). It found epsilon {audited_in_words(c.epsilon_value, audit)} for a claim of "
-        f"{c.epsilon}. Nothing here was estimated from samples.",
+        f"{c.epsilon}. No figure here was estimated from samples.",
         "audit.py repeats this from device.json alone, in exact fractions, with Python's standard library: run python audit.py device.json.",
         "vectors.json holds random bytes, values and the reports that both clients must make of them; a client of your own can be "
         "checked with it.",

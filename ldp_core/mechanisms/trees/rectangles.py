@@ -103,8 +103,7 @@ def located(pieces: Sequence[Rectangles], queries: np.ndarray) -> tuple[np.ndarr
     return low, high, np.array([piece.weight for piece in pieces])[owner]
 
 
-# --- the attributes of a workload
-# ------------------------------------------------------------------------------------
+# --- the attributes of a workload ---------------------------------------------------------------
 
 
 def told_shape(workload: Workload) -> tuple[int, ...] | None:
