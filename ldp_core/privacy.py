@@ -38,7 +38,7 @@ def check_epsilon(epsilon: float | None) -> float:
     return value
 
 
-def odds(epsilon: float) -> float:
+def exp_epsilon(epsilon: float) -> float:
     """e^epsilon, the largest ratio allowed between two probabilities of one report, lowered by `MARGIN` of itself.
 
     Probabilities computed with it and rounded a few times still have ratios of at most the true e^epsilon.
@@ -46,8 +46,8 @@ def odds(epsilon: float) -> float:
     return math.exp(epsilon) * (1 - MARGIN)
 
 
-def fitted_odds(epsilon: float) -> float:
-    """`odds` for strategies whose columns sum to 1 within 1e-12 only: they are scaled before they are written as a table
+def fitted_exp_epsilon(epsilon: float) -> float:
+    """`exp_epsilon` for strategies whose columns sum to 1 within 1e-12 only: they are scaled before they are written as a table
     (`ldp_core.mechanisms.quantised`), which stretches ratios by twice as much."""
     return math.exp(epsilon) * (1 - 2.0**-38)
 

@@ -184,7 +184,7 @@ def draw_query_errors() -> None:
         errors = later.value(
             ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.people_digest),
             "errors of single queries",
-            all(mechanism.worked_over(design.workload) <= AT_ONCE_TYPES for mechanism in ready.values()),
+            all(mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES for mechanism in ready.values()),
             lambda cancel: frames.query_errors(ready, design.workload, design.counts, design.labels, cancel=cancel),
         )
     except ValueError as error:

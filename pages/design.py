@@ -340,7 +340,7 @@ with results:
     if isinstance(mechanism, ScrambledPatterns | SplitSurvey):
         patterns.of_survey(state, mechanism)
     elif isinstance(mechanism, SampledSets) and isinstance(design.workload, Survey):
-        patterns.draw_energies(state, mechanism, design.workload, "energies")
+        patterns.draw_fourier_weights(state, mechanism, design.workload, "fourier-weights")
     elif not patterns.drawable(mechanism):
         st.info(
             "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "

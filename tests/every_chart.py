@@ -8,8 +8,8 @@ import pandas as pd
 from ldp_core import beliefs, charts, frames, library, mechanisms, papers, workloads
 from ldp_core.bounds.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
-from ldp_core.mechanisms.surveys.groups import Own
-from ldp_core.studies import asking, outcomes, planning, sides, simulate, sweep, theorems
+from ldp_core.mechanisms.surveys.split_survey import GroupTable
+from ldp_core.studies import asking, outcomes, planning, privacy_accuracy, simulate, sweep, theorems
 
 N = 24
 MECHANISMS = (
@@ -55,7 +55,7 @@ def _inputs():
     strategy = mechanisms.create("hierarchical", n=N, epsilon=1.0).strategy
     survey = workloads.survey((16, 9, 7, 2, 5), 2)
     sent = mechanisms.create("optimized", workload=survey, epsilon=1.0, max_rounds=1, time_limit=None)
-    own = [Own((1,), mechanisms.ExplicitMechanism("optimized", np.ones((2, 9)) / 2, 1.0))]
+    own = [GroupTable((1,), mechanisms.ExplicitMechanism("optimized", np.ones((2, 9)) / 2, 1.0))]
     split = mechanisms.SplitSurvey("optimized", (16, 9, 7, 2, 5), 1.0, own, sent, [1.0, 2.0])
     worst = pd.DataFrame(
         {
@@ -78,7 +78,7 @@ def _inputs():
         "people by design": lambda look: charts.people_by_design(
             frames.people_by_design(split, frames.names_of(survey)), look
         ),
-        "energies": lambda look: charts.energies(frames.energies(sent, survey), look),
+        "fourier-weights": lambda look: charts.fourier_weights(frames.fourier_weights(sent, survey), look),
         "scrambled": lambda look: charts.scrambled(sent, frames.names_of(survey), look),
         "patterns": lambda look: charts.patterns(strategy, AGES, look, charts.colour("hierarchical")),
         "patterns, compact": lambda look: charts.patterns(strategy, AGES, look, None, None, True),
@@ -113,7 +113,7 @@ def _costs():
     errors = query_frame()
     ages = library.create("subset_selection", n=N, epsilon=1.0)
     shares = COUNTS / COUNTS.sum()
-    curves = lambda at: beliefs.over_epsilon(0.5, shares, N, np.union1d(sides.epsilons(at), at))  # noqa: E731
+    curves = lambda at: beliefs.over_epsilon(0.5, shares, N, np.union1d(privacy_accuracy.epsilons(at), at))  # noqa: E731
     at = np.union1d(np.geomspace(0.1, 5, 9), 1.0)
     own = pd.DataFrame({"name": "subset_selection", "epsilon": at, "users_needed": 9e4 / at**2})
     reach = pd.concat([own, own.assign(name="centred_svd", users_needed=own["users_needed"] / 3)])
@@ -173,7 +173,7 @@ def _simulated():
     predicted = found.queries[found.queries["predicted"].notna()]
     runs = {name: simulate.collect(one, workload, COUNTS, 5) for name, one in made.items()}
     answers = frames.simulated_answers(runs, workload, AGES)
-    three = sides.releases(made["haar"], workload, COUNTS, AGES)
+    three = privacy_accuracy.releases(made["haar"], workload, COUNTS, AGES)
 
     def one(frame, mechanism="haar", estimator="unbiased"):
         return frame[(frame["mechanism"] == mechanism) & (frame["estimator"] == estimator)]

@@ -296,7 +296,7 @@ def test_every_marker_can_be_drawn_with_every_fill():
     ]
     assert any(marker(name).endswith("-dot") for name in variants)
     dotless = library.variants.variant(library.spec("covering_sets"), {"oracle": "oue"}).name
-    own = [shape for _, shape in library.own.LOOKS]
+    own = [shape for _, shape in library.table_strategies.LOOKS]
     for symbol in (*map(marker, [*library.names(), *variants, dotless]), *own, UNKNOWN_STYLE[1]):
         drawn = [filled(symbol, fill) for fill in FILLS]
         assert all(go.Scatter(marker={"symbol": one}).marker.symbol == one for one in (symbol, *drawn))

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from ldp_core import beliefs, charts
-from ldp_core.studies import sides
+from ldp_core.studies import privacy_accuracy
 
 LOOKS = pytest.mark.parametrize("look", [charts.LIGHT, charts.DARK], ids=["light", "dark"])
 
 
 def curves(epsilon, suspicion=0.5, n=25):
-    return beliefs.over_epsilon(suspicion, None, n, np.union1d(sides.epsilons(epsilon), epsilon))
+    return beliefs.over_epsilon(suspicion, None, n, np.union1d(privacy_accuracy.epsilons(epsilon), epsilon))
 
 
 def users(epsilon, count=9):

@@ -33,7 +33,7 @@ LAYERS = [
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems", "studies.synthetic"},
     {"frames"},
     {"verdicts"},
-    {"studies.planning", "studies.sides"},
+    {"studies.planning", "studies.privacy_accuracy"},
     {"studies.outcomes"},
     {"designs", "charts"},
     {"deploy.kit"},

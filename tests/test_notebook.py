@@ -134,7 +134,7 @@ def test_designs_and_certificates_tell_their_figures():
             "<Recommendation: none of 1 mechanism>",
         ),
         (ldp.studies.sweep.epsilons(["oue", "fourier"], ldp.workloads.prefix(6)), "<Sweep: 40 points, 10 left out>"),
-        (ldp.studies.sweep.Point("oue", PREFIX, 0.5), f"<Point: oue, epsilon 0.5, {PREFIX!r}>"),
+        (ldp.studies.sweep.SweepPoint("oue", PREFIX, 0.5), f"<SweepPoint: oue, epsilon 0.5, {PREFIX!r}>"),
         (
             ldp.studies.sweep.outcome_of(CHOSEN["oue"], PREFIX, "given"),
             "<Outcome: variance 40.8558 in the worst case, 39.9808 on average, given>",

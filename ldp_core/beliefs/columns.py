@@ -20,10 +20,10 @@ import numpy as np
 from ldp_core.beliefs.reports import Exposure
 from ldp_core.mechanisms import Mechanism, SplitSurvey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.mechanisms.surveys.groups import Own
 from ldp_core.mechanisms.surveys.random_set import RandomSet
+from ldp_core.mechanisms.surveys.split_survey import GroupTable
 from ldp_core.people import People
-from ldp_core.privacy import odds
+from ldp_core.privacy import exp_epsilon
 from ldp_core.run import Cancel, asked
 
 REPORTS = 2_000
@@ -52,7 +52,7 @@ def exposure_of_columns(
         return Exposure(most, None, None, attained=False)
     places, cancelled = tuple(attributes), asked(cancel)
     tables = _tables(people, places)
-    D = odds(mechanism.epsilon) - 1
+    D = exp_epsilon(mechanism.epsilon) - 1
     between, single = most, None
     if len({look.attributes for look in looks}) <= MOST_SETS:
         found = [
@@ -91,7 +91,7 @@ def _of_designs(mechanism: SplitSurvey, people: People, places: tuple[int, ...],
 
 
 def _of_own(
-    own: Own, table: np.ndarray, sizes: Sequence[int], places: tuple[int, ...], cancelled: Callable[[], bool]
+    own: GroupTable, table: np.ndarray, sizes: Sequence[int], places: tuple[int, ...], cancelled: Callable[[], bool]
 ) -> Exposure:
     """The most that the reports of a separate strategy reveal, all of them looked at; ``table`` as
     `_tables` gives it for its attributes."""

@@ -84,11 +84,11 @@ def large_sample(
     if form == "paper":
         return n / math.expm1(epsilon) ** 2 * (1 if error == "distribution" else math.exp(-epsilon))
     single, together = math.tanh(epsilon / 2) ** 2, math.sinh(epsilon / 2) ** 2 / (n - 1)
-    spread = n * math.exp(logs / (n - 1))
+    exp_epsilon_minus_one = n * math.exp(logs / (n - 1))
     if error == "distribution":
-        return spread / min(single, together)
+        return exp_epsilon_minus_one / min(single, together)
     largest = min(single, together) if epsilon <= HALF_CORRELATED else single
-    return spread * (1 / largest - 1)
+    return exp_epsilon_minus_one * (1 / largest - 1)
 
 
 def mean_log_shares(n: int, concentration: float | None) -> float:

@@ -93,7 +93,7 @@ NOTHING = (math.nan, math.nan)
 """The result of an invalid proof."""
 
 
-def spread(epsilon: float) -> float:
+def exp_epsilon_minus_one(epsilon: float) -> float:
     """D = e^epsilon - 1 rounded up by a few units: what holds for a larger epsilon holds for this one."""
     return float(np.expm1(check_epsilon(epsilon))) * (1 + 8 * U)
 

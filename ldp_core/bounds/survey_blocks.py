@@ -48,7 +48,7 @@ most entries of all queries on the tables of these groups."""
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class GramBlock:
     """G / n on products of a function of length 1 in one component, of dimension ``dim``, and functions in a space of m dimensions, the same for
     all of the component: ``gram`` (m, m), off by a matrix of Frobenius norm ``rounding`` at most."""
 
@@ -63,7 +63,7 @@ class Parts:
 
     dims: np.ndarray
     alone: np.ndarray
-    blocks: Iterator[Block]
+    blocks: Iterator[GramBlock]
 
 
 def nuclear_at_least(survey: Survey) -> float:
@@ -120,7 +120,7 @@ def _few(survey: Survey) -> bool:
     return survey.num_queries <= MOST_QUERIES and len(survey.groups) <= MOST_TABLES and entries <= MOST_ENTRIES
 
 
-def _by_queries(survey: Survey) -> Block:
+def _by_queries(survey: Survey) -> GramBlock:
     """W P W' / n, over all queries instead of types."""
     ends = np.cumsum([0, *(group.base.num_queries for group in survey.groups)])
     found, largest, sizes = np.zeros((ends[-1], ends[-1])), 0, 0.0
@@ -138,7 +138,7 @@ def _by_queries(survey: Survey) -> Block:
                 found[ends[k] : ends[k + 1], ends[j] : ends[j + 1]] = first @ second.T / first.shape[1]
     found = np.tril(found) + np.tril(found, -1).T
     # The table that two queries share has no more cells than either table.
-    return Block(1.0, found, ABOVE * (1.25 * largest + 32) * U * sizes)
+    return GramBlock(1.0, found, ABOVE * (1.25 * largest + 32) * U * sizes)
 
 
 def _within(members: Iterable[int], some: set[int]) -> Set:
@@ -192,16 +192,16 @@ def _clusters(survey: Survey, sets: Sequence[Set]) -> list[Set]:
     return found
 
 
-def _blocks(survey: Survey, members: Set, tables: Sequence[Set], groups: Sequence[Group]) -> Iterator[Block]:
+def _blocks(survey: Survey, members: Set, tables: Sequence[Set], groups: Sequence[Group]) -> Iterator[GramBlock]:
     """The component ``members`` times functions of the attributes in any of the ``tables``: one block for each without the constant, and for
     none of ``members`` nothing but these; else one for all, as far as `MOST_CELLS` go."""
     dim = anova.dimensions(survey.shape, members)
     if len(tables) == 1 and members:
-        yield Block(dim, *_table(survey, members, tables[0], groups))
+        yield GramBlock(dim, *_table(survey, members, tables[0], groups))
         return
     found = (_centred(*_table(survey, members, table, groups)) for table in tables)
     if not members:
-        yield from (Block(dim, gram[1:, 1:], rounding) for gram, rounding in found)
+        yield from (GramBlock(dim, gram[1:, 1:], rounding) for gram, rounding in found)
         return
     joined, total = np.zeros((1, 1)), 0.0
     for gram, rounding in found:
@@ -212,7 +212,7 @@ def _blocks(survey: Survey, members: Set, tables: Sequence[Set], groups: Sequenc
         own = np.r_[0, m : len(joined)]
         joined[np.ix_(own, own)] = gram
         total += rounding
-    yield Block(dim, joined, total)
+    yield GramBlock(dim, joined, total)
 
 
 def _centred(gram: np.ndarray, rounding: float) -> tuple[np.ndarray, float]:

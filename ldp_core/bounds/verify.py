@@ -149,10 +149,10 @@ def meaning(document: Mapping[str, Any], data: Arrays) -> str:
     n = document["types"]
     variance = document["value"] / n * (1 - 1e-12) - own(document, data) * (1 + 1e-12)
     digits = 10.0 ** (5 - math.floor(math.log10(variance))) if variance > 0 else 1.0
-    spread = "evenly over" if document.get("prior", "even") == "even" else "as the certificate says over"
+    people = "evenly over" if document.get("prior", "even") == "even" else "as the certificate says over"
     return (
         f"With epsilon = {document['epsilon']}, no mechanism with unbiased answers has a total variance below "
-        f"{max(0.0, math.floor(variance * digits) / digits):.6g} per person, on average over people spread {spread} the {n} types, nor for "
+        f"{max(0.0, math.floor(variance * digits) / digits):.6g} per person, on average over people spread {people} the {n} types, nor for "
         "the type where it is largest."
     )
 
@@ -163,7 +163,7 @@ def proven(document: Mapping[str, Any], data: Arrays) -> float:
         raise ValueError("The numbers must be finite.")
     if not price(document, data) <= MOST_WORK:
         raise ValueError(f"The certificate would take longer to check than the {MOST_WORK / 1e6:g} seconds allowed.")
-    found = by_kind(document, data, spread(document["epsilon"]))
+    found = by_kind(document, data, exp_epsilon_minus_one(document["epsilon"]))
     if not found < MOST:  # nor nan
         raise ValueError("The numbers prove nothing.")
     return found
@@ -214,7 +214,7 @@ def by_kind(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     return KINDS[kind](document, data, D)
 
 
-def spread(text: str) -> Fraction:
+def exp_epsilon_minus_one(text: str) -> Fraction:
     """D, a fraction above e^epsilon - 1 by less than 2^-100, epsilon being the decimal number ``text``."""
     decimal = isinstance(text, str) and re.fullmatch(r"\d{1,3}(\.\d{1,50})?", text, re.ASCII)
     x = Fraction(text) if decimal else Fraction(0)
@@ -233,9 +233,9 @@ def spread(text: str) -> Fraction:
 # --- any Gram matrix --------------------------------------------------------------------------------------------
 
 
-def general(document: Mapping[str, Any], data: Arrays, spread: Fraction) -> float:
+def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fraction) -> float:
     """The bound from C, mu, gamma, N, k and kappa, in floating point."""
-    G, n, D = gram(document, data), document["types"], float(spread) * (1 + 4 * U)
+    G, n, D = gram(document, data), document["types"], float(exp_epsilon_minus_one) * (1 + 4 * U)
     given = document["workload"].get("roundings", 0)
     if not (type(given) is int and 0 <= given <= MOST_ROUNDINGS):
         raise ValueError(f"A Gram matrix is rounded 0 to {MOST_ROUNDINGS} times.")

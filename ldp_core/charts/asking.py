@@ -8,10 +8,10 @@ import plotly.graph_objects as go
 
 from ldp_core import wording
 from ldp_core.charts.theme import LIGHT, Theme, colour, figure, row_name, show_legend
-from ldp_core.studies.asking import Asked
+from ldp_core.studies.asking import AnsweredQuestion
 
 
-def asked(found: Sequence[Asked], look: Theme = LIGHT) -> go.Figure:
+def asked(found: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figure:
     """Answers of a session, one below the other in the order asked, on the scale of what each query can be (0 to 100 %)."""
     fig = figure(look, "answer (%; 0 is the least it can be, 100 the greatest)", "", 150 + 40 * len(found))
     rounds = list(range(1, len(found) + 1))

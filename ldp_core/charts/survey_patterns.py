@@ -45,19 +45,19 @@ def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = No
     return shares_by_set(top["columns"], top["share"], hover, "share of people (%)", look, shade)
 
 
-def energies(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
+def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
     """The information of reports by set of columns as bars, and the ideal split that the lower bound allows as marks beside it, largest
-    on top, `MOST_SETS` at most. ``frame``: see `frames.energies`."""
+    on top, `MOST_SETS` at most. ``frame``: see `frames.fourier_weights`."""
     top = frame.head(MOST_SETS)
     fig = figure(look, "share of the information (%)", "", height=150 + 26 * len(top))
     rows = np.arange(len(top))
     hover = [
-        f"{short(row.columns, 200)}<br>{wording.share(row.energy)} of the information, ideally {wording.share(row.ideal)}"
+        f"{short(row.columns, 200)}<br>{wording.share(row.fourier_weight)} of the information, ideally {wording.share(row.ideal)}"
         for row in top.itertuples(index=False)
     ]
     told = {"hovertext": hover, "hoverinfo": "text"}
     fig.add_bar(
-        x=100 * top["energy"],
+        x=100 * top["fourier_weight"],
         y=rows,
         orientation="h",
         name="this mechanism",

@@ -25,7 +25,6 @@ from ldp_core.designs.design import questions as questions
 from ldp_core.designs.design import questions_key as questions_key
 from ldp_core.designs.link import from_link as from_link
 from ldp_core.designs.link import to_link as to_link
-from ldp_core.designs.own import OwnMatrix as OwnMatrix
 from ldp_core.designs.privacy_note import DESIGN_ONLY as DESIGN_ONLY
 from ldp_core.designs.privacy_note import audited_in_words as audited_in_words
 from ldp_core.designs.privacy_note import factor_in_words as factor_in_words
@@ -46,3 +45,4 @@ from ldp_core.designs.sharing import shareable as shareable
 from ldp_core.designs.sharing import without_own as without_own
 from ldp_core.designs.standalone import ready as ready
 from ldp_core.designs.standalone import realise as realise
+from ldp_core.designs.supplied_tables import SuppliedTable as SuppliedTable

@@ -329,7 +329,7 @@ def _mended_parts(found: GroupedCertificate, epsilon: str) -> GroupedCertificate
 
 def _mended_classes(found: SymmetricCertificate, epsilon: str) -> SymmetricCertificate:
     document, arrays = _described(found, epsilon)
-    n, _, _, _, X, taken, linear, constant = verify.terms(document, arrays, D := verify.spread(epsilon))
+    n, _, _, _, X, taken, linear, constant = verify.terms(document, arrays, D := verify.exp_epsilon_minus_one(epsilon))
     gamma = _above(max(x + t for x, t in zip(X[1:], taken[1:], strict=True)))
     # With u = n mu - X_0 the matrix that remains is [[n u - constant, sqrt n (u + e)], [., u + f]]: its determinant is linear in u.
     e, f = -(D * Fraction(gamma) + linear) / 2, Fraction(gamma) - taken[0]

@@ -28,10 +28,10 @@ from ldp_core.data.population import CONCENTRATIONS, SHAPES, Shape
 from ldp_core.data.tables import AttributeRecipe, ReadOptions
 from ldp_core.designs import strict_json
 from ldp_core.designs.migrations import migrate
-from ldp_core.designs.own import MOST_OWN, OwnMatrix, check_names, check_together
 from ldp_core.designs.problems import ConfigurationError, in_words, join
+from ldp_core.designs.supplied_tables import MOST_OWN, SuppliedTable, check_names, check_together
 from ldp_core.library import USUAL
-from ldp_core.library.own import is_own
+from ldp_core.library.table_strategies import is_own
 from ldp_core.library.variants import is_variant
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
@@ -302,7 +302,7 @@ class Configuration(_Inputs):
     difference: Literal["typical", "smallest"] | None = None
     simulation: Simulation = Simulation()
     optimizer: Optimizer = Optimizer()
-    own: Annotated[tuple[OwnMatrix, ...], Strict(False), Field(max_length=MOST_OWN)] = ()
+    own: Annotated[tuple[SuppliedTable, ...], Strict(False), Field(max_length=MOST_OWN)] = ()
 
     @field_serializer("version")
     def _oldest_that_reads_it(self, version: int) -> int:

@@ -21,9 +21,9 @@ from pydantic import Field
 from ldp_core.designs import strict_json
 from ldp_core.designs.untrusted import Part, usable
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from ldp_core.optimize.sizes import MOST_TYPES
 from ldp_core.people import MOST_CELLS
 
@@ -97,7 +97,7 @@ def _split(
 ) -> SplitSurvey:
     if (file.rest is None) != (not patterns):
         raise ValueError("patterns and the share of people who send them belong together")
-    own, divided = list[Own](), [one.share for one in file.own] + ([] if file.rest is None else [file.rest])
+    own, divided = list[GroupTable](), [one.share for one in file.own] + ([] if file.rest is None else [file.rest])
     if abs(math.fsum(divided) - 1) > 1e-9:
         raise ValueError(f"the shares of people must sum to 1; they sum to {math.fsum(divided):g}")
     for one, strategy in zip(file.own, strategies, strict=True):
@@ -109,7 +109,7 @@ def _split(
             raise ValueError(
                 f"a strategy for {strategy.shape[1]:,} types is too large; at most {MOST_TYPES:,} are allowed"
             )
-        own.append(Own(tuple(one.attributes), ExplicitMechanism(name, strategy, file.epsilon)))
+        own.append(GroupTable(tuple(one.attributes), ExplicitMechanism(name, strategy, file.epsilon)))
     rest = ScrambledPatterns(name, file.sizes, file.epsilon, patterns, shares) if patterns else None
     return SplitSurvey(name, file.sizes, file.epsilon, own, rest, divided, {}, LOADED_SPLIT)
 

@@ -86,7 +86,7 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
         else f"{reports:,} reports per person, in total {total} by basic composition"
     )
     spec = library.spec(configuration.mechanism.name)
-    named = "strategy matrix" if library.own.is_own(spec.name) else "mechanism"
+    named = "strategy matrix" if library.table_strategies.is_own(spec.name) else "mechanism"
     source = "noise in real numbers" if spec.continuous else "actual probabilities"
     return (
         f"{kind} local differential privacy with {values} per report; {named}: {spec.title}; "

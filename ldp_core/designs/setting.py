@@ -290,7 +290,7 @@ class Setting(Design):
     def profile_takes_seconds(self, mechanism: Mechanism) -> bool:
         """True if the exact errors of a mechanism can be had, but are not known yet and take more than a second."""
         closed = library.spec(mechanism.name).closed_form and not isinstance(mechanism, mechanisms.ExplicitMechanism)
-        if closed or not AT_ONCE_TYPES < mechanism.worked_over(self.workload) <= workloads.DENSE_TYPES:
+        if closed or not AT_ONCE_TYPES < mechanism.cost_dimension(self.workload) <= workloads.DENSE_TYPES:
             return False
         if choices.too_expensive(mechanism.name, self.workload, self.epsilon):
             return False

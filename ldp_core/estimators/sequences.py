@@ -58,7 +58,7 @@ def any_time(
     chosen = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
     last, tail = epoch(people, (1 - check_level(level)) / 2)
     found = [np.zeros((0, 2))]
-    for some in in_chunks(chosen, mechanism.worked_over(workload)):
+    for some in in_chunks(chosen, mechanism.cost_dimension(workload)):
         answers = estimate.answers(workload, some)
         if isinstance(mechanism, AdditiveMechanism):
             rows = workload.rows(some)

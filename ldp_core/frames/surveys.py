@@ -9,9 +9,9 @@ import pandas as pd
 
 from ldp_core import anova
 from ldp_core.mechanisms import Mechanism
-from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.workloads import Survey
 
 
@@ -89,21 +89,21 @@ def column_sets(mechanism: ScrambledPatterns, names: Sequence[str], part: float 
     return found.sort_values("share", ascending=False, kind="stable").reset_index()
 
 
-def energies(mechanism: ScrambledPatterns | SampledSets, survey: Survey) -> pd.DataFrame:
-    """columns, energy, ideal: how the information of reports is spread over sets of columns, largest first.
+def fourier_weights(mechanism: ScrambledPatterns | SampledSets, survey: Survey) -> pd.DataFrame:
+    """columns, Fourier weight, ideal: how the information of reports is spread over sets of columns, largest first.
 
-    ``energy`` is the share of dim_A m_A, ``ideal`` that of dim_A sqrt(g_A), where the lower bound would be met (see
+    ``fourier_weight`` is the share of dim_A m_A, ``ideal`` that of dim_A sqrt(g_A), where the lower bound would be met (see
     `ldp_core.workloads.surveys`). Components that no question depends on have an ideal of 0.
     """
     c, names = survey.components, names_of(survey)
     told = {members: anova.dimensions(survey.shape, members) * m for members, m in mechanism.information.items()}
     wanted = dict(zip(c.sets, (c.dims * np.sqrt(c.gram)).tolist(), strict=True))
     sets = sorted({*told, *wanted}, key=lambda members: (-wanted.get(members, 0.0), -told.get(members, 0.0), members))
-    energy, ideal = (np.array([one.get(members, 0.0) for members in sets]) for one in (told, wanted))
+    fourier_weight, ideal = (np.array([one.get(members, 0.0) for members in sets]) for one in (told, wanted))
     return pd.DataFrame(
         {
             "columns": [" x ".join(names[i] for i in members) for members in sets],
-            "energy": energy / energy.sum(),
+            "fourier_weight": fourier_weight / fourier_weight.sum(),
             "ideal": ideal / ideal.sum(),
         }
     )

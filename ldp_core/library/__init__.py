@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core.library import own as own
+from ldp_core.library import table_strategies as table_strategies
 from ldp_core.library import variants as variants
 from ldp_core.library.entries import REGISTRY as REGISTRY
 from ldp_core.library.specification import Spec as Spec
@@ -54,13 +54,13 @@ def compared(chosen: Sequence[str], epsilon: float, workload: Workload) -> tuple
 
 def spec(name: str) -> Spec:
     """The entry of the mechanism ``name``, of a variant of one with parameters in brackets (see `ldp_core.library.variants`), or of a
-    matrix that somebody supplied (`ldp_core.library.own`). ValueError, one sentence, when there is none.
+    matrix that somebody supplied (`ldp_core.library.table_strategies`). ValueError, one sentence, when there is none.
 
     >>> ldp.library.spec("hierarchical(oracle=oue,branching=16)").name
     'hierarchical(branching=16, oracle=oue)'
     """
-    if own.is_own(name):
-        return own.spec(name)
+    if table_strategies.is_own(name):
+        return table_strategies.spec(name)
     return REGISTRY[name] if name in REGISTRY else _variant(name)
 
 

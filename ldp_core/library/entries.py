@@ -14,7 +14,7 @@ from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys import covering, oracles, sampled, split
+from ldp_core.mechanisms.surveys import covering, oracles, sampled, split_budget
 from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
@@ -366,7 +366,7 @@ REGISTRY: dict[str, Spec] = {
         Spec(
             "split_budget",
             "Every column, budget split",
-            split.build,
+            split_budget.build,
             closed_form=True,
             made_for="surveys, where each person answers about every column",
             paper="the field's practice; Warner 1965",
@@ -375,7 +375,7 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="one count per report and set of columns, then one pass over the tables",
             needs_workload=True,
             surveys_only=True,
-            domain_rule=split.domain_rule,
+            domain_rule=split_budget.domain_rule,
             style=("#AA3377", "star-triangle-down"),
         ),
         Spec(

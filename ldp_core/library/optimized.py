@@ -13,15 +13,15 @@ from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.optimize import SearchLimits, design, projected_gradient, sizes, worst_case_design
 from ldp_core.optimize.objective import evaluate
 from ldp_core.optimize.sizes import along_an_order, ring_too_large, too_large
 from ldp_core.optimize.surveys.design import SurveyDesign, too_many
-from ldp_core.optimize.surveys.split import SplitDesign
+from ldp_core.optimize.surveys.split_design import SplitDesign
 from ldp_core.optimize.symmetric.rings import RingDesign
 from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
 from ldp_core.optimize.symmetric.translations import OrbitDesign
@@ -143,7 +143,7 @@ def build_certified(
     Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types, and so do questions about few of
     twelve or more binary attributes at once. All types have the same
     variance then, whatever the ``target`` and the ``prior``. Other surveys get what `ldp_core.optimize.design` finds; those with more than
-    2048 types get the best on average of what `ldp_core.optimize.surveys.split` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
+    2048 types get the best on average of what `ldp_core.optimize.surveys.split_design` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
     """
     survey = workload.survey or surveyed_bits(workload)
     anyway = survey is not None and (survey.symmetric or survey.n > sizes.MOST_TYPES)
@@ -178,7 +178,7 @@ def of_survey(found: SurveyDesign | SplitDesign) -> ScrambledPatterns | SplitSur
     parameters = {"workload": found.survey.spec, "seed": found.seed, "rounds": found.rounds}
     if isinstance(found, SurveyDesign):
         return ScrambledPatterns("optimized", sizes, epsilon, found.patterns, found.shares, parameters)
-    own = [Own(members, ExplicitMechanism("optimized", strategy, epsilon)) for members, strategy in found.own]
+    own = [GroupTable(members, ExplicitMechanism("optimized", strategy, epsilon)) for members, strategy in found.own]
     rest = None
     if found.rest is not None:
         rest = ScrambledPatterns("optimized", sizes, epsilon, found.rest.patterns, found.rest.shares)

@@ -184,7 +184,7 @@ class Mechanism(Protocol):
     def variance_on(self, workload: Workload, counts: Counts) -> float: ...
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray: ...
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions: ...
-    def worked_over(self, workload: Workload) -> int:
+    def cost_dimension(self, workload: Workload) -> int:
         """How many numbers the errors of each query go through: all types, whatever is asked, but for mechanisms made for surveys."""
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray: ...
@@ -390,7 +390,7 @@ class FromCovariance(ABC):
         """The contribution of a report to the answers of a few ``queries`` (q,): see `Contributions`."""
         return self.contributions(workload.rows(queries))
 
-    def worked_over(self, workload: Workload) -> int:
+    def cost_dimension(self, workload: Workload) -> int:
         """How many numbers the errors of each query go through: all types, whatever is asked."""
         return workload.n
 

@@ -44,7 +44,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import check_epsilon, exp_epsilon
 from ldp_core.wording import meant
 
 KINDS = ("best", "count_mean_sketch")
@@ -139,7 +139,7 @@ def _mechanism(
 ) -> ExplicitMechanism:
     inside = design.write(n)
     inside = inside[inside.any(axis=1) & ~inside.all(axis=1)]  # others would say nothing
-    own, E = int(inside[:, 0].sum()), odds(epsilon)  # blocks of a type, the same number for all
+    own, E = int(inside[:, 0].sum()), exp_epsilon(epsilon)  # blocks of a type, the same number for all
     # One divisor for all keeps the ratios within a row exact.
     Q = np.where(inside, E, 1.0) / (own * E + len(inside) - own)
     explanation = (

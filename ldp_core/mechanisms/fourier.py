@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import check_epsilon, exp_epsilon
 from ldp_core.workloads import Parity, Workload, walsh_hadamard
 
 _LEAST_PART = 1e-13  # of the largest part of a workload: below it, a part is rounding
@@ -38,7 +38,7 @@ def build(n: int, epsilon: float, max_weight: int | None = None, workload: Workl
             f"Fourier on {n:,} types needs a {2 * sampled:,} x {n:,} strategy matrix, too large here. Use fewer attributes or "
             "a smaller max_weight."
         )
-    E = odds(epsilon)
+    E = exp_epsilon(epsilon)
     signs = characters.rows(chosen)
     positive, negative = np.where(signs > 0, E, 1.0), np.where(signs > 0, 1.0, E)
     Q = np.stack([positive, negative], axis=1).reshape(2 * sampled, n) / (sampled * (1 + E))

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import hadamard
 
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import check_epsilon, exp_epsilon
 
 
 def _power_of_two_at_least(x: float) -> int:
@@ -64,7 +64,7 @@ def _strategy(n: int, epsilon: float, blocks: int | None) -> tuple[np.ndarray, i
             f"Hadamard response on {n:,} types needs a {outputs:,} x {n:,} strategy matrix, too large here. "
             "Use coarser bins, randomized response or subset selection."
         )
-    E = odds(epsilon)
+    E = exp_epsilon(epsilon)
     Q = np.ones((outputs, blocks * (size - 1)))
     block = np.where(hadamard(size)[:, 1:] > 0, E, 1.0)  # the all-ones first column would distinguish no types
     for i in range(blocks):

@@ -24,7 +24,7 @@ from ldp_core.mechanisms.base import Estimate, Reports, check_counts, check_repo
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.people import Counts
-from ldp_core.privacy import check_epsilon, odds, probability_within
+from ldp_core.privacy import check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import significant
 from ldp_core.workloads import walsh_hadamard
 
@@ -35,7 +35,7 @@ _CELLS_AT_ONCE = 2**22
 
 def sign_probabilities(epsilon: float) -> tuple[float, float]:
     """Probabilities of sending the true sign, and the opposite one: multiples of `STEP`, which are drawn exactly."""
-    E = odds(epsilon)
+    E = exp_epsilon(epsilon)
     kept = probability_within(E / (E + 1), lambda p: p / (1 - p), E)
     return kept, 1 - kept
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ldp_core.mechanisms.base import Reports, check_rows, check_values
 from ldp_core.mechanisms.unary import BITS_AT_ONCE, UnaryMechanism
-from ldp_core.privacy import check_epsilon, odds, probability_within
+from ldp_core.privacy import check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import significant
 
 
@@ -29,7 +29,7 @@ class LocalHashing(UnaryMechanism):
     name = "olh"
 
     def __init__(self, n: int, epsilon: float, reconstruction: str = "known_total"):
-        E = odds(check_epsilon(epsilon))
+        E = exp_epsilon(check_epsilon(epsilon))
         self.buckets = max(2, round(E + 1))
         self.digits = max(1, math.ceil(math.log2(n))) if n >= 2 else 1
         others = self.buckets - 1

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from ldp_core.mechanisms.base import Reports, check_counts, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
 from ldp_core.people import Counts
-from ldp_core.privacy import odds, probability_within
+from ldp_core.privacy import exp_epsilon, probability_within
 from ldp_core.wording import significant
 
 
@@ -23,7 +23,7 @@ class RandomizedResponse(ExchangeableMechanism):
 
     def __init__(self, n: int, epsilon: float):
         super().__init__(n, epsilon, {})
-        E = odds(self.epsilon)
+        E = exp_epsilon(self.epsilon)
         # The truth with this probability, else any type evenly: the own one among them.
         self.truthful = probability_within((E - 1) / (E + n - 1), lambda t: (1 + (n - 1) * t) / (1 - t), E)
         self.q = (1 - self.truthful) / n

@@ -27,7 +27,7 @@ import math
 import numpy as np
 
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import check_epsilon, exp_epsilon
 
 
 def best_window(n: int, epsilon: float) -> int:
@@ -61,7 +61,7 @@ def build(n: int, epsilon: float, window: int | None = None) -> ExplicitMechanis
             f"A square wave on {n:,} types needs a strategy matrix of {n + 2 * b:,} x {n:,} entries, too large here. Use coarser bins, or a "
             "hierarchical mechanism."
         )
-    E, places = odds(epsilon), np.arange(-b, n + b)
+    E, places = exp_epsilon(epsilon), np.arange(-b, n + b)
     near = np.abs(places[:, None] - np.arange(n)) <= b
     # One divisor for all keeps the ratios within a row exact.
     Q = np.where(near, E, 1.0) / ((2 * b + 1) * E + n - 1)

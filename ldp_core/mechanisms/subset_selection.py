@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from ldp_core.mechanisms.base import Reports, check_counts, check_rows, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
 from ldp_core.people import Counts
-from ldp_core.privacy import check_epsilon, odds, probability_within
+from ldp_core.privacy import check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import significant
 
 _HYPERGEOMETRIC_USERS = 10**9 - 1  # limit of NumPy's multivariate hypergeometric sampler
@@ -34,7 +34,7 @@ class SubsetSelection(ExchangeableMechanism):
             raise ValueError(f"The subset size must be a whole number from 1 to {n - 1}; got {size}.")
         super().__init__(n, epsilon, {"size": int(chosen)})
         self.size = k = int(chosen)
-        E = odds(self.epsilon)
+        E = exp_epsilon(self.epsilon)
         p = probability_within(E * k / (E * k + n - k), lambda p: p * (n - k) / ((1 - p) * k), E)
         self.p, self.q, self.both_own, self.both_other = _subset_moments(n, k, p)
 
@@ -129,7 +129,7 @@ def _subset_moments(n: int, k: int, p: float) -> tuple[float, float, float, floa
 
 def best_subset_size(n: int, epsilon: float) -> int:
     """The subset size of least variance on the histogram workload (Ye and Barg 2018): a neighbour of n/(e^epsilon + 1)."""
-    E = odds(epsilon)
+    E = exp_epsilon(epsilon)
     centre = n / (E + 1)
     candidates = {max(1, math.floor(centre)), math.ceil(centre)}  # below n, as the centre is below n/2
 

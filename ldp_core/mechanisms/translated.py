@@ -22,7 +22,7 @@ import numpy as np
 from ldp_core.mechanisms.base import Audit, FromCovariance, Reports, check_counts, check_rows, check_values
 from ldp_core.mechanisms.files import ROWS, MechanismFile
 from ldp_core.people import Counts
-from ldp_core.privacy import in_steps, log_ratio, odds, probability_within
+from ldp_core.privacy import exp_epsilon, in_steps, log_ratio, probability_within
 
 # Users drawn at once, and outcomes of one multinomial draw.
 USERS_AT_ONCE = 2**20
@@ -57,7 +57,7 @@ class Translated(FromCovariance):
         self.name = name
         super().__init__(n, epsilon, parameters or {}, explanation)
         self._places = self.high.shape[1]
-        self._ratio = odds(self.epsilon)
+        self._ratio = exp_epsilon(self.epsilon)
         self._sizes = self.high.sum(axis=1)
         self._masses = self._places + (self._ratio - 1) * self._sizes
 

@@ -39,7 +39,7 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.people import Counts
-from ldp_core.privacy import STEP, check_epsilon, odds, probability_within
+from ldp_core.privacy import STEP, check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import meant, significant
 
 RECONSTRUCTIONS = ("known_total", "standard", "optimal")
@@ -235,7 +235,7 @@ class UnaryEncoding(UnaryMechanism):
     _decisive = "ratio p(1 - q)/(q(1 - p)) of the two bits where types differ"
 
     def __init__(self, name: str, n: int, epsilon: float, reconstruction: str = "known_total"):
-        E = odds(check_epsilon(epsilon))
+        E = exp_epsilon(check_epsilon(epsilon))
         p, q = (0.5, math.ceil(1 / (E + 1) / STEP) * STEP) if name == "oue" else _symmetric(E)
         self.name = name
         super().__init__(n, epsilon, p, q, reconstruction)

@@ -18,7 +18,7 @@ from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.rows import first_rows
-from ldp_core.optimize.surveys.split import SplitDesign, design_split
+from ldp_core.optimize.surveys.split_design import SplitDesign, design_split
 from ldp_core.optimize.symmetric.rings import RingDesign, design_ring
 from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.run import Callback, Cancel, Progress
@@ -82,7 +82,7 @@ def design(
       (`ldp_core.optimize.surveys.design`). They are best for worst case and average, and ``prior``
       is not used.
     * Another `Survey` past 2,048 types gets patterns, and strategies for the tables whose questions
-      follow an order or single out values (`ldp_core.optimize.surveys.split`).
+      follow an order or single out values (`ldp_core.optimize.surveys.split_design`).
     * A smaller `Survey` without a ``prior`` gets the better of these and of a strategy over all
       types.
     * Every other workload gets a strategy over all types. If its questions are about tables of

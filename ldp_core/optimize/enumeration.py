@@ -28,7 +28,7 @@ from ldp_core.bounds import average_variance
 from ldp_core.bounds.general.enumerated import MOST_TYPES, EnumeratedProof, two_valued
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.priors import check_prior
-from ldp_core.privacy import check_epsilon, fitted_odds
+from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
 from ldp_core.workloads import Workload
 
 TOLERANCE = 1e-10
@@ -89,7 +89,7 @@ def exact(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -
             "coarser bins, or the certified design, whose distance from the optimum a certificate bounds."
         )
     p = check_prior(prior, n)
-    problem = _Problem.of(workload, fitted_odds(epsilon), n * p)
+    problem = _Problem.of(workload, fitted_exp_epsilon(epsilon), n * p)
     solution = problem.solved()
     inverse, mu = problem.certifying(solution)
     proof = EnumeratedProof(workload, epsilon, p, 0.0, inverse, mu)

@@ -23,7 +23,7 @@ from ldp_core.papers.range_errors import (
     EPSILONS,
     USERS,
     Measure,
-    Point,
+    MeasuredCollection,
     RangesFromStarts,
     exact_errors,
     mechanism,
@@ -94,19 +94,19 @@ def series_at(size: int) -> tuple[str, ...]:
     return tuple(series for series in SERIES if not math.isnan(printed()[5, size, series, EPSILON]))
 
 
-def over_epsilon(figure: int, size: int) -> list[Point]:
+def over_epsilon(figure: int, size: int) -> list[MeasuredCollection]:
     """The points of Figure 5 (ranges) or 6 (prefixes) for 2^``size`` types."""
     return [
-        Point(series, epsilon, epsilon, printed=printed()[figure, size, series, epsilon])
+        MeasuredCollection(series, epsilon, epsilon, printed=printed()[figure, size, series, epsilon])
         for series in series_at(size)
         for epsilon in EPSILONS
     ]
 
 
-def over_centres(size: int, centres: Sequence[float] = CENTRES) -> list[Point]:
+def over_centres(size: int, centres: Sequence[float] = CENTRES) -> list[MeasuredCollection]:
     """The points of Figure 8: the consistent tree that the paper found best for 2^``size`` types, and HaarHRR."""
     tree = "HH2" if size == 22 else "HH4"
-    return [Point(series, centre, centre=centre) for series in (tree, "HaarHRR") for centre in centres]
+    return [MeasuredCollection(series, centre, centre=centre) for series in (tree, "HaarHRR") for centre in centres]
 
 
 def of_length(size: int, length: int, callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
@@ -263,7 +263,7 @@ def _by_length(size: int, length: int) -> Panel:
 def _quantiles(place: str, centre: float, of_value: bool) -> Panel:
     """A picture of Figure 9."""
     key = f"cormode-figure-9{place}-{'value' if of_value else 'share'}"
-    points = [Point(series, centre, centre=centre) for series in ("HH2", "HaarHRR")]
+    points = [MeasuredCollection(series, centre, centre=centre) for series in ("HH2", "HaarHRR")]
     return Panel(
         key,
         f"Figure 9 ({place}), {'top' if of_value else 'bottom'}",

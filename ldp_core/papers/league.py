@@ -61,7 +61,7 @@ def compute(
         least = minimum(family, epsilon, cancel)
         budget.tell()
         for name in mechanisms:
-            point = sweep.Point(name, family.on(TYPES), epsilon, PARAMETERS.get(name, {}))
+            point = sweep.SweepPoint(name, family.on(TYPES), epsilon, PARAMETERS.get(name, {}))
             found = None if budget.stopped() else sweep.evaluate(point, cancel)
             if found is None:
                 return _frame(rows)

@@ -105,7 +105,7 @@ class RangesFromStarts:
 
 
 @dataclass(frozen=True)
-class Point:
+class MeasuredCollection:
     """A collection to measure: ``x`` is where it is drawn and ``printed`` what the paper has there."""
 
     series: str
@@ -121,7 +121,7 @@ class Point:
 
 
 def exact_errors(
-    n: int, points: Sequence[Point], workload: Workload, callback: Callback | None, cancel: Cancel | None
+    n: int, points: Sequence[MeasuredCollection], workload: Workload, callback: Callback | None, cancel: Cancel | None
 ) -> pd.DataFrame:
     """A panel's frame of exact errors over a small domain."""
     budget, rows = Budget(None, len(points), cancel, callback), list[Row]()
@@ -136,7 +136,11 @@ def exact_errors(
 
 
 def simulated_errors(
-    n: int, points: Sequence[Point], measures: Mapping[str, Measure], callback: Callback | None, cancel: Cancel | None
+    n: int,
+    points: Sequence[MeasuredCollection],
+    measures: Mapping[str, Measure],
+    callback: Callback | None,
+    cancel: Cancel | None,
 ) -> pd.DataFrame:
     """A panel's frame of errors over `TRIALS` simulated collections, with their standard errors: the root of the mean of each
     measure, whose name is appended to the series. The printed value stands beside the first
@@ -157,7 +161,7 @@ def simulated_errors(
 
 def quantile_errors(
     n: int,
-    points: Sequence[Point],
+    points: Sequence[MeasuredCollection],
     shares: Sequence[float],
     error: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
     callback: Callback | None,
@@ -188,11 +192,11 @@ def share_errors(found: np.ndarray, shares: np.ndarray, counts: np.ndarray) -> n
 
 def _collections(
     n: int,
-    points: Sequence[Point],
+    points: Sequence[MeasuredCollection],
     measured: Callable[[OrderedEstimate, np.ndarray], np.ndarray],
     callback: Callback | None,
     cancel: Cancel | None,
-) -> Iterator[tuple[Point, np.ndarray]]:
+) -> Iterator[tuple[MeasuredCollection, np.ndarray]]:
     """Each point with (trials, k) of what is measured of its collections, until somebody cancels."""
     budget, counts = Budget(None, TRIALS * len(points), cancel, callback), dict[float, np.ndarray]()
     for point in points:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from ldp_core import parts
 
-__all__ = ["asking", "outcomes", "planning", "sides", "simulate", "sweep", "synthetic", "theorems"]
+__all__ = ["asking", "outcomes", "planning", "privacy_accuracy", "simulate", "sweep", "synthetic", "theorems"]
 
 if TYPE_CHECKING:
-    from ldp_core.studies import asking, outcomes, planning, sides, simulate, sweep, synthetic, theorems
+    from ldp_core.studies import asking, outcomes, planning, privacy_accuracy, simulate, sweep, synthetic, theorems
 else:
     __getattr__ = parts.of(__name__, __all__)

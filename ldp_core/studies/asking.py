@@ -119,7 +119,7 @@ def _spread(axes: Sequence[Axis], factors: dict[int, np.ndarray]) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class AnsweredQuestion:
     """A question with its answer, both in the question's unit; ``truth`` over all people. The interval holds it in at least
     95 % of sessions."""
 
@@ -152,7 +152,7 @@ class Asking:
         people = SimulatedUsers(counts, epsilon, rounds, np.random.default_rng(seed), bound=0.5)
         self._counts, self.epsilon, self.rounds, self.seed = counts, epsilon, rounds, seed
         self._session = AdaptiveSession(counts.size, epsilon, rounds, people, bound=0.5, centre=0.5)
-        self.asked: tuple[Asked, ...] = ()
+        self.asked: tuple[AnsweredQuestion, ...] = ()
 
     @property
     def users(self) -> int:
@@ -163,11 +163,11 @@ class Asking:
         """Rounds left."""
         return self._session.remaining
 
-    def ask(self, question: Question) -> Asked:
+    def ask(self, question: Question) -> AnsweredQuestion:
         """The answer of the people of the next round. ValueError where the question or the session is at its end."""
         answer = self._session.ask(question.query)
         truth = float(question.query @ self._counts / max(1, self.users))
-        found = Asked(question, answer, question.in_units(truth))
+        found = AnsweredQuestion(question, answer, question.in_units(truth))
         self.asked = (*self.asked, found)
         return found
 

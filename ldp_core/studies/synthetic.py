@@ -13,8 +13,8 @@ import pandas as pd
 from ldp_core.anova import Set
 from ldp_core.estimators import joint
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
-from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.people import Counts, people_of
 from ldp_core.run import Callback, Cancel
 from ldp_core.workloads import Axis, Survey

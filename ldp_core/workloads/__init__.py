@@ -9,11 +9,6 @@ from typing import Any
 import numpy as np
 
 from ldp_core.wording import check_parameters, meant
-from ldp_core.workloads.asked import Asked as Asked
-from ldp_core.workloads.asked import example_queries as example_queries
-from ldp_core.workloads.asked import joint_domain_fits as joint_domain_fits
-from ldp_core.workloads.asked import tables_asked as tables_asked
-from ldp_core.workloads.asked import tables_limit as tables_limit
 from ldp_core.workloads.axes import Axis as Axis
 from ldp_core.workloads.axes import axes_of as axes_of
 from ldp_core.workloads.base import DENSE_TYPES as DENSE_TYPES
@@ -76,6 +71,11 @@ from ldp_core.workloads.types_part import TypesPart as TypesPart
 from ldp_core.workloads.types_part import kinds_for as kinds_for
 from ldp_core.workloads.types_part import on_types as on_types
 from ldp_core.workloads.types_part import parameter as parameter
+from ldp_core.workloads.workload_size import WorkloadSize as WorkloadSize
+from ldp_core.workloads.workload_size import example_queries as example_queries
+from ldp_core.workloads.workload_size import joint_domain_fits as joint_domain_fits
+from ldp_core.workloads.workload_size import tables_asked as tables_asked
+from ldp_core.workloads.workload_size import tables_limit as tables_limit
 
 FAMILIES: dict[str, type[Workload]] = {
     family.kind: family

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ldp_core import verdicts, wording
-from ldp_core.deploy.collector import Tampering
+from ldp_core.deploy.collector import Manipulation
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Workload
 from pages.ui.session.state import Session
@@ -26,9 +26,9 @@ def show(state: Session, mechanism: Mechanism, workload: Workload, labels: Seque
     chosen = verdicts.judged_queries(workload)
     try:
         found = later.value(
-            ("tampering", mechanism.digest, workload.digest),
+            ("manipulation", mechanism.digest, workload.digest),
             "finding what forged reports can do",
-            len(chosen) * mechanism.worked_over(workload) <= QUICK_ENTRIES,
+            len(chosen) * mechanism.cost_dimension(workload) <= QUICK_ENTRIES,
             lambda cancel: collecting.forged(mechanism, workload, cancel),
         )
     except ValueError as error:
@@ -44,7 +44,7 @@ def show(state: Session, mechanism: Mechanism, workload: Workload, labels: Seque
     )
 
 
-def _told(found: Tampering, workload: Workload, labels: Sequence[str], users: int) -> None:
+def _told(found: Manipulation, workload: Workload, labels: Sequence[str], users: int) -> None:
     moved, worst = found.farthest, found.worst
     reach = float(found.reach.max(initial=0.0))
     if not math.isfinite(reach):

@@ -106,7 +106,7 @@ def of_survey(state: Session, mechanism: ScrambledPatterns | SplitSurvey) -> Non
         return
     if isinstance(mechanism, ScrambledPatterns):
         _of_patterns(state, mechanism, survey)
-        draw_energies(state, mechanism, survey, "energies")
+        draw_fourier_weights(state, mechanism, survey, "fourier-weights")
         return
     _of_designs(state, mechanism, survey)
     if mechanism.rest is not None:
@@ -172,12 +172,12 @@ def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, p
     )
 
 
-def draw_energies(state: Session, mechanism: ScrambledPatterns | SampledSets, survey: Survey, key: str) -> None:
+def draw_fourier_weights(state: Session, mechanism: ScrambledPatterns | SampledSets, survey: Survey, key: str) -> None:
     """Which columns the information of reports is about, beside what would be ideal."""
-    spent, colour = frames.energies(mechanism, survey), charts.colour(mechanism.name)
-    off = float((spent["energy"] - spent["ideal"]).abs().sum()) / 2
+    spent, colour = frames.fourier_weights(mechanism, survey), charts.colour(mechanism.name)
+    off = float((spent["fourier_weight"] - spent["ideal"]).abs().sum()) / 2
     layout.chart(
-        _kept(state, "energies", mechanism, lambda look: charts.energies(spent, look, colour)),
+        _kept(state, "fourier-weights", mechanism, lambda look: charts.fourier_weights(spent, look, colour)),
         f"What reports tell, by the columns that it is about: bars are this mechanism, marks the split with which the lower bound would be met. "
         f"{wording.share(off)} of the information would have to move. {_most(len(spent))}",
         key,
@@ -212,7 +212,7 @@ def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
     survey = state.setting.workload.survey
     if isinstance(mechanism, ScrambledPatterns | SampledSets) and survey is not None:
         st.markdown(f"**{library.spec(name).title}**")
-        draw_energies(state, mechanism, survey, f"energies-{name}")
+        draw_fourier_weights(state, mechanism, survey, f"fourier-weights-{name}")
         st.caption(plain(explained(state, mechanism)))
         return True
     if not isinstance(mechanism, SubsetSelection) or mechanism.n > SAMPLED_TYPES:

@@ -14,8 +14,8 @@ from ldp_core import beliefs, charts, library, wording
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
-from ldp_core.studies import sides
-from ldp_core.studies.outcomes.groups import counts_people
+from ldp_core.studies import privacy_accuracy
+from ldp_core.studies.outcomes.groups_of_queries import counts_people
 from pages.ui import layout
 from pages.ui.controls import control, pick
 from pages.ui.session.state import Session
@@ -168,7 +168,9 @@ def draw_beliefs(
 ) -> None:
     """Beliefs over epsilon, and what a mechanism allows at this one, as a picture and in words; ``what`` of a person is guessed at."""
     n, single, guess = len(prior), None, None
-    curves = beliefs.over_epsilon(before, prior, n, np.union1d(sides.epsilons(epsilon), epsilon), delta, reports)
+    curves = beliefs.over_epsilon(
+        before, prior, n, np.union1d(privacy_accuracy.epsilons(epsilon), epsilon), delta, reports
+    )
     words = [beliefs.belief_in_words(before, epsilon, delta, reports)]
     if found is not None:
         words.append(beliefs.exposure_in_words(found, charts.title(name), before, epsilon, reports))
@@ -188,7 +190,7 @@ def draw_beliefs(
 def _accuracy(state: Session, design: Setting, mechanism: Mechanism | None, later: Later) -> None:
     c, name = state.configuration, state.chosen
     at, case, alpha = (
-        sides.epsilons(c.epsilon_value, CURVE_POINTS),
+        privacy_accuracy.epsilons(c.epsilon_value, CURVE_POINTS),
         state.present.aim(c.mechanism.name),
         state.setting.alpha,
     )
@@ -200,7 +202,7 @@ def _accuracy(state: Session, design: Setting, mechanism: Mechanism | None, late
             ("users bound", about),
             "finding how few users could be enough",
             at_once,
-            lambda cancel: sides.users_bound(workload, at, chosen, alpha),
+            lambda cancel: privacy_accuracy.users_bound(workload, at, chosen, alpha),
         )
     except ValueError as error:  # too many types
         bound, words = None, f"{plain(str(error))} "
@@ -216,14 +218,16 @@ def _accuracy(state: Session, design: Setting, mechanism: Mechanism | None, late
                 f"{charts.title(name)} needs {wording.users(needed)} for a standard error of {wording.error(alpha**0.5)}, "
                 f"{case_meaning(case)}; you have {design.users:,}. "
             )
-            if sides.quick(mechanism):
+            if privacy_accuracy.quick(mechanism):
                 parameters = state.present.parameters_for(name)
                 with _said():
                     curve = later.value(
                         ("users over epsilon", name, sorted(parameters.items()), about),
                         "working out users over epsilon",
                         at_once,
-                        lambda cancel: sides.users_needed(name, workload, at, chosen, alpha, parameters, cancel),
+                        lambda cancel: privacy_accuracy.users_needed(
+                            name, workload, at, chosen, alpha, parameters, cancel
+                        ),
                     )
                     rows += [] if curve is None else [curve[curve["epsilon"] != c.epsilon_value]]
     if not rows:
@@ -248,7 +252,7 @@ def _releases(state: Session, design: Setting, mechanism: Mechanism, later: Late
             key,
             "simulating three collections",
             design.working_types <= QUICK_TYPES,
-            lambda cancel: sides.releases(mechanism, workload, design.counts, design.labels),
+            lambda cancel: privacy_accuracy.releases(mechanism, workload, design.counts, design.labels),
         )
     except ValueError as error:
         st.caption(plain(str(error)))

@@ -30,7 +30,7 @@ def counted(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
     errors = later.value(
         ("answer_errors", mechanism.digest, design.workload.digest, design.people_digest),
         "judging the answers",
-        mechanism.worked_over(design.workload) <= AT_ONCE_TYPES,
+        mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES,
         lambda cancel: verdicts.standard_errors(mechanism, design.workload, design.counts),
     )
     if errors is None:
@@ -69,7 +69,7 @@ def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame |
         return later.value(
             ("judged", mechanism.digest, design.naming, design.people_digest),
             "errors of single queries",
-            mechanism.worked_over(design.workload) <= AT_ONCE_TYPES,
+            mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES,
             lambda cancel: frames.query_errors(
                 [mechanism], design.workload, design.counts, design.labels, cancel=cancel
             ),

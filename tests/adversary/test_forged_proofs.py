@@ -15,7 +15,7 @@ from ldp_core.bounds.surveys.blocks import blocks_certificate
 from ldp_core.bounds.surveys.grouped import grouped, split
 from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.search import improved
-from ldp_core.bounds.surveys.singles import Search
+from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.run import Budget
 from ldp_core.workloads import Prefix, Survey
@@ -45,7 +45,7 @@ MAKE = {
     "by triples": lambda: next(bounds.triples.certificate.improved(symmetric_certificate(workloads.parity(6, 3), 3.0))),
     "by sets": of_sets,
     "by sets and triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
-    "one column at a time": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
+    "one column at a time": lambda: next(SinglesSearch(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
     "parts": parts,
     "blocks": lambda: blocks_certificate(MIXED, 1.0, parts()),
     "merged": lambda: bounds.certificate(FEW, 1.0, None),

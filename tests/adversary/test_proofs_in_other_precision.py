@@ -10,7 +10,7 @@ from ldp_core import bounds, optimize, workloads
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.search import improved
-from ldp_core.bounds.surveys.singles import Search
+from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.run import Budget
 from ldp_core.workloads import Survey
@@ -33,7 +33,7 @@ PROOFS = {
     "tables": lambda: closed_form_of_survey(workloads.survey([3, 4], 1), 2.0),
     "sets": by_sets,
     "triples of a survey": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
-    "single columns": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
+    "single columns": lambda: next(SinglesSearch(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
 }
 ALTERED = {
     "half precision": lambda array: array.astype(np.float16),

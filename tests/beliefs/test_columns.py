@@ -9,10 +9,10 @@ import pytest
 from ldp_core import beliefs
 from ldp_core.mechanisms import ExplicitMechanism, ScrambledPatterns, SplitSurvey
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys.groups import Own
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.sampled import SampledSets
-from ldp_core.mechanisms.surveys.split import SplitBudget
+from ldp_core.mechanisms.surveys.split_budget import SplitBudget
+from ldp_core.mechanisms.surveys.split_survey import GroupTable
 from ldp_core.people import Counted
 from ldp_core.workloads import survey
 
@@ -79,7 +79,7 @@ def split(rest):
     for attributes in ((0,), (0, 2)):
         n = math.prod(SIZES[i] for i in attributes)
         strategy = np.random.default_rng(n).random((2 * n, n)) + 0.5
-        own.append(Own(attributes, ExplicitMechanism("optimized", strategy / strategy.sum(axis=0), EPSILON)))
+        own.append(GroupTable(attributes, ExplicitMechanism("optimized", strategy / strategy.sum(axis=0), EPSILON)))
     return SplitSurvey("optimized", SIZES, EPSILON, own, rest, [0.3, 0.2, 0.5][: 2 + (rest is not None)])
 
 

@@ -103,14 +103,14 @@ def test_figures_of_mechanisms(row):
     for place, error in enumerate(frequency.ERRORS):
         assert bounds.efficient_of(mechanism, error) == (exact[place], 0.0)
         assert bounds.large_sample_of(mechanism, error) == (even[place], 0.0)
-        found, spread = bounds.large_sample_of(mechanism, error, JEFFREYS, draws)
+        found, exp_epsilon_minus_one = bounds.large_sample_of(mechanism, error, JEFFREYS, draws)
         stated = number(errors[place])
-        assert abs(found - number(jeffreys[place])) <= 4 * math.hypot(spread, stated) + 1e-4
-        assert spread == pytest.approx(stated, rel=0.25, abs=1e-4)
-        found, spread = bounds.efficient_of(mechanism, error, JEFFREYS, draws)
+        assert abs(found - number(jeffreys[place])) <= 4 * math.hypot(exp_epsilon_minus_one, stated) + 1e-4
+        assert exp_epsilon_minus_one == pytest.approx(stated, rel=0.25, abs=1e-4)
+        found, exp_epsilon_minus_one = bounds.efficient_of(mechanism, error, JEFFREYS, draws)
         # The mean of |P|^2, exact here, was drawn as well there.
-        stated = math.hypot(spread, of_shares) if error == "distribution" else spread
-        assert abs(found - number(mean[place])) <= 4 * math.hypot(spread, stated) + 6e-4
+        stated = math.hypot(exp_epsilon_minus_one, of_shares) if error == "distribution" else exp_epsilon_minus_one
+        assert abs(found - number(mean[place])) <= 4 * math.hypot(exp_epsilon_minus_one, stated) + 6e-4
 
 
 @pytest.mark.parametrize("row", table(PROTOCOL_FREE), ids=lambda row: f"{number(row[0])}-{number(row[1])}")
@@ -134,8 +134,8 @@ def test_the_best_estimator_lies_below_the_large_sample_figure_for_long(row):
     b = math.tanh(epsilon / 2)
     # E log pi for an arcsine law has a closed form.
     assert 2 / b**2 * ((1 + math.sqrt(1 - b**2)) / 4) ** 2 == corollary
-    found, spread = bounds.large_sample_of(mechanism, concentration=JEFFREYS)
-    assert abs(found - number(corollary)) <= 4 * spread
+    found, exp_epsilon_minus_one = bounds.large_sample_of(mechanism, concentration=JEFFREYS)
+    assert abs(found - number(corollary)) <= 4 * exp_epsilon_minus_one
     assert two_types.bayes_limit(epsilon) == limit
     assert bounds.efficient_of(mechanism, concentration=JEFFREYS)[0] == pytest.approx(two_types.bayes_limit(epsilon))
     errors = [two_types.bayes_error(epsilon, users) for users in USERS]
@@ -278,12 +278,15 @@ def test_no_strategy_is_below_the_protocol_free_figures(n, epsilon, seed, error)
         return
     mechanism = SimpleNamespace(n=n, epsilon=epsilon, strategy=Q)
     for concentration in (None, 3.0):
-        found, spread = bounds.large_sample_of(mechanism, error, concentration, draws=400)
+        found, exp_epsilon_minus_one = bounds.large_sample_of(mechanism, error, concentration, draws=400)
         exact, noise = bounds.efficient_of(mechanism, error, concentration, draws=400)
         known = 0.0 if concentration is None else 0.06  # |P|^2 of the draws is off its mean by as much, at most
-        assert found <= exact * (1 + 1e-9) + 5 * (spread + noise) + known
+        assert found <= exact * (1 + 1e-9) + 5 * (exp_epsilon_minus_one + noise) + known
         for form in frequency.FORMS:
-            assert bounds.large_sample(n, epsilon, error, form, concentration) <= found + 5 * spread + 1e-9 * found
+            assert (
+                bounds.large_sample(n, epsilon, error, form, concentration)
+                <= found + 5 * exp_epsilon_minus_one + 1e-9 * found
+            )
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 1.7, 3.0])
@@ -304,11 +307,13 @@ def test_the_printed_form_is_tight_for_two_types_and_little_epsilon():
 
 def test_where_frequencies_take_single_correlations_only():
     assert pytest.approx(1.7627, abs=5e-5) == frequency.HALF_CORRELATED
-    n, spread = 5, 5 * math.exp(-5 * math.log(5) / 4)
+    n, exp_epsilon_minus_one = 5, 5 * math.exp(-5 * math.log(5) / 4)
     below, above = frequency.HALF_CORRELATED - 1e-9, frequency.HALF_CORRELATED + 1e-9
     together = math.sinh(below / 2) ** 2 / 4
-    assert bounds.large_sample(n, below, "frequency", "sharp") == pytest.approx(spread * (1 / together - 1), rel=1e-6)
-    assert bounds.large_sample(n, above, "frequency", "sharp") == pytest.approx(spread, rel=1e-6)
+    assert bounds.large_sample(n, below, "frequency", "sharp") == pytest.approx(
+        exp_epsilon_minus_one * (1 / together - 1), rel=1e-6
+    )
+    assert bounds.large_sample(n, above, "frequency", "sharp") == pytest.approx(exp_epsilon_minus_one, rel=1e-6)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 6.0])
@@ -324,8 +329,8 @@ def test_one_reported_type_has_a_shorter_way_to_the_same(epsilon):
 
 def test_randomized_response_on_a_thousand_types_and_unary_encoding_on_ten():
     large = mechanisms.create("randomized_response", n=1024, epsilon=1.0)
-    found, spread = bounds.large_sample_of(large, "frequency", JEFFREYS, draws=200)
-    assert 0 < spread < 1e-3 * found < bounds.efficient_of(large, "frequency", JEFFREYS, draws=200)[0]
+    found, exp_epsilon_minus_one = bounds.large_sample_of(large, "frequency", JEFFREYS, draws=200)
+    assert 0 < exp_epsilon_minus_one < 1e-3 * found < bounds.efficient_of(large, "frequency", JEFFREYS, draws=200)[0]
     for name in ("rappor", "oue"):
         assert bounds.large_sample_of(mechanisms.create(name, n=10, epsilon=1.0), concentration=1.0, draws=20)[0] > 0
 

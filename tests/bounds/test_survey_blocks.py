@@ -11,7 +11,7 @@ from scipy import linalg
 from ldp_core import bounds, optimize, workloads
 from ldp_core.bounds import survey_blocks
 from ldp_core.bounds.proof import MARGIN
-from ldp_core.bounds.survey_blocks import Block
+from ldp_core.bounds.survey_blocks import GramBlock
 from ldp_core.bounds.surveys import blocks
 from ldp_core.bounds.surveys.best import survey_certificate
 from ldp_core.run import Budget
@@ -137,8 +137,8 @@ def test_conditions_about_all_of_eleven_columns_are_bounded_at_once():
     survey = conditions_in_a_row(ADULT)
     proof = blocks.blocks_certificate(survey, 1.0, None)
     lengths = sum((1.0 + i) * np.sqrt(group.base.rows([0]).var()) for i, group in enumerate(survey.groups))
-    spread = (proof.value / survey.n - survey.components.constant) * math.sinh(0.5) ** 2
-    assert 0.85 * lengths**2 < spread < lengths**2
+    exp_epsilon_minus_one = (proof.value / survey.n - survey.components.constant) * math.sinh(0.5) ** 2
+    assert 0.85 * lengths**2 < exp_epsilon_minus_one < lengths**2
     assert proof.verify()
 
 
@@ -201,9 +201,9 @@ def test_the_certificate_is_the_closed_form_at_once(name):
 @EVERY
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_the_certificate_is_that_of_the_whole_matrix(survey, epsilon):
-    found, spread = certificate(survey, epsilon), math.sinh(epsilon / 2) ** 2
+    found, exp_epsilon_minus_one = certificate(survey, epsilon), math.sinh(epsilon / 2) ** 2
     assert found.verify()
-    whole = survey.n * survey.components.constant + np.sqrt(eigenvalues(survey)).sum() ** 2 / spread
+    whole = survey.n * survey.components.constant + np.sqrt(eigenvalues(survey)).sum() ** 2 / exp_epsilon_minus_one
     if isinstance(found, bounds.BlocksCertificate) and found.value > survey.trace:
         assert found.value <= whole * (1 + 1e-7)  # roots of what rounding makes of eigenvalues of 0
     assert found.value >= bounds.centred_svd(survey, epsilon) * (1 - 2e-8)
@@ -239,10 +239,10 @@ def test_eigenvalues_are_bounded_tightly_from_below(n):
     """Running totals: 1 / (2 sin((2 k - 1) pi / (4 n + 2))) are the roots."""
     exact = (1 / (2 * np.sin((2 * np.arange(1, n + 1) - 1) * math.pi / (4 * n + 2)))).sum()
     G = Prefix(n).gram_dense()
-    found = blocks.roots_at_least(Block(1.0, G, 0.0))
+    found = blocks.roots_at_least(GramBlock(1.0, G, 0.0))
     assert exact * (1 - 1e-9) <= found <= exact * (1 + 1e-13)  # the sum itself is rounded
     off = 1e-3 * np.eye(n)  # of norm 1e-3 sqrt(n)
-    below = blocks.roots_at_least(Block(1.0, G + off, 1e-3 * math.sqrt(n)))
+    below = blocks.roots_at_least(GramBlock(1.0, G + off, 1e-3 * math.sqrt(n)))
     assert below <= exact
 
 
@@ -261,6 +261,6 @@ def test_a_wrong_routine_weakens_the_bound_and_proves_nothing_untrue(wrong, monk
             "other": (values, rng.standard_normal(V.shape)),
         }[wrong]
 
-    assert blocks.roots_at_least(Block(1.0, G, 0.0)) > exact * (1 - 1e-9)
+    assert blocks.roots_at_least(GramBlock(1.0, G, 0.0)) > exact * (1 - 1e-9)
     monkeypatch.setattr(blocks.linalg, "eigh", eigh)
-    assert not blocks.roots_at_least(Block(1.0, G, 0.0)) > exact * (1 - 1e-6)
+    assert not blocks.roots_at_least(GramBlock(1.0, G, 0.0)) > exact * (1 - 1e-6)

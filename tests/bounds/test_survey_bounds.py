@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ldp_core import anova, bounds, optimize, workloads
-from ldp_core.bounds.proof import spread
+from ldp_core.bounds.proof import exp_epsilon_minus_one
 from ldp_core.bounds.surveys import fibres
 from ldp_core.bounds.surveys.certificate import (
     SurveyCertificate,
@@ -33,18 +33,18 @@ ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
 @cache
 def rows(shape):
-    """All 0/1 tables of a small shape but the constant ones: their sets of attributes, shares (r,) and energies W (r, sets)."""
+    """All 0/1 tables of a small shape but the constant ones: their sets of attributes, shares (r,) and Fourier weights W (r, sets)."""
     cells = math.prod(shape)
     tables = (np.arange(1, 2**cells - 1)[:, None] >> np.arange(cells) & 1).reshape(-1, *shape).astype(float)
     sets = list(anova.subsets(range(len(shape))))[1:]
-    energies = np.empty((len(tables), len(sets)))
+    fourier_weights = np.empty((len(tables), len(sets)))
     for j, members in enumerate(sets):
         axes = tuple(i + 1 for i in range(len(shape)) if i not in members)
         found = tables.mean(axis=axes, keepdims=True)
         for i in members:
             found = found - found.mean(axis=i + 1, keepdims=True)
-        energies[:, j] = (found**2).reshape(len(tables), -1).mean(axis=1)
-    return sets, tables.reshape(len(tables), -1).mean(axis=1), energies
+        fourier_weights[:, j] = (found**2).reshape(len(tables), -1).mean(axis=1)
+    return sets, tables.reshape(len(tables), -1).mean(axis=1), fourier_weights
 
 
 def relative(survey, epsilon, value):
@@ -65,11 +65,11 @@ def relative(survey, epsilon, value):
     ],
 )
 def test_inequalities_hold_for_all_sets(shape, kinds):
-    sets, shares, energies = rows(shape)
+    sets, shares, fourier_weights = rows(shape)
     relaxation = Relaxation(Traces(shape, kinds), D=30.0)
     kept = [j for j, members in enumerate(sets) if all(shape[i] > 1 for i in members)]
     cells = relaxation.traces.places([sets[j] for j in kept])
-    W = energies[:, kept]
+    W = fourier_weights[:, kept]
     K = coefficients_differing(relaxation.traces, relaxation.differing)[:, cells]
     assert (W @ K.T + shares[:, None] ** 2).min() > -1e-12
     alone, around = coefficients_aligned(relaxation.traces, relaxation.aligned)
@@ -161,13 +161,13 @@ def test_without_inequalities_the_bound_is_the_closed_form(epsilon):
 def true_bound(proof):
     """What the weights of ``proof`` prove by all sets of a small domain, in rational arithmetic."""
     survey, c = proof.workload, proof.workload.components
-    sets, shares, energies = rows(survey.shape)
+    sets, shares, fourier_weights = rows(survey.shape)
     cells = math.prod(survey.shape)
-    D = Fraction(spread(proof.epsilon))
+    D = Fraction(exp_epsilon_minus_one(proof.epsilon))
     position = [sets.index(members) for members in c.sets]
-    # The energies are fractions with a denominator of cells^2 at most.
+    # The Fourier weights are fractions with a denominator of cells^2 at most.
     weights = [Fraction(float(w)) for w in proof.weights]
-    numerators = np.rint(energies[:, position] * cells**2).astype(int)
+    numerators = np.rint(fourier_weights[:, position] * cells**2).astype(int)
     most = Fraction(0)
     for own, count in {(tuple(row), round(s * cells)) for row, s in zip(numerators, shares, strict=True)}:
         s = Fraction(count, cells)
@@ -298,8 +298,8 @@ def one_column_at_a_time(sizes, epsilon):
     constant = sum(1 / n for n in sizes)
     for n in sizes:
         s = np.arange(1, n) / n
-        energy = (D**2 * s * (1 - s) / (1 + D * s) ** 2).max()
-        roots += (n - 1) / math.sqrt(n * energy)
+        fourier_weight = (D**2 * s * (1 - s) / (1 + D * s) ** 2).max()
+        roots += (n - 1) / math.sqrt(n * fourier_weight)
     return math.prod(sizes) * (constant + roots**2)
 
 

@@ -1,4 +1,4 @@
-"""Single columns: energies of sets against what is said to be their largest, and how close proofs come to designs."""
+"""Single columns: Fourier weights of sets against what is said to be their largest, and how close proofs come to designs."""
 
 import itertools
 import math
@@ -13,7 +13,7 @@ from ldp_core.bounds.surveys import singles
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
 
-def energies(tables):
+def fourier_weights(tables):
     """Shares (r,) and W (r, k) on each of the k attributes alone, of tables (r, n_1, ..., n_k) with values in [0, 1]."""
     share = tables.reshape(len(tables), -1).mean(axis=1)
     axes = range(1, tables.ndim)
@@ -39,7 +39,7 @@ def test_no_set_of_a_small_domain_has_more(shape, steps, values, monkeypatch):
     monkeypatch.setattr(
         singles, "MOST_VALUES", values
     )  # 2: attributes of three values and more without regard to how many
-    share, found = energies(all_sets(shape))
+    share, found = fourier_weights(all_sets(shape))
     rng = np.random.default_rng(0)
     for weights in (np.ones(len(shape)), rng.random(len(shape)), np.eye(len(shape))[0]):
         assert (found @ weights <= most(shape, weights, steps, share) * (1 + 1e-12)).all()
@@ -51,7 +51,7 @@ def test_no_function_with_values_between_has_more():
     tables = rng.random((4000, *shape)) ** rng.choice([0.2, 1, 8, 40], (4000, 1, 1, 1, 1))
     boxes = [rng.random((4000, n)) < rng.choice([0.2, 0.5, 1.0], (4000, 1)) for n in shape]
     tables[:2000] *= np.einsum("ra,rb,rc,rd->rabcd", *boxes)[:2000]
-    share, found = energies(tables)
+    share, found = fourier_weights(tables)
     told = share > 0
     for weights in ((1.0, 1.0, 1.0, 1.0), (1.0, 0.6, 0.4, 0.5)):
         assert (found[told] @ weights <= most(shape, weights, 40, share[told]) * (1 + 1e-12)).all()
@@ -81,7 +81,7 @@ def test_sums_and_hulls_are_what_brute_force_finds():
 @pytest.mark.parametrize(("epsilon", "gap"), [(3.0, 0.07), pytest.param(4.0, 0.12, marks=pytest.mark.slow)])
 def test_first_weights_for_a_real_survey(epsilon, gap):
     survey = workloads.survey(ADULT, 1)
-    *_, proof = singles.Search(survey, epsilon).starts()
+    *_, proof = singles.SinglesSearch(survey, epsilon).starts()
     design = optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=8, seed=0)
     assert proof.verify()
     assert proof.variance > 0
@@ -99,14 +99,14 @@ def test_the_search_for_weights_halves_what_is_left():
 
 def test_weighted_columns_and_columns_of_many_values():
     survey = workloads.survey((2, 3, 40, 7), 1, weights=[3.0, 1.0, 2.0, 1.0])
-    *_, proof = singles.Search(survey, 4.0).starts()
+    *_, proof = singles.SinglesSearch(survey, 4.0).starts()
     design = optimize.design(survey, epsilon=4.0, time_limit=None, max_rounds=8, seed=0)
     assert bounds.centred_svd(survey, 4.0) * 1.1 < proof.value <= design.objective
 
 
 def test_forged_certificates_are_refused():
     survey = workloads.survey((2, 3, 4, 5), 1)
-    *_, proof = singles.Search(survey, 3.0).rounds()
+    *_, proof = singles.SinglesSearch(survey, 3.0).rounds()
     assert proof.verify()
     assert not replace(proof, value=np.nextafter(proof.proven(), np.inf)).verify()
     assert not replace(proof, epsilon=3.1).verify()

@@ -14,7 +14,7 @@ from ldp_core.bounds.triples.certificate import fits, improved, trace_and_total
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.moments import moments
 from ldp_core.bounds.triples.relaxation import Relaxation
-from ldp_core.bounds.triples.search import Search, joined, mixed
+from ldp_core.bounds.triples.search import TriplesSearch, joined, mixed
 from ldp_core.optimize import SearchLimits, design, design_orbits
 from ldp_core.run import unchecked
 from ldp_core.workloads import walsh_hadamard
@@ -57,7 +57,7 @@ def moments_of(f, length, q=2):
     return np.concatenate([[1], [pairs[apart == r].mean() for r in range(length + 1)], triples])
 
 
-def energies_of(sets, length, q=2):
+def fourier_weights_of(sets, length, q=2):
     """(k, length + 1) W^l of 0/1 rows (k, n), by an orthonormal basis of the functions of each letter, the constant first."""
     basis = np.linalg.qr(np.column_stack([np.ones(q), np.eye(q)[:, 1:]]))[0] / np.sqrt(q)
     found = np.asarray(sets, dtype=float).reshape(-1, *(q,) * length)
@@ -80,7 +80,7 @@ def test_sets_obey_all_that_is_said_of_them(bits, q):
     cuts = np.column_stack([rng.integers(-2, 3, (12, bits + 1)), np.arange(12) % 2]).astype(float)
     for f in some_sets(bits, q):
         m, a = moments_of(f, bits, q), f.mean()
-        assert known.energies @ m == pytest.approx(energies_of(f[None], bits, q)[0])
+        assert known.fourier_weights @ m == pytest.approx(fourier_weights_of(f[None], bits, q)[0])
         assert (known.signs @ m >= -1e-12).all()
         own, times = known.sized
         assert (own @ m >= -1e-12).all()
@@ -166,7 +166,7 @@ def all_sets(length, q):
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
 def test_all_sets_of_two_letters_are_below_the_bound(q, epsilon):
     sets, n = all_sets(2, q), q**2
-    W, D, size = energies_of(sets, 2, q)[:, 1:], np.expm1(epsilon), sets.sum(axis=1)
+    W, D, size = fourier_weights_of(sets, 2, q)[:, 1:], np.expm1(epsilon), sets.sum(axis=1)
     sizes = range(1, n // 2 + 1)
     for weights in np.random.default_rng(q).random((3, 2)):
         ratio = W @ weights * (D / (1 + D * size / n)) ** 2
@@ -183,12 +183,12 @@ def test_all_sets_of_two_letters_are_below_the_bound(q, epsilon):
 @pytest.mark.parametrize(("q", "epsilon"), [(3, 0.1), (3, 2.0), (4, 1.0), (4, 3.0)])
 def test_proofs_are_near_the_best_mixture_of_all_sets_of_two_letters(q, epsilon):
     sets, worth, D = all_sets(2, q), np.array([1.0, 2.0]), np.expm1(epsilon)
-    e = energies_of(sets, 2, q) * (D / (1 + D * sets.mean(axis=1, keepdims=True))) ** 2
+    e = fourier_weights_of(sets, 2, q) * (D / (1 + D * sets.mean(axis=1, keepdims=True))) ** 2
     e = np.unique(np.round(e[:, 1:], 12), axis=0)
     exact = float((worth / (mixed(np.full(len(e), 1 / len(e)), e, worth, 20_000) @ e)).sum())
     found = [
         float(np.sqrt(worth * duals.weights).sum() ** 2) / duals.ratio(epsilon, q)
-        for duals in Search(2, epsilon, worth, alphabet=q).rounds()
+        for duals in TriplesSearch(2, epsilon, worth, alphabet=q).rounds()
     ]
     assert 0.97 * exact < max(found) <= exact * (1 + 1e-9)
 
@@ -222,7 +222,7 @@ def five() -> np.ndarray:
 
 
 def test_all_sets_of_five_bits_are_below_the_bound():
-    """Against the list of all energies of degrees one to three."""
+    """Against the list of all Fourier weights of degrees one to three."""
     points, D = five(), np.expm1(2.0)
     for weights in np.random.default_rng(1).random((3, 3)):
         size = points[:, 0]
@@ -402,4 +402,4 @@ def test_a_search_that_is_stopped_ends_with_what_was_proved():
 
 def test_a_search_ends_where_nothing_is_to_be_gained():
     worth = np.array([1.0, 2.0, 1.0, 0, 0])
-    assert len(list(Search(5, 2.0, worth).rounds(beyond=1e9))) < len(list(Search(5, 2.0, worth).rounds()))
+    assert len(list(TriplesSearch(5, 2.0, worth).rounds(beyond=1e9))) < len(list(TriplesSearch(5, 2.0, worth).rounds()))

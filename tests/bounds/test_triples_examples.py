@@ -7,9 +7,9 @@ import pytest
 
 from ldp_core import optimize, workloads
 from ldp_core.bounds.triples import examples, surveys
-from ldp_core.bounds.triples.search import Columns, Search
+from ldp_core.bounds.triples.search import Columns, TriplesSearch
 from ldp_core.workloads import walsh_hadamard
-from tests.bounds.test_triples import all_sets, energies_of, records
+from tests.bounds.test_triples import all_sets, fourier_weights_of, records
 
 
 def test_all_of_them_are_sets_of_four_bits():
@@ -17,7 +17,7 @@ def test_all_of_them_are_sets_of_four_bits():
     levels = np.bitwise_count(np.arange(16))
     squares = walsh_hadamard(sets) ** 2
     exist = {tuple(row) for row in np.stack([squares[:, levels == k].sum(axis=1) for k in range(5)], axis=1).tolist()}
-    found = examples.energies(4) * 256
+    found = examples.fourier_weights(4) * 256
     assert {tuple(row) for row in found.tolist()} <= exist
     for known in ((64, 64, 0, 0, 0), (16, 32, 16, 0, 0), (1, 4, 6, 4, 1), (25, 36, 6, 4, 9), (16, 0, 32, 0, 16)):
         assert known in {tuple(row) for row in found.tolist()}, known
@@ -25,8 +25,8 @@ def test_all_of_them_are_sets_of_four_bits():
 
 @pytest.mark.parametrize("q", [3, 4])
 def test_all_of_them_are_sets_of_two_letters(q):
-    exist = np.unique(np.round(energies_of(all_sets(2, q), 2, q), 9), axis=0)
-    found = np.round(examples.energies(2, q), 9)
+    exist = np.unique(np.round(fourier_weights_of(all_sets(2, q), 2, q), 9), axis=0)
+    found = np.round(examples.fourier_weights(2, q), 9)
     assert {tuple(row) for row in found.tolist()} <= {tuple(row) for row in exist.tolist()}
     assert len(found) > q
 
@@ -34,14 +34,14 @@ def test_all_of_them_are_sets_of_two_letters(q):
 def test_balls_are_sets_of_three_letters():
     within = (records(3, 3) < 2).sum(axis=1)
     sets = np.array([within <= r for r in range(3)])
-    rows = examples.energies(3, 3)
-    for row in energies_of(sets, 3, 3)[:2]:
+    rows = examples.fourier_weights(3, 3)
+    for row in fourier_weights_of(sets, 3, 3)[:2]:
         assert np.abs(rows - row).sum(axis=1).min() < 1e-12
 
 
 @pytest.mark.parametrize(("bits", "q"), [(5, 2), (9, 2), (16, 2), (5, 3), (12, 5)])
-def test_energies_sum_to_the_share(bits, q):
-    found = examples.energies(bits, q)
+def test_fourier_weights_sum_to_the_share(bits, q):
+    found = examples.fourier_weights(bits, q)
     assert found.sum(axis=1) == pytest.approx(np.sqrt(found[:, 0]))
     assert (found >= 0).all()
 
@@ -65,14 +65,14 @@ def limit_of(survey, epsilon):
     bits, c, D = surveys.length(survey), survey.components, np.expm1(epsilon)
     levels = np.array([len(members) for members in c.sets])
     worth = np.bincount(levels - 1, c.dims * np.sqrt(c.gram), bits) ** 2
-    W = examples.energies(bits)
+    W = examples.fourier_weights(bits)
     columns = Columns(worth, W[:, 1:] * (D / (1 + D * np.sqrt(W[:, :1]))) ** 2)
     return survey.n * (c.constant + columns.limit)
 
 
 def test_nothing_is_solved_where_they_tell_that_nothing_is_to_be_gained():
     worth = np.array([1.0, 2.0, 1.0, 0, 0])
-    assert list(Search(5, 2.0, worth).rounds(beyond=1e9)) == []
+    assert list(TriplesSearch(5, 2.0, worth).rounds(beyond=1e9)) == []
 
 
 def test_proofs_stay_below_what_sets_that_exist_allow():

@@ -11,7 +11,7 @@ from ldp_core.bounds.surveys.search import closed_form
 from ldp_core.bounds.triples import surveys
 from ldp_core.run import Budget, Interrupted
 from ldp_core.workloads import walsh_hadamard
-from tests.bounds.test_triples import energies_of, records
+from tests.bounds.test_triples import fourier_weights_of, records
 
 CHOSEN = workloads.survey(
     [2] * 8, [(0, 1, 2), (2, 3), (3, 4, 5), (1, 6), (5, 6, 7), (0,)], [1.0, 2.0, 0.5, 1.0, 1.5, 3.0]
@@ -146,8 +146,8 @@ def test_no_set_of_records_of_more_values_tells_more(q):
     found, every, D = proof(survey, 3.0), records(4, q), np.expm1(3.0)
     sets = [rng.random(q**4) < share for share in (0.01, 0.05, 0.1, 0.3, 0.7)]
     sets += [(every < 1)[:, :m].all(axis=1) for m in (1, 2, 3, 4)] + [every[:, 0] == every[:, 1], every.sum(axis=1) < 3]
-    energies = energies_of(np.array(sets), 4, q)[:, 1:]
-    ratios = energies @ found.duals.weights * (D / (1 + D * np.mean(sets, axis=1))) ** 2
+    fourier_weights = fourier_weights_of(np.array(sets), 4, q)[:, 1:]
+    ratios = fourier_weights @ found.duals.weights * (D / (1 + D * np.mean(sets, axis=1))) ** 2
     assert (ratios <= found.duals.ratio(3.0, q)).all()
     assert ratios.max() > 0.9 * found.duals.ratio(3.0, q)
 
@@ -213,15 +213,15 @@ def test_a_certificate_about_more_values_ends_in_time():
     ],
 )
 def test_no_set_of_records_tells_more(survey):
-    """The condition of the argument, with the energies of exactly the sets of columns that are asked about."""
+    """The condition of the argument, with the Fourier weights of exactly the sets of columns that are asked about."""
     found, columns = proof(survey, 2.0), [i for i, size in enumerate(survey.shape) if size == 2]
     bits, ratio = len(columns), found.duals.ratio(2.0)
     asked = np.array([sum(1 << columns.index(i) for i in members) for members in survey.components.sets])
     sets = some_sets(bits, np.random.default_rng(0), 40).astype(float)
-    energies = np.stack([(walsh_hadamard(row)[asked] / 2**bits) ** 2 for row in sets])
+    fourier_weights = np.stack([(walsh_hadamard(row)[asked] / 2**bits) ** 2 for row in sets])
     weights = found.duals.weights[np.bitwise_count(asked) - 1]
     D = np.expm1(2.0)
-    assert (D**2 * energies @ weights / (1 + D * sets.mean(axis=1)) ** 2 <= ratio).all()
+    assert (D**2 * fourier_weights @ weights / (1 + D * sets.mean(axis=1)) ** 2 <= ratio).all()
     best = optimize.design(survey, epsilon=2.0, time_limit=None, max_rounds=10, seed=0)
     assert found.value <= best.objective
 

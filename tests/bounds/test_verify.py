@@ -62,7 +62,7 @@ def test_the_spread_is_above_the_true_one_and_close_to_it(text):
     with localcontext() as context:
         context.prec = 80
         true = Fraction(Decimal(text).exp() - 1)
-    assert 0 < verify.spread(text) - true < Fraction(1, 2**100)
+    assert 0 < verify.exp_epsilon_minus_one(text) - true < Fraction(1, 2**100)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_spread_is_above_the_true_one_and_close_to_it(text):
 )
 def test_what_is_no_epsilon_is_refused(text):
     with pytest.raises(ValueError, match="decimal number"):
-        verify.spread(text)
+        verify.exp_epsilon_minus_one(text)
 
 
 @pytest.mark.parametrize("kind", verify.NAMED)
@@ -191,7 +191,7 @@ def test_shaken_classes_prove_no_more_than_rational_arithmetic_does(seed, noise,
     trace = sum(many * c * g for many, c, g in zip(K[0], whole, spectrum, strict=True))
     X = [sum(c**2 * g * k for c, g, k in zip(whole, spectrum, row, strict=True)) / n for row in K]
     assert len(C) == 4
-    mu, D = Fraction(float(arrays["multiplier"][0])), verify.spread("1")
+    mu, D = Fraction(float(arrays["multiplier"][0])), verify.exp_epsilon_minus_one("1")
     missing = Fraction(0)
     for high in range(2**n):
         bits = [u for u in range(n) if high >> u & 1]

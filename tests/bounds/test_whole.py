@@ -60,11 +60,11 @@ def test_averages_over_the_group_by_brute_force(d, data, floor):
 
 
 def test_the_cut_of_low_degree_functions():
-    """c = sum over |T| <= g of 2^(g - |T|) Moebius coefficients: energy 4^g C(j-1, g)^2 at weight j > g, none at 1 .. g."""
+    """c = sum over |T| <= g of 2^(g - |T|) Moebius coefficients: Fourier weight 4^g C(j-1, g)^2 at weight j > g, none at 1 .. g."""
     d, g = 6, 2
     scheme = Scheme(2**d, binary=True)
     cut = Cut(np.array([7.0, -3.0, 1.0, 0.0, 0.0, 0.0, 0.0]), 1.0)
-    assert cut.energies(scheme) == pytest.approx([4**g, 0, 0, 4**g * 1, 4**g * 9, 4**g * 36, 4**g * 100])
+    assert cut.fourier_weights(scheme) == pytest.approx([4**g, 0, 0, 4**g * 1, 4**g * 9, 4**g * 36, 4**g * 100])
     assert cut.total(scheme) == 2**g
 
 
@@ -73,13 +73,13 @@ def test_violated_cuts_are_true_and_violated():
     d, mean = 5, 0.375
     scheme = Scheme(2**d, binary=True)
     rest = mean - mean**2
-    energies = np.array([mean**2, 0.4 * rest, 0.6 * rest, 0, 0, 0]) + 1e-9
-    profile = Profile(scheme, mean, energies)
+    fourier_weights = np.array([mean**2, 0.4 * rest, 0.6 * rest, 0, 0, 0]) + 1e-9
+    profile = Profile(scheme, mean, fourier_weights)
     found = [cut for shape in shapes(scheme) for cut in profile.violated(shape)]
     assert found
     for cut in found:
         assert cut.valid(scheme)
-        square = cut.energies(scheme) @ energies
+        square = cut.fourier_weights(scheme) @ fourier_weights
         value = square - (2 * cut.floor + 1) * cut.total(scheme) * mean + cut.floor * (cut.floor + 1)
         assert value < -SHALLOW / 2
     # Those of a real function violate none: two attributes both set, whatever the others are.
@@ -89,7 +89,7 @@ def test_violated_cuts_are_true_and_violated():
 
 
 def exact_optimum(workload, epsilon):
-    """Over all 2^16 rows of four attributes: their energies by weight are few, and L is convex in their mixture."""
+    """Over all 2^16 rows of four attributes: their Fourier weights by weight are few, and L is convex in their mixture."""
     scheme = Scheme(workload.n, binary=True)
     gamma, _ = scheme.spectrum(workload.gram_column)
     D, n = np.expm1(epsilon), workload.n
@@ -97,8 +97,8 @@ def exact_optimum(workload, epsilon):
     characters = 1 - 2 * (np.bitwise_count(np.arange(n)[:, None] & np.arange(n)) & 1).astype(float)
     spectra = (high @ characters) ** 2
     weights = np.bitwise_count(np.arange(n))
-    energies = np.stack([spectra[:, weights == j].sum(axis=1) for j in range(scheme.classes)], axis=1)
-    profiles = np.unique(np.column_stack([high.sum(axis=1), energies]), axis=0)
+    fourier_weights = np.stack([spectra[:, weights == j].sum(axis=1) for j in range(scheme.classes)], axis=1)
+    profiles = np.unique(np.column_stack([high.sum(axis=1), fourier_weights]), axis=0)
     m = D**2 * profiles[:, 2:] / (n + D * profiles[:, :1]) ** 2 / scheme.multiplicities[1:]
     asked = gamma[1:] > 0
     shares = cp.Variable(len(m), nonneg=True)

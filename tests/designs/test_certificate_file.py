@@ -20,7 +20,7 @@ from ldp_core.bounds.surveys.best import survey_certificate
 from ldp_core.bounds.surveys.blocks import blocks_certificate
 from ldp_core.bounds.surveys.grouped import grouped
 from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
-from ldp_core.bounds.surveys.singles import Search
+from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.bounds.triples.certificate import improved
 from ldp_core.designs import certificate_file, strict_json
@@ -73,7 +73,7 @@ KINDS = {
     "yes or no by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
     "three values by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([3] * 4, 2), 4.0)),
     "yes or no by triples, five groups": lambda: next(filter(wide, bounds.triples.surveys.best(YES_NO, 2.0))),
-    "one at a time": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
+    "one at a time": lambda: next(SinglesSearch(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
     "parts": parts,
     "together": lambda: blocks_certificate(MIXED, 1.0, parts()),
     "few told apart": lambda: bounds.certificate(CONDITIONS, 1.0, None),

@@ -15,10 +15,10 @@ from ldp_core.designs import (
     ConfigurationError,
     MechanismRecipe,
     Optimizer,
-    OwnMatrix,
     Population,
     SampleData,
     Simulation,
+    SuppliedTable,
     UploadedData,
     WorkloadRecipe,
     load_configuration,
@@ -74,7 +74,7 @@ CHANGES = {
     "difference": "smallest",
     "simulation": Simulation(seed=1),
     "optimizer": Optimizer(seed=1),
-    "own": (OwnMatrix.from_file(b"0.4,0.6\n0.6,0.4", "Ours", [], 2),),
+    "own": (SuppliedTable.from_file(b"0.4,0.6\n0.6,0.4", "Ours", [], 2),),
 }
 
 

@@ -12,10 +12,10 @@ from ldp_core.designs import Configuration, bundle, patterns_file
 from ldp_core.designs.zips import zipped
 from ldp_core.library import create
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.shares import given_shares
+from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 
 SIZES = (2, 3, 4)
 
@@ -120,8 +120,8 @@ def split(rest=True, epsilon=1.0):
     response = create("randomized_response", n=4, epsilon=epsilon).strategy
     uneven = np.random.default_rng(6).random((9, 6)) * 0.2 + 1
     own = [
-        Own((2,), ExplicitMechanism("optimized", response, epsilon)),
-        Own((0, 1), ExplicitMechanism("optimized", uneven / uneven.sum(axis=0), epsilon)),
+        GroupTable((2,), ExplicitMechanism("optimized", response, epsilon)),
+        GroupTable((0, 1), ExplicitMechanism("optimized", uneven / uneven.sum(axis=0), epsilon)),
     ]
     shares = np.random.default_rng(7).random(2 + rest)
     return SplitSurvey("optimized", SIZES, epsilon, own, mechanism(epsilon) if rest else None, shares)

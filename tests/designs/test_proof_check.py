@@ -11,7 +11,7 @@ from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.grouped import grouped, split
 from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
-from ldp_core.bounds.surveys.singles import Search
+from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.designs import certificate_file, proof_check
 from ldp_core.designs.certificate_file import Written
@@ -30,7 +30,7 @@ def parts():
 
 KINDS = {
     "types": lambda: closed_form(workloads.custom([[1.0, 0.1, 0.3]]), 1.0, np.full(3, 1 / 3)),
-    "columns": lambda: next(Search(workloads.survey([3, 2, 4, 2], 1), 1.0).starts()),
+    "columns": lambda: next(SinglesSearch(workloads.survey([3, 2, 4, 2], 1), 1.0).starts()),
     "parts": parts,
 }
 

@@ -5,7 +5,7 @@ import pytest
 
 from ldp_core import anova, charts, frames, mechanisms
 from ldp_core.mechanisms import ExplicitMechanism, Pattern, ScrambledPatterns, SplitSurvey
-from ldp_core.mechanisms.surveys.groups import Own
+from ldp_core.mechanisms.surveys.split_survey import GroupTable
 from ldp_core.workloads import survey
 
 SIZES = (4, 3, 2)
@@ -35,21 +35,21 @@ def test_shares_of_people_by_set_of_columns():
 def test_information_is_split_nearly_as_the_bound_would_have_it():
     asked = survey((9, 8, 7), 2)
     mechanism = mechanisms.create("optimized", workload=asked, epsilon=1.0, max_rounds=3, time_limit=None)
-    found = frames.energies(mechanism, asked)
+    found = frames.fourier_weights(mechanism, asked)
     assert found["columns"].tolist()[0] == "x1 x x2"
-    assert found[["energy", "ideal"]].sum().tolist() == pytest.approx([1, 1])
+    assert found[["fourier_weight", "ideal"]].sum().tolist() == pytest.approx([1, 1])
     m = mechanism.information
     parts = {members: anova.dimensions(asked.shape, members) * value for members, value in m.items()}
-    assert found["energy"][0] == pytest.approx(parts[0, 1] / sum(parts.values()))
+    assert found["fourier_weight"][0] == pytest.approx(parts[0, 1] / sum(parts.values()))
     c = asked.components
     values = c.dims * np.sqrt(c.gram)
     assert found["ideal"][0] == pytest.approx(values[c.sets.index((0, 1))] / values.sum())
-    assert (found["energy"] - found["ideal"]).abs().sum() < 0.1
+    assert (found["fourier_weight"] - found["ideal"]).abs().sum() < 0.1
 
 
 def test_shares_of_people_by_design():
     sent = ScrambledPatterns("optimized", SIZES, 1.0, [Pattern((2,), np.array([True, False]))], np.ones(1))
-    own = Own((0, 1), ExplicitMechanism("optimized", np.full((5, 12), 0.2), 1.0))
+    own = GroupTable((0, 1), ExplicitMechanism("optimized", np.full((5, 12), 0.2), 1.0))
     mechanism = SplitSurvey("optimized", SIZES, 1.0, [own], sent, [1.0, 3.0])
     found = frames.people_by_design(mechanism, ["age", "work", "sex"])
     assert found["columns"].tolist() == ["age x work", "everything else"]

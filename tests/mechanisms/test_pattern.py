@@ -1,4 +1,4 @@
-"""Patterns of survey mechanisms: their energies, written out over all cells."""
+"""Patterns of survey mechanisms: their Fourier weights, written out over all cells."""
 
 from itertools import chain, combinations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ldp_core import anova
-from ldp_core.mechanisms.surveys.pattern import Pattern, energies
-from ldp_core.privacy import odds
+from ldp_core.mechanisms.surveys.pattern import Pattern, fourier_weights
+from ldp_core.privacy import exp_epsilon
 
 
 def projection(sizes, kept):
@@ -34,11 +34,11 @@ def test_squared_norms_are_those_of_the_projections(sizes):
         np.testing.assert_allclose(found[(slice(None), *place)], expected, rtol=1e-12, atol=1e-12)
 
 
-def test_energies_are_named_by_attributes_and_sum_to_the_variance_of_a_report():
+def test_fourier_weights_are_named_by_attributes_and_sum_to_the_variance_of_a_report():
     cells = np.random.default_rng(5).random((3, 2, 4)) < 0.3
     pattern = Pattern((1, 4, 9), cells)
-    D, s = odds(1.3) - 1, cells.mean()
-    found = pattern.energies(1.3)
+    D, s = exp_epsilon(1.3) - 1, cells.mean()
+    found = pattern.fourier_weights(1.3)
     assert set(found) == {tuple((1, 4, 9)[i] for i in kept) for kept in sets(3) if kept}
     assert sum(found.values()) == pytest.approx(D**2 * s * (1 - s) / (1 + D * s) ** 2, rel=1e-12)
     expected = D**2 * np.sum((projection((3, 2, 4), {0, 2}) @ cells.ravel()) ** 2) / (24 * (1 + D * s) ** 2)
@@ -48,8 +48,8 @@ def test_energies_are_named_by_attributes_and_sum_to_the_variance_of_a_report():
 
 def test_a_column_of_many_values_costs_no_more_than_its_cells():
     cells = np.arange(200_000) < 1000
-    assert energies(cells[None], 2.0)[0, 1] == pytest.approx(
-        (odds(2.0) - 1) ** 2 * 0.005 * 0.995 / (1 + (odds(2.0) - 1) * 0.005) ** 2, rel=1e-9
+    assert fourier_weights(cells[None], 2.0)[0, 1] == pytest.approx(
+        (exp_epsilon(2.0) - 1) ** 2 * 0.005 * 0.995 / (1 + (exp_epsilon(2.0) - 1) * 0.005) ** 2, rel=1e-9
     )
 
 

@@ -17,7 +17,7 @@ from ldp_core.mechanisms.noise.adaptive import chance_of_plus
 from ldp_core.mechanisms.quantised import largest_ratio, quantised, rounded
 from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.enumeration import exact as exact_optimum
-from ldp_core.privacy import exponential_below, fitted_odds, in_steps, least_meant
+from ldp_core.privacy import exponential_below, fitted_exp_epsilon, in_steps, least_meant
 
 WHOLE = 2**53
 
@@ -47,7 +47,7 @@ def is_exact(table, epsilon):
 def two_valued(m, n, epsilon, rng, ratio=None):
     """(2 m, n) rows of random weights with ratios of ``ratio``, just below e^epsilon unless it is given; each with its opposite, so
     that all columns have the same sum."""
-    ratio = ratio or fitted_odds(epsilon)
+    ratio = ratio or fitted_exp_epsilon(epsilon)
     high, weights = rng.random((m, n)) < rng.random(), rng.exponential(size=(m, 1)) + 1e-3
     rows = np.vstack([np.where(high, ratio, 1.0) * weights, np.where(high, 1.0, ratio) * weights])
     return rows / rows[:, :1].sum()

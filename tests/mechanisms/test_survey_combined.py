@@ -11,13 +11,13 @@ from ldp_core.library.optimized import of_survey
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys import combined
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
-from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
+from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.columns.weights import Singular
-from ldp_core.optimize.surveys import split as splitting
-from ldp_core.optimize.surveys.split import design_split
-from ldp_core.optimize.surveys.tables import Asked
+from ldp_core.optimize.surveys import split_design as splitting
+from ldp_core.optimize.surveys.split_design import design_split
+from ldp_core.optimize.surveys.tables import TableQuestions
 from ldp_core.run import Budget
 from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, restricted, survey
 
@@ -38,9 +38,9 @@ def cells_of(members):
     return np.ravel_multi_index(TYPES[:, list(members)].T, [SIZES[i] for i in members])
 
 
-def split(sets, shares=(1.0, 3.0, 2.0), strategies=None):
+def split_design(sets, shares=(1.0, 3.0, 2.0), strategies=None):
     given = strategies or [strategy(math.prod(SIZES[i] for i in one), k) for k, one in enumerate(sets)]
-    own = [Own(one, ExplicitMechanism("made", Q, EPSILON)) for one, Q in zip(sets, given, strict=True)]
+    own = [GroupTable(one, ExplicitMechanism("made", Q, EPSILON)) for one, Q in zip(sets, given, strict=True)]
     return SplitSurvey("made", SIZES, EPSILON, own, None, shares[: len(sets)])
 
 
@@ -69,7 +69,7 @@ def whole(mechanism):
 @pytest.mark.parametrize("sets", SETS.values(), ids=SETS)
 def test_what_tables_answer_adds_up_to_the_question_and_is_the_least_there_is(sets):
     """The least mean square of all unbiased estimates, by least squares over every report."""
-    mechanism, rows = split(sets), np.random.default_rng(9).standard_normal((5, 24)) @ spanned(sets)
+    mechanism, rows = split_design(sets), np.random.default_rng(9).standard_normal((5, 24)) @ spanned(sets)
     (one,) = mechanism.combined
     values = list(one.added(rows, (0, 1, 2)))
     parts = [
@@ -97,9 +97,9 @@ ASKED = {
 def test_it_is_never_worse_than_dividing_and_the_same_where_tables_share_nothing(sets, asked, monkeypatch):
     if sets == [(0,), (1, 2)]:
         asked = Survey(SIZES, [Group((0,), Histogram(2)), *ASKED["across"].groups])
-    best = split(sets).average_of(asked)
+    best = split_design(sets).average_of(asked)
     monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
-    divided = split(sets)
+    divided = split_design(sets)
     assert len(divided.combined) == len(sets)
     if sets == [(0,), (1, 2)]:
         assert best == pytest.approx(divided.average_of(asked), rel=1e-12)
@@ -110,7 +110,7 @@ def test_it_is_never_worse_than_dividing_and_the_same_where_tables_share_nothing
 def test_a_division_answers_every_part_by_the_reconstruction_of_its_table(monkeypatch):
     """The estimate that designs had before reports were put together."""
     monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
-    mechanism, rows = split(SETS["shared"]), np.random.default_rng(3).standard_normal((4, 24))
+    mechanism, rows = split_design(SETS["shared"]), np.random.default_rng(3).standard_normal((4, 24))
     parts = restricted.divided(rows.reshape(-1, *SIZES), (0, 1, 2), mechanism.sets)
     found = [value for one in mechanism.combined for value in one.added(rows, (0, 1, 2))]
     for own, part, share, value in zip(mechanism.own, parts, mechanism.shares, found, strict=False):
@@ -126,10 +126,10 @@ def test_as_many_tables_are_put_together_as_have_few_enough_dimensions(monkeypat
     costs = []
     for most, numbers in ((0, [(0,), (1,), (2,)]), (12, [(0, 2), (1,)]), (100, [(0, 1, 2)])):
         monkeypatch.setattr(combined, "MOST_DIMENSIONS", most)
-        mechanism = split(sets)
+        mechanism = split_design(sets)
         assert [one.tables.numbers for one in mechanism.combined] == numbers
         few = Survey(SIZES, [Group((0,), Prefix(2))])
-        assert mechanism.worked_over(few) == {0: 11, 12: 11, 100: 17}[most]
+        assert mechanism.cost_dimension(few) == {0: 11, 12: 11, 100: 17}[most]
         sums = np.zeros((3, 24))
         for k, values in mechanism._added(rows, (0, 1, 2)):
             sums += mechanism.shares[k] * (values @ mechanism.own[k].mechanism.strategy)[:, cells_of(sets[k])]
@@ -142,7 +142,7 @@ def test_as_many_tables_are_put_together_as_have_few_enough_dimensions(monkeypat
 def test_every_component_is_asked_of_tables_that_answer_it_once_in_all(most, monkeypatch):
     monkeypatch.setattr(combined, "MOST_DIMENSIONS", most)
     sets = ((0, 1), (1, 2), (0, 2))
-    given = Asked(Survey(SIZES, [Group((0, 1, 2), Prefix(24))]), sets)
+    given = TableQuestions(Survey(SIZES, [Group((0, 1, 2), Prefix(24))]), sets)
     rng, shares = np.random.default_rng(1), {}
     for members in sorted({one for tables in given.together for one in tables.answered}):
         f = anova.component(rng.standard_normal(SIZES), members)  # its means over the other attributes
@@ -168,12 +168,12 @@ def test_what_reports_do_not_tell_is_known_and_what_they_tell_together_is_told()
     first = np.array([0, 1, 1, 2, 3, 3])  # of the second attribute, the first value
     second = np.repeat([0, 1, 1], 4) * 4 + np.tile(np.arange(4), 3)
     second[4:] = np.where(np.arange(8) < 4, 4, 5)  # and here the second and the third of it, but not the last attribute
-    together_ = split([(0, 1), (1, 2)], strategies=[merging(6, first), merging(12, second)])
+    together_ = split_design([(0, 1), (1, 2)], strategies=[merging(6, first), merging(12, second)])
     assert (1,) in together_.inflation
     assert (2,) not in together_.inflation
     assert (1, 2) not in together_.inflation
     assert together_.knows((1,))
-    assert not split([(0, 1)], strategies=[merging(6, first)]).knows((1,))
+    assert not split_design([(0, 1)], strategies=[merging(6, first)]).knows((1,))
     asked, Q = Survey(SIZES, [Group((1,), Prefix(3))]), whole(together_)
     assert together_.supports(asked) is None
     assert "say nothing about" in together_.supports(ASKED["pairs"])
@@ -193,7 +193,7 @@ def test_tables_that_attributes_of_one_value_tie_are_not_tied():
 
 def test_shares_are_improved_until_no_design_gains_more_than_another():
     asked = Survey(SIZES, [*survey(SIZES, 2).groups, *ASKED["mixed"].groups])
-    given = Asked(asked, ((0, 1), (1, 2)))
+    given = TableQuestions(asked, ((0, 1), (1, 2)))
     own, costs = [strategy(6, 1), strategy(12, 2)], np.array([1.0, 50.0, 30.0])
     (tables,) = given.together
     gram = tables.gram(asked, given.spectra)
@@ -217,7 +217,7 @@ def test_shares_are_improved_until_no_design_gains_more_than_another():
 @pytest.mark.parametrize("sets", SETS.values(), ids=SETS)
 def test_what_each_table_is_asked_is_its_part_of_all_questions(sets):
     asked = ASKED["mixed"]
-    mechanism, rows = split(sets), asked.rows(np.arange(asked.num_queries))
+    mechanism, rows = split_design(sets), asked.rows(np.arange(asked.num_queries))
     (one,) = mechanism.combined
     gram = one.tables.gram(asked, restricted.spectra(asked))
     costs = []
@@ -235,7 +235,7 @@ def test_what_each_table_is_asked_is_its_part_of_all_questions(sets):
 def test_each_component_is_divided_evenly_among_the_tables_that_hold_it():
     totals, row = workloads.product([Prefix(3), Prefix(4)]), np.random.default_rng(5).standard_normal((2, 6))
     asked = Survey(SIZES, [Group((1, 2), totals), Group((0, 1), Prefix(6))])
-    given = Asked(asked, ((0, 1), (1, 2)))
+    given = TableQuestions(asked, ((0, 1), (1, 2)))
     assert given.owners == [None, None]  # all types are told apart
     shared = row.reshape(2, 2, 3).mean(axis=1)  # what the other table is asked of it
     shared -= shared.mean(axis=1, keepdims=True)

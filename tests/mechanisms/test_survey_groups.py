@@ -12,16 +12,16 @@ from ldp_core.library.optimized import of_survey
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys import combined, face, largest
-from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from ldp_core.optimize import SearchLimits, design
-from ldp_core.optimize.surveys import split as splitting
-from ldp_core.optimize.surveys.split import design_split
-from ldp_core.optimize.surveys.tables import Asked, own_sets
+from ldp_core.optimize.surveys import split_design as splitting
+from ldp_core.optimize.surveys.split_design import design_split
+from ldp_core.optimize.surveys.tables import TableQuestions, own_sets
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.people import Counted, Records
-from ldp_core.privacy import fitted_odds
+from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.studies import sweep
 from ldp_core.workloads import Custom, Group, Histogram, Prefix, Survey, survey
 from ldp_core.workloads.base import root_of
@@ -54,12 +54,12 @@ DIVIDED = "shared, but divided"
 """As "shared", on tables that count as too large to be put together."""
 
 
-def split(which):
+def split_design(which):
     own = []
     for members in OWN["shared" if which == DIVIDED else which]:
         cells = math.prod(SIZES[i] for i in members)
         strategy = design(Prefix(cells), EPSILON, time_limit=None, max_rounds=3).strategy
-        own.append(Own(members, ExplicitMechanism("optimized", strategy, EPSILON)))
+        own.append(GroupTable(members, ExplicitMechanism("optimized", strategy, EPSILON)))
     rest = None
     if which != "all":
         rest = ScrambledPatterns("optimized", SIZES, EPSILON, PATTERNS, np.array([0.2, 0.3, 0.2, 0.1, 0.2]))
@@ -72,7 +72,7 @@ def split(which):
 
 @pytest.fixture(scope="module", params=[*OWN, DIVIDED])
 def mechanism(request):
-    return split(request.param)
+    return split_design(request.param)
 
 
 def written_out(mechanism):
@@ -228,9 +228,9 @@ def test_shards_add_up_and_foreign_or_broken_reports_are_refused(mechanism):
 
 
 def test_designs_must_fit():
-    whole = split("one")
+    whole = split_design("one")
     for changed, message in (
-        ({"own": [Own((1,), whole.own[0].mechanism)]}, "does not fit"),
+        ({"own": [GroupTable((1,), whole.own[0].mechanism)]}, "does not fit"),
         ({"own": [], "rest": None, "shares": []}, "must be a design"),
         ({"epsilon": 2.0}, "all need epsilon 2"),
         ({"sizes": (2, 3, 4, 5)}, "are for attributes"),
@@ -326,7 +326,7 @@ def test_conditions_on_large_tables_are_fitted_to_the_types_they_tell_apart(othe
     asked = Survey(SIZES, [Group((0, 1, 2), conditions, 9.0), Group((0, 1), Histogram(6), 0.5), *others])
     sets = own_sets(asked)
     assert sets == ((0, 1, 2),)
-    given = Asked(asked, sets)
+    given = TableQuestions(asked, sets)
     gram = given.gram(0)
     about = (given, 0, gram, EPSILON, SearchLimits(None))
     with monkeypatch.context() as fewer:
@@ -340,7 +340,7 @@ def test_conditions_on_large_tables_are_fitted_to_the_types_they_tell_apart(othe
     Q = found.strategy
     moments = (Q / Q.sum(axis=1, keepdims=True)).T @ Q
     assert found.objective == pytest.approx(np.trace(np.linalg.solve(moments, gram)), rel=1e-6)
-    assert found.objective < 0.8 * first_orbits(gram, fitted_odds(EPSILON), Shifts(SIZES)).objective
+    assert found.objective < 0.8 * first_orbits(gram, fitted_exp_epsilon(EPSILON), Shifts(SIZES)).objective
     answers = matrix(Survey(SIZES, [asked.groups[0]])).T
     told_apart = {tuple(one) for one in answers.tolist()}
     assert len(told_apart) == 4
@@ -359,7 +359,7 @@ SHARING = [
 def test_conditions_that_share_a_column_are_asked_of_one_table_each(monkeypatch):
     """The part of a condition that no other table answers is no condition: randomised response says most of a whole one."""
     asked = Survey((8, 4, 9), SHARING)
-    given = Asked(asked, own_sets(asked))
+    given = TableQuestions(asked, own_sets(asked))
     assert given.sets == ((0, 1), (1, 2))
     assert given.owners == [0, 1]
     monkeypatch.setattr(splitting, "FEW_TYPES", 20)  # as on large tables
@@ -374,7 +374,7 @@ def test_conditions_that_meet_a_table_in_part_are_asked_of_it_as_well_where_tabl
     """What the second is about the column that both share is answered by the table of the first."""
     monkeypatch.setattr(combined, "MOST_DIMENSIONS", 1)
     asked = Survey((8, 4, 9), SHARING)
-    given = Asked(asked, own_sets(asked))
+    given = TableQuestions(asked, own_sets(asked))
     assert given.owners == [None, None]
     gram = given.gram(0)
     monkeypatch.setattr(splitting, "FEW_TYPES", 20)  # as on large tables
@@ -407,7 +407,7 @@ def test_totals_among_pairs_of_a_billion_types_are_within_a_few_per_cent(weight)
 
 
 def test_the_worst_type_is_bounded_where_it_cannot_be_found(monkeypatch):
-    found = split("shared")
+    found = split_design("shared")
     exact = analysis.worst_case_variance(found, MIXED)
     monkeypatch.setattr(face, "MOST_CELLS", 1)
     assert found.variance_profile(MIXED) == pytest.approx([exact])
@@ -433,7 +433,7 @@ def test_too_many_tables_are_left_to_patterns():
 
 @pytest.mark.parametrize("which", OWN)
 def test_averages_are_no_worst_cases_where_only_the_worst_type_is_known(which, monkeypatch):
-    found, asked = split(which), MIXED if which == "shared" else ORDERED
+    found, asked = split_design(which), MIXED if which == "shared" else ORDERED
     raw, Q = written_out(found)
     every = (Q.T @ added(found, raw, asked) ** 2 - matrix(asked).T ** 2).sum(axis=1)
     people = Counted(COUNTS, SIZES)

@@ -13,7 +13,7 @@ from ldp_core.mechanisms.surveys.combining import OwnEstimate
 from ldp_core.mechanisms.surveys.oracles import ORACLES
 from ldp_core.mechanisms.surveys.sampled import RECONSTRUCTIONS, SampledSets
 from ldp_core.mechanisms.surveys.sets import maximal_sets
-from ldp_core.mechanisms.surveys.split import SplitBudget
+from ldp_core.mechanisms.surveys.split_budget import SplitBudget
 from ldp_core.people import Counted, Drawn, Records
 from ldp_core.studies import simulate
 from ldp_core.workloads import Group, Survey

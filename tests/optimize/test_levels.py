@@ -1,4 +1,4 @@
-"""Designs by the full symmetry of binary attributes: juntas, level energies, and what they reach."""
+"""Designs by the full symmetry of binary attributes: juntas, level Fourier weights, and what they reach."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.deploy.kit.devices import MOST_CELLS
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.optimize import SearchLimits, design, design_orbits
-from ldp_core.optimize.symmetric.juntas import junta_energies, junta_row, moved, tables
+from ldp_core.optimize.symmetric.juntas import junta_fourier_weights, junta_row, moved, tables
 from ldp_core.optimize.symmetric.levels import NEGLIGIBLE, LevelMixture, LevelSearch, _linearised, images
 from ldp_core.optimize.symmetric.translations import _copies, _written
 from ldp_core.workloads import walsh_hadamard
@@ -26,13 +26,13 @@ def test_tables_are_all_functions_of_four_bits_once():
 
 
 @pytest.mark.parametrize("d", [2, 5, 9])
-def test_energies_of_juntas_are_those_of_their_rows(d):
-    which, blocks, energies, squares, _ = junta_energies(d)
+def test_fourier_weights_of_juntas_are_those_of_their_rows(d):
+    which, blocks, fourier_weights, squares, _ = junta_fourier_weights(d)
     weights = np.bitwise_count(np.arange(2**d))
     for i in np.random.default_rng(0).choice(len(which), 40):
         row = junta_row(tables()[which[i]], blocks[i], d)
         spectrum = (walsh_hadamard(row) / 2**d) ** 2
-        assert np.bincount(weights, spectrum, d + 1) == pytest.approx(energies[i])
+        assert np.bincount(weights, spectrum, d + 1) == pytest.approx(fourier_weights[i])
         assert np.bincount(weights, spectrum**2, d + 1) == pytest.approx(squares[i])
 
 
@@ -44,7 +44,7 @@ def test_bits_are_moved_to_their_places():
 
 def test_juntas_have_at_most_as_many_images_as_told():
     d, most = 5, 10
-    which, blocks, _, _, images = junta_energies(d)
+    which, blocks, _, _, images = junta_fourier_weights(d)
     few = images <= most
     assert 0 < few.sum() < len(few)
     maps = moved(np.array(list(itertools.permutations(range(d)))))
@@ -54,7 +54,7 @@ def test_juntas_have_at_most_as_many_images_as_told():
 
 
 def test_rows_that_many_images_are_drawn_of_lose_what_their_spread_says():
-    """L of one row with images drawn: its mean over many draws against energies less the variance of each, by characters one by one."""
+    """L of one row with images drawn: its mean over many draws against Fourier weights less the variance of each, by characters one by one."""
     d, most, rng = 6, 40, np.random.default_rng(0)
     workload = workloads.all_marginals(d)
     search = LevelSearch(workload, 1.0, rng, most)

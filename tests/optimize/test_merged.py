@@ -9,7 +9,7 @@ from ldp_core.optimize import design
 from ldp_core.optimize.columns.generation import strategy_of
 from ldp_core.optimize.columns.merged import LEAST_PART, MOST_PART, merged_types, mixed
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
-from ldp_core.privacy import fitted_odds
+from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.workloads import Custom
 
 SHAPE, EPSILON = (5, 4), 1.2
@@ -45,8 +45,8 @@ def test_a_mixture_is_a_strategy_with_the_objective_that_it_says_and_no_other_is
     np.testing.assert_allclose(found.strategy.sum(axis=0), 1, atol=1e-12)
     assert (found.strategy.max(axis=1) / found.strategy.min(axis=1)).max() <= math.exp(EPSILON) * (1 + 1e-12)
     assert found.objective == pytest.approx(objective(found.strategy, gram), rel=1e-9)
-    orbits = first_orbits(gram, fitted_odds(EPSILON), Shifts(SHAPE))
-    everything = strategy_of(*orbits.rows(), fitted_odds(EPSILON))
+    orbits = first_orbits(gram, fitted_exp_epsilon(EPSILON), Shifts(SHAPE))
+    everything = strategy_of(*orbits.rows(), fitted_exp_epsilon(EPSILON))
     assert found.objective <= orbits.objective * (1 + 1e-4)  # the least part there is may be too much
     for part in (found.part * 0.8, found.part * 1.2, found.part * 0.98, found.part * 1.02):
         part = min(max(part, LEAST_PART), MOST_PART)
@@ -57,4 +57,4 @@ def test_a_mixture_is_a_strategy_with_the_objective_that_it_says_and_no_other_is
 def test_much_is_gained_where_few_questions_weigh_much():
     gram, merged, strategy = parts(30.0)
     found = mixed(gram, SHAPE, EPSILON, merged, strategy)
-    assert found.objective < first_orbits(gram, fitted_odds(EPSILON), Shifts(SHAPE)).objective / 2
+    assert found.objective < first_orbits(gram, fitted_exp_epsilon(EPSILON), Shifts(SHAPE)).objective / 2

@@ -13,9 +13,9 @@ from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.surveys import mixture, search
 from ldp_core.optimize.surveys.design import MOST_SETS, SurveyDesign, design_survey, too_many
-from ldp_core.optimize.surveys.shapes import Asked, Shape
-from ldp_core.optimize.surveys.split import SplitDesign
-from ldp_core.privacy import odds
+from ldp_core.optimize.surveys.shapes import NumberedSets, Shape
+from ldp_core.optimize.surveys.split_design import SplitDesign
+from ldp_core.privacy import exp_epsilon
 from ldp_core.run import Budget
 from ldp_core.workloads.surveys import Group, Survey, marginal
 
@@ -35,7 +35,7 @@ def images(pattern, sizes):
 
 def written_out(design, sizes):
     """The strategy Q (m, n): every pattern's images alike."""
-    ratio, rows = odds(design.epsilon), []
+    ratio, rows = exp_epsilon(design.epsilon), []
     for pattern, share in zip(design.patterns, design.shares, strict=True):
         v = np.where(images(pattern, sizes), ratio, 1.0)
         rows.append(share * v / (len(v) * v.mean(axis=1, keepdims=True)))
@@ -73,21 +73,21 @@ def test_the_objective_is_that_of_all_images_written_out(sizes, ways, weights, e
 @pytest.mark.parametrize(
     ("sizes", "ways", "epsilon"), [((2, 3, 4), 2, 1.0), ((5, 6, 7), 3, 2.0), (ADULT, 2, 4.0), ((2,) * 8, 3, 3.0)]
 )
-def test_the_objective_is_that_of_the_energies_of_its_patterns(sizes, ways, epsilon):
+def test_the_objective_is_that_of_the_fourier_weights_of_its_patterns(sizes, ways, epsilon):
     survey = workloads.survey(sizes, ways=ways)
     found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=2, seed=1))
     assert isinstance(found, SurveyDesign)
     assert found.shares.sum() == pytest.approx(1, abs=1e-12)
     assert found.shares.min() > 0
-    energy = dict.fromkeys(survey.components.sets, 0.0)
+    fourier_weight = dict.fromkeys(survey.components.sets, 0.0)
     for pattern, share in zip(found.patterns, found.shares, strict=True):
         assert pattern.cells.shape == tuple(sizes[i] for i in pattern.attributes)
-        for members, value in pattern.energies(epsilon).items():
-            if members in energy:
-                energy[members] += share * value
+        for members, value in pattern.fourier_weights(epsilon).items():
+            if members in fourier_weight:
+                fourier_weight[members] += share * value
     c = survey.components
     expected = c.constant + sum(
-        dim**2 * gram / energy[members] for members, dim, gram in zip(c.sets, c.dims, c.gram, strict=True)
+        dim**2 * gram / fourier_weight[members] for members, dim, gram in zip(c.sets, c.dims, c.gram, strict=True)
     )
     assert found.objective == pytest.approx(survey.n * expected, rel=1e-10)
     assert found.objective >= bounds.centred_svd(survey, epsilon) * (1 - 1e-12)
@@ -249,15 +249,17 @@ def test_the_shares_are_the_best_for_their_patterns():
     survey = workloads.survey((4, 5, 6, 3), ways=2)
     found = design_survey(survey, 2.0, SearchLimits(time_limit=None, max_rounds=4))
     c = survey.components
-    energies = np.array([[one.energies(2.0).get(members, 0.0) for members in c.sets] for one in found.patterns])
-    x = found.shares @ energies
-    prices = energies @ (c.dims**2 * c.gram / x**2)
+    fourier_weights = np.array(
+        [[one.fourier_weights(2.0).get(members, 0.0) for members in c.sets] for one in found.patterns]
+    )
+    x = found.shares @ fourier_weights
+    prices = fourier_weights @ (c.dims**2 * c.gram / x**2)
     level = float(np.sum(c.dims**2 * c.gram / x))
     assert prices.max() <= level * (1 + 1e-3)
 
 
 def test_spare_shares_reach_as_much_with_no_more_columns_than_sets():
-    asked = Asked([(0,), (1,), (0, 1)], 2)
+    asked = NumberedSets([(0,), (1,), (0, 1)], 2)
     shape = Shape((3, 4), asked, 1.0)
     places = shape.add_attributes([(0, 1)])
     rng = np.random.default_rng(0)
@@ -276,13 +278,13 @@ def test_spare_shares_reach_as_much_with_no_more_columns_than_sets():
 
 def test_sets_are_found_by_their_attributes_in_any_order():
     sets = [(0,), (3,), (0, 3), (1, 2, 3)]
-    asked = Asked(sets, 5)
+    asked = NumberedSets(sets, 5)
     members = np.array([[3, 0, -1], [0, -1, -1], [3, 1, 2], [1, 2, -1], [4, -1, -1]])
     np.testing.assert_array_equal(asked.numbers(members), [2, 0, 3, 4, 4])
 
 
 def test_patterns_are_held_once_and_those_that_say_nothing_not_at_all():
-    shape = Shape((2, 3), Asked([(0,), (1,)], 2), 1.0)
+    shape = Shape((2, 3), NumberedSets([(0,), (1,)], 2), 1.0)
     cells = np.array(
         [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0], [1] * 6, [1, 1, 0, 0, 0, 0]], dtype=bool
     )

@@ -6,12 +6,12 @@ from clock import Clock
 
 from ldp_core import workloads
 from ldp_core.library.optimized import of_survey
-from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.certified import design_strategy
-from ldp_core.optimize.surveys import split as splitting
-from ldp_core.optimize.surveys.split import design_split
+from ldp_core.optimize.surveys import split_design as splitting
+from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.run import GRACE, LEAST_GRACE
 from ldp_core.studies import planning
 from ldp_core.workloads import Group, Prefix, Survey, survey

@@ -11,7 +11,7 @@ from ldp_core import workloads
 from ldp_core.optimize.surveys.growing import columns_of, exchanged
 from ldp_core.optimize.surveys.mixture import Mixture
 from ldp_core.optimize.surveys.search import SurveySearch
-from ldp_core.optimize.surveys.shapes import Asked, Shape
+from ldp_core.optimize.surveys.shapes import NumberedSets, Shape
 
 EPSILON = 4.0
 SIZES = (5, 2, 10, 7, 1, 5)
@@ -42,7 +42,7 @@ def test_exchanged_columns_hold_the_values_of_the_attribute_before():
 
 def test_values_stand_for_as_many_as_the_rest_or_one_more():
     sizes = (3, 7, 8)
-    shape = Shape((3, 7), Asked([(0, 1), (0, 2), (1, 2)], 3), EPSILON)
+    shape = Shape((3, 7), NumberedSets([(0, 1), (0, 2), (1, 2)], 3), EPSILON)
     rows = np.array([[1, 0, 0, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1, 0]], dtype=bool)
     shape.add_columns(shape.add_attributes([(0, 1)]), shape.add_patterns(rows.ravel()[None]))
     shape.shares = np.ones(1)

@@ -320,7 +320,7 @@ def test_what_forged_reports_do_is_told_with_the_numbers_of_the_core(collect, pa
         count(collect, ("monday.csv", reports(collect)[0]))
     collect.go(page)
     about = subject(collect)
-    found = collector.tampering(about.mechanism, about.workload, judged_queries(about.workload))
+    found = collector.manipulation(about.mechanism, about.workload, judged_queries(about.workload))
     name = about.workload.query_name(found.farthest, about.labels)
     assert (
         f"One forged report can move the answer to **{name}** by at most **{wording.significant(found.reach.max())} people** (an honest "

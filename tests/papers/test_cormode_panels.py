@@ -13,7 +13,7 @@ from ldp_core.mechanisms.trees import haar, hierarchical
 from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree
 from ldp_core.papers import centralized, cormode, range_errors, stored
 from ldp_core.papers.panel import COLUMNS
-from ldp_core.papers.range_errors import EPSILONS, USERS, Point, printed
+from ldp_core.papers.range_errors import EPSILONS, USERS, MeasuredCollection, printed
 
 PANELS = {panel.key.removeprefix("cormode-figure-"): panel for panel in cormode.PAPER.panels}
 STORED = sorted(key for key, panel in PANELS.items() if panel.stored is not None)
@@ -104,7 +104,7 @@ def test_errors_of_ranges_are_means_over_the_ranges(spacing):
 
 def test_simulated_errors_are_those_that_are_exact():
     """Over 256 types, where both can be had."""
-    points = [Point(series, 1.1) for series in ("HH4", "HaarHRR")]
+    points = [MeasuredCollection(series, 1.1) for series in ("HH4", "HaarHRR")]
     measures = {"": range_errors.range_errors, ", prefixes": range_errors.prefix_errors}
     simulated = range_errors.simulated_errors(256, points, measures, None, None)
     for name, workload in (("", workloads.all_range(256)), (", prefixes", workloads.prefix(256))):
@@ -118,7 +118,7 @@ def test_simulated_errors_are_those_that_are_exact():
 def test_standard_errors_are_those_of_a_root_of_a_mean(monkeypatch):
     """Against the spread of many such means."""
     monkeypatch.setattr(range_errors, "TRIALS", 400)
-    point = Point("HH4", 1.1)
+    point = MeasuredCollection("HH4", 1.1)
     (found,) = [found for _, found in range_errors._collections(64, [point], measured, None, None)]
     means = 1000 * np.sqrt(found[:, 0].reshape(80, 5).mean(axis=1))
     frame = range_errors.simulated_errors(64, [point], {"": range_errors.range_errors}, None, None)
@@ -154,7 +154,7 @@ def test_a_cancelled_panel_keeps_what_is_finished_and_says_how_far_it_is(exact):
     part = PANELS["5a"].compute(told.append, lambda: len(told) == 3)
     assert part.equals(exact["5a"].iloc[:3])
     assert [(progress.round, progress.max_rounds) for progress in told] == [(1, 32), (2, 32), (3, 32)]
-    points, told = [Point("HH4", 1.1), Point("HH16", 1.1)], []
+    points, told = [MeasuredCollection("HH4", 1.1), MeasuredCollection("HH16", 1.1)], []
     measures = {"": range_errors.prefix_errors}
     part = range_errors.simulated_errors(64, points, measures, told.append, lambda: len(told) == 7)
     assert list(part.series) == ["HH4"]
@@ -171,7 +171,7 @@ def test_a_cancelled_panel_keeps_what_is_finished_and_says_how_far_it_is(exact):
 def test_points_of_stored_results_come_out_again():
     """A few of 2^16 types, from each kind of panel."""
     for key, figure, series, epsilon in (("5b", 5, "HH4", 1.1), ("6b", 6, "HaarHRR", 0.2)):
-        point = Point(series, epsilon, epsilon, printed=printed()[figure, 16, series, epsilon])
+        point = MeasuredCollection(series, epsilon, epsilon, printed=printed()[figure, 16, series, epsilon])
         again = range_errors.simulated_errors(2**16, [point], cormode.measures(figure, 16), None, None)
         frame = stored.read(f"cormode-figure-{key}")
         kept = frame[(frame.x == epsilon) & frame.series.str.startswith(series)]

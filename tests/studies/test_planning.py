@@ -113,9 +113,9 @@ def test_the_bound_excludes_what_it_says():
     excluded = frame.loc["certificate", "epsilon"]
     assert (frame.loc[CHEAP, "epsilon"] > excluded).all()
     goal = workload.num_queries * 20_000 * 1e-3
-    floor = sweep.evaluate(sweep.Point("certificate", workload, excluded))
+    floor = sweep.evaluate(sweep.SweepPoint("certificate", workload, excluded))
     assert floor.worst_case > goal  # proved there, hence everywhere below
-    assert sweep.evaluate(sweep.Point("certificate", workload, excluded * 1.02)).worst_case < goal
+    assert sweep.evaluate(sweep.SweepPoint("certificate", workload, excluded * 1.02)).worst_case < goal
     for target in ({"users": 20_000}, {"alpha": 1e-3}):
         frame = planned(workload, CHEAP, epsilon=1.0, **target)
         column = frame["solved"].iloc[0]
@@ -145,13 +145,13 @@ def test_fitted_mechanisms_meet_the_goal_at_the_answer():
     frame = planned(workload, names, users=10_000, alpha=0.001, parameters=parameters, results=results)
     for name in names:
         epsilon = frame.loc[name, "epsilon"]
-        point = sweep.Point(name, workload, epsilon, parameters.get(name, {}))
+        point = sweep.SweepPoint(name, workload, epsilon, parameters.get(name, {}))
         goal = workload.num_queries * 10_000 * 0.001
         assert results.get(point.key).worst_case <= goal  # it was fitted there
-        before = sweep.evaluate(sweep.Point(name, workload, epsilon * 0.98, parameters.get(name, {})))
+        before = sweep.evaluate(sweep.SweepPoint(name, workload, epsilon * 0.98, parameters.get(name, {})))
         assert before.worst_case > goal
     # Laplace noise is inversely proportional to epsilon, whatever the strategy.
-    one = sweep.evaluate(sweep.Point("matrix_l1", workload, 1.0)).worst_case
+    one = sweep.evaluate(sweep.SweepPoint("matrix_l1", workload, 1.0)).worst_case
     assert frame.loc["matrix_l1", "epsilon"] == pytest.approx(math.sqrt(one / goal), rel=0.01)
 
 
@@ -255,7 +255,7 @@ def test_rows_share_the_time_and_go_on_from_what_is_known():
     row = partly.loc["optimized"]
     assert row["epsilon"] >= whole.loc["optimized", "epsilon"]
     assert row["reason"].startswith(planning.TIME_OVER)
-    outcome = sweep.evaluate(sweep.Point("optimized", prefix, row["epsilon"], {"max_rounds": 2}))
+    outcome = sweep.evaluate(sweep.SweepPoint("optimized", prefix, row["epsilon"], {"max_rounds": 2}))
     assert outcome.worst_case <= prefix.squared_weights * 40_000 * 0.001
     words = planning.in_words({"name": "optimized", **row})
     assert "needs epsilon" in words

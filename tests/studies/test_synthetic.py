@@ -5,7 +5,7 @@ import pytest
 
 from ldp_core import anova
 from ldp_core.mechanisms import ExplicitMechanism, Pattern, ScrambledPatterns, SplitSurvey, create
-from ldp_core.mechanisms.surveys.groups import Own
+from ldp_core.mechanisms.surveys.split_survey import GroupTable
 from ldp_core.optimize import design
 from ldp_core.people import Records
 from ldp_core.studies import synthetic
@@ -35,7 +35,7 @@ def people():
 def split(mechanism):
     """People split between a strategy for running totals along the last two columns, and patterns."""
     strategy = design(Prefix(20), 3.0, time_limit=None, max_rounds=3).strategy
-    own = [Own((1, 2), ExplicitMechanism("optimized", strategy, 3.0))]
+    own = [GroupTable((1, 2), ExplicitMechanism("optimized", strategy, 3.0))]
     return SplitSurvey("optimized", SIZES, 3.0, own, mechanism, [1.0, 2.0])
 
 

@@ -67,11 +67,11 @@ from ldp_core.bounds.proof import (
     UNDERFLOW,
     QuotientProof,
     U,
+    exp_epsilon_minus_one,
     magnitudes_fit,
     numbers,
     repair,
     smallest_eigenvalue,
-    spread,
 )
 from ldp_core.bounds.scales import average_variance
 from ldp_core.priors import check_prior
@@ -133,7 +133,7 @@ class Certificate(QuotientProof):
             return NOTHING
         if np.min(N) < 0 or np.min(kappa, initial=0.0) < 0 or not np.array_equal(C, C.T) or not np.array_equal(N, N.T):
             return NOTHING
-        D, reference = spread(self.epsilon), n * check_prior(self.prior, n)
+        D, reference = exp_epsilon_minus_one(self.epsilon), n * check_prior(self.prior, n)
         G, roundings = self.workload.gram_dense(), 2 * n + self.workload.gram_roundings
         s = np.sqrt(G.diagonal()) * ABOVE
         if not magnitudes_fit(s):
@@ -315,7 +315,7 @@ def _extracted(
     corner.
     """
     point, relaxation = path.point, path.relaxation
-    n, D = relaxation.n, relaxation.spread
+    n, D = relaxation.n, relaxation.exp_epsilon_minus_one
     kappas = path.cut_weight / point.cuts
     q = np.concatenate([[1.0], point.null])
     Z = (path.cut_weight / point.schur) * np.outer(q, q)

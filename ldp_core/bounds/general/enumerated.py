@@ -14,7 +14,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, NOTHING, UNDERFLOW, QuotientProof, U, magnitudes_fit, numbers, repair, spread
+from ldp_core.bounds.proof import (
+    ABOVE,
+    NOTHING,
+    UNDERFLOW,
+    QuotientProof,
+    U,
+    exp_epsilon_minus_one,
+    magnitudes_fit,
+    numbers,
+    repair,
+)
 from ldp_core.priors import check_prior
 from ldp_core.workloads import Workload
 
@@ -44,7 +54,7 @@ class EnumeratedProof(QuotientProof):
         n, C, mu = self.workload.n, numbers(self.inverse), numbers(self.multipliers)
         if n > MOST_TYPES or C.shape != (n, n) or mu.shape != (n,) or not np.array_equal(C, C.T):
             return NOTHING
-        D, reference = spread(self.epsilon), n * check_prior(self.prior, n)
+        D, reference = exp_epsilon_minus_one(self.epsilon), n * check_prior(self.prior, n)
         G, roundings = self.workload.gram_dense(), 2 * n + self.workload.gram_roundings
         s = np.sqrt(G.diagonal()) * ABOVE
         if not magnitudes_fit(C, mu, s):

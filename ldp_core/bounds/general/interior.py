@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
-from ldp_core.bounds.general.moments import Point, Relaxation
+from ldp_core.bounds.general.moments import InteriorPoint, Relaxation
 from ldp_core.run import Check, unchecked
 
 TO_BOUNDARY = 0.98
@@ -33,7 +33,7 @@ class Path:
     ``weight`` is the barrier's weight of each ordered pair of types; every other constraint weighs n^2 times as much.
     """
 
-    def __init__(self, relaxation: Relaxation, start: Point, weight: float):
+    def __init__(self, relaxation: Relaxation, start: InteriorPoint, weight: float):
         self.relaxation, self.weight, self.point = relaxation, weight, start
         self._pair_multipliers = self._central()
 
@@ -61,7 +61,7 @@ class Path:
         """Squared Newton decrement on the scale of the barrier: far below 1 on the central path."""
         return -direction.slope / self.cut_weight
 
-    def barrier(self, point: Point) -> float:
+    def barrier(self, point: InteriorPoint) -> float:
         return self.relaxation.barrier(point, self.weight, self.cut_weight)
 
     def _central(self) -> np.ndarray:
@@ -82,7 +82,7 @@ class Path:
         second += every_pair
         second += share * np.outer(p, p)
         second -= self._central()
-        first = first + every_type + share * (2 * p + relaxation.spread * p * p)
+        first = first + every_type + share * (2 * p + relaxation.exp_epsilon_minus_one * p * p)
         return relaxation.eliminated(second, first, mass + whole + share)
 
     def newton(
@@ -123,7 +123,7 @@ class Path:
         point, relaxation = self.point, self.relaxation
         bend = self._pair_multipliers / (point.moments.second + np.eye(relaxation.n))
         cut_bend = self.cut_weight / point.cuts**2
-        share, p, D = self.cut_weight / point.schur, point.null, relaxation.spread
+        share, p, D = self.cut_weight / point.schur, point.null, relaxation.exp_epsilon_minus_one
 
         def apply(second: np.ndarray, mass: float) -> tuple[np.ndarray, float]:
             change = relaxation.moments(mass, second, 0.0)

@@ -9,7 +9,7 @@ from scipy import optimize
 from scipy.special import ndtri
 
 from ldp_core.bounds.centred import field_correlation, high_share
-from ldp_core.bounds.general.moments import Moments, Point, Relaxation
+from ldp_core.bounds.general.moments import InteriorPoint, Moments, Relaxation
 from ldp_core.run import Check, unchecked
 
 # Barrier weights to start with, as a share of the objective spread over all pairs: near the optimum, and from afar.
@@ -19,7 +19,7 @@ SHRINKAGES = (0.95, 0.8, 0.5)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
-def starting_point(relaxation: Relaxation, ratio: float, check: Check = unchecked) -> tuple[Point, float]:
+def starting_point(relaxation: Relaxation, ratio: float, check: Check = unchecked) -> tuple[InteriorPoint, float]:
     """A point strictly inside, and the barrier's weight to begin with.
 
     The moments of thresholded Gaussian fields shaped by the workload (as the optimiser's first
@@ -35,7 +35,7 @@ def starting_point(relaxation: Relaxation, ratio: float, check: Check = unchecke
 
 def _candidates(relaxation: Relaxation, ratio: float, check: Check) -> Iterator[tuple[Moments, float]]:
     """Moments to try in turn, each with the weight to begin with."""
-    n, r, D = relaxation.n, relaxation.reference, relaxation.spread
+    n, r, D = relaxation.n, relaxation.reference, relaxation.exp_epsilon_minus_one
     share, mass = _independent(relaxation, ratio)
     correlation = field_correlation(relaxation.gram)
     for shrinkage in SHRINKAGES:
@@ -55,7 +55,7 @@ def _independent(relaxation: Relaxation, ratio: float) -> tuple[np.ndarray, floa
     With ``A = r'(1 + D pi)`` the condition reads ``A (1 + D pi_i) + r_i D^2 pi_i (1 - pi_i) = A theta``, the same for all
     i: a quadratic equation for pi_i given A, and one equation for A. theta is such that r = 1 has the best share.
     """
-    r, D, n = relaxation.reference, relaxation.spread, relaxation.n
+    r, D, n = relaxation.reference, relaxation.exp_epsilon_minus_one, relaxation.n
     share = high_share(ratio, n)
     height = D * share + D**2 * share * (1 - share) / (n * (1 + D * share))
 

@@ -36,7 +36,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Point:
+class InteriorPoint:
     """Moments inside the relaxation, with what the barrier's derivatives need.
 
     ``information`` M, its ``inverse``, ``half`` = G M^-1, ``objective`` tr(M^-1 G); ``cuts`` (c,)
@@ -60,12 +60,12 @@ class Relaxation:
     """The relaxation of one problem: ``gram`` G (n, n), positive definite, ``ratio`` E, ``reference`` r (n,)."""
 
     def __init__(self, gram: np.ndarray, ratio: float, reference: np.ndarray):
-        self.gram, self.spread, self.reference = np.asfortranarray(gram), ratio - 1, reference
+        self.gram, self.exp_epsilon_minus_one, self.reference = np.asfortranarray(gram), ratio - 1, reference
         self.n = n = len(gram)
         middle = int(n / (ratio + 1))
         self.sizes = np.array(sorted({k for k in (middle - 1, middle, middle + 1) if 1 <= k < n} or {1}))
         self._diagonal = np.diag_indices(n)
-        self._own = n + self.spread * reference  # M r = own b + 1 r'b + ...
+        self._own = n + self.exp_epsilon_minus_one * reference  # M r = own b + 1 r'b + ...
         self._coupling = 1 + (reference / self._own).sum()
 
     def moments(self, mass: float, second: np.ndarray, total: float = 1.0) -> Moments:
@@ -79,20 +79,20 @@ class Relaxation:
         """M (n, n), in Fortran order."""
         M = np.add(moments.second, moments.first + moments.mass, order="F")
         M += moments.first[:, None]
-        M[self._diagonal] += self.spread * moments.first
+        M[self._diagonal] += self.exp_epsilon_minus_one * moments.first
         return M
 
     def cut_values(self, moments: Moments) -> np.ndarray:
         """The whole-number constraints (c,), linear in the moments."""
-        k, D = self.sizes, self.spread
+        k, D = self.sizes, self.exp_epsilon_minus_one
         total = moments.first.sum()
         return moments.second.sum() + D * total - (2 * k + 1) * D * total + k * (k + 1) * D**2 * moments.mass
 
-    def point(self, moments: Moments) -> Point | None:
+    def point(self, moments: Moments) -> InteriorPoint | None:
         """The point at ``moments`` with the values that the barrier needs; None outside the
         relaxation."""
         second = np.array(moments.second, order="F")
-        second[self._diagonal] = self.spread * moments.first
+        second[self._diagonal] = self.exp_epsilon_minus_one * moments.first
         cuts = self.cut_values(moments)
         if second.min() <= 0 or cuts.min() <= 0:
             return None
@@ -107,9 +107,11 @@ class Relaxation:
         objective = float(half.trace())
         logs = np.log(second)
         pairs, others = float(logs.sum() - logs.trace()), float(np.log(cuts).sum() + np.log(schur))
-        return Point(moments, inverse, half, objective, cuts, second_inverse, null, float(schur), (pairs, others))
+        return InteriorPoint(
+            moments, inverse, half, objective, cuts, second_inverse, null, float(schur), (pairs, others)
+        )
 
-    def barrier(self, point: Point, pair_weight: float, cut_weight: float) -> float:
+    def barrier(self, point: InteriorPoint, pair_weight: float, cut_weight: float) -> float:
         """``tr(M^-1 G) - pair_weight * sum log T_ij - cut_weight * (sum log cuts + log(a - b'T^-1 b))``."""
         pairs, others = point.logs
         return point.objective - pair_weight * pairs - cut_weight * others
@@ -117,11 +119,11 @@ class Relaxation:
     def pulled(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Gradient of ``<F, M>`` (F symmetric) by (T, b, a): the adjoint of `information`."""
         sums = F.sum(axis=1)
-        return F.copy(), 2 * sums + self.spread * F.diagonal(), float(sums.sum())
+        return F.copy(), 2 * sums + self.exp_epsilon_minus_one * F.diagonal(), float(sums.sum())
 
     def cut_gradient(self, weights: np.ndarray) -> tuple[float, float, float]:
         """Gradient of ``weights @ cut_values``: the same for all T_ij, the same for all b_i, and for a."""
-        k, D = self.sizes, self.spread
+        k, D = self.sizes, self.exp_epsilon_minus_one
         total = weights.sum()
         return total, D * (total - weights @ (2 * k + 1)), D**2 * (weights @ (k * (k + 1)))
 

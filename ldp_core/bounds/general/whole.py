@@ -62,7 +62,7 @@ class Cut:
         largest = (np.abs(_split(scheme, weights.shape).transform) @ np.abs(weights.ravel())).max()
         return bool(np.array_equal(entries, np.rint(entries)) and largest < EXACT)
 
-    def energies(self, scheme: Scheme) -> np.ndarray:
+    def fourier_weights(self, scheme: Scheme) -> np.ndarray:
         """(s+1,) the mean square of the transform of c over each class of characters; sqrt of the first is |1'c|."""
         split = _split(scheme, self.weights.shape)
         return split.shares.T @ (split.transform @ numbers(self.weights).ravel()) ** 2
@@ -75,7 +75,7 @@ class Cut:
 def averaged(cuts: Sequence[Cut], scheme: Scheme, D: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The cuts as polynomials in y = D h, averaged over the group: eigenvalues of their quadratic part by class of characters
     (c, s+1), coefficients of 1'y (c,), and constants (c,)."""
-    squares = np.array([cut.energies(scheme) for cut in cuts]).reshape(-1, scheme.classes) / scheme.n
+    squares = np.array([cut.fourier_weights(scheme) for cut in cuts]).reshape(-1, scheme.classes) / scheme.n
     totals = np.array([cut.total(scheme) for cut in cuts])
     k = np.array([float(cut.floor) for cut in cuts])
     return squares, -D * (2 * k + 1) * totals / scheme.n, D**2 * k * (k + 1)
@@ -118,19 +118,19 @@ def shapes(scheme: Scheme) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True)
 class Profile:
-    """A symmetric pseudo-moment of h: ``mean`` E h_u, and ``energies`` (s+1,) of E hh' by class of characters, which sum to
+    """A symmetric pseudo-moment of h: ``mean`` E h_u, and ``fourier_weights`` (s+1,) of E hh' by class of characters, which sum to
     the mean (multiplicity times eigenvalue over n)."""
 
     scheme: Scheme
     mean: float
-    energies: np.ndarray
+    fourier_weights: np.ndarray
 
     def violated(self, shape: tuple[int, ...]) -> list[Cut]:
         """The deepest cuts with weights of this ``shape`` that the moments violate, at most `MOST_FOUND`."""
         split = _split(self.scheme, shape)
         dimensions = len(split.transform)
         # |(c, k) @ basis + offset|^2 = E (c'h - k - 1/2)^2, first without the mean and then with it alone.
-        weights = split.shares @ np.append(self.energies[0] - self.mean**2, self.energies[1:])
+        weights = split.shares @ np.append(self.fourier_weights[0] - self.mean**2, self.fourier_weights[1:])
         basis = np.zeros((dimensions + 1, dimensions + 1))
         basis[:-1, :-1] = np.sqrt(np.maximum(weights, 1e-12 * self.mean))[:, None] * split.transform
         basis[-1, :-1] = self.mean * split.transform[0]

@@ -23,7 +23,7 @@ from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
 from ldp_core.bounds.triples import surveys as triples
 from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import check_epsilon, exp_epsilon
 from ldp_core.run import Budget, Interrupted
 from ldp_core.workloads import Survey, Workload
 
@@ -102,7 +102,7 @@ def _candidates(
     if not survey.components.sets:
         return
     best, bits = closed.value, max(survey.shape) == 2
-    coarse = bits and 2 ** max(map(len, survey.components.sets)) >= odds(epsilon) + 1
+    coarse = bits and 2 ** max(map(len, survey.components.sets)) >= exp_epsilon(epsilon) + 1
     by_pairs = _by_pairs(survey, epsilon, budget)
     for pairs in by_pairs if coarse else ():
         best = max(best, pairs.value)
@@ -129,7 +129,7 @@ def _by_columns(
     if not singles.fits(survey):
         yield from improved(survey, epsilon, closed, budget)
         return
-    search = singles.Search(survey, epsilon, budget.check)
+    search = singles.SinglesSearch(survey, epsilon, budget.check)
     value = 0.0
     for found in search.starts():
         value = found.value

@@ -26,8 +26,8 @@ from typing import ClassVar
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.proof import ABOVE, MARGIN, Proof, U, spread
-from ldp_core.bounds.survey_blocks import Block, parts_of
+from ldp_core.bounds.proof import ABOVE, MARGIN, Proof, U, exp_epsilon_minus_one
+from ldp_core.bounds.survey_blocks import GramBlock, parts_of
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
@@ -67,13 +67,13 @@ def proved(survey: Survey, epsilon: float, check: Check = unchecked) -> float:
     for block in parts.blocks:
         check()
         norms.append(block.dim * roots_at_least(block))
-    D = spread(epsilon)
+    D = exp_epsilon_minus_one(epsilon)
     root, most = math.fsum(norms), D / (1 + D) * D / 4
     together = survey.components.constant * (1 - 1e-9) + root / most * root * (1 - 64 * U)
     return float(survey.n) * max(together, survey.trace / survey.n * (1 - 1e-9))
 
 
-def roots_at_least(block: Block) -> float:
+def roots_at_least(block: GramBlock) -> float:
     """A lower bound on the sum of the roots of the eigenvalues of a block."""
     H, m = block.gram, len(block.gram)
     if not m:

@@ -51,7 +51,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, LARGEST, SMALLEST, Proof, U, magnitudes_fit, spread
+from ldp_core.bounds.proof import ABOVE, LARGEST, SMALLEST, Proof, U, exp_epsilon_minus_one, magnitudes_fit
 from ldp_core.bounds.surveys import fibres
 from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.workloads import Survey
@@ -110,7 +110,7 @@ class SurveyCertificate(Proof):
         where the numbers are none of a proof."""
         self._check()
         traces = Traces(self.workload.shape, self.kinds)
-        D, N, kappa = spread(self.epsilon), self.differing_multipliers, self.within_multipliers
+        D, N, kappa = exp_epsilon_minus_one(self.epsilon), self.differing_multipliers, self.within_multipliers
         grid = self._grid(traces, D)
         owner = np.clip(np.searchsorted(self.ends, (grid[:-1] + grid[1:]) / 2) - 1, 0, len(N) - 1)
         beta = self._largest_within(traces, grid)

@@ -179,7 +179,7 @@ class _Programme:
         return sparse.hstack([form, sparse.csc_matrix((form.shape[0], len(self._asked)))], format="csc")
 
     def _of_shares(self, shares: Sequence[float]) -> sparse.csc_matrix:
-        """The probabilities sum to 1, energies W / s to 1 - s."""
+        """The probabilities sum to 1, Fourier weights W / s to 1 - s."""
         own = [np.append(np.ones(self._width - 1), share - 1)[None] for share in shares]
         one = np.tile(np.append(np.zeros(self._width - 1), 1.0), self._ends)[None]
         return self._padded(sparse.vstack([sparse.csc_matrix(one), sparse.block_diag(own)]))

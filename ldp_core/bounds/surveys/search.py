@@ -54,7 +54,7 @@ def improved(
 ) -> Iterator[tuple[SurveyCertificate, float | None]]:
     """A first certificate, and from ``best`` on better and better ones, with what none that looks at two types at a time can exceed where
     that is known. `Interrupted` at the end of ``budget``."""
-    search = Search(survey, epsilon, budget.check)
+    search = SliceSearch(survey, epsilon, budget.check)
     first = search.first()
     if first is not None and first.value > best.value:
         yield first, None  # what follows goes on from ``best``, not to end before it has found as much as it can
@@ -72,7 +72,7 @@ def improved(
             break
 
 
-class Search:
+class SliceSearch:
     """Weights and multipliers by `Relaxation`, first for sets of some shares, then on slices, which are cut where they prove less."""
 
     def __init__(self, survey: Survey, epsilon: float, check: Check):

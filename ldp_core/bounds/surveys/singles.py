@@ -28,7 +28,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import MARGIN, Proof, magnitudes_fit, spread
+from ldp_core.bounds.proof import MARGIN, Proof, exp_epsilon_minus_one, magnitudes_fit
 from ldp_core.bounds.surveys.certificate import bound, largest_ratio
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
@@ -98,13 +98,13 @@ def ratios(survey: Survey, epsilon: float, weights: np.ndarray, steps: int, chec
     sizes = [survey.shape[members[0]] for members in survey.components.sets]
     order = sorted(range(len(sizes)), key=lambda i: (sizes[i], i))
     F, more = largest([sizes[i] for i in order], weights[order], steps, check)
-    D, grid, none = spread(epsilon), np.linspace(0, 0.5, len(F)), np.zeros(len(F) - 1)
+    D, grid, none = exp_epsilon_minus_one(epsilon), np.linspace(0, 0.5, len(F)), np.zeros(len(F) - 1)
     found = largest_ratio(grid, F[:-1] + more, F[1:] + more, none, none, D)
     top = np.full(len(none), weights.max())
     return np.minimum(found, largest_ratio(grid, none, none, top, -top, D))
 
 
-class Search:
+class SinglesSearch:
     """Weights by group of attributes that are alike: a good guess, then steps in random directions while they help."""
 
     def __init__(self, survey: Survey, epsilon: float, check: Check = unchecked):

@@ -28,10 +28,10 @@ from ldp_core.bounds.proof import (
     UNDERFLOW,
     QuotientProof,
     U,
+    exp_epsilon_minus_one,
     magnitudes_fit,
     numbers,
     repair,
-    spread,
 )
 from ldp_core.bounds.scales import average_variance
 from ldp_core.bounds.symmetric.classes import ClassRelaxation
@@ -85,7 +85,7 @@ class SymmetricCertificate(AlikeProof):
         if scheme is None:
             return NOTHING
         gamma, off = scheme.spectrum(self.workload.gram_column, self.workload.gram_roundings)
-        n, D, kappa = scheme.n, spread(self.epsilon), numbers(self.cut_multipliers)
+        n, D, kappa = scheme.n, exp_epsilon_minus_one(self.epsilon), numbers(self.cut_multipliers)
         C, pairs = numbers(self.inverse), numbers(self.pairs)
         mu, diagonal = (float(numbers(one)) for one in (self.multiplier, self.diagonal))
         fits = C.shape == pairs.shape == gamma.shape and kappa.shape == (len(self.cuts),)
@@ -153,7 +153,7 @@ def symmetric_certificate(
 
 def _extracted(workload: Workload, epsilon: float, relaxation: ClassRelaxation) -> SymmetricCertificate:
     """C = M^-1, kappa and N from the centre, then the least Gamma and the least mu that leave the form non-negative."""
-    scheme, gamma, D, n = relaxation.scheme, relaxation.gamma, relaxation.spread, relaxation.scheme.n
+    scheme, gamma, D, n = relaxation.scheme, relaxation.gamma, relaxation.exp_epsilon_minus_one, relaxation.scheme.n
     inverse, pairs, kappa = relaxation.multipliers()
     inverse = np.where(gamma == 0, 0.0, inverse)  # of no use where G is nothing but rounding
     squares, linear, constant = averaged(relaxation.cuts, scheme, D)

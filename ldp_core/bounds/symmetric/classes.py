@@ -20,14 +20,14 @@ RIDGE = 1e-14
 class ClassRelaxation:
     """Minimise ``tr(M^-1 G)`` over second moments by class and the mass, (t_1 .. t_s, a); b follows from M 1 = 1.
 
-    ``gamma`` (s+1,) eigenvalues of G on the characters, ``spread`` D = E - 1. All constraints but one are linear;
+    ``gamma`` (s+1,) eigenvalues of G on the characters, ``exp_epsilon_minus_one`` D = E - 1. All constraints but one are linear;
     a - n b^2 / tau >= 0 (tau the eigenvalue of T on the ones) is written as ``a tau - n b^2 >= 0``. Rows of ``_linear``
     are the linear forms, as coefficients of (t, a) and a constant.
     """
 
-    def __init__(self, scheme: Scheme, gamma: np.ndarray, spread: float):
-        self.scheme, self.gamma, self.spread = scheme, gamma, spread
-        n, D, s = scheme.n, spread, scheme.classes - 1
+    def __init__(self, scheme: Scheme, gamma: np.ndarray, exp_epsilon_minus_one: float):
+        self.scheme, self.gamma, self.exp_epsilon_minus_one = scheme, gamma, exp_epsilon_minus_one
+        n, D, s = scheme.n, exp_epsilon_minus_one, scheme.classes - 1
         self._s, v = s, scheme.multiplicities[1:]
         self._b = np.concatenate([-v, [-float(n), 1.0]]) / (2 * n + D)
         own = D * self._b
@@ -46,7 +46,7 @@ class ClassRelaxation:
 
     def _hold(self, cuts: list[Cut]) -> None:
         self.cuts = cuts
-        n, s, D = self.scheme.n, self._s, self.spread
+        n, s, D = self.scheme.n, self._s, self.exp_epsilon_minus_one
         squares, linear, constant = averaged(cuts, self.scheme, D)
         unit = np.eye(s + 2)
         forms = squares @ (self.scheme.multiplicities[:, None] * self._values_of_T)
@@ -72,9 +72,9 @@ class ClassRelaxation:
     def add_cuts(self) -> bool:
         """Adds the new whole-number cuts that the solution violates; True if there are any."""
         full, a = np.append(self._x, 1.0), self._x[self._s]
-        n, D = self.scheme.n, self.spread
-        energies = self.scheme.multiplicities * (self._values_of_T @ full) / (n * D**2 * a)
-        profile = Profile(self.scheme, float(self._b @ full) / (D * a), energies)
+        n, D = self.scheme.n, self.exp_epsilon_minus_one
+        fourier_weights = self.scheme.multiplicities * (self._values_of_T @ full) / (n * D**2 * a)
+        profile = Profile(self.scheme, float(self._b @ full) / (D * a), fourier_weights)
         known = {(cut.weights.shape, cut.weights.tobytes(), cut.floor) for cut in self.cuts}
         new = []
         for shape in shapes(self.scheme):

@@ -20,10 +20,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, NOTHING, UNDERFLOW, U, magnitudes_fit, repair, spread
+from ldp_core.bounds.proof import ABOVE, NOTHING, UNDERFLOW, U, exp_epsilon_minus_one, magnitudes_fit, repair
 from ldp_core.bounds.symmetric.certificate import AlikeProof, SymmetricCertificate
 from ldp_core.bounds.triples.duals import Duals
-from ldp_core.bounds.triples.search import Search
+from ldp_core.bounds.triples.search import TriplesSearch
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
@@ -81,7 +81,7 @@ def trace_and_total(workload: Workload, epsilon: float, weights: np.ndarray, rat
     trace = root + float(C[0] * gamma[0]) - ABOVE * float((many * C) @ (off + unit * gamma)) - UNDERFLOW
     slack = ABOVE * float(np.max(C**2 * off)) + UNDERFLOW
     total = (float(C[0] ** 2 * gamma[0]) + ratio) * (1 + unit)
-    return trace, total + ABOVE * n * repair(np.ones(n), spread(epsilon), slack, 0.0)
+    return trace, total + ABOVE * n * repair(np.ones(n), exp_epsilon_minus_one(epsilon), slack, 0.0)
 
 
 def improved(
@@ -97,7 +97,7 @@ def improved(
     gamma, best = scheme.spectrum(workload.gram_column)[0], plain.value * (1 + _LEAST_GAIN)
     worth = (scheme.multiplicities**2 * gamma)[1:]
     try:
-        for duals in Search(len(worth), epsilon, worth, until(stop, check)).rounds(best - gamma[0]):
+        for duals in TriplesSearch(len(worth), epsilon, worth, until(stop, check)).rounds(best - gamma[0]):
             found = TripleCertificate(workload, epsilon, 0.0, duals, plain)
             found = replace(found, value=found.claim())
             if found.value > best:

@@ -6,7 +6,7 @@ letters. The bound is on the largest of
 
     D^2 sum_l lambda_l W^l / (1 + D a)^2
 
-over all T. As T and its complement have the same energies, and the larger of both the larger denominator, sets of at most half of all records do.
+over all T. As T and its complement have the same Fourier weights, and the larger of both the larger denominator, sets of at most half of all records do.
 Both numerator and denominator, ``(1 + D a)^2 = 1 + 2 D P_0 + D^2 W^0``, are linear in the moments of `ldp_core.bounds.triples.moments`. So
 if for sets of N_1 to N_2 records
 
@@ -34,7 +34,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, UNDERFLOW, U, magnitudes_fit, spread
+from ldp_core.bounds.proof import ABOVE, UNDERFLOW, U, exp_epsilon_minus_one, magnitudes_fit
 from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.moments import MOST_COUNTED, Moments, known_of, moments
 
@@ -111,7 +111,7 @@ class Duals:
         the numbers are no proof."""
         if not self.valid(alphabet):
             return np.inf
-        D, n = spread(epsilon), alphabet**self.length
+        D, n = exp_epsilon_minus_one(epsilon), alphabet**self.length
         low, high = self.sizes.astype(np.int64).T
         starts = np.unique(np.concatenate([[0], low, high + 1]))
         starts = starts[starts <= n // 2]
@@ -140,14 +140,14 @@ class Duals:
 
     def _left(self, known: Moments, D: float) -> tuple[np.ndarray, np.ndarray]:
         """(m, moments) the coefficients of what is left, and by how much they may be off."""
-        energies, (own, times), count = known.energies, known.sized, len(known.sized[0])
+        fourier_weights, (own, times), count = known.fourier_weights, known.sized, len(known.sized[0])
         low, high = (self.sizes / known.types).T[:, :, None]
-        denominator = 1 / D**2 * np.eye(1, known.count)[0] + 2 / D * np.eye(1, known.count, 1)[0] + energies[0]
+        denominator = 1 / D**2 * np.eye(1, known.count)[0] + 2 / D * np.eye(1, known.count, 1)[0] + fourier_weights[0]
         below, above, both = np.split(self.sizing, [count, 2 * count], axis=1)
         products = known.between(low[:, 0], high[:, 0])
         parts = [
             (self.values[:, None], denominator[None]),
-            (-self.weights[None].repeat(len(self.values), 0), energies[1:]),
+            (-self.weights[None].repeat(len(self.values), 0), fourier_weights[1:]),
             (-self.signs, known.signs),
             (above - below, times),
             (below * low - above * high, own),

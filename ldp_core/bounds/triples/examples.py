@@ -23,7 +23,7 @@ from math import comb
 import numpy as np
 
 
-def energies(length: int, alphabet: int = 2) -> np.ndarray:
+def fourier_weights(length: int, alphabet: int = 2) -> np.ndarray:
     """(k, length + 1) W^l, l = 0, .., length, of sets of at most half of the records of this
     length; W^0 is the square of their share."""
     found = np.unique(_products(length, alphabet), axis=0)

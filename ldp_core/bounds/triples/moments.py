@@ -79,7 +79,7 @@ def beta(d: int, i: int, j: int, t: int, k: int) -> int:
 
 
 @dataclass(frozen=True)
-class Block:
+class FormBlock:
     """A matrix of forms (size, size, moments) in its upper triangle: ``entries`` (q,) numbers at ``rows``, ``columns``, ``moments``. ``norms``
     (size,) are the lengths of the vectors that it is seen through."""
 
@@ -157,7 +157,7 @@ class Moments:
         )
 
     @cached_property
-    def energies(self) -> np.ndarray:
+    def fourier_weights(self) -> np.ndarray:
         """(d + 1, moments) W^l."""
         d, q = self.length, self.alphabet
         found = np.zeros((d + 1, self.count))
@@ -228,13 +228,13 @@ class Moments:
         return np.where(inside == 1, within, without)
 
     @cached_property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[FormBlock]:
         """Positive semidefinite matrices of forms: with z in T, a = 0, .., d and k = a, .., (d + a) / 2, then without."""
         d = self.length
         kinds = [(a, k) for a in range(d + 1 if self.alphabet > 2 else 1) for k in range(a, (d + a) // 2 + 1)]
         return [self._block(a, k, inside) for inside in (True, False) for a, k in kinds]
 
-    def _block(self, a: int, k: int, inside: bool) -> Block:
+    def _block(self, a: int, k: int, inside: bool) -> FormBlock:
         d, q, last, found = self.length, self.alphabet, self.length + a - k, dict[tuple[int, int, int], int]()
 
         def add(row: int, column: int, moment: int, number: int) -> None:
@@ -258,7 +258,7 @@ class Moments:
         kept = [(*key, number) for key, number in found.items() if number]
         assert q > 2 or max(abs(number) for *_, number in kept) < EXACT
         rows, columns, moments = (np.array([one[axis] for one in kept]) for axis in range(3))
-        return Block(len(norms), rows, columns, moments, np.array([float(one[3]) for one in kept]), np.array(norms))
+        return FormBlock(len(norms), rows, columns, moments, np.array([float(one[3]) for one in kept]), np.array(norms))
 
     def _forms(self, rows: list[dict[int, int]]) -> np.ndarray:
         found = np.zeros((len(rows), self.count))

@@ -1,4 +1,4 @@
-"""The semidefinite program that bounds the energies of sets of some sizes: its moments suggest weights, its multipliers are proofs.
+"""The semidefinite program that bounds the Fourier weights of sets of some sizes: its moments suggest weights, its multipliers are proofs.
 
 With ``(1 + D a)^2 = 1`` for a scale, the largest ratio of `ldp_core.bounds.triples.duals` over all moments that obey what is known is a linear
 objective; the number that stands for 1 is then one of the unknowns. Clarabel (Goulart and Chen 2024) solves it by an interior-point method.
@@ -14,7 +14,7 @@ from scipy import sparse
 
 from ldp_core.bounds.interior_point import solved
 from ldp_core.bounds.triples import windows
-from ldp_core.bounds.triples.moments import Block, Moments, moments
+from ldp_core.bounds.triples.moments import FormBlock, Moments, moments
 from ldp_core.bounds.triples.separation import Separation
 from ldp_core.run import Check, unchecked
 
@@ -31,14 +31,14 @@ _LEAST = 1e-10
 
 @dataclass(frozen=True)
 class Solution:
-    """The best ``energies`` (d,) ``D^2 W^l / (1 + D a)^2`` not ruled out for sets of ``sizes``,
+    """The best ``fourier_weights`` (d,) ``D^2 W^l / (1 + D a)^2`` not ruled out for sets of ``sizes``,
     ``moments`` in proportion, and the multipliers of a proof, as in
     `ldp_core.bounds.triples.duals.Duals`, with the ``ratio`` that they prove."""
 
     sizes: tuple[int, int]
     value: float
     ratio: float
-    energies: np.ndarray
+    fourier_weights: np.ndarray
     moments: np.ndarray
     factors: np.ndarray
     signs: np.ndarray
@@ -81,9 +81,9 @@ class Relaxation:
         groups = [form * scale for form in forms]
         lengths = [np.abs(form).max(axis=1, initial=0.0) for form in groups]
         equations, *others = (form / length[:, None] for form, length in zip(groups, lengths, strict=True))
-        denominator = D**2 * known.energies[0] * scale
+        denominator = D**2 * known.fourier_weights[0] * scale
         denominator[:2] += scale[:2] * [1.0, 2 * D]
-        objective = D**2 * (weights @ known.energies[1:]) * scale
+        objective = D**2 * (weights @ known.fourier_weights[1:]) * scale
         unit = np.abs(objective).max()
         first = sparse.csc_matrix(np.vstack([denominator, equations]))
         second = sparse.csc_matrix(-np.vstack([np.eye(known.count), *others]))
@@ -102,12 +102,12 @@ class Relaxation:
             z[start:end] / length / D**2
             for start, end, length in zip(ends[[0, 2, 3, 4, 5]], ends[[1, 3, 4, 5, 6]], lengths, strict=True)
         )
-        energies = np.maximum(D**2 * known.energies[1:] @ (x * scale) / (denominator @ x), 0.0)
+        fourier_weights = np.maximum(D**2 * known.fourier_weights[1:] @ (x * scale) / (denominator @ x), 0.0)
         return Solution(
             sizes,
             max(0.0, float(z[0])),
             np.inf,
-            energies,
+            fourier_weights,
             x * scale,
             self._factors(z[ends[-1] :] / D**2, norms),
             np.maximum(of_signs, 0.0),
@@ -179,7 +179,7 @@ class Relaxation:
         return np.vstack(cuts)[order[depth[order] < -_SHALLOW]]
 
 
-def _seen(block: Block, count: int, norms: np.ndarray) -> sparse.csc_matrix:
+def _seen(block: FormBlock, count: int, norms: np.ndarray) -> sparse.csc_matrix:
     """Upper triangles, column by column, of a matrix of forms seen through vectors divided by ``norms`` (size,)."""
     i, j = block.rows, block.columns
     place = j * (j + 1) // 2 + i

@@ -1,4 +1,4 @@
-"""Better and better proofs about energies: which sizes of sets need which multipliers, and which weights prove most."""
+"""Better and better proofs about Fourier weights: which sizes of sets need which multipliers, and which weights prove most."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ldp_core.bounds.proof import spread
+from ldp_core.bounds.proof import exp_epsilon_minus_one
 from ldp_core.bounds.triples import examples, windows
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.moments import MOST_COUNTED
@@ -80,7 +80,7 @@ class Columns:
 
     def _settle(self) -> None:
         asked = self._worth > 0
-        table = np.vstack([self._known, *(one.energies for one in self._solved)])[:, asked]
+        table = np.vstack([self._known, *(one.fourier_weights for one in self._solved)])[:, asked]
         shares, worth = np.maximum(self._shares, _LEAST_SHARE), self._worth[asked]
         self._shares = mixed(shares / shares.sum(), table, worth, _UPDATES)
         x = self._shares @ table
@@ -91,14 +91,18 @@ class Columns:
         self.limit = float((worth / x).sum())
 
 
-class Search:
+class TriplesSearch:
     """The search for weights that maximise ``(sum_l sqrt(worth_l lambda_l))^2 / ratio``, ``worth``
     (d,), over sets of records of ``length`` letters, each from an ``alphabet`` of this size, at
     ``epsilon``."""
 
     def __init__(self, length: int, epsilon: float, worth: np.ndarray, check: Check = unchecked, alphabet: int = 2):
         self.epsilon, self.worth, self.check, self._alphabet = epsilon, worth, check, alphabet
-        self.relaxation, self.types, self.D = Relaxation(length, epsilon, alphabet), alphabet**length, spread(epsilon)
+        self.relaxation, self.types, self.D = (
+            Relaxation(length, epsilon, alphabet),
+            alphabet**length,
+            exp_epsilon_minus_one(epsilon),
+        )
         # If the alphabet has more than two letters and triples add nothing, windows add nothing
         # either (measured).
         self._hope = _HOPE if alphabet == 2 else 1 - _CLOSE
@@ -108,7 +112,7 @@ class Search:
         self._added = False
         self._known: dict[Sizes, Solution] = {}
         self._singles = list[Solution]()
-        W = examples.energies(length, alphabet)
+        W = examples.fourier_weights(length, alphabet)
         self._columns = Columns(worth, W[:, 1:] * (self.D / (1 + self.D * np.sqrt(W[:, :1]))) ** 2)
 
     def rounds(self, beyond: float = 0.0) -> Iterator[Duals]:

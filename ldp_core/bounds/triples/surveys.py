@@ -1,6 +1,6 @@
 """Certificates for surveys about attributes of equally many values, by what is known of three records at a time.
 
-Weights of sets of attributes depend on how many attributes they hold, which the argument of `ldp_core.bounds.surveys.certificate` allows: the energy of
+Weights of sets of attributes depend on how many attributes they hold, which the argument of `ldp_core.bounds.surveys.certificate` allows: the Fourier weight of
 all sets of l attributes is at least that of those asked about.
 """
 
@@ -17,8 +17,8 @@ from ldp_core.bounds.surveys.certificate import bound
 from ldp_core.bounds.triples.certificate import FEWEST_BITS, HIGHEST_DEGREE
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.moments import known_of
-from ldp_core.bounds.triples.search import Search
-from ldp_core.privacy import odds
+from ldp_core.bounds.triples.search import TriplesSearch
+from ldp_core.privacy import exp_epsilon
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
@@ -67,7 +67,7 @@ def promising(survey: Survey, epsilon: float) -> bool:
     attributes of three or more values, unless one cell of a table in a question exceeds the best
     share of a set, 1/(E + 1). The closed form is then far from tight."""
     values, d = max(survey.shape), length(survey)
-    return values == 2 or d <= MANY or values ** int(_levels(survey).max()) < odds(epsilon) + 1
+    return values == 2 or d <= MANY or values ** int(_levels(survey).max()) < exp_epsilon(epsilon) + 1
 
 
 def best(
@@ -76,7 +76,7 @@ def best(
     """Ever better certificates for a survey that `fits`, with bounds above ``beyond``."""
     c, value = survey.components, beyond
     worth = np.bincount(_levels(survey) - 1, c.dims * np.sqrt(c.gram), length(survey)) ** 2
-    search = Search(len(worth), epsilon, worth, check, max(survey.shape))
+    search = TriplesSearch(len(worth), epsilon, worth, check, max(survey.shape))
     for duals in search.rounds(beyond / survey.n - c.constant):
         found = TripleSurveyCertificate(survey, epsilon, 0.0, duals)
         found = replace(found, value=found.claim())

@@ -39,12 +39,6 @@ from ldp_core.data.tables.editing import edge_table as edge_table
 from ldp_core.data.tables.editing import recipe_of_categories as recipe_of_categories
 from ldp_core.data.tables.editing import recipe_of_edges as recipe_of_edges
 from ldp_core.data.tables.editing import split_bins as split_bins
-from ldp_core.data.tables.every import MOST_CATEGORIES as MOST_CATEGORIES
-from ldp_core.data.tables.every import Suggestion as Suggestion
-from ldp_core.data.tables.every import fitting as fitting
-from ldp_core.data.tables.every import suggest_for_survey as suggest_for_survey
-from ldp_core.data.tables.every import told_of as told_of
-from ldp_core.data.tables.every import too_different as too_different
 from ldp_core.data.tables.joint import JointFacts as JointFacts
 from ldp_core.data.tables.joint import joint_facts as joint_facts
 from ldp_core.data.tables.joint import people_facts as people_facts
@@ -68,3 +62,9 @@ from ldp_core.data.tables.summary import can_count as can_count
 from ldp_core.data.tables.summary import counts_column as counts_column
 from ldp_core.data.tables.summary import identifies as identifies
 from ldp_core.data.tables.summary import summarise as summarise
+from ldp_core.data.tables.survey_columns import MOST_CATEGORIES as MOST_CATEGORIES
+from ldp_core.data.tables.survey_columns import Suggestion as Suggestion
+from ldp_core.data.tables.survey_columns import fitting as fitting
+from ldp_core.data.tables.survey_columns import suggest_for_survey as suggest_for_survey
+from ldp_core.data.tables.survey_columns import told_of as told_of
+from ldp_core.data.tables.survey_columns import too_different as too_different

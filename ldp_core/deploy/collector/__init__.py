@@ -3,15 +3,15 @@
 collection = collector.collect(["monday.parquet"], mechanism, design)      # validated, repeated ids dropped, in flat memory
 collection + other                                                          # by day or shard, exact; one file twice is refused
 collector.answers(collection, mechanism, workload)                          # with intervals, beside what the design promised
-collector.tampering(mechanism, workload).share(users=10_000)                # forged reports that move the worst answer
+collector.manipulation(mechanism, workload).share(users=10_000)                # forged reports that move the worst answer
 """
 
 from ldp_core.deploy.collector.answering import KINDS as KINDS
 from ldp_core.deploy.collector.answering import answers as answers
 from ldp_core.deploy.collector.collection import Collection as Collection
 from ldp_core.deploy.collector.collection import Read as Read
-from ldp_core.deploy.collector.forging import Tampering as Tampering
-from ldp_core.deploy.collector.forging import tampering as tampering
+from ldp_core.deploy.collector.manipulated_reports import Manipulation as Manipulation
+from ldp_core.deploy.collector.manipulated_reports import manipulation as manipulation
 from ldp_core.deploy.collector.reading import collect as collect
 from ldp_core.deploy.collector.reading import uploads_stay_in_memory as uploads_stay_in_memory
 from ldp_core.deploy.collector.reasons import REASONS as REASONS

@@ -85,6 +85,6 @@ def largest_variances(mechanism: Mechanism, workload: Workload, queries: np.ndar
         return np.maximum(mechanism.query_variances(workload, one, queries), 0.0)
     parts = [
         mechanism.query_contributions(workload, some).variances.max(axis=1)
-        for some in in_chunks(queries, mechanism.worked_over(workload))
+        for some in in_chunks(queries, mechanism.cost_dimension(workload))
     ]
     return np.concatenate(parts or [np.zeros(0)])

@@ -30,11 +30,11 @@ from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-from ldp_core.mechanisms.surveys.split import SplitBudget
+from ldp_core.mechanisms.surveys.split_budget import SplitBudget
+from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.mechanisms.translated import Translated
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.levels import Tree

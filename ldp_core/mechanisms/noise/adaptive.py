@@ -15,7 +15,7 @@ from scipy.special import betaincinv
 
 from ldp_core.mechanisms.base import check_counts, check_values
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
-from ldp_core.privacy import STEP, check_epsilon, odds, probability_within
+from ldp_core.privacy import STEP, check_epsilon, exp_epsilon, probability_within
 from ldp_core.workloads import DENSE_TYPES, Workload
 
 
@@ -43,7 +43,7 @@ Source = Callable[[np.ndarray, int], tuple[int, int]]
 
 def chance_of_plus(query: np.ndarray, epsilon: float, bound: float) -> np.ndarray:
     """P(+) for each entry of ``query``, at most ``bound`` in size: multiples of `STEP` from 1/(E + 1) to 1 less that, E = e^epsilon."""
-    E = odds(epsilon)
+    E = exp_epsilon(epsilon)
     most = probability_within(E / (E + 1), lambda p: p / (1 - p), E)
     wanted = 1 / (E + 1) + (1 + np.asarray(query, dtype=float) / bound) / 2 * (E - 1) / (E + 1)
     return np.clip(np.rint(wanted / STEP) * STEP, 1 - most, most)
@@ -124,7 +124,7 @@ class AdaptiveSession:
     @property
     def size(self) -> float:
         """c r, what a user's plus stands for, and their minus for the negative of."""
-        E = odds(self.epsilon)
+        E = exp_epsilon(self.epsilon)
         return self.bound * (E + 1) / (E - 1)
 
     def ask(self, query: np.ndarray) -> Answer:

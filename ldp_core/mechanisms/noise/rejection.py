@@ -37,7 +37,7 @@ from ldp_core.mechanisms.base import (
 from ldp_core.mechanisms.noise.additive import VectorMechanism, check_vectors
 from ldp_core.mechanisms.noise.vectors import diameter
 from ldp_core.people import Counts
-from ldp_core.privacy import MIN_EPSILON, check_epsilon, odds
+from ldp_core.privacy import MIN_EPSILON, check_epsilon, exp_epsilon
 from ldp_core.workloads import Workload
 
 VARIANTS = ("corrected", "paper")
@@ -96,7 +96,7 @@ def _normal_moments(low: float, high: float) -> np.ndarray:
 
 def best_rho(epsilon: float) -> float:
     """r/sigma of the least variance for the corrected variant: sigma = 1.17 r at epsilon = 1."""
-    band = math.log(odds(epsilon)) / 2
+    band = math.log(exp_epsilon(epsilon)) / 2
     found = minimize_scalar(
         lambda log_rho: math.log(Acceptance(math.exp(log_rho), band, False).variance), bounds=(-9, 2), method="bounded"
     )
@@ -122,7 +122,7 @@ def build(
     if variant == "corrected":
         if users is not None:
             raise ValueError("Only the paper's variant depends on the number of users; leave users out.")
-        acceptance = Acceptance(best_rho(epsilon), math.log(odds(epsilon)) / 2, drops=False)
+        acceptance = Acceptance(best_rho(epsilon), math.log(exp_epsilon(epsilon)) / 2, drops=False)
     else:
         users = PAPER_USERS if users is None else users
         parameters["users"] = int(users)

@@ -256,7 +256,7 @@ class SurveyMechanism(FromCovariance):
         parts = [seen.variances(group.base.rows(some)) @ table for some in in_chunks(chosen, group.base.n)]
         return np.concatenate(parts or [np.zeros(0)])
 
-    def worked_over(self, workload: Workload) -> int:
+    def cost_dimension(self, workload: Workload) -> int:
         """How many numbers the errors of each query go through: the cells of the largest table that is asked about."""
         return workload.working_types
 

@@ -32,7 +32,7 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.mechanisms.surveys.pattern import Pattern
-from ldp_core.privacy import odds
+from ldp_core.privacy import exp_epsilon
 
 FIRST, SECOND, SUMMED, OWN = range(4)
 """The role of an attribute of K: in A only, in A' only, or in both, as alpha or as beta."""
@@ -55,7 +55,7 @@ class Moments:
         information: dict[Set, float],
     ):
         self.sizes, self.patterns, self.information = tuple(sizes), patterns, information
-        difference = odds(epsilon) - 1
+        difference = exp_epsilon(epsilon) - 1
         self._difference = difference
         self._weights = np.array([difference / (1 + difference * one.share) for one in patterns])
         """(r,) w of each pattern."""

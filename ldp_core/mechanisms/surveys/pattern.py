@@ -3,7 +3,7 @@
 A pattern is a set T of the cells of a table over the attributes B. A report holds the image S of T under independent uniformly
 random permutations of the values of every attribute in B, and is e^epsilon times as likely where the person's cell lies in S.
 With P_A the projection onto the functions that vary with exactly the attributes in A, s the share of the cells that T holds and
-D = e^epsilon - 1, the reports add to the information on A the energy (this project)
+D = e^epsilon - 1, the reports add to the information on A the Fourier weight (this project)
 
     e_A(T) = D^2 |P_A 1_T|^2 / (n_B (1 + D s)^2).
 """
@@ -16,7 +16,7 @@ from itertools import compress, pairwise, product
 import numpy as np
 
 from ldp_core import anova
-from ldp_core.privacy import odds
+from ldp_core.privacy import exp_epsilon
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,21 +51,21 @@ class Pattern:
         """s: the share of the cells that are inside."""
         return float(self.cells.mean())
 
-    def energies(self, epsilon: float) -> dict[tuple[int, ...], float]:
+    def fourier_weights(self, epsilon: float) -> dict[tuple[int, ...], float]:
         """{A: e_A(T)} for all non-empty sets A of the attributes."""
-        found = energies(self.cells[None], epsilon)[0]
+        found = fourier_weights(self.cells[None], epsilon)[0]
         members = product((False, True), repeat=len(self.attributes))
         return {
-            tuple(compress(self.attributes, chosen)): float(energy)
-            for chosen, energy in zip(members, found, strict=True)
+            tuple(compress(self.attributes, chosen)): float(fourier_weight)
+            for chosen, fourier_weight in zip(members, found, strict=True)
             if any(chosen)
         }
 
 
-def energies(cells: np.ndarray, epsilon: float) -> np.ndarray:
-    """(r, 2^k) energies e_A of ``cells`` (r, n_1, ..., n_k), sets A numbered with a binary digit per axis, the last one lowest; the
+def fourier_weights(cells: np.ndarray, epsilon: float) -> np.ndarray:
+    """(r, 2^k) Fourier weights e_A of ``cells`` (r, n_1, ..., n_k), sets A numbered with a binary digit per axis, the last one lowest; the
     empty set has 0."""
-    difference = odds(epsilon) - 1
+    difference = exp_epsilon(epsilon) - 1
     count = cells[0].size
     shares = np.count_nonzero(cells.reshape(len(cells), -1), axis=1) / count
     found = anova.squared_norms(cells)

@@ -206,7 +206,7 @@ class SampledSets(SurveyMechanism):
         return float(weights @ (alpha * (self._cells[sets] / cells))), float(weights @ beta)
 
     def seen_on(self, attributes: Set) -> OnTable:
-        return _Seen(self, self._several(attributes))
+        return _SampledSetsMarginal(self, self._several(attributes))
 
     # --- reports ------------------------------------------------------------------------------------------------
 
@@ -342,7 +342,7 @@ class SampledSets(SurveyMechanism):
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _SampledSetsMarginal:
     """The reports, seen on the table of ``attributes``, all of more than one value."""
 
     mechanism: SampledSets

@@ -37,10 +37,10 @@ from ldp_core.mechanisms.surveys.moments import Moments
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.random_set import RandomSet
 from ldp_core.people import Counts, People, people_of, records_of, smallest_type
-from ldp_core.privacy import in_steps, log_ratio, odds, probability_within
+from ldp_core.privacy import exp_epsilon, in_steps, log_ratio, probability_within
 
-LEAST_ENERGY = 1e-12
-"""Sets of attributes with a smaller share of all the energy are not estimated: what there is of it may be rounding."""
+LEAST_FOURIER_WEIGHT = 1e-12
+"""Sets of attributes with a smaller share of all the Fourier weight are not estimated: what there is of it may be rounding."""
 
 MOST_NUMBERS = 2**30
 """Most numbers in the reports of `ScrambledPatterns.privatize`, 2 to 4 bytes each."""
@@ -88,7 +88,7 @@ class ScrambledPatterns(SurveyMechanism):
                     f"A pattern with cells {pattern.cells.shape} over the attributes {pattern.attributes} does not fit sizes "
                     f"{list(self.sizes)}."
                 )
-        self._ratio = odds(self.epsilon)
+        self._ratio = exp_epsilon(self.epsilon)
         self._inside = np.array([np.count_nonzero(one.cells) for one in self.patterns])
         self._cells = np.array([one.cells.size for one in self.patterns])
         self._weights = (self._ratio - 1) / (1 + (self._ratio - 1) * self._inside / self._cells)
@@ -138,19 +138,19 @@ class ScrambledPatterns(SurveyMechanism):
     @cached_property
     def information(self) -> dict[Set, float]:
         """{A: m_A} of the non-empty sets A that reports tell something about."""
-        energy: dict[Set, float] = {}
+        fourier_weight: dict[Set, float] = {}
         known: dict[int, dict[Set, float]] = {}
         for pattern, share in zip(self.patterns, self.shares.tolist(), strict=True):
             if id(pattern.cells) not in known:  # patterns of many sets share their cells
                 plain = Pattern(tuple(range(pattern.cells.ndim)), pattern.cells)
-                known[id(pattern.cells)] = plain.energies(self.epsilon)
+                known[id(pattern.cells)] = plain.fourier_weights(self.epsilon)
             for places, value in known[id(pattern.cells)].items():
                 members = tuple(pattern.attributes[k] for k in places)
-                energy[members] = energy.get(members, 0.0) + share * value
-        least = LEAST_ENERGY * math.fsum(energy.values())
+                fourier_weight[members] = fourier_weight.get(members, 0.0) + share * value
+        least = LEAST_FOURIER_WEIGHT * math.fsum(fourier_weight.values())
         return {
             members: value / anova.dimensions(self.sizes, members)
-            for members, value in energy.items()
+            for members, value in fourier_weight.items()
             if value > least and all(self.sizes[i] > 1 for i in members)
         }
 
@@ -162,8 +162,8 @@ class ScrambledPatterns(SurveyMechanism):
     def _moments(self) -> Moments:
         return Moments(self.sizes, self.patterns, self.shares, self.epsilon, self.information)
 
-    def seen_on(self, attributes: Set) -> _Seen:
-        return _Seen(self._moments, tuple(attributes))
+    def seen_on(self, attributes: Set) -> _PatternsMarginal:
+        return _PatternsMarginal(self._moments, tuple(attributes))
 
     # --- reports ------------------------------------------------------------------------------------------------
 
@@ -328,7 +328,7 @@ class ScrambledPatterns(SurveyMechanism):
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _PatternsMarginal:
     """The reports, seen on the table of ``attributes``."""
 
     moments: Moments

@@ -24,7 +24,7 @@ from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import sized_rows, threshold_rows
 from ldp_core.optimize.columns.generation import LEAST_GAIN, Mixture, RowSearch, strategy_of
 from ldp_core.optimize.columns.single import SinglePrecision
-from ldp_core.optimize.columns.weights import MONOTONE, Block, Singular
+from ldp_core.optimize.columns.weights import MONOTONE, RowBlock, Singular
 from ldp_core.optimize.symmetric.ring_rows import RingSearch
 from ldp_core.workloads import Workload
 from ldp_core.workloads.ordered import AllRange, Prefix
@@ -143,7 +143,7 @@ class FoldedSearch(RowSearch):
         fits = SinglePrecision.fits(n, ratio)
         self._single = SinglePrecision(even, ratio) if fits else None
         single = SinglePrecision(odd, ratio, 0.0) if fits else None
-        self._odd = Block((ratio - 1) * odd.astype(float), self._odd_root, single)
+        self._odd = RowBlock((ratio - 1) * odd.astype(float), self._odd_root, single)
 
     def _priced(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n = self._high.shape[1]

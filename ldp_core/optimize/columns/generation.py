@@ -12,9 +12,9 @@ from ldp_core.optimize import sizes
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import threshold_rows
 from ldp_core.optimize.columns.single import SinglePrecision
-from ldp_core.optimize.columns.weights import BOLD, MONOTONE, Block, Singular, Update, second_moments, update
+from ldp_core.optimize.columns.weights import BOLD, MONOTONE, RowBlock, Singular, Update, second_moments, update
 from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
-from ldp_core.privacy import fitted_odds
+from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
@@ -79,12 +79,12 @@ class RowSearch:
         first: tuple[np.ndarray, np.ndarray] | None = None,
     ):
         self._given = first
-        self._workload, self._ratio, self._reference = workload, fitted_odds(epsilon), reference
+        self._workload, self._ratio, self._reference = workload, fitted_exp_epsilon(epsilon), reference
         self._rng, self._check = rng, check
         self._size = sizes.rows(workload.n)
         self._ridge, self._anchors = 0.0, 0
         self._hessian: np.ndarray | None = None
-        self._odd: Block | None = None
+        self._odd: RowBlock | None = None
         self._shifts = Shifts.of(workload)
         self.best = self._first(first_orbits(workload.gram_dense(), self._ratio, self._shifts))
 

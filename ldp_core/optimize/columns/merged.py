@@ -21,7 +21,7 @@ from scipy.optimize import minimize_scalar
 
 from ldp_core.optimize.columns.generation import strategy_of
 from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
-from ldp_core.privacy import fitted_odds
+from ldp_core.privacy import fitted_exp_epsilon
 
 LEAST_PART = 1e-4
 MOST_PART = 0.999
@@ -45,7 +45,7 @@ def merged_types(rows: np.ndarray) -> np.ndarray:
 def mixed(gram: np.ndarray, shape: Sequence[int], epsilon: float, merged: np.ndarray, strategy: np.ndarray) -> Mixed:
     """The best mixture of ``strategy`` (m, c), for the ``merged`` types (n,) numbered from 0 to c - 1, and of one for all types, in a table
     of ``shape``, for questions with the Gram matrix ``gram`` (n, n)."""
-    ratio, shifts = fitted_odds(epsilon), Shifts(tuple(shape))
+    ratio, shifts = fitted_exp_epsilon(epsilon), Shifts(tuple(shape))
     orbits = first_orbits(gram, ratio, shifts)
     sizes = np.bincount(merged).astype(float)
     first = (strategy / (strategy @ sizes)[:, None]).T @ strategy  # M_1 between merged types

@@ -40,7 +40,7 @@ class Singular(ValueError):
 
 
 @dataclass(frozen=True)
-class Block:
+class RowBlock:
     """``rows`` (k, c) in some coordinates, the ``root`` (r, c) of G there, and the same rows in ``single`` precision. Where M and G
     fall into blocks in two sets of coordinates, what is said of one M is said of each."""
 
@@ -104,7 +104,7 @@ def update(
     hessian: np.ndarray | None = None,
     single: SinglePrecision | None = None,
     exact: bool = True,
-    odd: Block | None = None,
+    odd: RowBlock | None = None,
 ) -> Update:
     """One majorise-minimise step for ``tr(M(w)^-1 G)``, ``G = root' root``, on ``rows`` (k, n).
 
@@ -116,7 +116,7 @@ def update(
     double precision, and unless ``exact`` not even these. ``odd`` is a second block of coordinates of the same rows, where M and G
     have one; it does not bear on the column sums. Raises Singular where M is.
     """
-    block, solved_odd = Block(rows, root, single), None
+    block, solved_odd = RowBlock(rows, root, single), None
     factor, solved = block.solved(weights / masses, exact, check)
     objective = float(np.einsum("ij,ji->", solved, root))
     worth = block.lengths(solved, check) / masses
@@ -248,12 +248,12 @@ def _images(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
     return blas.dgemv(1.0, rows.T, vector, trans=1)
 
 
-def fitted_shares(shares: np.ndarray, energies: np.ndarray, worth: np.ndarray, rounds: int) -> np.ndarray:
-    """Shares (k,) that make ``sum_j worth_j / m_j`` small, ``m = shares @ energies`` (k, c): the updates above where M is
+def fitted_shares(shares: np.ndarray, fourier_weights: np.ndarray, worth: np.ndarray, rounds: int) -> np.ndarray:
+    """Shares (k,) that make ``sum_j worth_j / m_j`` small, ``m = shares @ Fourier weights`` (k, c): the updates above where M is
     diagonal and all columns alike, so that only the sum of the shares needs restoring. Row 0 is randomized response."""
     for _ in range(rounds):
-        m = shares @ energies
-        shares = shares * (energies @ (worth / m**2)) ** BOLD
+        m = shares @ fourier_weights
+        shares = shares * (fourier_weights @ (worth / m**2)) ** BOLD
         shares /= shares.sum()
         shares[0] = max(shares[0], LEAST_SHARE)
     return shares / shares.sum()

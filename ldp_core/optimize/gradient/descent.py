@@ -8,7 +8,7 @@ import numpy as np
 
 from ldp_core.optimize.gradient.projection import project, project_types
 from ldp_core.optimize.objective import Evaluation, evaluate, multipliers, slopes, types_to_outputs
-from ldp_core.privacy import odds
+from ldp_core.privacy import exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked
 
 # The step on z is this share of the full relative step 1 - mu'q/a, and grows to it over about WARM_UP rounds: rows
@@ -32,7 +32,7 @@ NEGLIGIBLE = 1e-13
 
 
 @dataclass(frozen=True)
-class Point:
+class FeasibleStrategy:
     """A feasible strategy: ``transposed`` P (n, m), row minima ``lower`` z (m,) and the evaluation of L there."""
 
     transposed: np.ndarray
@@ -46,7 +46,7 @@ class Point:
 
 def random_start(
     root: np.ndarray, epsilon: float, rows: int, rng: np.random.Generator, check: Check = unchecked
-) -> Point:
+) -> FeasibleStrategy:
     """The paper's start: a uniform random matrix (m, n) projected with equal z.
 
     The paper's z = (1 + e^-epsilon) / 2m leaves room for a share 1/(1 + e^epsilon) of entries at the upper bound;
@@ -59,7 +59,7 @@ def random_start(
     return _evaluated(strategy, lower, root, "no start was found: raise rows or epsilon.", check)
 
 
-def start_from(strategy: np.ndarray, root: np.ndarray, epsilon: float, check: Check = unchecked) -> Point:
+def start_from(strategy: np.ndarray, root: np.ndarray, epsilon: float, check: Check = unchecked) -> FeasibleStrategy:
     """A given epsilon-LDP strategy (m, n) as a point; ValueError where it is not one."""
     strategy = np.asarray(strategy, dtype=float)
     n = root.shape[1]
@@ -77,7 +77,7 @@ def start_from(strategy: np.ndarray, root: np.ndarray, epsilon: float, check: Ch
             f"largest row ratio is {excess:.6g} times e^epsilon. Normalise its columns or raise epsilon."
         )
     # Halfway between the least and the largest z that fit leaves the projection room for rounding on both sides.
-    lower = (smallest + largest / odds(epsilon)) / 2
+    lower = (smallest + largest / exp_epsilon(epsilon)) / 2
     lower = np.minimum(lower, smallest)
     projected = project(strategy, lower, epsilon, check)
     problem = "initial cannot tell all types apart: start from another strategy."
@@ -86,20 +86,20 @@ def start_from(strategy: np.ndarray, root: np.ndarray, epsilon: float, check: Ch
 
 def _evaluated(
     strategy: np.ndarray, lower: np.ndarray, root: np.ndarray, problem: str, check: Check = unchecked
-) -> Point:
+) -> FeasibleStrategy:
     transposed = np.ascontiguousarray(strategy.T)
     at = evaluate(transposed, root, check)
     if at is None:
         raise ValueError(problem)
-    return Point(transposed, lower, at)
+    return FeasibleStrategy(transposed, lower, at)
 
 
 class Descent:
     """Monotone projected gradient descent from a point; `step` moves ``point`` and says whether it could."""
 
-    def __init__(self, root: np.ndarray, epsilon: float, point: Point, check: Check = unchecked):
+    def __init__(self, root: np.ndarray, epsilon: float, point: FeasibleStrategy, check: Check = unchecked):
         self.point, self._check = point, check
-        self._root, self._epsilon, self._ratio = root, epsilon, odds(epsilon)
+        self._root, self._epsilon, self._ratio = root, epsilon, exp_epsilon(epsilon)
         n = len(point.transposed)
         self._mu = np.full(n, point.objective / n)
         self._shift = np.zeros(n)
@@ -142,16 +142,16 @@ class Descent:
                 self._caution *= 0.25
         return False
 
-    def perturb(self, point: Point, rng: np.random.Generator) -> None:
+    def perturb(self, point: FeasibleStrategy, rng: np.random.Generator) -> None:
         """Go on from ``point`` with noise on all entries, projected: out of a local minimum, into one nearby."""
         noise = PERTURBATION * (self._ratio - 1) * point.lower
         values = point.transposed + noise * rng.standard_normal(point.transposed.shape)
         transposed, _ = project_types(values, point.lower, point.lower * self._ratio, np.zeros(len(values)))
         at = evaluate(transposed, self._root, self._check)
-        self.point = point if at is None else Point(transposed, point.lower, at)
+        self.point = point if at is None else FeasibleStrategy(transposed, point.lower, at)
         self._reset()
 
-    def finish(self, point: Point) -> tuple[np.ndarray, float]:
+    def finish(self, point: FeasibleStrategy) -> tuple[np.ndarray, float]:
         """The strategy (m, n) of ``point`` without rows that are never sent, and its objective."""
         kept = point.lower * self._ratio > NEGLIGIBLE
         strategy = np.ascontiguousarray(point.transposed.T)
@@ -182,7 +182,9 @@ class Descent:
         factor *= max(1.0, (1 + margin) / (total * self._ratio))
         return factor, np.maximum(self.point.lower * factor, LEAST)
 
-    def _projected(self, factor: np.ndarray, lower: np.ndarray, product: np.ndarray, level: np.ndarray) -> Point | None:
+    def _projected(
+        self, factor: np.ndarray, lower: np.ndarray, product: np.ndarray, level: np.ndarray
+    ) -> FeasibleStrategy | None:
         """Point after the step: P diag(factor) - step * gradient + momentum, projected; None where M is singular."""
         values = self.point.transposed * (factor + self._momentum)
         values += product * (2 * self._step / self.point.at.outputs)
@@ -191,4 +193,4 @@ class Descent:
             values -= self._momentum * self._previous
         transposed, self._shift = project_types(values, lower, lower * self._ratio, self._shift, check=self._check)
         at = evaluate(transposed, self._root, self._check)
-        return None if at is None else Point(transposed, lower, at)
+        return None if at is None else FeasibleStrategy(transposed, lower, at)

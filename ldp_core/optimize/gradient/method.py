@@ -10,10 +10,10 @@ import numpy as np
 
 from ldp_core import pictures
 from ldp_core.optimize.base import Design, SearchLimits, fields_of
-from ldp_core.optimize.gradient.descent import Descent, Point, random_start, start_from
+from ldp_core.optimize.gradient.descent import Descent, FeasibleStrategy, random_start, start_from
 from ldp_core.optimize.sizes import too_large
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
-from ldp_core.privacy import check_epsilon, fitted_odds, odds
+from ldp_core.privacy import check_epsilon, exp_epsilon, fitted_exp_epsilon
 from ldp_core.run import Check, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
@@ -74,32 +74,32 @@ def projected_gradient(
     if reason := too_large(workload.n):
         raise ValueError(reason)
     rng = generator(limits.seed)
-    root, held = workload.gram_root, math.log(fitted_odds(epsilon))
+    root, held = workload.gram_root, math.log(fitted_exp_epsilon(epsilon))
     if initial is not None and rows is not None:
         raise ValueError("initial fixes the number of rows: give rows or initial, not both.")
 
-    def start() -> Point:
+    def start() -> FeasibleStrategy:
         if initial is not None:
             return start_from(initial, root, held, budget.check)
         return random_start(root, held, _checked_outputs(rows, workload.n), rng, budget.check)
 
     with blas_threads(workload.n):
-        run = drive(_Search(workload, root, held, start, rng, budget.check), budget)
+        run = drive(_Descents(workload, root, held, start, rng, budget.check), budget)
     return Optimized(run.found[0], **fields_of(run, epsilon, limits))
 
 
-class _Search:
+class _Descents:
     """Descents one after the other: each starts at the best point so far, perturbed, once the last has settled."""
 
     finished = False
-    best: Point | None = None
+    best: FeasibleStrategy | None = None
 
     def __init__(
         self,
         workload: Workload,
         root: np.ndarray,
         epsilon: float,
-        start: Callable[[], Point],
+        start: Callable[[], FeasibleStrategy],
         rng: np.random.Generator,
         check: Check,
     ):
@@ -125,7 +125,7 @@ class _Search:
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
         if self.best is None:  # interrupted before there was a start
-            first = first_orbits(self._workload.gram_dense(), odds(self._epsilon), Shifts.of(self._workload))
+            first = first_orbits(self._workload.gram_dense(), exp_epsilon(self._epsilon), Shifts.of(self._workload))
             return np.ascontiguousarray(first.transposed.T), first.objective
         return self.descent.finish(self.best)
 

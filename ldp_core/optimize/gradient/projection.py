@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldp_core.privacy import MAX_EPSILON, odds
+from ldp_core.privacy import MAX_EPSILON, exp_epsilon
 from ldp_core.run import Check, unchecked
 
 # Room for rounding when row minima at the very edge of what is possible are checked.
@@ -34,7 +34,7 @@ def project(matrix: np.ndarray, lower: np.ndarray, epsilon: float, check: Check 
         )
     if not 0 < epsilon <= MAX_EPSILON:
         raise ValueError(f"Epsilon {epsilon:g} is out of range: choose one above 0, up to {MAX_EPSILON:g}.")
-    ratio = odds(epsilon)
+    ratio = exp_epsilon(epsilon)
     if not (np.isfinite(matrix).all() and np.isfinite(lower).all() and (lower >= 0).all()):
         raise ValueError("matrix and lower must be finite and lower not negative: replace the offending entries.")
     total = lower.sum()

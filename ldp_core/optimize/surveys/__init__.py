@@ -2,5 +2,5 @@
 
 from ldp_core.optimize.surveys.design import SurveyDesign as SurveyDesign
 from ldp_core.optimize.surveys.design import design_survey as design_survey
-from ldp_core.optimize.surveys.split import SplitDesign as SplitDesign
-from ldp_core.optimize.surveys.split import design_split as design_split
+from ldp_core.optimize.surveys.split_design import SplitDesign as SplitDesign
+from ldp_core.optimize.surveys.split_design import design_split as design_split

@@ -34,7 +34,7 @@ def climb(
     """Patterns (r, n_B) that no cell more, no cell less and no exchange of a good pair of cells improves, from the starts ``cells``
     (r, n_B) of booleans on a table of ``sizes``, and their J (r,).
 
-    ``weights`` (r, 2^k) are lambda_A for each start, sets numbered as in `ldp_core.mechanisms.surveys.pattern.energies`, and
+    ``weights`` (r, 2^k) are lambda_A for each start, sets numbered as in `ldp_core.mechanisms.surveys.pattern.fourier_weights`, and
     ``difference`` is D. A step costs O(n_B) for each start.
     """
     count = max(1, TOGETHER // cells.shape[1])

@@ -17,7 +17,7 @@ from ldp_core.workloads import Survey
 MOST_SETS = 100_000
 """Most sets of attributes that questions may depend on: all pairs of 200 attributes are 20,100 with the attributes alone."""
 MOST_SUBSETS = 2**22
-"""Most subsets of those sets, counted for each of them: a pattern over 13 attributes has energy on 2^13 sets."""
+"""Most subsets of those sets, counted for each of them: a pattern over 13 attributes has Fourier weight on 2^13 sets."""
 
 # The search has converged when this many rounds together gain next to nothing.
 WINDOW = 16

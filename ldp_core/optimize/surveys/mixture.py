@@ -19,7 +19,7 @@ from ldp_core.optimize.surveys.shapes import Shape
 from ldp_core.run import Check, unchecked
 
 # The power of a column's price that its share is multiplied by, and updates between two looks at what they bring; entries of the
-# energies gone through in all updates, where they are many.
+# Fourier weights gone through in all updates, where they are many.
 POWER = 0.9
 TOGETHER = 10
 MOST_PRODUCTS = 2 * 10**8
@@ -32,7 +32,7 @@ MOST_SECONDS = 20.0
 
 
 class Mixture:
-    """The columns of ``shapes`` with their energies (columns, sets), for costs c (sets,)."""
+    """The columns of ``shapes`` with their Fourier weights (columns, sets), for costs c (sets,)."""
 
     def __init__(self, shapes: Sequence[Shape], costs: np.ndarray):
         self.shapes, self.costs = [shape for shape in shapes if len(shape.columns)], costs
@@ -42,9 +42,9 @@ class Mixture:
         starts = np.concatenate([[0], np.cumsum(lengths)])
         entries = np.concatenate([part.ravel() for part in spectra])
         places = np.concatenate([part.ravel() for part in numbers])
-        energies = sparse.csr_matrix((entries, places, starts), shape=(len(lengths), len(costs) + 1))
-        self.energies = energies[:, :-1].tocsr()
-        self._transposed = self.energies.T.tocsr()
+        fourier_weights = sparse.csr_matrix((entries, places, starts), shape=(len(lengths), len(costs) + 1))
+        self.fourier_weights = fourier_weights[:, :-1].tocsr()
+        self._transposed = self.fourier_weights.T.tocsr()
         self.shares = np.concatenate([shape.shares for shape in self.shapes])
 
     def reached(self) -> np.ndarray:
@@ -65,7 +65,7 @@ class Mixture:
         """Multiplicative updates of the shares (Silvey, Titterington, Torsney 1978), given to the shapes as well."""
         before = np.inf
         shares = self.shares
-        for update in range(min(updates, max(2 * TOGETHER, MOST_PRODUCTS // max(1, self.energies.nnz)))):
+        for update in range(min(updates, max(2 * TOGETHER, MOST_PRODUCTS // max(1, self.fourier_weights.nnz)))):
             reached = self._transposed @ shares
             if update % TOGETHER == 0:
                 check()
@@ -73,7 +73,7 @@ class Mixture:
                 if objective > before * (1 - SETTLED):
                     break
                 before = objective
-            shares = shares * (self.energies @ (self.costs / reached**2)) ** POWER
+            shares = shares * (self.fourier_weights @ (self.costs / reached**2)) ** POWER
             shares /= shares.sum()
         self.give(shares)
 
@@ -99,8 +99,8 @@ class Mixture:
         return self.shares if found.status != 0 else np.maximum(found.x, 0.0)
 
     def parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """(columns,) the largest part that each column has in the energy of a set, and whether it has the largest in one of them."""
-        found = sparse.diags(self.shares) @ self.energies @ sparse.diags(1 / self.reached())
+        """(columns,) the largest part that each column has in the Fourier weight of a set, and whether it has the largest in one of them."""
+        found = sparse.diags(self.shares) @ self.fourier_weights @ sparse.diags(1 / self.reached())
         largest = found.max(axis=0).toarray().ravel()
         relative = (found @ sparse.diags(1 / largest)).max(axis=1).toarray().ravel()
         return found.max(axis=1).toarray().ravel(), relative >= 1 - 1e-12

@@ -17,8 +17,8 @@ from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.optimize import sizes
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
-from ldp_core.optimize.surveys.split import SplitDesign, design_split
-from ldp_core.privacy import odds
+from ldp_core.optimize.surveys.split_design import SplitDesign, design_split
+from ldp_core.privacy import exp_epsilon
 from ldp_core.run import generator
 from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.composite import Union
@@ -78,7 +78,7 @@ def _shape(workload: Workload) -> tuple[int, ...]:
 
 def rows(found: SurveyDesign | SplitDesign, seed: int) -> Rows:
     """The rows of a design for tables: all of its strategies, and as many scrambled patterns as `ROWS_PER_TYPE` and `MOST_ENTRIES` allow."""
-    shape, ratio, rng = found.survey.shape, odds(found.epsilon), generator(seed)
+    shape, ratio, rng = found.survey.shape, exp_epsilon(found.epsilon), generator(seed)
     budget = min(ROWS_PER_TYPE * found.survey.n, MOST_ENTRIES // found.survey.n)
     if isinstance(found, SurveyDesign):
         return _images(found, 1.0, shape, ratio, budget, rng)

@@ -26,8 +26,8 @@ from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.optimize.surveys.climbing import MOST_CLIMBED, balanced_patterns, climb, random_patterns
 from ldp_core.optimize.surveys.growing import Grown, Starts, exchanged, grown
 from ldp_core.optimize.surveys.mixture import Mixture
-from ldp_core.optimize.surveys.shapes import Asked, Shape
-from ldp_core.privacy import odds
+from ldp_core.optimize.surveys.shapes import NumberedSets, Shape
+from ldp_core.privacy import exp_epsilon
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
@@ -44,11 +44,11 @@ NEW_SHARE = 0.1
 LEAST_GAIN = 2e-5
 # Columns that contribute less than LITTLE of the Fourier weight of every set are dropped. If there
 # are more than MOST_COLUMNS columns for each set, as many as there are sets are chosen among them.
-# This takes long where many are equally good, so it is left out past MOST_ENERGIES Fourier weights
+# This takes long where many are equally good, so it is left out past MOST_FOURIER_WEIGHTS Fourier weights
 # in all.
 LITTLE = 1e-5
 MOST_COLUMNS = 10
-MOST_ENERGIES = 100_000
+MOST_FOURIER_WEIGHTS = 100_000
 # This number of columns for each set is then tried in the end; it may cost the share FREE.
 FEW_COLUMNS = (2, 4)
 FREE = 1e-4
@@ -67,7 +67,7 @@ TRIED = 2.5
 MOST_TRIED = 600
 # A table is large enough if the ideal share of its cells is this number of cells.
 FINE = 64
-# Energies of a mixture that is simplified in a moment, and shares that are none.
+# Fourier weights of a mixture that is simplified in a moment, and shares that are none.
 QUICKLY_SPARED = 2**15
 NOBODY = 1e-12
 # The search ends when it is that close to the closed-form bound.
@@ -105,9 +105,9 @@ class SurveySearch:
         self._constant, self._bound = asked.constant, float(roots.sum()) ** 2 / math.sinh(epsilon / 2) ** 2
         self._costs = asked.dims**2 * asked.gram / self._bound  # the closed-form bound is then 1
         self._sizes, self._epsilon, self._rng, self._check = survey.shape, epsilon, rng, unchecked
-        self._difference, self._share = odds(epsilon) - 1, 1 / (odds(epsilon) + 1)
+        self._difference, self._share = exp_epsilon(epsilon) - 1, 1 / (exp_epsilon(epsilon) + 1)
         self._most_cells = min(MOST_CLIMBED, int(FINE / self._share))
-        self._asked = Asked(asked.sets, len(survey.shape))
+        self._asked = NumberedSets(asked.sets, len(survey.shape))
         self._shapes: dict[tuple[int, ...], Shape] = {}
         self._available = Counter(survey.shape)
         self._rounds, self._patience = 0, Patience()
@@ -133,7 +133,7 @@ class SurveySearch:
         self._reassign(worth, level)
         self._mixture = self._fitted(UPDATES)
         most = MOST_COLUMNS * len(self._costs)
-        if len(self._mixture.shares) > most and self._mixture.energies.nnz <= MOST_ENERGIES:
+        if len(self._mixture.shares) > most and self._mixture.fourier_weights.nnz <= MOST_FOURIER_WEIGHTS:
             self._simplify()
         self._drop(most)
         if self._objective(self._mixture.objective) < self.best.objective:
@@ -145,7 +145,7 @@ class SurveySearch:
         self._restore(self.best)
         if not at_once:
             self._mixture.fit(LAST_UPDATES)
-        if not at_once or self._mixture.energies.nnz <= QUICKLY_SPARED:
+        if not at_once or self._mixture.fourier_weights.nnz <= QUICKLY_SPARED:
             self._simplify()
         patterns: list[Pattern] = []
         cells: dict[tuple[tuple[int, ...], int, tuple[int, ...]], np.ndarray] = {}
@@ -198,7 +198,7 @@ class SurveySearch:
         self._mixture = Mixture(list(self._shapes.values()), self._costs)
 
     def _drop(self, most: int) -> None:
-        """Drop the columns that bring next to nothing of the energy of any set, and those that bring least where there are more than
+        """Drop the columns that bring next to nothing of the Fourier weight of any set, and those that bring least where there are more than
         ``most``; none that brings most to some set."""
         parts, leading = self._mixture.parts()
         least = LITTLE if len(parts) <= most else max(LITTLE, float(np.sort(parts)[-most]))
@@ -208,8 +208,8 @@ class SurveySearch:
         self._mixture.give(self._mixture.shares)
 
     def _simplify(self) -> None:
-        """About as few columns as there are sets, for the same energies or nearly so."""
-        if self._mixture.energies.nnz <= MOST_ENERGIES:
+        """About as few columns as there are sets, for the same Fourier weights or nearly so."""
+        if self._mixture.fourier_weights.nnz <= MOST_FOURIER_WEIGHTS:
             self._mixture.give(self._mixture.spare())
             self._drop(len(self._mixture.shares))
             self._mixture.fit(UPDATES)
@@ -242,7 +242,7 @@ class SurveySearch:
             ideal = self._share * shape.cells
             high = {min(max(1, round_(ideal)), shape.cells - 1) for round_ in (math.floor, math.ceil)}
             if shape.cells <= MOST_CLIMBED:
-                high.add(1)  # a single cell has energy on all sets
+                high.add(1)  # a single cell has Fourier weight on all sets
             cells = balanced_patterns(sizes, sorted(high))
             if len(sizes) > 1 and shape.cells <= MOST_CLIMBED:
                 order = self._rng.random((drawn, shape.cells)).argsort(axis=1)
@@ -291,7 +291,7 @@ class SurveySearch:
         """Columns over other attributes than now: one more for those that lose most against reports with the ideal share of cells, and for some
         drawn; and one in place of another."""
         mixture = self._mixture
-        efficiency = np.asarray(mixture.energies.sum(axis=1)).ravel() / math.sinh(self._epsilon / 2) ** 2
+        efficiency = np.asarray(mixture.fourier_weights.sum(axis=1)).ravel() / math.sinh(self._epsilon / 2) ** 2
         losses = mixture.shares * (1 - efficiency)
         chosen = self._grown.chosen(mixture, losses, GROWN, self._rounds, self._most_cells, self._rng)
         count = min(MOST_TRIED, int(TRIED * len(self._costs)))

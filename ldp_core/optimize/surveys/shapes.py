@@ -14,15 +14,15 @@ from itertools import combinations
 import numpy as np
 
 from ldp_core.anova import Set
-from ldp_core.mechanisms.surveys.pattern import energies
+from ldp_core.mechanisms.surveys.pattern import fourier_weights
 
 # Cells of all patterns held for one shape: past them no new ones are taken.
 MOST_HELD = 2**19
 _CODES = 5
 
 
-class Asked:
-    """The ``sets`` of attributes that energy counts on, numbered; more than all of them is the number of every other set.
+class NumberedSets:
+    """The ``sets`` of attributes that Fourier weight counts on, numbered; more than all of them is the number of every other set.
 
     A set is looked up by the XOR of random 64-bit codes of its attributes: two of a million sets share one with a chance of 1e-7.
     """
@@ -51,7 +51,7 @@ class Shape:
     ``columns`` (p, 2), places of attributes and patterns, and ``shares`` (p,).
     """
 
-    def __init__(self, sizes: Sequence[int], asked: Asked, epsilon: float):
+    def __init__(self, sizes: Sequence[int], asked: NumberedSets, epsilon: float):
         self.sizes, self.cells, self._asked, self._epsilon = tuple(sizes), math.prod(sizes), asked, epsilon
         k = len(self.sizes)
         sets = [chosen for size in range(1, min(k, asked.most) + 1) for chosen in combinations(range(k), size)]
@@ -77,7 +77,7 @@ class Shape:
             places[row] = self._patterns.get(key, -1)
         if new:
             self.patterns = np.vstack([self.patterns, cells[new]])
-            spectra = energies(cells[new].reshape(-1, *self.sizes), self._epsilon)[:, self._codes]
+            spectra = fourier_weights(cells[new].reshape(-1, *self.sizes), self._epsilon)[:, self._codes]
             self.spectra = np.vstack([self.spectra, spectra])
         return places
 

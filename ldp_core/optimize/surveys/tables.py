@@ -61,7 +61,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Asked:
+class TableQuestions:
     """The division of the questions of a ``survey`` among the tables of ``sets``. Among tables put
     together, a group of questions that distinguishes few types goes as a whole to the first table
     that holds it: reports about those types carry most of the answer. Each component of all other

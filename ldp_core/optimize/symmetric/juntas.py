@@ -48,7 +48,7 @@ def tables() -> np.ndarray:
     return np.array(found, dtype=bool)
 
 
-def junta_energies(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def junta_fourier_weights(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The different juntas over d attributes: index of the table (k,); attributes per bit (k, 4);
     the Fourier weight of the 0/1 function by weight of the characters (k, d+1), 1 at weight 0 if
     constantly 1; the sum of the squared Fourier weights of those characters (k, d+1); and the
@@ -70,9 +70,9 @@ def junta_energies(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
         for power in (1, 2):
             kept[power - 1, :, :width] = (spectra[fits] ** power @ by_weight)[:, :width]
         parts.append((np.flatnonzero(fits), np.tile(sizes, (len(images), 1)), *kept, images))
-    which, blocks, energies, squares, images = (np.concatenate(part) for part in zip(*parts, strict=True))
-    _, first = np.unique(np.round(np.hstack([energies, squares]), 9), axis=0, return_index=True)
-    return which[first], blocks[first], energies[first], squares[first], images[first]
+    which, blocks, fourier_weights, squares, images = (np.concatenate(part) for part in zip(*parts, strict=True))
+    _, first = np.unique(np.round(np.hstack([fourier_weights, squares]), 9), axis=0, return_index=True)
+    return which[first], blocks[first], fourier_weights[first], squares[first], images[first]
 
 
 def _images(d: int, blocks: np.ndarray, spectra: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ A row ``v`` is used with all its images alike, so of M only its eigenvalues by w
 
     m_l = sum_k share_k E_kl,   E_kl = (mean of |hat v_k|^2 over the characters of weight l) / (1'v_k)^2,
 
-and ``L = sum_l C(d, l) gamma_l / m_l``: d + 1 numbers for n = 2^d types. Rows of many shapes are tried as long as their energies
+and ``L = sum_l C(d, l) gamma_l / m_l``: d + 1 numbers for n = 2^d types. Rows of many shapes are tried as long as their Fourier weights
 are cheap: all juntas (`ldp_core.optimize.symmetric.juntas`), functions of more bits, and rows found by climbing with one transform per
 step.
 """
@@ -19,8 +19,8 @@ import numpy as np
 from ldp_core.bounds.centred import high_share
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.weights import fitted_shares
-from ldp_core.optimize.symmetric.juntas import junta_energies, junta_row, moved, tables
-from ldp_core.privacy import fitted_odds
+from ldp_core.optimize.symmetric.juntas import junta_fourier_weights, junta_row, moved, tables
+from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.workloads import Workload, walsh_hadamard
 from ldp_core.workloads.symmetry import Scheme
 
@@ -71,7 +71,7 @@ class LevelSearch:
     finished = False
 
     def __init__(self, workload: Workload, epsilon: float, rng: np.random.Generator, most_images: float = np.inf):
-        n, self._spread, self._rng = workload.n, fitted_odds(epsilon) - 1, rng
+        n, self._spread, self._rng = workload.n, fitted_exp_epsilon(epsilon) - 1, rng
         self._scheme = Scheme(n, binary=True)
         self._d, (self._gamma, _) = self._scheme.classes - 1, self._scheme.spectrum(workload.gram_column)
         self._searched = self._gamma + RIDGE * self._gamma.mean()
@@ -80,10 +80,10 @@ class LevelSearch:
         if n <= FLIPPED_TYPES:
             most_images = np.inf  # rows that have climbed there have few images, or many characters for their types
         self._most_images = most_images
-        which, self._blocks, energies, squares, images = junta_energies(self._d)
+        which, self._blocks, fourier_weights, squares, images = junta_fourier_weights(self._d)
         self._tables = tables()[which]
         self._junta_drawn = np.maximum(1 - LIKELY_SHARE * most_images / images, 0.0)[:, None]
-        self._junta_profiles, spreads = self._normalised(self._tables.mean(axis=1), energies, squares)
+        self._junta_profiles, spreads = self._normalised(self._tables.mean(axis=1), fourier_weights, squares)
         self._junta_spreads = self._junta_drawn * spreads
         first = np.zeros((1, n), dtype=bool)
         first[0, 0] = True
@@ -117,10 +117,12 @@ class LevelSearch:
         objective = float((self._scheme.multiplicities * self._gamma / self._m).sum())
         return LevelMixture(self._high, self._shares, objective)
 
-    def _normalised(self, mean: np.ndarray, energies: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """E and V (k, d+1) from the means (k,) of 0/1 rows, their energies by weight (k, d+1) and the sums of their squares."""
+    def _normalised(
+        self, mean: np.ndarray, fourier_weights: np.ndarray, squares: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """E and V (k, d+1) from the means (k,) of 0/1 rows, their Fourier weights by weight (k, d+1) and the sums of their squares."""
         scale = (self._spread / (1 + self._spread * mean))[:, None] ** 2
-        profiles = scale * energies / self._scheme.multiplicities
+        profiles = scale * fourier_weights / self._scheme.multiplicities
         spreads = np.maximum(scale**2 * squares / self._scheme.multiplicities - profiles**2, 0.0)
         profiles[:, 0], spreads[:, 0] = 1.0, 0.0
         return profiles, spreads
@@ -128,11 +130,11 @@ class LevelSearch:
     def _profiles_of(self, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         n, by_weight = high.shape[1], partial(np.bincount, self._weights_of_types, minlength=self._d + 1)
         powers = [(walsh_hadamard(row) / n) ** 2 for row in high]
-        energies, squares = (np.array([by_weight(power**k) for power in powers]) for k in (1, 2))
-        return self._normalised(high.mean(axis=1), energies, squares)
+        fourier_weights, squares = (np.array([by_weight(power**k) for power in powers]) for k in (1, 2))
+        return self._normalised(high.mean(axis=1), fourier_weights, squares)
 
     def _usable(self, profiles: np.ndarray, spreads: np.ndarray) -> np.ndarray:
-        """(k, d+1) energies less what drawing images costs, at the present m."""
+        """(k, d+1) Fourier weights less what drawing images costs, at the present m."""
         return np.maximum(profiles - spreads / (self._most_images * self._m), 0.0)
 
     def _add(self, high: np.ndarray, drawn: np.ndarray | None = None) -> None:

@@ -26,7 +26,7 @@ from ldp_core.optimize.columns.first_rows import threshold_rows
 from ldp_core.optimize.columns.weights import fitted_shares
 from ldp_core.optimize.sizes import MOST_ENTRIES
 from ldp_core.optimize.symmetric.levels import LevelSearch, images
-from ldp_core.privacy import fitted_odds, odds
+from ldp_core.privacy import exp_epsilon, fitted_exp_epsilon
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 from ldp_core.workloads.symmetry import Scheme
@@ -173,9 +173,11 @@ def first_orbits(gram: np.ndarray, ratio: float, group: Group) -> Orbits:
     np.put_along_axis(high, np.argpartition(-field, size - 1, axis=1)[:, :size], True, axis=1)
     high = np.vstack([np.arange(n) == 0, np.unique(high, axis=0)])
     power = np.abs(group.transform(np.where(high, ratio, 1.0))) ** 2
-    energies = power / power[:, :1]
-    shares = fitted_shares(np.full(len(high), 1 / len(high)), energies, gamma + RIDGE * gamma.mean(), FIRST_UPDATES)
-    return Orbits.of(high, shares, power, ratio, group, float((gamma / (shares @ energies)).sum()))
+    fourier_weights = power / power[:, :1]
+    shares = fitted_shares(
+        np.full(len(high), 1 / len(high)), fourier_weights, gamma + RIDGE * gamma.mean(), FIRST_UPDATES
+    )
+    return Orbits.of(high, shares, power, ratio, group, float((gamma / (shares @ fourier_weights)).sum()))
 
 
 class SubsetSearch:
@@ -184,7 +186,7 @@ class SubsetSearch:
     finished = True
 
     def __init__(self, workload: Workload, epsilon: float):
-        n, ratio = workload.n, odds(epsilon)
+        n, ratio = workload.n, exp_epsilon(epsilon)
         size = best_subset_size(n, epsilon)
         high = np.zeros((math.comb(n, size), n), dtype=bool)
         np.put_along_axis(high, np.array(list(combinations(range(n), size))), True, axis=1)
@@ -226,7 +228,7 @@ class OrbitSearch:
     ):
         n = workload.n
         self._workload, self._epsilon, self._check = workload, epsilon, check
-        self._rng, self._ratio, self._scheme = rng, fitted_odds(epsilon), scheme
+        self._rng, self._ratio, self._scheme = rng, fitted_exp_epsilon(epsilon), scheme
         self._differences = scheme.differences
         self._most_rows = min(max(ROWS_PER_TYPE * n, FEWEST_ROWS), MOST_ROWS, MOST_ENTRIES // n)
         # G commutes with the group, so that its first column transforms into its eigenvalues.
@@ -282,15 +284,15 @@ class OrbitSearch:
 
     def _update(self) -> None:
         """Many updates; after half of them the lightest orbits leave if there are too many rows."""
-        energies = self._power / self._power[:, :1]  # the trivial character's is (1'v)^2
-        shares = fitted_shares(self._shares, energies, self._searched, UPDATES)
+        fourier_weights = self._power / self._power[:, :1]  # the trivial character's is (1'v)^2
+        shares = fitted_shares(self._shares, fourier_weights, self._searched, UPDATES)
         heavy = np.argsort(-shares, kind="stable")
         heavy = np.concatenate([[0], heavy[heavy != 0]])
-        sizes = energies.shape[1] // still(self._power, self._ratio, self._scheme).sum(axis=1)
+        sizes = fourier_weights.shape[1] // still(self._power, self._ratio, self._scheme).sum(axis=1)
         kept = np.sort(heavy[np.cumsum(sizes[heavy]) <= self._most_rows])
-        self._high, self._power, energies = self._high[kept], self._power[kept], energies[kept]
-        self._shares = fitted_shares(shares[kept], energies, self._searched, UPDATES)
-        self._m = self._shares @ energies
+        self._high, self._power, fourier_weights = self._high[kept], self._power[kept], fourier_weights[kept]
+        self._shares = fitted_shares(shares[kept], fourier_weights, self._searched, UPDATES)
+        self._m = self._shares @ fourier_weights
 
     def _price(self) -> None:
         """Climb from rows held, from changed ones and from random ones of any density. The multipliers of the columns are all

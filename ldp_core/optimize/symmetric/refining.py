@@ -76,13 +76,13 @@ class Refining:
         self._fit(MORE_UPDATES)
 
     def _fit(self, updates: int) -> None:
-        energies = _squares(self._hats, np.float32)
-        energies *= self._scales[:, None].astype(np.float32)
-        energies[:, 0] = 1.0
+        fourier_weights = _squares(self._hats, np.float32)
+        fourier_weights *= self._scales[:, None].astype(np.float32)
+        fourier_weights[:, 0] = 1.0
         worth = (self._gamma + self._ridge).astype(np.float32)
-        self.shares = fitted_shares(self.shares.astype(np.float32), energies, worth / worth.sum(), updates).astype(
-            float
-        )
+        self.shares = fitted_shares(
+            self.shares.astype(np.float32), fourier_weights, worth / worth.sum(), updates
+        ).astype(float)
         self.shares /= self.shares.sum()
         self.powers = np.zeros(len(worth))
         for weight, hat in zip(self.shares * self._scales, self._hats, strict=True):

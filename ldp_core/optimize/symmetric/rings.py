@@ -18,7 +18,7 @@ from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.sizes import along_an_order, ring_too_large
 from ldp_core.optimize.symmetric.ring_rows import RingSearch
 from ldp_core.optimize.symmetric.translations import OrbitDesign
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import check_epsilon, exp_epsilon
 from ldp_core.run import drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
@@ -58,7 +58,7 @@ def design_ring(
     if reason := ring_too_large(workload.n):
         raise ValueError(reason)
     with blas_threads(workload.n):
-        search = RingSearch(workload, odds(epsilon), generator(limits.seed), budget.check)
+        search = RingSearch(workload, exp_epsilon(epsilon), generator(limits.seed), budget.check)
         run = drive(search, budget)
     rows = run.found[0]
     return RingDesign(rows.high, rows.shares, **fields_of(run, epsilon, limits))

@@ -10,7 +10,7 @@ from ldp_core.optimize.base import DEFAULT, Design, SearchLimits, fields_of
 from ldp_core.optimize.certified import WINDOW
 from ldp_core.optimize.symmetric.levels import LevelMixture, LevelSearch, images
 from ldp_core.optimize.symmetric.refining import Refining
-from ldp_core.privacy import check_epsilon, odds
+from ldp_core.privacy import check_epsilon, exp_epsilon
 from ldp_core.run import Best, Check, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload, walsh_hadamard
@@ -102,7 +102,7 @@ class _Designing:
     def _write(self) -> Refining:
         """The best rows written out, with randomized response, so that no character is lost."""
         high = np.vstack([np.arange(self._workload.n) == 0, _written(self._levels.best, self._rng)])
-        return Refining(high, self._levels.by_character, odds(self._epsilon) - 1)
+        return Refining(high, self._levels.by_character, exp_epsilon(self._epsilon) - 1)
 
 
 def _written(mixture: LevelMixture, rng: np.random.Generator) -> np.ndarray:

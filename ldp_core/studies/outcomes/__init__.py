@@ -5,9 +5,9 @@ found = outcomes.compare({"haar": mechanism}, workload, counts, labels, trials=1
 found.errors, found.groups, found.releases, ...
 """
 
-from ldp_core.studies.outcomes.groups import Groups as Groups
-from ldp_core.studies.outcomes.groups import counts_people as counts_people
-from ldp_core.studies.outcomes.groups import query_groups as query_groups
+from ldp_core.studies.outcomes.groups_of_queries import Groups as Groups
+from ldp_core.studies.outcomes.groups_of_queries import counts_people as counts_people
+from ldp_core.studies.outcomes.groups_of_queries import query_groups as query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES as QUANTILES
 from ldp_core.studies.outcomes.quantiles import Scale as Scale
 from ldp_core.studies.outcomes.quantiles import positions as positions

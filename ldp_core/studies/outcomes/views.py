@@ -16,7 +16,7 @@ from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
 from ldp_core.run import Budget, Callback, Cancel, Progress
 from ldp_core.studies import simulate
-from ldp_core.studies.outcomes.groups import Groups, counts_people, query_groups
+from ldp_core.studies.outcomes.groups_of_queries import Groups, counts_people, query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, rank_errors
 from ldp_core.studies.simulate import unweighted_answers
 from ldp_core.workloads import Fact, Workload

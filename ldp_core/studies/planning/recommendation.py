@@ -19,7 +19,7 @@ from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel, asked
 from ldp_core.studies import sweep
 from ldp_core.studies.planning.solve import default_bound, given
-from ldp_core.studies.sweep import Cache, Outcome, Point
+from ldp_core.studies.sweep import Cache, Outcome, SweepPoint
 from ldp_core.workloads import Workload
 
 TOLERANCE = 0.05
@@ -93,11 +93,11 @@ def recommend(
     """
     epsilon = check_epsilon(epsilon)
     if floor is None:
-        limit = sweep.computed(Point(default_bound(workload), workload, epsilon), results, cancel)
+        limit = sweep.computed(SweepPoint(default_bound(workload), workload, epsilon), results, cancel)
         floor = limit.worst_case if limit is not None else 0.0
     rows, recipe, parameters, fitted = [], sweep.recipe_of(workload), parameters or {}, fitted or {}
     for name in library.names() if candidates is None else candidates:
-        point = Point(name, workload, epsilon, parameters.get(name, {}), recipe)
+        point = SweepPoint(name, workload, epsilon, parameters.get(name, {}), recipe)
         outcome = given(fitted.get(name), point) or _computed(point, results, cancel)
         if outcome is None:
             break
@@ -138,7 +138,7 @@ def _judged(
     return verdicts.tally(errors, difference, workload.num_queries, users)
 
 
-def _computed(point: Point, results: Cache | None, cancel: Cancel | None) -> Outcome | None:
+def _computed(point: SweepPoint, results: Cache | None, cancel: Cancel | None) -> Outcome | None:
     spec = library.spec(point.name)
     if not spec.fitted:
         return sweep.computed(point, results, cancel)

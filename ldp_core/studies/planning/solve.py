@@ -15,7 +15,7 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON, check_epsilon
 from ldp_core.run import Budget, Callback, Cancel
 from ldp_core.studies import sweep
-from ldp_core.studies.sweep import Cache, MemoryCache, Outcome, Point
+from ldp_core.studies.sweep import Cache, MemoryCache, Outcome, SweepPoint
 from ldp_core.workloads import Workload
 
 COLUMNS = ["name", "solved", "epsilon", "users", "standard_error", "alpha", "case", "reason"]
@@ -98,7 +98,7 @@ def plan(
     budget = Budget(time_limit, len(names) + 1, cancel, callback)
     curves = [
         _Curve(
-            Point(name, workload, 1.0, parameters.get(name, {}), recipe),
+            SweepPoint(name, workload, 1.0, parameters.get(name, {}), recipe),
             case,
             fitted.get(name),
             results,
@@ -128,7 +128,7 @@ def plan(
 
 def default_bound(workload: Workload) -> str:
     """The best bound of `sweep.BOUNDS` that takes seconds at most."""
-    point = Point("certificate", workload, 1.0)
+    point = SweepPoint("certificate", workload, 1.0)
     return "certificate" if not point.effort or sweep.certified(workload) else "centred_svd"
 
 
@@ -170,7 +170,7 @@ class _Curve:
     """Variance per user of a mechanism or bound as a function of epsilon. ``seen`` holds all points
     evaluated so far."""
 
-    point: Point
+    point: SweepPoint
     case: str
     fitted: Mechanism | None
     results: Cache
@@ -203,7 +203,7 @@ class _Curve:
         return self.seen[epsilon]
 
 
-def given(mechanism: Mechanism | None, point: Point) -> Outcome | None:
+def given(mechanism: Mechanism | None, point: SweepPoint) -> Outcome | None:
     """What ``mechanism`` comes to where it was built for as many types and the epsilon of ``point``, else None."""
     if mechanism is None or mechanism.n != point.workload.n or not math.isclose(mechanism.epsilon, point.epsilon):
         return None

@@ -1,6 +1,6 @@
 """Users needed over epsilon and over the number of types: Figures 1 and 2 of McKenna et al. 2020 for any workload.
 
-A `Point` is one mechanism or lower bound for one workload and epsilon. `epsilons` and `sizes` lay points out, and `run`
+A `SweepPoint` is one mechanism or lower bound for one workload and epsilon. `epsilons` and `sizes` lay points out, and `run`
 computes them: cheap ones first, on this machine or on a Dask cluster, reusing what a cache knows. The numbers do not
 depend on where or in which order they are computed: fits are cut off by rounds, never by time, and use one BLAS thread.
 """
@@ -19,7 +19,7 @@ from ldp_core.studies.sweep.points import BOUNDS as BOUNDS
 from ldp_core.studies.sweep.points import Cache as Cache
 from ldp_core.studies.sweep.points import MemoryCache as MemoryCache
 from ldp_core.studies.sweep.points import Outcome as Outcome
-from ldp_core.studies.sweep.points import Point as Point
+from ldp_core.studies.sweep.points import SweepPoint as SweepPoint
 from ldp_core.studies.sweep.points import certified as certified
 from ldp_core.studies.sweep.points import computed as computed
 from ldp_core.studies.sweep.points import evaluate as evaluate

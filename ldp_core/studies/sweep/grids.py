@@ -12,7 +12,7 @@ import pandas as pd
 from ldp_core import analysis, library, wording, workloads
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel
-from ldp_core.studies.sweep.points import BOUNDS, Cache, Outcome, Point, recipe_of, refusal
+from ldp_core.studies.sweep.points import BOUNDS, Cache, Outcome, SweepPoint, recipe_of, refusal
 from ldp_core.studies.sweep.pools import SCHEDULER_VARIABLE, compute
 from ldp_core.workloads import Workload
 
@@ -112,7 +112,7 @@ def _sized(
     sizes: Sequence[int],
     bounds: Sequence[str],
     parameters: Mapping[str, Mapping[str, Any]] | None,
-) -> tuple[list[Point], list[LeftOut]]:
+) -> tuple[list[SweepPoint], list[LeftOut]]:
     """The points of the family of ``workload``, and those of sizes that it does not have. ValueError where it is no family."""
     family, missing = list[Workload](), list[LeftOut]()
     for n in sizes:
@@ -126,7 +126,7 @@ def _sized(
 
 
 def run(
-    points: Sequence[Point],
+    points: Sequence[SweepPoint],
     alpha: float = analysis.DEFAULT_ALPHA,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
@@ -181,7 +181,7 @@ def _points(
     grid: Sequence[Workload],
     epsilons: Sequence[float],
     parameters: Mapping[str, Mapping[str, Any]] | None,
-) -> list[Point]:
+) -> list[SweepPoint]:
     """Points name by name. ValueError for unknown names and epsilons out of range."""
     for name in names:
         library.spec(name)
@@ -191,19 +191,19 @@ def _points(
     epsilons = [check_epsilon(epsilon) for epsilon in epsilons]
     recipes = [recipe_of(workload) for workload in grid]
     return [
-        Point(name, workload, epsilon, (parameters or {}).get(name, {}), recipe)
+        SweepPoint(name, workload, epsilon, (parameters or {}).get(name, {}), recipe)
         for name in [*bounds, *names]
         for workload, recipe in zip(grid, recipes, strict=True)
         for epsilon in epsilons
     ]
 
 
-def _place(point: Point, reason: str) -> LeftOut:
+def _place(point: SweepPoint, reason: str) -> LeftOut:
     return LeftOut(point.name, point.workload.n, point.epsilon, reason)
 
 
 def _frames(
-    points: Sequence[Point], outcomes: Mapping[int, Outcome], missing: Sequence[LeftOut], alpha: float
+    points: Sequence[SweepPoint], outcomes: Mapping[int, Outcome], missing: Sequence[LeftOut], alpha: float
 ) -> Sweep:
     rows, left_out = list[tuple[str | float, ...]](), [*missing]
     for index in sorted(outcomes):

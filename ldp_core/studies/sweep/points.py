@@ -65,7 +65,7 @@ class MemoryCache(dict[str, Outcome]):
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """The mechanism or bound ``name`` for ``workload`` at ``epsilon``, ``parameters`` as for `library.create`.
 
     Travels to other processes as recipes. A ``time_limit`` is left out: results must not depend on a machine's speed.
@@ -77,15 +77,15 @@ class Point:
     epsilon: float
     parameters: Mapping[str, Any] = field(default_factory=dict)
     recipe: str = ""
-    own: library.own.Own | None = field(default=None, compare=False)
+    own: library.table_strategies.TableStrategy | None = field(default=None, compare=False)
     """The matrix that ``name`` names, where it is one somebody supplied: a point holds what it is built from."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "recipe", self.recipe or recipe_of(self.workload))
-        object.__setattr__(self, "own", self.own or library.own.find(self.name))
+        object.__setattr__(self, "own", self.own or library.table_strategies.find(self.name))
 
     def __repr__(self) -> str:
-        return f"<Point: {self.name}, epsilon {self.epsilon:g}, {self.workload!r}>"
+        return f"<SweepPoint: {self.name}, epsilon {self.epsilon:g}, {self.workload!r}>"
 
     @property
     def fitted(self) -> bool:
@@ -120,7 +120,7 @@ class Point:
         header = json.dumps([self.name, repr(float(self.epsilon)), self.options], sort_keys=True, default=_plain)
         return "point:" + hashlib.sha256(f"{header}\n{self.recipe}".encode()).hexdigest()
 
-    def __reduce__(self) -> tuple[Callable[..., Point], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., SweepPoint], tuple[object, ...]]:
         return _restored, (self.name, self.recipe, self.epsilon, dict(self.parameters), self.own)
 
 
@@ -133,8 +133,14 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)
 
 
-def _restored(name: str, recipe: str, epsilon: float, parameters: dict[str, Any], own: library.own.Own | None) -> Point:
-    return Point(name, _workload(recipe), epsilon, parameters, recipe, own)
+def _restored(
+    name: str,
+    recipe: str,
+    epsilon: float,
+    parameters: dict[str, Any],
+    own: library.table_strategies.TableStrategy | None,
+) -> SweepPoint:
+    return SweepPoint(name, _workload(recipe), epsilon, parameters, recipe, own)
 
 
 @lru_cache(maxsize=2)  # neighbouring points share a workload and what it has computed of itself
@@ -142,7 +148,7 @@ def _workload(recipe: str) -> Workload:
     return workloads.from_spec(json.loads(recipe))
 
 
-def evaluate(point: Point, cancel: Cancel | None = None) -> Outcome | None:
+def evaluate(point: SweepPoint, cancel: Cancel | None = None) -> Outcome | None:
     """The outcome of ``point``, None when cancelled by its end. ``cancel`` also reaches into a fit in progress."""
     if reason := refusal(point):
         return Outcome(reason=reason)
@@ -155,7 +161,7 @@ def evaluate(point: Point, cancel: Cancel | None = None) -> Outcome | None:
     return None if cancelled() else outcome
 
 
-def refusal(point: Point) -> str:
+def refusal(point: SweepPoint) -> str:
     """Why ``point`` has no figures, where that is known without computing anything; else empty."""
     workload, n = point.workload, wording.magnitude(point.workload.n)
     if point.name in BOUNDS:
@@ -178,7 +184,7 @@ def certified(workload: Workload) -> bool:
     return workload.n <= CERTIFIED_BY_BLOCKS and weighted.suffice(workload)
 
 
-def computed(point: Point, results: Cache | None, cancel: Cancel | None = None) -> Outcome | None:
+def computed(point: SweepPoint, results: Cache | None, cancel: Cancel | None = None) -> Outcome | None:
     """The outcome of ``point`` from ``results``, else by `evaluate` and kept there."""
     outcome = results.get(point.key) if results is not None else None
     if outcome is None and (outcome := evaluate(point, cancel)) is not None and results is not None:
@@ -186,7 +192,7 @@ def computed(point: Point, results: Cache | None, cancel: Cancel | None = None) 
     return outcome
 
 
-def _mechanism(point: Point, cancelled: Callable[[], bool]) -> Outcome:
+def _mechanism(point: SweepPoint, cancelled: Callable[[], bool]) -> Outcome:
     workload, options = point.workload, point.options
     if not point.fitted:
         mechanism = library.create(point.name, workload.n, point.epsilon, workload, **options)
@@ -206,7 +212,7 @@ def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: i
     return Outcome(float(profile.max()), average, stopped, rounds, float(mechanism.bits_per_report))
 
 
-def _bound(point: Point, cancelled: Callable[[], bool]) -> Outcome:
+def _bound(point: SweepPoint, cancelled: Callable[[], bool]) -> Outcome:
     """A bound on L bounds the average over types, and with it the worst type. For the worst type,
     the centred SVD bound uses the least favourable population if the search takes seconds."""
     workload, epsilon, stopped = point.workload, point.epsilon, "closed form"

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from ldp_core.studies.sweep.points import Outcome, Point, evaluate
+from ldp_core.studies.sweep.points import Outcome, SweepPoint, evaluate
 
 SCHEDULER_VARIABLE = "LDP_DASK_SCHEDULER"
 """Environment variable with the address of a Dask scheduler, such as tcp://10.0.0.5:8786."""
@@ -62,7 +62,7 @@ class FileFlag:
 
 
 def compute(
-    points: Sequence[Point], record: Record, jobs: int, scheduler: str | None, cancelled: Callable[[], bool]
+    points: Sequence[SweepPoint], record: Record, jobs: int, scheduler: str | None, cancelled: Callable[[], bool]
 ) -> None:
     """``record(index, outcome)``, in the calling thread, for each of ``points`` in the order they are done.
 
@@ -102,7 +102,9 @@ def compute(
                 pass
 
 
-def _in_turn(points: Sequence[Point], chosen: Sequence[int], record: Record, cancelled: Callable[[], bool]) -> None:
+def _in_turn(
+    points: Sequence[SweepPoint], chosen: Sequence[int], record: Record, cancelled: Callable[[], bool]
+) -> None:
     for index in chosen:
         outcome = evaluate(points[index], cancelled)
         if outcome is None:
@@ -110,7 +112,7 @@ def _in_turn(points: Sequence[Point], chosen: Sequence[int], record: Record, can
         record(index, outcome)
 
 
-def _work(index: int, point: Point, flag: Flag) -> tuple[int, Outcome | None]:
+def _work(index: int, point: SweepPoint, flag: Flag) -> tuple[int, Outcome | None]:
     """One point, in a process of the pool."""
     stop = _seldom(flag.is_set)
     return index, None if stop() else evaluate(point, stop)

@@ -140,7 +140,7 @@ def answers(state: Session, subject: Subject, found: Collection) -> None:
         table = later.value(
             key,
             "working out the answers",
-            subject.mechanism.worked_over(workload) <= QUICK_TYPES and not estimators.spec(estimator).from_reports,
+            subject.mechanism.cost_dimension(workload) <= QUICK_TYPES and not estimators.spec(estimator).from_reports,
             lambda cancel: compute(queries=chosen),
         )
     except ValueError as error:

@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import designs, library, wording
-from ldp_core.designs import OwnMatrix
-from ldp_core.designs.own import MOST_CHARACTERS, MOST_OWN, name_for
-from ldp_core.library.own import MOST_ENTRIES, find
+from ldp_core.designs import SuppliedTable
+from ldp_core.designs.supplied_tables import MOST_CHARACTERS, MOST_OWN, name_for
+from ldp_core.library.table_strategies import MOST_ENTRIES, find
 from ldp_core.mechanisms import Mechanism
 from ldp_core.optimize.sizes import MOST_TYPES
 from ldp_core.workloads.matrix_files import MAX_BYTES
@@ -51,7 +51,7 @@ def own_controls(state: Session, ready: Mapping[str, Mechanism], failed: Mapping
 
 
 def _row(
-    state: Session, one: OwnMatrix, ready: Mapping[str, Mechanism], failed: Mapping[str, ValueError], case: str
+    state: Session, one: SuppliedTable, ready: Mapping[str, Mechanism], failed: Mapping[str, ValueError], case: str
 ) -> dict[str, str]:
     mechanism = ready.get(one.mechanism)
     return {
@@ -65,7 +65,7 @@ def _row(
     }
 
 
-def _answers(state: Session, one: OwnMatrix) -> str:
+def _answers(state: Session, one: SuppliedTable) -> str:
     """True if it can answer the questions of the design, and why not."""
     workload, matrix = state.setting.workload, find(one.mechanism)
     if matrix is None or one.types != workload.n:
@@ -75,7 +75,7 @@ def _answers(state: Session, one: OwnMatrix) -> str:
     return f"No. {reason}" if reason else "It can answer them."
 
 
-def _standing(state: Session, one: OwnMatrix, ready: bool, failed: ValueError | None) -> str:
+def _standing(state: Session, one: SuppliedTable, ready: bool, failed: ValueError | None) -> str:
     epsilon = state.present.epsilon
     if reason := library.spec(one.mechanism).unsuitable(state.present.domain.size, epsilon, state.setting.workload):
         return f"Left out. {reason}"
@@ -121,7 +121,7 @@ def _upload(state: Session) -> None:
         state.invalid.pop("own", None)
         try:
             name = state.view.get("own_name", "").strip() or name_for(file.name, held)
-            _add(state, OwnMatrix.from_file(file.getvalue(), name, held, types, state.present.labels))
+            _add(state, SuppliedTable.from_file(file.getvalue(), name, held, types, state.present.labels))
         except ValueError as error:
             state.invalid["own"] = (None, f"{error} What you had set up is unchanged.")
         st.rerun()
@@ -129,11 +129,11 @@ def _upload(state: Session) -> None:
         st.error(plain(state.invalid["own"][1]))
 
 
-def _add(state: Session, one: OwnMatrix) -> None:
+def _add(state: Session, one: SuppliedTable) -> None:
     compared = tuple(dict.fromkeys((*state.in_comparison, one.mechanism)))
     state.change(own=(*state.configuration.own, one), compared=compared)
     state.view.pop("own_name", None)
 
 
-def _remove(state: Session, one: OwnMatrix) -> None:
+def _remove(state: Session, one: SuppliedTable) -> None:
     state.change(**designs.without_own(state.configuration, one.mechanism))

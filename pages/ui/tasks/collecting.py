@@ -123,10 +123,12 @@ def add(state: Session, subject: Subject, content: bytes) -> None:
     counting(state, subject, lambda before, job: before + Collection.load(content, subject.mechanism)).start()
 
 
-def forged(mechanism: mechanisms.Mechanism, workload: workloads.Workload, cancel: Cancel) -> collector.Tampering | None:
+def forged(
+    mechanism: mechanisms.Mechanism, workload: workloads.Workload, cancel: Cancel
+) -> collector.Manipulation | None:
     """What forged reports can do to the answers, or to some of many; None once cancelled."""
     with suppress(Interrupted):
-        return collector.tampering(mechanism, workload, verdicts.judged_queries(workload), cancel)
+        return collector.manipulation(mechanism, workload, verdicts.judged_queries(workload), cancel)
     return None
 
 

@@ -51,4 +51,4 @@ def proof_written(state: Session, mechanism: mechanisms.Mechanism, later: Later)
 
 def quick(state: Session, mechanism: mechanisms.Mechanism) -> bool:
     """True if the kit is packed in a moment."""
-    return mechanism.bytes_held <= QUICK_BYTES and mechanism.worked_over(state.setting.workload) <= QUICK_TYPES
+    return mechanism.bytes_held <= QUICK_BYTES and mechanism.cost_dimension(state.setting.workload) <= QUICK_TYPES

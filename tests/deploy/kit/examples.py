@@ -9,7 +9,7 @@ from ldp_core.mechanisms import ExplicitMechanism, Pattern, ScrambledPatterns
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
+from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 
 EPSILON = "1.25"
 SURVEY = ldp.workloads.survey([2, 3, 2])
@@ -37,7 +37,7 @@ def patterns(sizes):
 
 
 def split_survey():
-    own = [Own((0, 2), table(4)), Own((1,), table(3, 3, seed=1))]
+    own = [GroupTable((0, 2), table(4)), GroupTable((1,), table(3, 3, seed=1))]
     return SplitSurvey("optimized", (2, 3, 2), float(EPSILON), own, patterns((2, 3, 2)), [0.3, 0.3, 0.4])
 
 

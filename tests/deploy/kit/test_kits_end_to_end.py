@@ -18,8 +18,8 @@ from ldp_core.deploy import collector
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.designs.own import OwnMatrix
 from ldp_core.designs.standalone import realise
+from ldp_core.designs.supplied_tables import SuppliedTable
 from ldp_core.people import Records
 from ldp_core.workloads import HistogramPart, KWayMarginalsPart, PrefixPart
 
@@ -45,7 +45,7 @@ def own_matrix():
     table = np.full((6, 6), share) + np.eye(6) * (1 - 6 * share)
     file = io.StringIO()
     csv.writer(file).writerows(table.tolist())
-    own = OwnMatrix.from_file(file.getvalue().encode(), "my own", [], 6)
+    own = SuppliedTable.from_file(file.getvalue().encode(), "my own", [], 6)
     domain = Domain(attributes=(NumericAttribute(name="age", edges=tuple(range(0, 70, 10)), origin="declared"),))
     return realised(domain, (HistogramPart(attribute="age"), PrefixPart(attribute="age")), own.mechanism, own=(own,))
 

@@ -90,8 +90,8 @@ def test_a_sweep_says_what_is_too_large_for_it():
     n = points_module.CERTIFIED_TYPES + 1
     workload = workloads.custom(np.random.default_rng(0).standard_normal((n, n)))
     beyond = workloads.prefix(max(library.spec("optimized").sweep_rounds) + 1)
-    assert "too long for a sweep" in sweep.evaluate(sweep.Point("certificate", workload, 1.0)).reason
-    assert "Give a number of rounds" in sweep.evaluate(sweep.Point("optimized", beyond, 1.0)).reason
+    assert "too long for a sweep" in sweep.evaluate(sweep.SweepPoint("certificate", workload, 1.0)).reason
+    assert "Give a number of rounds" in sweep.evaluate(sweep.SweepPoint("optimized", beyond, 1.0)).reason
 
 
 def test_certificates_are_made_for_more_types_where_neighbours_are_alike():
@@ -100,15 +100,15 @@ def test_certificates_are_made_for_more_types_where_neighbours_are_alike():
     assert sweep.certified(workloads.prefix(most))
     assert not sweep.certified(workloads.prefix(most + 1))
     assert not sweep.certified(workloads.custom(rng.standard_normal((n, n))))
-    found = sweep.evaluate(sweep.Point("certificate", workloads.prefix(300), 1.0))
-    closed = sweep.evaluate(sweep.Point("centred_svd", workloads.prefix(300), 1.0))
+    found = sweep.evaluate(sweep.SweepPoint("certificate", workloads.prefix(300), 1.0))
+    closed = sweep.evaluate(sweep.SweepPoint("centred_svd", workloads.prefix(300), 1.0))
     assert found.average > 1.01 * closed.average
 
 
 def test_an_optimum_known_in_closed_form_needs_no_rounds():
     workload = workloads.histogram(4096)
-    fitted = sweep.evaluate(sweep.Point("optimized", workload, 1.0, {"max_rounds": 5}))
-    known = sweep.evaluate(sweep.Point("subset_selection", workload, 1.0))
+    fitted = sweep.evaluate(sweep.SweepPoint("optimized", workload, 1.0, {"max_rounds": 5}))
+    known = sweep.evaluate(sweep.SweepPoint("subset_selection", workload, 1.0))
     assert (fitted.worst_case, fitted.stopped, fitted.rounds) == (known.worst_case, "converged", 0)
 
 
@@ -195,28 +195,30 @@ def test_a_cached_sweep_computes_nothing_and_another_alpha_costs_nothing(evaluat
 
 def test_the_key_holds_everything_that_matters_and_no_more():
     workload = workloads.prefix(8)
-    point = sweep.Point("optimized", workload, 1.0, {"seed": 0})
+    point = sweep.SweepPoint("optimized", workload, 1.0, {"seed": 0})
     same = [
-        sweep.Point("optimized", workloads.prefix(8), 1.0, {"seed": 0, "time_limit": 3.0}),
-        sweep.Point("optimized", workload, 1.0, {"max_rounds": library.spec("optimized").sweep_rounds[64], "seed": 0}),
+        sweep.SweepPoint("optimized", workloads.prefix(8), 1.0, {"seed": 0, "time_limit": 3.0}),
+        sweep.SweepPoint(
+            "optimized", workload, 1.0, {"max_rounds": library.spec("optimized").sweep_rounds[64], "seed": 0}
+        ),
     ]
     prior, other = np.full(2000, 1 / 2000), np.full(2000, 1 / 2000)
     other[1000] = 0.0  # in the part that numpy leaves out when it prints
     different = [
-        sweep.Point("optimized_gradient", workload, 1.0, {"seed": 0}),
-        sweep.Point("optimized", workloads.all_range(8), 1.0, {"seed": 0}),
-        sweep.Point("optimized", workload, 1.0 + 1e-15, {"seed": 0}),
-        sweep.Point("optimized", workload, 1.0, {"seed": 1}),
-        sweep.Point("optimized", workload, 1.0, {"seed": 0, "max_rounds": 7}),
-        sweep.Point("optimized", workload, 1.0, {"seed": 0, "prior": prior}),
-        sweep.Point("optimized", workload, 1.0, {"seed": 0, "prior": other}),
+        sweep.SweepPoint("optimized_gradient", workload, 1.0, {"seed": 0}),
+        sweep.SweepPoint("optimized", workloads.all_range(8), 1.0, {"seed": 0}),
+        sweep.SweepPoint("optimized", workload, 1.0 + 1e-15, {"seed": 0}),
+        sweep.SweepPoint("optimized", workload, 1.0, {"seed": 1}),
+        sweep.SweepPoint("optimized", workload, 1.0, {"seed": 0, "max_rounds": 7}),
+        sweep.SweepPoint("optimized", workload, 1.0, {"seed": 0, "prior": prior}),
+        sweep.SweepPoint("optimized", workload, 1.0, {"seed": 0, "prior": other}),
     ]
     assert {each.key for each in same} == {point.key}
     assert len({each.key for each in [point, *different]}) == 1 + len(different)
 
 
 def test_a_time_limit_does_not_reach_the_fit():
-    point = sweep.Point("optimized_gradient", workloads.prefix(8), 1.0, {"time_limit": 1e-9, "max_rounds": 6})
+    point = sweep.SweepPoint("optimized_gradient", workloads.prefix(8), 1.0, {"time_limit": 1e-9, "max_rounds": 6})
     found = sweep.evaluate(point)
     assert (found.rounds, found.stopped) == (6, "rounds")
 
@@ -231,12 +233,12 @@ def test_cancelling_between_points_leaves_the_rest_out():
 
 def test_variances_are_those_of_the_mechanism():
     workload = workloads.prefix(8)
-    found = sweep.evaluate(sweep.Point("haar", workload, 1.0))
+    found = sweep.evaluate(sweep.SweepPoint("haar", workload, 1.0))
     mechanism = mechanisms.create("haar", 8, 1.0)
     assert found.worst_case == pytest.approx(analysis.worst_case_variance(mechanism, workload))
     assert found.average == pytest.approx(analysis.average_variance(mechanism, workload))
     assert found.bits == mechanism.bits_per_report
-    certified = sweep.evaluate(sweep.Point("certificate", workload, 1.0))
+    certified = sweep.evaluate(sweep.SweepPoint("certificate", workload, 1.0))
     value = bounds.certificate(workload, 1.0).value
     assert certified.average == pytest.approx((value - workload.trace) / 8)
 

@@ -137,7 +137,7 @@ def test_workers_without_the_core_are_named(cluster, monkeypatch):
 def test_points_travel_as_recipes():
     workload = workloads.prefix(512)
     workload.gram_dense()
-    point = sweep.Point("haar", workload, 1.5, {"a": 1})
+    point = sweep.SweepPoint("haar", workload, 1.5, {"a": 1})
     sent = pickle.dumps(point)
     assert len(sent) < 1000
     back = pickle.loads(sent)

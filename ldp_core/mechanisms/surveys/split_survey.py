@@ -44,7 +44,7 @@ _ROUNDING = 1e-11
 
 
 @dataclass(frozen=True)
-class Own:
+class GroupTable:
     """A strategy of its own on the table of ``attributes``, in increasing order: its cells are the types of the ``mechanism``."""
 
     attributes: Set
@@ -62,7 +62,7 @@ class SplitSurvey(SurveyMechanism):
         name: str,
         sizes: Sequence[int],
         epsilon: float,
-        own: Sequence[Own],
+        own: Sequence[GroupTable],
         rest: ScrambledPatterns | None,
         shares: Sequence[float] | np.ndarray,
         parameters: Mapping[str, Any] | None = None,
@@ -148,8 +148,8 @@ class SplitSurvey(SurveyMechanism):
                     found[members] = value / float(self.shares[-1])
         return found
 
-    def seen_on(self, attributes: Set) -> _Seen:
-        return _Seen(self, tuple(attributes))
+    def seen_on(self, attributes: Set) -> _SplitSurveyMarginal:
+        return _SplitSurveyMarginal(self, tuple(attributes))
 
     def second_moments(self, rows: np.ndarray, attributes: Set) -> list[tuple[Set, np.ndarray]]:
         """(some attributes, mean squares (q, cells)) for every design with information about
@@ -246,9 +246,9 @@ class SplitSurvey(SurveyMechanism):
                 found[start : start + step] += squares @ people.table(members)
         return np.maximum(found, 0.0)
 
-    def worked_over(self, workload: Workload) -> int:
+    def cost_dimension(self, workload: Workload) -> int:
         """The dimensions of tables whose reports are put together as well."""
-        return max([super().worked_over(workload), *(one.tables.dimensions for one in self.combined)])
+        return max([super().cost_dimension(workload), *(one.tables.dimensions for one in self.combined)])
 
     def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
         """(cells,) exact variance of the count of each cell of the table of ``attributes``."""
@@ -417,7 +417,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _SplitSurveyMarginal:
     """The reports, seen on the table of ``attributes``."""
 
     mechanism: SplitSurvey

@@ -17,7 +17,7 @@ from ldp_core.workloads.surveys import MOST_GROUPS, Survey
 
 
 @dataclass(frozen=True)
-class Asked:
+class WorkloadSize:
     """The size of a workload.
 
     Attributes:
@@ -35,17 +35,17 @@ class Asked:
     unasked: tuple[int, ...]
 
 
-def tables_asked(workload: Workload, shape: Sequence[int]) -> Asked:
+def tables_asked(workload: Workload, shape: Sequence[int]) -> WorkloadSize:
     """The tables that ``workload`` reads, on types in a table of ``shape``: one of all attributes, unless it is a `Survey`."""
     every = tuple(range(len(shape)))
     if not isinstance(workload, Survey):
-        return Asked(workload.num_queries, 1, workload.n, every, workload.n, ())
+        return WorkloadSize(workload.num_queries, 1, workload.n, every, workload.n, ())
     sets = {group.attributes for group in workload.groups}
     sizes = {members: math.prod(shape[i] for i in members) for members in sets}
     largest = min(sizes, key=lambda members: (-sizes[members], members))
     named = {i for members in sets for i in members}
     unasked = tuple(i for i in every if i not in named)
-    return Asked(workload.num_queries, len(sets), sum(sizes.values()), largest, sizes[largest], unasked)
+    return WorkloadSize(workload.num_queries, len(sets), sum(sizes.values()), largest, sizes[largest], unasked)
 
 
 def joint_domain_fits(axes: Sequence[Axis]) -> bool:

@@ -68,7 +68,7 @@ class SplitBudget(SurveyMechanism):
 
     def seen_on(self, attributes: Set) -> OnTable:
         several = self._several(attributes)
-        return _Seen([self.responses[i] for i in several], [self.sizes[i] for i in several])
+        return _ResponsesMarginal([self.responses[i] for i in several], [self.sizes[i] for i in several])
 
     # --- collecting ---------------------------------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _ResponsesMarginal:
     """Independent ``responses`` about attributes of ``sizes``, seen on their table."""
 
     responses: list[RandomizedResponse]

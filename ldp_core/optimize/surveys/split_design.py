@@ -14,7 +14,7 @@ from ldp_core.optimize.columns.merged import Mixed, mixed
 from ldp_core.optimize.columns.weights import Singular
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
-from ldp_core.optimize.surveys.tables import FEW_TOLD_APART, LITTLE, Asked, Shared, own_sets, told_apart
+from ldp_core.optimize.surveys.tables import FEW_TOLD_APART, LITTLE, Shared, TableQuestions, own_sets, told_apart
 from ldp_core.optimize.symmetric.orbits import FEW_TYPES
 from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted, Progress
 from ldp_core.workloads import Custom, Survey
@@ -28,7 +28,7 @@ MERGED_ROUNDS = 30
 @dataclass(frozen=True, repr=False)
 class SplitDesign(Design):
     """People take part in one of the designs ``own``, pairs of a set of attributes and a strategy (m, cells) on its table, or, last, in the patterns
-    ``rest``, with probabilities in proportion to ``shares`` (K,), for `ldp_core.mechanisms.surveys.groups.SplitSurvey`.
+    ``rest``, with probabilities in proportion to ``shares`` (K,), for `ldp_core.mechanisms.surveys.split_survey.SplitSurvey`.
     ``objective`` is L on average over the types. ``rounds`` and ``stopped`` are those of the patterns for all questions, which come first."""
 
     own: tuple[tuple[Set, np.ndarray], ...]
@@ -55,7 +55,7 @@ def design_split(
     callback gets the objectives of the patterns for all questions, and then that of what is
     returned. ValueError as for `design_survey`."""
     budget, quiet = Budget(limits.time_limit, None, limits.cancel), limits.telling(None)
-    asked = Asked(survey, own_sets(survey))
+    asked = TableQuestions(survey, own_sets(survey))
     sets, left = asked.sets, asked.left
     combining = bool(asked.tied)  # takes time as well
     fits = 1 + len(sets) + bool(left.sets) + combining
@@ -67,7 +67,7 @@ def design_split(
             limits.callback(progress)
 
     seconds = None if limits.time_limit is None else limits.time_limit / fits
-    whole = design_survey(_Seen(survey, survey.components), epsilon, limits.telling(pass_on).within(seconds))
+    whole = design_survey(_ComponentSurvey(survey, survey.components), epsilon, limits.telling(pass_on).within(seconds))
     patterns = replace(whole, survey=survey)
     if not sets:
         return patterns
@@ -84,7 +84,7 @@ def design_split(
         if budget.cancelled():
             return patterns
         if left.sets:
-            rest = design_survey(_Seen(survey, left), epsilon, quiet.within(_share(budget, 1 + combining)))
+            rest = design_survey(_ComponentSurvey(survey, left), epsilon, quiet.within(_share(budget, 1 + combining)))
             costs.append(rest.objective / float(survey.n) - left.constant)
     except Interrupted:
         return patterns
@@ -119,7 +119,7 @@ def _share(budget: Budget, fits: int) -> float | None:
     return None if left is None else left / fits
 
 
-def _fitted(asked: Asked, k: int, epsilon: float, limits: SearchLimits, budget: Budget) -> Mixed | Optimized:
+def _fitted(asked: TableQuestions, k: int, epsilon: float, limits: SearchLimits, budget: Budget) -> Mixed | Optimized:
     """The better strategy for table ``k``: the one by merging types, where there is one, comes first, as it is soon found; a search over all
     types has the seconds that are left. Raises `Interrupted` where the time of ``budget`` is over."""
     mine = Budget(limits.time_limit)
@@ -140,7 +140,7 @@ def _fitted(asked: Asked, k: int, epsilon: float, limits: SearchLimits, budget: 
 
 
 def _again(
-    asked: Asked,
+    asked: TableQuestions,
     own: list[tuple[Set, np.ndarray]],
     shared: Shared,
     rest: np.ndarray,
@@ -173,7 +173,7 @@ def _a_little(limits: SearchLimits) -> Budget:
     return Budget(None if seconds is None else max(LEAST_GRACE, GRACE * seconds), None, limits.cancel)
 
 
-def _merged(asked: Asked, k: int, gram: np.ndarray, epsilon: float, limits: SearchLimits) -> Mixed | None:
+def _merged(asked: TableQuestions, k: int, gram: np.ndarray, epsilon: float, limits: SearchLimits) -> Mixed | None:
     """A strategy for table ``k`` by merging the types that its questions in an order, or of single values, treat alike (`mixed`). None for
     tables that a search over all types does better with, and where too many types are left."""
     rows, cells = asked.rows(k), len(gram)
@@ -189,7 +189,7 @@ def _merged(asked: Asked, k: int, gram: np.ndarray, epsilon: float, limits: Sear
     return mixed(gram, [asked.survey.shape[i] for i in asked.sets[k]], epsilon, merged, best.strategy)
 
 
-class _Seen(Survey):
+class _ComponentSurvey(Survey):
     """A survey as patterns see it: its questions are these components, on average over the values."""
 
     def __init__(self, survey: Survey, components: Components):

@@ -7,7 +7,7 @@ import pytest
 
 from ldp_core import workloads
 from ldp_core.studies import outcomes
-from ldp_core.studies.outcomes import groups
+from ldp_core.studies.outcomes import groups_of_queries
 from ldp_core.workloads.on_attributes import OnAttributes
 
 
@@ -32,10 +32,10 @@ def test_ranges_are_grouped_by_length(make, n):
 
 def test_many_ranges_are_thinned_in_length_and_in_number():
     found = outcomes.query_groups(workloads.all_range(512))
-    assert len(found.names) == groups.MOST_LENGTHS
+    assert len(found.names) == groups_of_queries.MOST_LENGTHS
     assert (found.names[0], found.names[-1]) == ("1", "512")
     assert found.sizes[0] == 512
-    assert np.bincount(found.of).max() == groups.A_GROUP
+    assert np.bincount(found.of).max() == groups_of_queries.A_GROUP
     low, high = workloads.all_range(512).ends(found.queries[found.of == 0])
     assert np.array_equal(low, high)
     assert (low[0], low[-1]) == (0, 511)

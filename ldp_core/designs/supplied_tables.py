@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from ldp_core import library
-from ldp_core.library.own import LONGEST, LOOKS, MOST_ENTRIES, Own, exact_table, hold
+from ldp_core.library.table_strategies import LONGEST, LOOKS, MOST_ENTRIES, TableStrategy, exact_table, hold
 from ldp_core.mechanisms.strategy_files import read_strategy
 from ldp_core.workloads.packed import pack, unpack
 
@@ -19,7 +19,7 @@ MOST_CHARACTERS = 3_000_000
 """How long the packed matrices of a design may be together: configuration files of at most 5 MB are read."""
 
 
-class OwnMatrix(BaseModel):
+class SuppliedTable(BaseModel):
     """A strategy matrix under a name: ``reports`` x ``types`` probabilities, an exact table, in ``data`` (see
     `ldp_core.workloads.packed`). As long as this exists, `ldp_core.library.spec` knows its `mechanism`."""
 
@@ -30,10 +30,10 @@ class OwnMatrix(BaseModel):
     reports: Annotated[int, Field(ge=2, le=MOST_ENTRIES)]
     types: Annotated[int, Field(ge=2, le=MOST_ENTRIES)]
     data: Annotated[str, Field(max_length=MOST_CHARACTERS)]
-    _own: Own = PrivateAttr()
+    _own: TableStrategy = PrivateAttr()
 
     @model_validator(mode="after")
-    def _check(self) -> OwnMatrix:
+    def _check(self) -> SuppliedTable:
         if self.reports * self.types > MOST_ENTRIES:
             raise ValueError(f"a strategy of {self.reports:,} x {self.types:,} numbers is too large: merge reports.")
         self._own = hold(self.name, self.look, unpack(self.data, self.reports, self.types))
@@ -41,8 +41,8 @@ class OwnMatrix(BaseModel):
 
     @classmethod
     def from_file(
-        cls, content: bytes, name: str, held: Sequence[OwnMatrix], n: int, labels: Sequence[str] | None = None
-    ) -> OwnMatrix:
+        cls, content: bytes, name: str, held: Sequence[SuppliedTable], n: int, labels: Sequence[str] | None = None
+    ) -> SuppliedTable:
         """The matrix in an uploaded file (see `read_strategy`) on ``n`` types, with a look that those ``held`` do not have. ValueError, one
         sentence, where it cannot be used."""
         free = [look for look in range(1, MOST_OWN + 1) if look not in {one.look for one in held}]
@@ -51,7 +51,7 @@ class OwnMatrix(BaseModel):
         table = exact_table(read_strategy(content, n, labels))
         data = pack(table)
         check_together([*(one.data for one in held), data])
-        own = Own(name.strip(), free[0], table)
+        own = TableStrategy(name.strip(), free[0], table)
         check_names([*(one.name for one in held), own.name])
         return cls(name=own.name, look=free[0], reports=table.shape[0], types=table.shape[1], data=data)
 
@@ -90,7 +90,7 @@ def check_names(names: Sequence[str]) -> None:
         taken[name.casefold()] = name
 
 
-def name_for(file: str, held: Sequence[OwnMatrix]) -> str:
+def name_for(file: str, held: Sequence[SuppliedTable]) -> str:
     """A name for a matrix from that of its ``file``, which no mechanism has."""
     words = re.findall(r"[^\W_]+", re.sub(r"\.\w+$", "", file))
     name = " ".join(words)[: LONGEST - 3].strip() or "Own matrix"

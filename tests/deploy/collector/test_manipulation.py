@@ -32,7 +32,7 @@ def farthest(mechanism, workload, reports):
 def test_reach_is_the_farthest_of_all_reports_of_a_strategy(kind, seed):
     n, m = 3 + seed % 2, 5 + seed
     mechanism, workload = strategy(m, n, seed), getattr(workloads, kind)(n)
-    found = collector.tampering(mechanism, workload)
+    found = collector.manipulation(mechanism, workload)
     expected = farthest(mechanism, workload, np.arange(m)[:, None])
     assert np.allclose(found.reach, expected, atol=1e-9)
     assert np.allclose(found.honest, np.abs(workload.matrix).max(axis=1))
@@ -43,7 +43,7 @@ def test_reach_of_bits_is_that_of_whole_reports(reconstruction):
     mechanism = mechanisms.create("oue", n=4, epsilon=1.0, reconstruction=reconstruction)
     reports = np.array(list(itertools.product([0, 1], repeat=4)))[:, None, :]
     for workload in (workloads.histogram(4), workloads.prefix(4)):
-        found = collector.tampering(mechanism, workload)
+        found = collector.manipulation(mechanism, workload)
         assert np.allclose(found.reach, farthest(mechanism, workload, reports), atol=1e-9)
 
 
@@ -53,13 +53,13 @@ def test_reach_of_other_mechanisms_is_that_of_the_reports_that_are_sent(name):
     mechanism = mechanisms.create(name, n=8, epsilon=1.0, **({"branching": 2} if name == "hierarchical" else {}))
     raw = mechanism.privatize(np.arange(4000) % 8, np.random.default_rng(0))
     reports = np.unique(raw, axis=0)[:, None]
-    found = collector.tampering(mechanism, workload)
+    found = collector.manipulation(mechanism, workload)
     assert np.allclose(found.reach, farthest(mechanism, workload, reports), atol=1e-9)
 
 
 def test_share_and_number_of_forged_reports():
     mechanism, workload = strategy(6, 3, 0), workloads.histogram(3)
-    found = collector.tampering(mechanism, workload)
+    found = collector.manipulation(mechanism, workload)
     for users in (10, 1000, 10**6):
         errors = [np.sqrt(mechanism.query_variances(workload, np.eye(3, dtype=int)[u] * users)) for u in range(3)]
         needed = np.max(errors, axis=0) / found.reach
@@ -71,21 +71,21 @@ def test_share_and_number_of_forged_reports():
 
 def test_answers_known_without_reports_cannot_be_moved():
     mechanism, workload = mechanisms.create("randomized_response", n=4, epsilon=1.0), workloads.prefix(4)
-    found = collector.tampering(mechanism, workload)
+    found = collector.manipulation(mechanism, workload)
     assert found.reach[-1] == 0  # everybody
     assert found.worst != 3
-    alone = collector.tampering(mechanism, workload, np.array([3]))
+    alone = collector.manipulation(mechanism, workload, np.array([3]))
     assert alone.share(100) == alone.reports(100) == math.inf
 
 
 def test_vectors_have_no_limits_and_surveys_have():
     workload = workloads.prefix(4)
-    found = collector.tampering(mechanisms.create("matrix_l2", workload=workload, epsilon=1.0), workload)
+    found = collector.manipulation(mechanisms.create("matrix_l2", workload=workload, epsilon=1.0), workload)
     assert np.all(np.isinf(found.reach))
     assert found.share(100) == 0
     survey = workloads.survey([3, 2, 4], ways=2)
     mechanism = mechanisms.create("split_budget", workload=survey, epsilon=1.0)
-    found = collector.tampering(mechanism, survey)
+    found = collector.manipulation(mechanism, survey)
     cells = np.stack(np.meshgrid(*map(range, survey.shape), indexing="ij"), axis=-1).reshape(-1, 3)
     honest = np.stack([survey.answers(people_of(cells[i : i + 1], survey.shape)) for i in range(len(cells))])
     forged = np.stack(
@@ -97,8 +97,8 @@ def test_vectors_have_no_limits_and_surveys_have():
 
 def test_weights_of_queries_do_not_count():
     mechanism = mechanisms.create("randomized_response", n=4, epsilon=1.0)
-    plain = collector.tampering(mechanism, workloads.histogram(4))
-    weighted = collector.tampering(
+    plain = collector.manipulation(mechanism, workloads.histogram(4))
+    weighted = collector.manipulation(
         mechanism, workloads.union([workloads.histogram(4), workloads.prefix(4)], [3.0, 1.0])
     )
     assert np.allclose(weighted.reach[:4], plain.reach)
@@ -115,7 +115,7 @@ def test_no_more_rows_are_written_out_than_fit_though_a_survey_asks_about_small_
     monkeypatch.setattr(
         mechanism, "query_contributions", lambda w, some: asked.append(len(some)) or contributions(w, some)
     )
-    collector.tampering(mechanism, survey)
+    collector.manipulation(mechanism, survey)
     answering.largest_variances(mechanism, survey, np.arange(survey.num_queries))
     sequences.any_time(mechanism, survey, estimate)
     assert max(asked) <= most // survey.n

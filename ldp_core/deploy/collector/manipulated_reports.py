@@ -27,7 +27,7 @@ class _Ends(Protocol):
 
 
 @dataclass(frozen=True)
-class Tampering:
+class Manipulation:
     """How far forged reports move the answers to ``queries`` (q,).
 
     Attributes:
@@ -69,9 +69,9 @@ class Tampering:
         return np.divide(self.deviation, self.reach, out=np.full(len(moved), math.inf), where=moved)
 
 
-def tampering(
+def manipulation(
     mechanism: Mechanism, workload: Workload, queries: np.ndarray | None = None, cancel: Cancel | None = None
-) -> Tampering:
+) -> Manipulation:
     """How far one forged report moves each answer to a ``workload`` (or to the ``queries`` given), unbiased and in people, without
     the weights of the queries.
 
@@ -86,9 +86,9 @@ def tampering(
     if isinstance(mechanism, VectorMechanism):
         infinite = np.full(len(chosen), math.inf)
         spread = np.sqrt(largest_variances(mechanism, workload, chosen)) / workload.query_weights(chosen)
-        return Tampering(chosen, infinite, infinite, spread)
+        return Manipulation(chosen, infinite, infinite, spread)
     reach, honest, variances = [np.zeros(0)], [np.zeros(0)], [np.zeros(0)]
-    for some in in_chunks(chosen, mechanism.worked_over(workload)):
+    for some in in_chunks(chosen, mechanism.cost_dimension(workload)):
         if cancelled():
             raise Interrupted("The search for what forged reports can do was cancelled.")
         adds = mechanism.query_contributions(workload, some)
@@ -97,7 +97,7 @@ def tampering(
         variances.append(adds.variances.max(axis=1))
     weights = workload.query_weights(chosen)
     found = (np.concatenate(reach), np.concatenate(honest), np.sqrt(np.concatenate(variances)))
-    return Tampering(chosen, *(part / weights for part in found))
+    return Manipulation(chosen, *(part / weights for part in found))
 
 
 def _reach(mechanism: Mechanism, workload: Workload, queries: np.ndarray, adds: Contributions) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Mechanisms that somebody brings along: strategy matrices under names of their own.
 
 The name of one says which matrix it is, ``own(name=Ours, look=1, matrix=0123...)``, so that whatever works by name (sweeps, plans, charts,
-results that are kept) works with it, and two different matrices never have one name. The matrix itself is with whoever holds its `Own`,
+results that are kept) works with it, and two different matrices never have one name. The matrix itself is with whoever holds its `TableStrategy`,
 as configurations do: `find` knows it for as long.
 """
 
@@ -47,7 +47,7 @@ _EXPLANATION = (
 )
 
 
-class Own:
+class TableStrategy:
     """A strategy matrix as an exact table.
 
     Attributes: name: what it is called, see `PLAIN`. look: which of `LOOKS` it has, from 1. table: (m, n), see `exact_table`.
@@ -74,7 +74,7 @@ class Own:
         digest = hashlib.sha256(repr(table.shape).encode() + table.astype("<f8").tobytes()).hexdigest()[:32]
         self.mechanism = f"own(name={name}, look={look}, matrix={digest})"
 
-    def __reduce__(self) -> tuple[Callable[[str, int, np.ndarray], Own], tuple[str, int, np.ndarray]]:
+    def __reduce__(self) -> tuple[Callable[[str, int, np.ndarray], TableStrategy], tuple[str, int, np.ndarray]]:
         return hold, (self.name, self.look, self.table)  # other processes can then find it
 
     def __repr__(self) -> str:
@@ -100,13 +100,13 @@ class Own:
         return ExplicitMechanism(self.mechanism, self.table, epsilon, {"name": self.name}, explanation)
 
 
-_HELD: WeakValueDictionary[str, Own] = WeakValueDictionary()
+_HELD: WeakValueDictionary[str, TableStrategy] = WeakValueDictionary()
 _LOCK = threading.Lock()
 
 
-def hold(name: str, look: int, table: np.ndarray) -> Own:
-    """The `Own` of these, the same one wherever it is held, which `find` knows as long as somebody holds it. ValueError as `Own`."""
-    own = Own(name, look, table)
+def hold(name: str, look: int, table: np.ndarray) -> TableStrategy:
+    """The `TableStrategy` of these, the same one wherever it is held, which `find` knows as long as somebody holds it. ValueError as `TableStrategy`."""
+    own = TableStrategy(name, look, table)
     with _LOCK:
         return _HELD.setdefault(own.mechanism, own)
 
@@ -116,7 +116,7 @@ def is_own(name: str) -> bool:
     return name.startswith("own(")
 
 
-def find(name: str) -> Own | None:
+def find(name: str) -> TableStrategy | None:
     """The matrix of this name, None where no one holds it."""
     return _HELD.get(name)
 

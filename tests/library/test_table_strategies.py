@@ -9,9 +9,9 @@ import pytest
 
 from ldp_core import analysis, designs, library, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain
-from ldp_core.designs import Configuration, MechanismRecipe, OwnMatrix, load_configuration
-from ldp_core.designs.own import MOST_CHARACTERS, name_for
-from ldp_core.library.own import LOOKS, Own, exact_table, find
+from ldp_core.designs import Configuration, MechanismRecipe, SuppliedTable, load_configuration
+from ldp_core.designs.supplied_tables import MOST_CHARACTERS, name_for
+from ldp_core.library.table_strategies import LOOKS, TableStrategy, exact_table, find
 from ldp_core.mechanisms import ExplicitMechanism, strategy_files
 from ldp_core.studies import sweep
 
@@ -47,7 +47,7 @@ def npy(matrix):
 
 
 def own(matrix, name="Ours", held=()):
-    return OwnMatrix.from_file(npy(matrix), name, held, np.shape(matrix)[1])
+    return SuppliedTable.from_file(npy(matrix), name, held, np.shape(matrix)[1])
 
 
 @pytest.mark.parametrize("write", [csv, npy, npz])
@@ -142,7 +142,7 @@ def test_it_takes_part_from_its_own_epsilon_on():
 )
 def test_bad_files_get_one_sentence(content, said):
     with pytest.raises(ValueError, match=r".") as refused:
-        OwnMatrix.from_file(content, "Ours", [], 4)
+        SuppliedTable.from_file(content, "Ours", [], 4)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -237,9 +237,9 @@ def test_other_names_are_unknown(name):
 
 def test_a_point_of_a_sweep_takes_its_matrix_along():
     one, w = own(uneven(seed=5)), workloads.histogram(4)
-    expected = sweep.points.evaluate(sweep.Point(one.mechanism, w, 1.0))
+    expected = sweep.points.evaluate(sweep.SweepPoint(one.mechanism, w, 1.0))
     assert not expected.reason
-    sent, name = pickle.dumps(sweep.Point(one.mechanism, w, 1.0)), one.mechanism
+    sent, name = pickle.dumps(sweep.SweepPoint(one.mechanism, w, 1.0)), one.mechanism
     del one
     gc.collect()
     assert find(name) is None
@@ -284,7 +284,7 @@ def altered(**changes):
         (altered(reports=2**20, types=2**20), "too large"),
         (altered(name="[a](b)"), "cannot be called"),
         (altered(look=7), "too large"),
-        (altered(data=OwnMatrix.from_file(npy(uneven(4, 6, 3)), "x", [], 4).data[:-8]), "different size"),
+        (altered(data=SuppliedTable.from_file(npy(uneven(4, 6, 3)), "x", [], 4).data[:-8]), "different size"),
         ({**altered(), "compared": [own(uneven(seed=9)).mechanism]}, "not with it or was changed"),
         ({**altered(), "mechanism": {"name": own(uneven(seed=9)).mechanism, "parameters": {}}}, "was changed"),
         ({**altered(), "own": [*altered()["own"]] * 2}, "already"),
@@ -304,7 +304,7 @@ def test_a_table_altered_by_one_step_is_refused():
         table = one.table.copy()
         table[0, 0] += change
         with pytest.raises(ValueError, match="sum to 1 exactly"):
-            Own("Ours", 1, table)
+            TableStrategy("Ours", 1, table)
 
 
 def test_what_no_file_could_hold_is_refused():
