@@ -4,12 +4,14 @@ must be able to see.
 With s the standard error of an answer and d the difference to be seen, both as shares of all users, an answer is *usable* where
 2 s <= d, *rough* where s <= d, and *noise* beyond. The standard error aimed at is therefore d / 2, and alpha its square: a
 typical answer is usable once there are as many users as needed for alpha. That says nothing of the others, which are judged one
-by one.
+by one: each group of questions has a target of its own, and no answer is asked to show less than its own size
+(`differences`). An answer smaller than its standard error is therefore never usable.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,9 +28,9 @@ USABLE = "usable"
 ROUGH = "rough"
 NOISE = "noise"
 MEANINGS = {
-    USABLE: "the difference is at least two standard errors of the answer, so it shows clearly",
-    ROUGH: "the difference is between one and two standard errors: a hint, not proof",
-    NOISE: "the difference is less than one standard error, so chance alone often moves the answer by more",
+    USABLE: "the standard error is at most half of the target, and at most half of the answer itself",
+    ROUGH: "the standard error is up to twice that: a hint, not proof",
+    NOISE: "the standard error is larger still, so chance alone often moves the answer by more",
 }
 MARKS = {USABLE: "✓", ROUGH: "≈", NOISE: "✕"}
 """Signs that differ in shape, to stand before the words."""
@@ -61,15 +63,16 @@ def difference_for(alpha: float) -> float:
     return MULTIPLE * math.sqrt(alpha)
 
 
-def judge(standard_errors: np.ndarray | pd.Series, difference: float) -> np.ndarray:
-    """(q,) `USABLE`, `ROUGH` or `NOISE` for answers with these standard errors, "" where they are nan; both are shares of all users.
+def judge(standard_errors: np.ndarray | pd.Series, difference: float | np.ndarray) -> np.ndarray:
+    """(q,) `USABLE`, `ROUGH` or `NOISE` for answers with these standard errors, "" where they are nan. ``difference`` is one
+    for all or (q,); both are shares of all users.
 
     >>> ldp.verdicts.judge(np.array([0.004, 0.006, 0.02]), difference=0.01).tolist()
     ['usable', 'rough', 'noise']
     """
-    errors, most = np.asarray(standard_errors, dtype=float), difference * (1 + _ROUNDING)
-    found = np.where(MULTIPLE * errors <= most, USABLE, np.where(errors <= most, ROUGH, NOISE))
-    return np.where(np.isnan(errors), "", found)
+    errors, most = np.asarray(standard_errors, dtype=float), np.asarray(difference) * (1 + _ROUNDING)
+    verdicts = np.where(MULTIPLE * errors <= most, USABLE, np.where(errors <= most, ROUGH, NOISE))
+    return np.where(np.isnan(errors), "", verdicts)
 
 
 def verdict(standard_error: float, difference: float) -> str:
@@ -84,14 +87,21 @@ def marked(verdict: str) -> str:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many answers are usable, rough and noise; ``queries`` is the number there are, of which some or all were judged, and
-    ``users_for_all`` how many users make all of those judged usable (nan where the number of users was not given)."""
+    """How many answers are usable, rough and noise.
+
+    Attributes:
+        queries: the number of all queries, some or all of which were judged.
+        users_for_all: the number of users with which all answers judged are usable, but for those that count nobody; nan
+            where the number of users was not given.
+        nobody: the answers that are expected to count nobody: no number of users makes them usable.
+    """
 
     usable: int
     rough: int
     noise: int
     queries: int
     users_for_all: float = math.nan
+    nobody: int = 0
 
     @property
     def judged(self) -> int:
@@ -112,7 +122,10 @@ class Tally:
 
 
 def tally(
-    standard_errors: np.ndarray | pd.Series, difference: float, queries: int | None = None, users: float = math.nan
+    standard_errors: np.ndarray | pd.Series,
+    difference: float | np.ndarray,
+    queries: int | None = None,
+    users: float = math.nan,
 ) -> Tally:
     """The verdicts on answers with these standard errors from ``users`` users, counted. ``queries`` is the number of all queries,
     where only some are judged.
@@ -120,11 +133,25 @@ def tally(
     >>> ldp.verdicts.tally(np.array([0.004, 0.006, 0.02]), 0.01, users=1000).in_words()
     '1 of 3 answers is usable, 1 rough and 1 noise'
     """
-    found = judge(standard_errors, difference)
-    number = {word: int((found == word).sum()) for word in MEANINGS}
-    worst = float(np.max(np.asarray(standard_errors), initial=0.0))
-    for_all = users * (MULTIPLE * worst / difference) ** 2
-    return Tally(**number, queries=len(found) if queries is None else queries, users_for_all=for_all)
+    verdicts = judge(standard_errors, difference)
+    number = {word: int((verdicts == word).sum()) for word in MEANINGS}
+    errors, differences = np.broadcast_arrays(np.asarray(standard_errors, dtype=float), np.asarray(difference))
+    possible = differences > 0
+    worst = float(np.max(errors[possible] / differences[possible], initial=0.0))
+    return Tally(
+        **number,
+        queries=len(verdicts) if queries is None else queries,
+        users_for_all=users * (MULTIPLE * worst) ** 2,
+        nobody=int((~possible & (errors > 0)).sum()),
+    )
+
+
+def for_all(tally: Tally) -> str:
+    """The users with which all answers are usable, in a sentence."""
+    if tally.nobody == tally.judged:
+        return "No number of users makes them usable: they are expected to count nobody."
+    those = f"All but the {tally.nobody:,} expected to count nobody" if tally.nobody else "All"
+    return f"{those} would be with {wording.users(tally.users_for_all)}."
 
 
 def judged_queries(workload: Workload) -> np.ndarray:
@@ -185,14 +212,63 @@ def suggest(workload: Workload, counts: Counts) -> Suggestion:
     >>> ldp.verdicts.suggest(ldp.workloads.histogram(50), np.full(50, 20)).difference
     0.01
     """
-    answers = np.abs(unweighted_answers(workload, counts, shown_queries(workload))) / float(users_of(counts))
-    shares = np.where(answers <= 1, np.minimum(answers, 1 - answers), answers)
-    shares = np.sort(shares[shares > _ROUNDING])
+    shares = np.sort(_distances(_sizes(workload, counts, shown_queries(workload))))
+    shares = shares[shares > _ROUNDING]
     if not len(shares):
         return Suggestion(None, None)
     below = np.cumsum(shares) / np.sum(shares)
     smallest = shares[np.searchsorted(below, NEGLIGIBLE + _ROUNDING, side="right")]
     return Suggestion(float(np.sqrt(np.mean(shares**2))), float(smallest))
+
+
+def group_targets(workload: Workload, counts: Counts) -> dict[int, float]:
+    """For each group of questions (`Workload.groups_of`) the difference that its own answers suggest: half of a typical one.
+
+    The answers of a union of running totals and a histogram differ by far: one target for both would call a cell of a
+    histogram usable though its error is as large as the cell.
+    """
+    queries = judged_queries(workload)
+    whole = suggest(workload, counts).difference
+    groups, of = np.unique(workload.groups_of(queries), return_inverse=True)
+    if len(groups) == 1:
+        return {int(groups[0]): whole}
+    shares = _distances(_sizes(workload, counts, queries))
+    kept = shares > _ROUNDING
+    number = np.bincount(of[kept], minlength=len(groups))
+    squares = np.bincount(of[kept], shares[kept] ** 2, minlength=len(groups))
+    return {
+        int(group): _rounded(math.sqrt(square / many) / 2) if many else whole
+        for group, square, many in zip(groups, squares, number, strict=True)
+    }
+
+
+def differences(
+    workload: Workload, counts: Counts, queries: np.ndarray, target: float | Mapping[int, float]
+) -> np.ndarray:
+    """(q,) the difference that each answer must show, as a share of all users: ``target``, the same for all or by group of
+    questions (those that are missing take the smallest), and never more than the answer that is expected of the users
+    ``counts`` (n,).
+
+    >>> w = ldp.workloads.union([ldp.workloads.prefix(4), ldp.workloads.histogram(4)])
+    >>> counts = np.array([60, 30, 9, 1])
+    >>> ldp.verdicts.differences(w, counts, np.arange(8), ldp.verdicts.group_targets(w, counts)).tolist()
+    [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.09, 0.01]
+    """
+    sizes = _sizes(workload, counts, queries)
+    if not isinstance(target, Mapping):
+        return np.minimum(target, sizes)
+    least = min(target.values())
+    return np.minimum([target.get(int(group), least) for group in workload.groups_of(queries)], sizes)
+
+
+def _sizes(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
+    """(q,) answers without their sign, as shares of all users."""
+    return np.abs(unweighted_answers(workload, counts, queries)) / float(users_of(counts))
+
+
+def _distances(sizes: np.ndarray) -> np.ndarray:
+    """(q,) how far answers are from nobody and from everybody, whichever is nearer."""
+    return np.where(sizes <= 1, np.minimum(sizes, 1 - sizes), sizes)
 
 
 def _rounded(difference: float) -> float:

@@ -201,10 +201,10 @@ def draw_query_errors() -> None:
         f"Exact standard errors on {design.population}. For {title} the hardest {among} is **{plain(hardest['label'])}** with "
         f"{wording.error(hardest['standard_error'])}.",
         "query-errors",
-        errors.assign(verdict=verdicts.judge(errors["standard_error"], state.setting.difference)),
+        errors.assign(verdict=verdicts.judge(errors["standard_error"], state.setting.differences(errors["query"]))),
     )
     listing.show_table(
-        side_by_side(errors, state.setting.difference),
+        side_by_side(errors, state.setting.differences(errors["query"])),
         "What the answers of each mechanism are worth; ± is the standard error in percentage points.",
     )
     explain(state)

@@ -47,7 +47,7 @@ spec = library.spec(c.mechanism.name)
 def answers(mechanism: Mechanism, queries: np.ndarray | None) -> pd.DataFrame:
     """The queries with their errors and verdicts; some of them for None."""
     found = frames.query_errors([mechanism], design.workload, released.counts, design.labels, queries)
-    return found.assign(verdict=verdicts.judge(found["standard_error"], released.difference))
+    return found.assign(verdict=verdicts.judge(found["standard_error"], released.differences(found["query"])))
 
 
 def _kilobytes(content: bytes) -> str:
@@ -136,7 +136,7 @@ with controls:
         st.caption(
             f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
             f"standard error to expect in its answer on {released.population}, as a share of all users and without its weight, and whether "
-            f"that is usable, rough or noise for a difference of {verdicts.in_words(released.difference)}."
+            "that is usable, rough or noise."
         )
 
 with results:
@@ -160,7 +160,7 @@ with results:
             st.markdown(in_words(state, mechanism, later))
             if (shown := judged(state, mechanism, later)) is not None:
                 with st.expander("What each answer is worth"):
-                    show_answers(shown, state.setting.difference)
+                    show_answers(shown, state.setting.differences(shown["query"]))
                     explain(state)
             later.finish()
         if weighting(state.configuration):

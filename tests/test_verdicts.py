@@ -151,3 +151,78 @@ def test_what_is_suggested_can_be_entered(counts):
             assert verdicts.LEAST <= difference <= verdicts.MOST
             assert 0 < verdicts.alpha_for(difference) <= 1
             assert f"{difference:.0e}" == f"{difference:.9e}".replace(".000000000", "")
+
+
+def _union():
+    """Running totals and a histogram: their answers differ by far."""
+    return workloads.union([workloads.prefix(6), workloads.histogram(6)]), np.array([500, 300, 150, 40, 10, 0])
+
+
+def test_groups_of_questions_have_targets_of_their_own():
+    workload, counts = _union()
+    targets = verdicts.group_targets(workload, counts)
+    alone = [verdicts.suggest(part, counts).difference for part in workload.parts]
+    assert list(targets.values()) == alone
+    assert alone[0] >= alone[1] > 0
+
+
+def test_a_histogram_of_many_bars_has_a_smaller_target_than_running_totals():
+    workload = workloads.union([workloads.prefix(50), workloads.histogram(50)])
+    targets = list(verdicts.group_targets(workload, np.full(50, 20)).values())
+    assert targets[1] == 0.01 < 0.1 <= targets[0]
+
+
+def test_an_answer_is_judged_against_its_own_size():
+    """Bars below 1 % with an error of 3 points were called usable, since running totals had moved the one target to 8 points."""
+    workload, counts = _union()
+    errors = np.full(12, 0.0328)
+    differences = verdicts.differences(workload, counts, np.arange(12), verdicts.group_targets(workload, counts))
+    judged = verdicts.judge(errors, differences)
+    assert judged[:5].tolist() == ["usable"] * 5
+    assert judged[9:].tolist() == ["rough", "noise", "noise"]
+    assert set(verdicts.judge(errors[9:], verdicts.differences(workload, counts, np.arange(9, 12), 0.08))) <= {
+        "rough",
+        "noise",
+    }
+
+
+@given(
+    st.lists(st.integers(0, 10**6), min_size=4, max_size=4).filter(any),
+    st.lists(st.floats(0, 1), min_size=8, max_size=8),
+    st.none() | st.floats(1e-4, 1),
+)
+def test_an_answer_smaller_than_its_standard_error_is_never_usable(counts, errors, difference):
+    workload = workloads.union([workloads.prefix(4), workloads.histogram(4)])
+    counts, errors = np.array(counts), np.array(errors)
+    target = verdicts.group_targets(workload, counts) if difference is None else difference
+    judged = verdicts.judge(errors, verdicts.differences(workload, counts, np.arange(8), target))
+    smaller = workload.answers(counts) / counts.sum() < errors / (1 + 1e-6)
+    assert not (smaller & (judged == "usable")).any()
+
+
+def test_users_for_all_leaves_out_answers_that_count_nobody_and_says_so():
+    workload, counts = _union()
+    differences = verdicts.differences(workload, counts, np.arange(12), 0.08)
+    found = verdicts.tally(np.full(12, 0.01), differences, users=1000)
+    assert found.nobody == 1
+    assert found.users_for_all == pytest.approx(1000 * (2 * 0.01 / 0.01) ** 2)
+    assert verdicts.for_all(found) == "All but the 1 expected to count nobody would be with 4,000 users."
+    scaled = verdicts.tally(np.full(12, 0.01) / np.sqrt(found.users_for_all / 1000), differences)
+    assert scaled.usable == 11
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        workloads.all_marginals(3),
+        workloads.survey((2, 3, 2), ways=2),
+        workloads.union([workloads.all_marginals(3), workloads.prefix(8)]),
+    ],
+    ids=["marginals", "survey", "union"],
+)
+def test_groups_are_runs_of_queries_that_are_alike(workload):
+    groups = workload.groups_of(np.arange(workload.num_queries))
+    assert (np.diff(groups) >= 0).all()
+    assert len(np.unique(groups)) == {27: 8, 16: 3, 35: 9}[workload.num_queries]
+    some = np.array([3, 0, workload.num_queries - 1])
+    assert workload.groups_of(some).tolist() == groups[some].tolist()

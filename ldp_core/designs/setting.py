@@ -82,6 +82,18 @@ class Setting(Design):
         """The difference between answers that must be seen, as a share of all users."""
         return choices.difference(self.configuration, lambda: self.suggested)
 
+    @property
+    def targets(self) -> float | dict[int, float]:
+        """What answers are judged against: the difference that was entered, or that of each group of questions."""
+        if self.configuration.difference != "typical":
+            return self.difference
+        key = ("group_targets", self.workload.digest, self.people_digest)
+        return self.results.cached(key, lambda: verdicts.group_targets(self.workload, self.counts))
+
+    def differences(self, queries: np.ndarray) -> np.ndarray:
+        """(q,) the difference that each answer must show: see `verdicts.differences`."""
+        return verdicts.differences(self.workload, self.counts, np.asarray(queries), self.targets)
+
     @cached_property
     def alpha(self) -> float:
         """The target mean squared error of shares: as given, or the one at which the difference

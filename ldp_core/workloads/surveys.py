@@ -194,6 +194,9 @@ class Survey(Workload):
             found[here] = self.groups[k].weight * self.groups[k].base.query_weights(local)
         return found
 
+    def groups_of(self, queries: np.ndarray) -> np.ndarray:
+        return np.searchsorted(self._starts, queries, side="right") - 1
+
     @cached_property
     def squared_weights(self) -> float:
         return math.fsum(group.weight**2 * group.base.squared_weights for group in self.groups)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -35,7 +36,12 @@ def counted(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
     )
     if errors is None:
         return None
-    return verdicts.tally(errors, state.setting.difference, design.workload.num_queries, design.users)
+    return verdicts.tally(
+        errors,
+        design.differences(verdicts.judged_queries(design.workload)),
+        design.workload.num_queries,
+        design.users,
+    )
 
 
 def in_words(state: Session, mechanism: Mechanism, later: Later) -> str:
@@ -53,10 +59,8 @@ def in_words(state: Session, mechanism: Mechanism, later: Later) -> str:
         )
     if found is None:
         return f"{who}: how many of the answers are usable is being worked out."
-    more = ""
-    if found.usable < found.judged:
-        more = f" For all of them to be usable it takes about {wording.users(found.users_for_all)}."
-    return f"{who}, **{plain(found.in_words())}** for a difference of {difference}.{more}"
+    more = f" {verdicts.for_all(found)}" if found.usable < found.judged else ""
+    return f"{who}, **{plain(found.in_words())}**.{more}"
 
 
 def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame | None:
@@ -81,10 +85,17 @@ def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame |
 
 def explain(state: Session) -> None:
     """What the words mean, below where they are used."""
-    st.caption(f"For a difference of {verdicts.in_words(state.setting.difference)}. {VOCABULARY}")
+    targets = state.setting.targets
+    many = isinstance(targets, dict) and len(set(targets.values())) > 1
+    target = (
+        "Each group of questions has its own target"
+        if many
+        else f"Target: {verdicts.in_words(state.setting.difference)}"
+    )
+    st.caption(f"{target}. {VOCABULARY}")
 
 
-def answers(rows: pd.DataFrame, difference: float, error: str = "standard_error") -> pd.DataFrame:
+def answers(rows: pd.DataFrame, difference: float | np.ndarray, error: str = "standard_error") -> pd.DataFrame:
     """Each answer with its error in percentage points and its verdict, for people. ``rows`` has ``label`` and the column ``error``."""
     return pd.DataFrame(
         {
@@ -95,7 +106,7 @@ def answers(rows: pd.DataFrame, difference: float, error: str = "standard_error"
     )
 
 
-def show_answers(rows: pd.DataFrame, difference: float, error: str = "standard_error") -> None:
+def show_answers(rows: pd.DataFrame, difference: float | np.ndarray, error: str = "standard_error") -> None:
     """The table of `answers` on the page."""
     listing.show_table(
         answers(rows, difference, error),
@@ -107,7 +118,7 @@ def show_answers(rows: pd.DataFrame, difference: float, error: str = "standard_e
     )
 
 
-def side_by_side(rows: pd.DataFrame, difference: float) -> pd.DataFrame:
+def side_by_side(rows: pd.DataFrame, difference: float | np.ndarray) -> pd.DataFrame:
     """A row for each question, and the error in percentage points and the verdict of each mechanism; ``rows`` as of `frames.query_errors`."""
     table = rows[["query"]].assign(
         mechanism=[library.spec(name).title for name in rows["name"]],
@@ -123,7 +134,7 @@ def side_by_side(rows: pd.DataFrame, difference: float) -> pd.DataFrame:
     return wide.reset_index(drop=True)
 
 
-def counts_in_words(errors: pd.Series, difference: float) -> str:
+def counts_in_words(errors: pd.Series, difference: float | np.ndarray) -> str:
     """For a table: "✓ 31 usable, ≈ 12 rough, ✕ 7 noise"."""
     found = verdicts.tally(errors, difference)
     numbers: Mapping[str, int] = {"usable": found.usable, "rough": found.rough, "noise": found.noise}

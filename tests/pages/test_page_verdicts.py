@@ -36,8 +36,18 @@ def errors_with(users, shape="zipf"):
     return analysis.standard_errors(mechanism, workloads.histogram(50), counts) / users
 
 
-def in_words(users, difference):
-    return verdicts.tally(errors_with(users), difference).in_words()
+def differences(users, target):
+    """What each answer must show: the target, or its own size where that is smaller."""
+    counts = tables.expected_counts("zipf", 50, users)
+    return verdicts.differences(workloads.histogram(50), counts, np.arange(50), target)
+
+
+def tally(users, target):
+    return verdicts.tally(errors_with(users), differences(users, target), users=users)
+
+
+def in_words(users, target):
+    return tally(users, target).in_words()
 
 
 @pytest.mark.parametrize("page", ["design", "compare", "plan", "simulate"])
@@ -80,31 +90,29 @@ def test_no_page_calls_fifty_shares_that_drown_enough(fifty):
         else:
             assert "With your 1,000 users on the expected population, **all 50 answers are noise**" in fifty.words
         assert "are enough" not in fifty.words
-        assert "For all of them to be usable it takes about" in fifty.words
+        assert f"All would be with {wording.users(tally(1000, 0.02).users_for_all)}" in fifty.words or page == "plan"
 
 
 def test_verdicts_follow_the_difference(fifty):
-    """From the exact error of each answer, which here depends on how common it is."""
-    errors = np.sort(errors_with(1000))
-    assert errors[0] < errors[-1]
-    difference = float(2 * np.median(errors))
-    fifty.go("design").enter("text_input", "difference", f"{100 * difference:.9f}")
-    words = in_words(1000, fifty.session.setting.difference)
-    assert "of 50 answers are usable" in words
-    assert f"**{words}**" in fifty.words
+    """From the exact error of each answer, and from its size."""
+    users = 200_000
+    fifty.session.change(population=FIFTY.population.model_copy(update={"users": users}))
+    words = {target: in_words(users, target) for target in (0.02, 0.005)}
+    assert len(set(words.values())) == 2
+    for target, said in words.items():
+        fifty.go("design").enter("text_input", "difference", f"{100 * target:g}")
+        assert f"**{said}**" in fifty.words
     fifty.go("plan").press("recommend").finish()
-    said = re.search(r"With your 1,000 users, (\d+) of 50 answers are usable, (\d+) rough\.", fifty.words)
-    assert said  # of the recommended mechanism, which may send shorter reports with slightly other errors
-    assert int(said[1]) + int(said[2]) == 50
+    assert re.search(r"With your 200,000 users, .* of 50 answers are usable", fifty.words)
 
 
 def test_as_many_users_as_it_says_make_all_answers_usable(fifty):
     fifty.go("design").enter("text_input", "difference", "5")
-    needed = verdicts.tally(errors_with(1000), 0.05, users=1000).users_for_all
+    needed = tally(1000, 0.05).users_for_all
     fifty.session.change(population=FIFTY.population.model_copy(update={"users": int(1.01 * needed)}))
     fifty.at.run()
-    assert "**all 50 answers are usable** for a difference of 5 percentage points." in fifty.check().words
-    assert "For all of them" not in fifty.words
+    assert "**all 50 answers are usable**." in fifty.check().words
+    assert "All would be with" not in fifty.words
 
 
 def test_compare_marks_every_answer_of_every_mechanism(fifty):
@@ -113,7 +121,7 @@ def test_compare_marks_every_answer_of_every_mechanism(fifty):
     assert "± is the standard error in percentage points" in fifty.words
     marks = next(table for table in fifty.dataframes if "Question" in table)
     assert list(marks.columns) == ["Question", "Randomized response", "Subset selection"]
-    expected = verdicts.judge(errors_with(1000), 0.08)
+    expected = verdicts.judge(errors_with(1000), differences(1000, 0.08))
     assert [text.split(",")[0] for text in marks["Subset selection"]] == [verdicts.marked(word) for word in expected]
     assert len(marks) == 50
 
@@ -128,20 +136,19 @@ def test_plan_marks_the_typical_answer_and_the_ranking(fifty):
     fifty.press("recommend").finish()
     ranking = next(table for table in fifty.dataframes if "bits" in table).set_index("name")
     assert ranking.loc["Subset selection", "typical"] in map(verdicts.marked, verdicts.MEANINGS)
-    assert "✓ usable: the difference is at least two standard errors" in fifty.words.replace("**", "")
+    assert "✓ usable: the standard error is at most half of the target" in fifty.words.replace("**", "")
 
 
 def test_export_marks_every_answer_on_the_page_and_in_its_file(fifty):
     fifty.session.change(difference=None, target_alpha=verdicts.alpha_for(0.05))
     fifty.go("export").finish()
-    expected = verdicts.judge(errors_with(1000), 0.05)
+    expected = verdicts.judge(errors_with(1000), differences(1000, 0.05))
     (table,) = [table for table in fifty.dataframes if "Verdict" in table]
     assert table["Verdict"].tolist() == [verdicts.marked(word) for word in expected]
     design = fifty.session.setting
     mechanism = fifty.session.mechanism("subset_selection")
     listed = frames.query_errors([mechanism], design.workload, design.counts, design.labels, np.arange(50))
     assert listed["standard_error"].to_numpy() == pytest.approx(errors_with(1000))
-    assert "usable, rough or noise for a difference of 5 percentage points" in fifty.words
 
 
 def test_simulate_marks_answers_by_the_error_seen(fifty):
@@ -151,9 +158,9 @@ def test_simulate_marks_answers_by_the_error_seen(fifty):
     totals = next(table for table in fifty.dataframes if "Answers" in table)
     fifty.open("outcome-tabs", "By query")
     marks = next(table for table in fifty.dataframes if "Verdict" in table)
-    shown = marks["± percentage points"].to_numpy() / 100
-    assert marks["Verdict"].tolist() == [verdicts.marked(word) for word in verdicts.judge(shown, 0.08)]
-    found = verdicts.tally(shown, 0.08)
+    shown, needed = marks["± percentage points"].to_numpy() / 100, differences(1000, 0.08)
+    assert marks["Verdict"].tolist() == [verdicts.marked(word) for word in verdicts.judge(shown, needed)]
+    found = verdicts.tally(shown, needed)
     assert totals["Answers"].iloc[0] == f"✓ {found.usable} usable, ≈ {found.rough} rough, ✕ {found.noise} noise"
     assert len(marks) == 50
 

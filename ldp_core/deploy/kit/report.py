@@ -150,18 +150,18 @@ def _queries(
     judged = verdicts.judged_queries(workload)
     users = float(users_of(counts))
     if isinstance(workload, Survey):
-        errors = np.sqrt(frames.variances_of(mechanism, workload, counts, judged)) / users
-        whose = "for the people expected"
+        spread, whose = counts, "for the people expected"
     else:
-        even = np.ones(workload.n)
-        errors = np.sqrt(frames.variances_of(mechanism, workload, even, judged) / (workload.n * users))
-        whose = "for people spread evenly over all types"
+        spread, whose = np.full(workload.n, users / workload.n), "for people spread evenly over all types"
+    errors = np.sqrt(frames.variances_of(mechanism, workload, spread, judged)) / users
     shown = np.unique(np.linspace(0, len(judged) - 1, min(SHOWN_QUERIES, len(judged))).astype(int))
     labels = c.domain.type_labels
     names = [workload.query_name(int(query), labels) for query in judged[shown]]
-    found = verdicts.tally(errors, difference, workload.num_queries, users)
+    targets = verdicts.group_targets(workload, spread) if c.difference == "typical" else difference
+    differences = verdicts.differences(workload, spread, judged, targets)
+    found = verdicts.tally(errors, differences, workload.num_queries, users)
     some = "" if len(shown) == workload.num_queries else f" {len(shown)} of them are drawn, evenly spread."
-    sentence = f"With {users:,.0f} people, {found.in_words()} for a difference of {verdicts.in_words(difference)}; errors are {whose}.{some}"
+    sentence = f"With {users:,.0f} people, {found.in_words()}; errors are {whose}.{some}"
     drawn = pictures.errors_by_query(names, [float(errors[one]) for one in shown], difference, sentence)
     meanings = "; ".join(f"{word}: {meaning}" for word, meaning in verdicts.MEANINGS.items())
     return [_figure(drawn, sentence), element("p", f"{meanings}.", class_="faint")]

@@ -77,6 +77,7 @@ def recommend(
     results: Cache | None = None,
     cancel: Cancel | None = None,
     counts: Counts | None = None,
+    targets: Mapping[int, float] | None = None,
 ) -> Recommendation:
     """Picks one of ``candidates`` (by default all mechanisms). This function fits nothing:
     mechanisms that need a fit take part when they are in ``fitted``, for this number of types and
@@ -88,8 +89,8 @@ def recommend(
 
     ``floor`` is a worst-case variance per user that no unbiased epsilon-LDP mechanism goes below; by default a bound that
     takes seconds is computed. ``results`` keeps and lends figures, as in a sweep. Once cancelled, it recommends from the
-    figures it has. With ``users``, the answers are judged for people spread like ``counts`` (n,), evenly by default, by the difference that
-    ``alpha`` stands for (see `ldp_core.verdicts`).
+    figures it has. With ``users``, the answers are judged for people spread like ``counts`` (n,), evenly by default, against the
+    ``targets`` of their groups or else the difference that ``alpha`` stands for (see `ldp_core.verdicts`).
     """
     epsilon = check_epsilon(epsilon)
     if floor is None:
@@ -118,13 +119,17 @@ def recommend(
             if chosen["fitted"]
             else library.create(name, workload.n, epsilon, workload, **parameters.get(name, {}))
         )
-        answers = _judged(built, workload, users, counts, verdicts.difference_for(alpha))
+        answers = _judged(built, workload, users, counts, targets or verdicts.difference_for(alpha))
     sentences = _sentences(chosen, best, unfitted, epsilon, alpha, users, answers)
     return Recommendation(chosen["name"], tuple(sentences), ranking, answers)
 
 
 def _judged(
-    mechanism: Mechanism, workload: Workload, users: float, counts: Counts | None, difference: float
+    mechanism: Mechanism,
+    workload: Workload,
+    users: float,
+    counts: Counts | None,
+    targets: float | Mapping[int, float],
 ) -> verdicts.Tally | None:
     """The verdicts on all answers, counted; None where single answers take too long."""
     if counts is None and workload.survey is not None:  # no one has a number for each of its types
@@ -135,7 +140,8 @@ def _judged(
     except ValueError:
         return None
     errors *= math.sqrt(users_of(people) / users)  # variances are proportional to the number of people
-    return verdicts.tally(errors, difference, workload.num_queries, users)
+    differences = verdicts.differences(workload, people, verdicts.judged_queries(workload), targets)
+    return verdicts.tally(errors, differences, workload.num_queries, users)
 
 
 def _computed(point: SweepPoint, results: Cache | None, cancel: Cancel | None) -> Outcome | None:
@@ -174,7 +180,7 @@ def _people(users: float) -> str:
 def _for_all(answers: verdicts.Tally) -> str:
     if answers.usable == answers.judged:
         return ""
-    return f" For all of them to be usable it takes about {wording.users(answers.users_for_all)}."
+    return f" {verdicts.for_all(answers)}"
 
 
 def _sentences(

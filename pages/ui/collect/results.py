@@ -198,7 +198,8 @@ def _table(table: pd.DataFrame, users: int, difference: float | None) -> None:
         }
     )
     if difference is not None:
-        shown["Verdict"] = [verdicts.marked(word) for word in verdicts.judge(table["promised"] / users, difference)]
+        sizes = np.minimum(difference, table["answer"].abs() / users)
+        shown["Verdict"] = [verdicts.marked(word) for word in verdicts.judge(table["promised"] / users, sizes)]
     whole = st.column_config.NumberColumn(format="%,.0f")
     # Three digits of a thousand people or more would be written with a power of ten.
     few = st.column_config.NumberColumn(format="%.3g") if table["promised"].max() < 999.5 else whole

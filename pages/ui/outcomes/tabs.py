@@ -115,10 +115,7 @@ def _errors(state: Session, design: Setting, found: Outcomes) -> None:
                 "Estimate": [names[pair] for pair in _pairs(table)],
                 "Typical query (pp)": _with_uncertainty(100 * table["observed"], 100 * table["standard_error"]),
                 "Predicted (pp)": _with_uncertainty(100 * table["predicted"]),
-                "Answers": [
-                    counts_in_words(_rows(found.queries, pair)["observed"], state.setting.difference)
-                    for pair in _pairs(table)
-                ],
+                "Answers": [_counted(state, _rows(found.queries, pair)) for pair in _pairs(table)],
                 f"Total ({unit}users²)": _with_uncertainty(
                     table["total_observed"] / scale, table["total_standard_error"] / scale
                 ),
@@ -133,6 +130,10 @@ def _errors(state: Session, design: Setting, found: Outcomes) -> None:
     )
     _say_shown(found.queries, design)
     explain(state)
+
+
+def _counted(state: Session, rows: pd.DataFrame) -> str:
+    return counts_in_words(rows["observed"], state.setting.differences(rows["query"]))
 
 
 def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> list[str]:
@@ -161,7 +162,8 @@ def _by_query(state: Session, design: Setting, found: Outcomes) -> None:
         words += f" {_name(wins.idxmax())} is least wrong for {wins.max():,} of the {len(best):,} points."
     layout.chart(lambda look: charts.group_errors(table, found.by, look), words, "simulated-groups", table)
     st.markdown(f"{_name(pair)}: what each answer is worth, by the error seen in {_trials(found)}, bias included.")
-    show_answers(_rows(found.queries, pair), state.setting.difference, "observed")
+    judged = _rows(found.queries, pair)
+    show_answers(judged, state.setting.differences(judged["query"]), "observed")
     _say_shown(found.queries, design)
 
 
