@@ -11,7 +11,7 @@ from ldp_core.library.specification import Choice, Delta, Number, Parameter, Spe
 from ldp_core.mechanisms import block_designs, fourier, hadamard, hrr, square_wave
 from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
 from ldp_core.mechanisms.local_hashing import LocalHashing
-from ldp_core.mechanisms.noise import adaptive, additive, gaussian, rejection
+from ldp_core.mechanisms.noise import adaptive, additive, ball, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys import covering, oracles, sampled, split_budget
@@ -303,6 +303,20 @@ REGISTRY: dict[str, Spec] = {
             domain_rule=lambda n, epsilon, workload: additive.too_large(n),
             style=("#661100", "diamond-wide"),
             parameters={"variant": Choice(rejection.VARIANTS), "users": Whole(2, optional=True)},
+        ),
+        Spec(
+            "ball_sampling",
+            "Ball sampling",
+            ball.build,
+            made_for="any workload of few dimensions; pure privacy at every epsilon",
+            paper="Duchi, Jordan and Wainwright 2018; Bassily 2019, Table 1, previous work",
+            bits="64 (n - 1)",
+            user_cost="n draws of noise and an inner product",
+            collector_cost="one vector sum, then a matrix product",
+            continuous=True,
+            needs_workload=True,
+            domain_rule=lambda n, epsilon, workload: additive.too_large(n),
+            style=("#882255", "hexagon2"),
         ),
         Spec(
             "projected_hadamard",

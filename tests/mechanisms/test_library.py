@@ -22,7 +22,7 @@ SURVEYS = [name for name in mechanisms.names() if library.spec(name).surveys_onl
 NAMES = [name for name in mechanisms.names() if name not in SURVEYS]
 CLOSED = [name for name in NAMES if not library.spec(name).needs_workload]
 # Draws one number a user (in chunks): a billion users would take a minute.
-PER_USER = {"rejection_gaussian"}
+PER_USER = {"rejection_gaussian", "ball_sampling"}
 TABLE = {"hierarchical_2d"}
 """Mechanisms whose types are the combinations of two attributes."""
 NEEDED = {"randomized_response", "subset_selection", "hadamard", "hierarchical", "optimized_gradient"}

@@ -26,7 +26,6 @@ from scipy.special import ndtr
 from ldp_core import wording
 from ldp_core.mechanisms.base import (
     Audit,
-    Contributions,
     Estimate,
     Reports,
     check_counts,
@@ -34,8 +33,9 @@ from ldp_core.mechanisms.base import (
     check_rows,
     check_values,
 )
-from ldp_core.mechanisms.noise.additive import VectorMechanism, check_vectors
-from ldp_core.mechanisms.noise.vectors import diameter
+from ldp_core.mechanisms.noise.additive import check_vectors
+from ldp_core.mechanisms.noise.spherical import SphericalMechanism
+from ldp_core.mechanisms.noise.vectors import around_centre, diameter
 from ldp_core.people import Counts
 from ldp_core.privacy import MIN_EPSILON, check_epsilon, exp_epsilon
 from ldp_core.workloads import Workload
@@ -48,6 +48,7 @@ FARTHEST = 9.0
 """Standard deviations that no draw is expected to exceed: one in 4e18 does."""
 
 PAPER_USERS = 10**6
+_EQUAL = 1e-7
 _CHUNK = 2**20  # users whose draws are held in memory at once
 
 
@@ -108,7 +109,8 @@ def build(
 ) -> RejectionMechanism:
     """Rejection sampling on the columns of W, squeezed to its Gram root (the noise is the same in all directions).
 
-    ``variant`` "corrected" is pure epsilon-LDP and takes the best sigma. "paper" is the step as printed, with its
+    ``variant`` "corrected" is pure epsilon-LDP, takes the best sigma and measures the columns from the centre of the smallest ball
+    that holds them. "paper" is the step as printed, with its
     sigma^2 = 4 r^2 log(users)/epsilon^2 (``users`` 10^6 by default), for comparison: `audit` says it is not LDP. The
     appended coordinate is there in both, so that both are unbiased. ValueError for epsilon above 2 log 2.
     """
@@ -127,10 +129,13 @@ def build(
         users = PAPER_USERS if users is None else users
         parameters["users"] = int(users)
         acceptance = Acceptance(epsilon / math.sqrt(4 * math.log(users)), epsilon / 4, drops=True)
-    return RejectionMechanism(workload.gram_root, acceptance, epsilon, parameters)
+    columns = check_vectors(workload.gram_root)
+    if variant == "corrected":
+        columns = around_centre(columns)
+    return RejectionMechanism(columns, acceptance, epsilon, parameters)
 
 
-class RejectionMechanism(VectorMechanism):
+class RejectionMechanism(SphericalMechanism):
     """See the module. One report is a vector of k numbers, or nothing (a row of nan); ``Reports.data`` is the sum of the
     vectors sent and their number (an array of one)."""
 
@@ -139,7 +144,10 @@ class RejectionMechanism(VectorMechanism):
         squares = (columns**2).sum(axis=0)
         radius = math.sqrt(squares.max())
         missing = np.sqrt(np.maximum(squares.max() - squares, 0.0))
-        vectors = np.vstack([columns, missing]) if missing.max() > 1e-9 * radius else columns
+        if missing.max() > _EQUAL * radius:
+            vectors = np.vstack([columns, missing])
+        else:  # of one length but for rounding
+            vectors = columns * (radius / np.sqrt(squares))
         kept = acceptance.moments[0]
         explanation = (
             f"Each person draws {len(vectors):,} numbers of pure noise and sends them with a probability that leans towards "
@@ -157,41 +165,15 @@ class RejectionMechanism(VectorMechanism):
         return repr(self.acceptance).encode() + self.vectors.tobytes()
 
     @cached_property
-    def _variances(self) -> tuple[float, float]:
-        """Variance of what one user sends: in each direction across a, and how much more along a (can be negative)."""
+    def variances(self) -> tuple[float, float]:
         m0, _, m2 = self.acceptance.moments
         across = self.scale**2 * m0
-        return across, self.scale**2 * (m2 - m0) - (self.attenuation * self.radius) ** 2
+        return across, self.scale**2 * (m2 - m0) / self.radius**2 - self.attenuation**2
 
-    def profile_of(self, workload: Workload) -> np.ndarray:
-        """An isotropic part, alike for all types, and the part along the own vector."""
-        across, more_along = self._variances
-        isotropic = across / self.attenuation**2 * np.einsum("ij,ij->", workload.gram_dense(), self._inverse[0])
-        own = workload.quadratic((self.reconstruction @ self.vectors).T) / self.radius**2
-        return isotropic + more_along * own
-
-    def covariance(self, counts: np.ndarray) -> np.ndarray:
-        """(n, n) covariance of the estimated counts when the users are ``counts``."""
-        counts = np.asarray(counts, dtype=float)
-        across, more_along = self._variances
-        means = self.reconstruction @ self.vectors / self.radius
-        along = more_along * (means * counts) @ means.T
-        return counts.sum() * across / self.attenuation**2 * self._inverse[0] + along
-
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, n) times the estimated counts. It has no limits: taken for them is the
-        distance `FARTHEST` of a normal draw, which one user exceeds with a probability of about 1e-19."""
-        across, more_along = self._variances
-        weights = rows @ self.reconstruction
-        along = more_along * (weights @ self.vectors / self.radius) ** 2
-        isotropic = across * (weights**2).sum(axis=1, keepdims=True)
-        # The noise does not depend on what is subtracted from all reports: a report that was not sent adds the mean.
-        reach = FARTHEST * self.scale * np.linalg.norm(weights, axis=1)
-        expected = self.attenuation * weights @ self.vectors
-        variances = np.maximum(isotropic + along, 0.0)
-        up, down = reach - expected.min(axis=1), reach + expected.max(axis=1)
-        nothing = np.full(len(rows), np.nan)
-        return Contributions(rows, variances, np.maximum(up, 0), np.maximum(down, 0), nothing, nothing)
+    def reach(self, weights: np.ndarray) -> np.ndarray:
+        """A report has no limits: taken for them is the distance `FARTHEST` of a normal draw, which one user exceeds with a
+        probability of about 1e-19. One that was not sent adds the mean."""
+        return FARTHEST * self.scale * np.linalg.norm(weights, axis=1)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, k) draws sent, a row of nan where nothing is sent. Simulation only: a client needs a secure

@@ -164,7 +164,7 @@ def test_a_table_of_64_types_and_1024_reports_takes_one_look_at_random_bytes():
 
 def test_continuous_noise_has_no_device():
     workload = ldp.workloads.prefix(4)
-    for name in ("matrix_l1", "matrix_l2", "gaussian", "rejection_gaussian"):
+    for name in ("matrix_l1", "matrix_l2", "gaussian", "rejection_gaussian", "ball_sampling"):
         parameters = {"max_rounds": 5} if name.startswith("matrix") else {}
         mechanism = ldp.mechanisms.create(name, epsilon=0.5, workload=workload, **parameters)
         with pytest.raises(NoDevice, match=r"continuous noise.*Choose a mechanism"):
@@ -206,6 +206,7 @@ def test_every_mechanism_of_the_library_keeps_its_epsilon_exactly(epsilon):
         "matrix_l2",
         "gaussian",
         "rejection_gaussian",
+        "ball_sampling",
         "hierarchical_2d",
     }  # the last one is among the examples
     described = set()
