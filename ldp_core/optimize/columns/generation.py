@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from ldp_core.optimize import sizes
@@ -21,18 +20,26 @@ from ldp_core.workloads import Workload
 # Rows to climb from in each round: how many per type, and at least; and the weight of a new row as a share of the average.
 STARTS_PER_TYPE = 1 / 4
 LEAST_STARTS = 64
+# Starts for each type where the workload is blind to some directions: the best rows are few, and
+# far from those drawn first.
+STARTS_WHERE_BLIND = 1
 NEW_WEIGHT = 0.3
 UPDATES = 6
 # Updates go on in the direction of the last one: weights are multiplied by this power of their last ratio, MOST_PUSH at most.
 MOMENTUM = 0.8
 MOST_PUSH = 3.0
+# Rows whose weight is below this share of the average are left out. They would hold no multipliers
+# back from the border of the cone, where Newton steps are too short.
+DEAD = 1e-6
 LAST_UPDATES = 6
 LEAST_GAIN = 1e-6
-# Share of the average of G's diagonal added where a workload is blind to some directions, to keep M invertible.
-RIDGE = 1e-8
-# There, the rows of randomized response stay, and restart from this share of the average weight.
+# Where a workload is blind to some directions, randomized response keeps this share of the
+# probability. M is then regular whatever the other rows are, and L at most this share larger.
+ANCHORED = 1e-5
+# There, a second copy of these rows stays to balance columns. It restarts from this share of the
+# average weight.
 LEAST_WEIGHT = 1e-4
-# Weight of randomized response, likewise, when the rows held cannot balance their columns any more.
+# Weight of randomized response, as a share of the average, when the rows held cannot balance their columns any more.
 RESTART_WEIGHT = 1e-2
 # Rows whose weight is below this share of the average carry nothing, and are left out of the strategy.
 NEGLIGIBLE = 1e-9
@@ -40,17 +47,23 @@ NEGLIGIBLE = 1e-9
 
 @dataclass(frozen=True)
 class Mixture:
-    """A feasible measure: rows ``high`` (k, n) of booleans, their ``weights`` (k,) and the objective there."""
+    """A feasible measure: rows ``high`` (k, n) of booleans, their ``weights`` (k,) and the objective there. The
+    first ``anchors`` rows are randomized response with fixed weights, and as many after them are the
+    same rows with other weights."""
 
     high: np.ndarray
     weights: np.ndarray
     ratio: float
     objective: float
+    anchors: int = field(default=0, kw_only=True)
 
     @property
     def strategy(self) -> np.ndarray:
         """(m, n)."""
-        return strategy_of(self.high, self.weights, self.ratio)
+        a = self.anchors
+        weights = self.weights[a:].copy()
+        weights[:a] += self.weights[:a]
+        return strategy_of(self.high[a:], weights, self.ratio)
 
     @property
     def transposed(self) -> np.ndarray:
@@ -82,7 +95,7 @@ class RowSearch:
         self._workload, self._ratio, self._reference = workload, fitted_exp_epsilon(epsilon), reference
         self._rng, self._check = rng, check
         self._size = sizes.rows(workload.n)
-        self._ridge, self._anchors = 0.0, 0
+        self._anchors = 0
         self._hessian: np.ndarray | None = None
         self._odd: RowBlock | None = None
         self._shifts = Shifts.of(workload)
@@ -105,19 +118,21 @@ class RowSearch:
         n = self._workload.n
         self._take_root()
         self._check()
-        # Randomized response makes sure that all types are distinguished, also where few draws are high anywhere.
-        anchors = np.eye(n, dtype=bool)
+        # Randomized response distinguishes all types, also where few draws are high anywhere, and
+        # balances any columns.
+        eye = np.eye(n, dtype=bool)
         if self._given is not None:
             drawn, weights = self._given
-            self._hold(
-                np.vstack([anchors, drawn]), np.concatenate([np.full(n, LEAST_WEIGHT * weights.mean()), weights])
-            )
             self._given = None
+            self._anchor(
+                np.vstack([eye, drawn]), np.concatenate([np.full(n, RESTART_WEIGHT * weights.mean()), weights])
+            )
         else:
-            high = np.vstack([anchors, self._drawn(self._size - n)])
-            self._hold(high, np.ones(len(high)))
-            masses = self._masses()
-            self._weights = n / len(masses) / masses  # outputs equally likely; the first update balances the columns
+            high = np.vstack([eye, self._drawn(self._size - n)])
+            self._anchor(high, np.ones(len(high)))
+            masses = self._masses()[self._anchors :]
+            # Outputs are equally likely; the first update balances the columns.
+            self._weights[self._anchors :] = n / len(masses) / masses
         self._power = MONOTONE
         first = self._updated(None)
         self._weights, self._multipliers, self._hessian = first.weights, first.multipliers, first.hessian
@@ -127,13 +142,9 @@ class RowSearch:
         return threshold_rows(self._workload.gram_dense(), self._ratio, rows, self._rng, self._check)
 
     def _take_root(self) -> None:
-        """The root of G, with a ridge where that is blind to something."""
-        n = self._workload.n
+        """The root of G; where that is blind to something, randomized response stays."""
         self._root = self._workload.gram_root
-        if len(self._root) < n:
-            self._ridge = RIDGE * self._workload.trace / n
-            self._root = linalg.cholesky(self._workload.gram_dense() + self._ridge * np.eye(n))
-            self._anchors = n
+        self._anchors = self._workload.n if len(self._root) < self._workload.n else 0
 
     def round(self) -> None:
         """New rows, then a few updates of all weights; the best feasible mixture is kept."""
@@ -150,6 +161,8 @@ class RowSearch:
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
         """The best strategy and its objective, after some more updates without new rows if there is time."""
+        if self.best.anchors != self._anchors:
+            return self.best.strategy, self.best.objective
         try:
             self._check()
             if not at_once:
@@ -170,7 +183,7 @@ class RowSearch:
         """The best strategy without rows that carry nothing, and its objective."""
         best = self.best
         kept = best.weights > NEGLIGIBLE * best.weights.mean()
-        kept[: self._anchors] = True
+        kept[: 2 * self._anchors] = True
         self._hold(best.high[kept], best.weights[kept])
         self._step()  # balances the columns, which leaving rows out moved a little
         weights = self._weights
@@ -179,19 +192,29 @@ class RowSearch:
 
     def _restart(self) -> None:
         """Go on from the best mixture and a little randomized response, which alone can balance any columns."""
-        n = self._high.shape[1]
-        anchors = np.eye(n, dtype=bool)
-        weights = np.concatenate([np.full(n, RESTART_WEIGHT * self.best.weights.mean()), self.best.weights])
-        self._hold(np.vstack([anchors, self.best.high]), weights)
-        self._power = MONOTONE
+        n, held = self._workload.n, slice(self.best.anchors, None)
+        weights = self.best.weights[held]
+        balancing = np.full(n, RESTART_WEIGHT * weights.mean())
+        self._anchor(np.vstack([np.eye(n, dtype=bool), self.best.high[held]]), np.concatenate([balancing, weights]))
+        self._power, self._hessian = MONOTONE, None
+        self._multipliers = np.full(n, self.best.objective / n)
+
+    def _anchor(self, high: np.ndarray, weights: np.ndarray) -> None:
+        """Hold rows ``high`` (k, n) with their ``weights`` (k,), and anchors where there are any."""
+        n = self._workload.n
+        share = ANCHORED / (n + self._ratio - 1)
+        anchors = np.eye(n, dtype=bool)[: self._anchors]
+        self._hold(np.vstack([anchors, high]), np.concatenate([np.full(len(anchors), share), weights]))
 
     def _hold(self, high: np.ndarray, weights: np.ndarray, trend: np.ndarray | None = None) -> None:
-        """Rows ``high`` (k, n) with their weights and by what these were multiplied last (both (k,)); repetitions are left out."""
-        first = _distinct(high)
+        """Rows ``high`` (k, n) with their weights and by what these were multiplied last (both (k,)); repetitions are left out, but for
+        anchors, which other rows may repeat."""
+        free = _distinct(high[self._anchors :]) + self._anchors
+        first = np.concatenate([np.arange(self._anchors), free])
         self._high, self._weights = high[first], weights[first]
         self._trend = np.ones(len(first)) if trend is None else trend[first]
         self._rows = np.where(self._high, self._ratio, 1.0)
-        fits = not self._ridge and SinglePrecision.fits(high.shape[1], self._ratio)
+        fits = not self._anchors and SinglePrecision.fits(high.shape[1], self._ratio)
         self._single = SinglePrecision(self._high, self._ratio) if fits else None
 
     def _masses(self) -> np.ndarray:
@@ -209,17 +232,16 @@ class RowSearch:
         self._previous, self._weights = self._weights, done.weights
         self._multipliers, self._solved, self._hessian = done.multipliers, done.solved, done.hessian
         self._solved_odd = done.odd
-        objective = self._true(done)
-        rose = before is not None and objective > before
+        rose = before is not None and done.objective > before
         if before is not None:
             self._power = MONOTONE if rose else BOLD
         ratios = np.divide(self._weights, self._previous, out=np.ones_like(self._weights), where=self._previous > 0)
         self._trend = np.ones_like(ratios) if rose else ratios
-        return objective
+        return done.objective
 
     def _updated(self, multipliers: np.ndarray | None, exact: bool = True) -> Update:
         floor = np.zeros(len(self._weights))
-        floor[: self._anchors] = LEAST_WEIGHT * self._weights.mean()
+        floor[self._anchors : 2 * self._anchors] = LEAST_WEIGHT * self._weights.mean()
         return update(
             self._rows,
             self._masses(),
@@ -229,6 +251,7 @@ class RowSearch:
             self._power,
             floor,
             self._check,
+            fixed=self._anchors,
             push=np.clip(self._trend**MOMENTUM, 1 / MOST_PUSH, MOST_PUSH),
             hessian=self._hessian,
             single=self._single,
@@ -236,28 +259,26 @@ class RowSearch:
             odd=self._odd,
         )
 
-    def _true(self, done: Update) -> float:
-        """tr(M^-1 G) without the ridge."""
-        return done.objective - self._ridge * done.inverse_trace if self._ridge else done.objective
-
     def _measure(self, objective: float) -> None:
         """Keep the weights before the last update if they are the best so far: their objective is the one known."""
         if objective < self.best.objective:
             self.best = self._mixture(self._previous, objective)
 
     def _mixture(self, weights: np.ndarray, objective: float) -> Mixture:
-        return Mixture(self._high, weights, self._ratio, objective)
+        return Mixture(self._high, weights, self._ratio, objective, anchors=self._anchors)
 
     def _price(self) -> None:
         n = self._high.shape[1]
-        count = min(max(round(STARTS_PER_TYPE * n), LEAST_STARTS), len(self._high))
+        share = STARTS_WHERE_BLIND if self._anchors else STARTS_PER_TYPE
+        count = min(max(round(share * n), LEAST_STARTS), len(self._high))
         starts = self._rng.choice(len(self._high), count, replace=False)
         about = (*self._priced(), self._ratio - 1)
         found, gains = pricing.climb(self._high[starts], *about, self._check)
         found = found[gains > LEAST_GAIN]
         rank = self._weights.copy()
-        rank[: self._anchors] = np.inf
+        rank[: 2 * self._anchors] = np.inf
         heaviest = np.sort(np.argsort(-rank, kind="stable")[: self._size])
+        heaviest = heaviest[rank[heaviest] > DEAD * self._weights.mean()]
         high = np.vstack([self._high[heaviest], found])
         new = np.full(len(found), NEW_WEIGHT * self._weights.mean())
         trend = np.concatenate([self._trend[heaviest], np.ones(len(found))])

@@ -229,4 +229,4 @@ class WorstCaseSearch(RowSearch):
         self._variances = blas.dgemv(1.0, self._rows.T, shares) - self._workload.gram_diag
         worst_case = equivalent_objective(float(self._variances.max()), self._workload)
         if worst_case < self.best.objective:
-            self.best = Saddle(self._high, self._previous, self._ratio, worst_case, self._prior)
+            self.best = Saddle(self._high, self._previous, self._ratio, worst_case, self._prior, anchors=self._anchors)

@@ -18,6 +18,8 @@ from ldp_core.run import Check, unchecked
 
 # Column sums are solved to this accuracy; what rounding allows is about 1e-15.
 SUM_TOLERANCE = 1e-13
+# An error of this many times the accuracy is accepted where rounding stops all steps.
+FAR_OFF = 1e3
 MAX_NEWTON = 60
 TO_BOUNDARY = 0.9
 SUFFICIENT = 1e-4
@@ -31,6 +33,8 @@ BOLD = 0.8
 # If row 0 is randomized response, it keeps at least this share of the probability, so that no
 # direction is ever lost.
 LEAST_SHARE = 1e-7
+# Where mu is not inside the cone, it is pulled to where mu'v is at least this share of what it is for the even mu.
+WELL_INSIDE = 0.05
 # A step that shrinks the error less than this means that the factored Hessian is out of date.
 STALE = 0.6
 
@@ -48,8 +52,8 @@ class RowBlock:
     root: np.ndarray
     single: SinglePrecision | None
 
-    def solved(self, weights: np.ndarray, exact: bool, check: Check) -> tuple[np.ndarray, np.ndarray]:
-        """The Cholesky factor of ``M = sum_k weights_k v_k v_k'`` (c, c), and M^-1 root' (c, r). Raises Singular where M is."""
+    def solved(self, weights: np.ndarray, exact: bool, check: Check) -> np.ndarray:
+        """``M^-1 root'`` (c, r), ``M = sum_k weights_k v_k v_k'``. Raises Singular where M is."""
         if exact or self.single is None:
             M = second_moments(self.rows, weights, check)
         else:
@@ -59,7 +63,7 @@ class RowBlock:
             raise Singular("the rows cannot tell all types apart, so L is infinite: add independent rows.")
         check()
         solved, _ = lapack.dpotrs(factor, self.root.T, lower=1)
-        return factor, solved
+        return solved
 
     def lengths(self, solved: np.ndarray, check: Check) -> np.ndarray:
         """v'Xv (k,) for X = solved solved'."""
@@ -72,22 +76,14 @@ class RowBlock:
 class Update:
     """One update: ``objective`` tr(M^-1 G) at the weights given, the new ``weights`` (k,), the
     ``multipliers`` mu (n,) of the column sums, and ``solved`` = M^-1 root' (n, r), so that X =
-    solved solved'. ``cholesky`` (n, n) is the factor of M, and ``hessian`` (n, n) that of the
-    column sums by mu. ``odd`` is ``solved`` for the second block, where there is one."""
+    solved solved'. ``hessian`` (n, n) is the factor of that of the column sums by mu. ``odd`` is ``solved`` for the second block, where there is one."""
 
     objective: float
     weights: np.ndarray
     multipliers: np.ndarray
     solved: np.ndarray
-    cholesky: np.ndarray
     hessian: np.ndarray | None
     odd: np.ndarray | None = None
-
-    @property
-    def inverse_trace(self) -> float:
-        """tr M^-1."""
-        inverse, _ = lapack.dtrtri(self.cholesky, lower=1)
-        return float(np.square(np.tril(inverse)).sum())
 
 
 def update(
@@ -100,6 +96,7 @@ def update(
     floor: np.ndarray,
     check: Check = unchecked,
     *,
+    fixed: int = 0,
     push: np.ndarray | float = 1.0,
     hessian: np.ndarray | None = None,
     single: SinglePrecision | None = None,
@@ -111,25 +108,28 @@ def update(
     With ``X = M^-1 G M^-1`` and ``g_k = v_k'X v_k / d_k`` the objective is majorised by ``sum_k w0_k^2 g_k / w_k`` (the
     old reconstruction stays unbiased when columns are scaled by w0 / w), whose minimum under ``V'w = 1`` is
     ``w_k = w0_k (g_k / mu'v_k)^(1/2)``. ``power`` is that exponent, MONOTONE or BOLD; w0 is at least ``floor`` (k,), so
-    that a row needed to make M regular can come back, and is multiplied by ``push`` (k,). ``hessian`` is that of an update
+    that a row needed to balance columns can come back, and is multiplied by ``push`` (k,). The first
+    ``fixed`` rows keep their weights, which add the same to all columns. ``hessian`` is that of an update
     before, to start from. With ``single``, the same rows in single precision, only the objective and the column sums are taken in
     double precision, and unless ``exact`` not even these. ``odd`` is a second block of coordinates of the same rows, where M and G
     have one; it does not bear on the column sums. Raises Singular where M is.
     """
     block, solved_odd = RowBlock(rows, root, single), None
-    factor, solved = block.solved(weights / masses, exact, check)
+    solved = block.solved(weights / masses, exact, check)
     objective = float(np.einsum("ij,ji->", solved, root))
     worth = block.lengths(solved, check) / masses
     if odd is not None:
-        _, solved_odd = odd.solved(weights / masses, exact, check)
+        solved_odd = odd.solved(weights / masses, exact, check)
         objective += float(np.einsum("ij,ji->", solved_odd, odd.root))
         worth += odd.lengths(solved_odd, check) / masses
     if multipliers is None:
         multipliers = np.full(rows.shape[1], objective / rows.shape[1])
-    scaled = np.maximum(weights, floor) * push * worth**power
-    balance = Balance(rows, single, exact, check)
-    weights, multipliers, hessian = balance.restored(scaled, multipliers, objective, power, hessian)
-    return Update(objective, weights, multipliers, solved, factor, hessian, solved_odd)
+    scaled = (np.maximum(weights, floor) * push * worth**power)[fixed:]
+    total = 1 - float(weights[:fixed] @ rows[:fixed, 0])
+    balance = Balance(rows[fixed:], single, exact, check, total)
+    free, multipliers, hessian = balance.restored(scaled, multipliers, objective, power, hessian)
+    weights = np.concatenate([weights[:fixed], free])
+    return Update(objective, weights, multipliers, solved, hessian, solved_odd)
 
 
 def second_moments(rows: np.ndarray, weights: np.ndarray, check: Check, scale: float = 1.0) -> np.ndarray:
@@ -154,18 +154,19 @@ def squared_lengths(rows: np.ndarray, solved: np.ndarray, check: Check) -> np.nd
 
 @dataclass(frozen=True)
 class Balance:
-    """Restores column sums of 1 for ``rows`` (k, n), the same in ``single`` precision, and whether
+    """Restores column sums of ``total`` for ``rows`` (k, n), the same in ``single`` precision, and whether
     ``exact``."""
 
     rows: np.ndarray
     single: SinglePrecision | None
     exact: bool
     check: Check
+    total: float = 1.0
 
     def restored(
         self, scaled: np.ndarray, mu: np.ndarray, objective: float, power: float, factor: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Weights ``scaled / (mu'v)^power`` with the mu that makes ``V'w = 1``, and the Hessian: Newton steps on a concave dual.
+        """Weights ``scaled / (mu'v)^power`` with the mu that makes ``V'w = total``, and the Hessian: Newton steps on a concave dual.
 
         The Hessian is factored again only when its steps stop helping, since a factorisation costs as much as forming M;
         ``factor`` is the one of the update before.
@@ -175,7 +176,7 @@ class Balance:
         for step in range(MAX_NEWTON):
             self.check()
             balanced = scaled / slopes**power
-            short = 1 - self._sums(balanced, precise)
+            short = self.total - self._sums(balanced, precise)
             error = np.abs(short).max()
             if not np.isfinite(error):
                 raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
@@ -192,22 +193,24 @@ class Balance:
             previous = error
             move, _ = lapack.dpotrs(factor, -short, lower=1)
             turn = self._images(move)
-            length = _length(scaled, power, slopes, turn, move.sum(), -short @ move, error)
+            length = _length(scaled, power, slopes, turn, self.total * move.sum(), -short @ move, error)
             mu = mu + length * move
             slopes = slopes + length * turn
+        if error > FAR_OFF * tolerance:
+            raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
         return balanced, mu, factor
 
     def _inside(self, mu: np.ndarray, objective: float) -> tuple[np.ndarray, np.ndarray]:
-        """``mu`` and mu'v for all rows: new ones can lie outside the cone where that is positive; the even mu is inside."""
-        even = np.full_like(mu, objective / len(mu))
+        """``mu`` and mu'v for all rows: new ones can lie outside the cone where that is positive; the even mu is well inside."""
         slopes = self._images(mu)
-        for halving in range(MAX_HALVINGS):
-            if slopes.min() > 0:
-                break
-            self.check()
-            mu = (mu + even) / 2 if halving < MAX_HALVINGS - 1 else even
-            slopes = self._images(mu)
-        return mu, slopes
+        if slopes.min() > 0:
+            return mu, slopes
+        even = np.full_like(mu, objective / len(mu))
+        middle = self._images(even)
+        # From the border of the cone Newton steps would be short.
+        room = float((slopes / middle).min())
+        part = (1 - WELL_INSIDE) / (1 - room)
+        return even + part * (mu - even), middle + part * (slopes - middle)
 
     def _images(self, vector: np.ndarray) -> np.ndarray:
         return _images(self.rows, vector) if self.single is None else self.single.images(vector)
