@@ -96,6 +96,7 @@ class RowSearch:
         self._rng, self._check = rng, check
         self._size = sizes.rows(workload.n)
         self._anchors = 0
+        self._weights = np.zeros(0)
         self._hessian: np.ndarray | None = None
         self._odd: RowBlock | None = None
         self._shifts = Shifts.of(workload)
