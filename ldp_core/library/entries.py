@@ -19,6 +19,7 @@ from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
 from ldp_core.optimize import sizes
+from ldp_core.optimize.gradient.method import ALGORITHMS
 from ldp_core.workloads import Workload
 
 FIT = {
@@ -408,6 +409,7 @@ REGISTRY: dict[str, Spec] = {
                 "seed": Whole(0),
                 "rows": Whole(1, optional=True, typed=True),
                 "start": Choice(optimized.STARTS),
+                "algorithm": Choice(ALGORITHMS),
                 **FIT,
             },
             sweep_rounds={128: 300, 512: 100},

@@ -91,6 +91,7 @@ def build_gradient(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
     start: str = "random",
+    algorithm: str = "adapted",
 ) -> ExplicitMechanism:
     """McKenna et al.'s optimised mechanism; see `ldp_core.optimize.projected_gradient` for the parameters, and `STARTS`.
 
@@ -105,10 +106,12 @@ def build_gradient(
         raise ValueError("A start from another mechanism has as many rows as that: leave rows out, or start at random.")
     initial = None if start == "random" else _strategy_of(start, workload.n, epsilon)
     limits = SearchLimits(time_limit, max_rounds, seed, callback, cancel)
-    result = projected_gradient(workload, epsilon, rows, initial, limits)
+    result = projected_gradient(workload, epsilon, rows, initial, limits, algorithm)
     parameters = {"workload": workload.spec, "seed": seed, "rounds": result.rounds}
     if initial is not None:
         parameters["start"] = start
+    if algorithm != "adapted":
+        parameters["algorithm"] = algorithm
     return from_strategy("optimized_gradient", result.strategy, epsilon, parameters, workload=workload)
 
 

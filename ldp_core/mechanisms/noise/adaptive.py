@@ -157,7 +157,7 @@ class AdaptiveSession:
 def build(workload: Workload, epsilon: float) -> ExplicitMechanism:
     """The version with the workload's own queries: each user answers one, drawn at random, as in a session.
 
-    There are two outputs per query. Queries are centred at the middle of the range of the entries
+    There are two outputs per query. Queries that give all types the same number get no users: the total is known. Queries are centred at the middle of the range of the entries
     of W, and r is half that range. (With r the largest entry, as printed, queries of 0 and 1 would
     have four times the variance.) Answers by the optimal reconstruction, which uses all queries for
     each. ValueError where the 2p x n strategy is too large to write out.
@@ -168,10 +168,13 @@ def build(workload: Workload, epsilon: float) -> ExplicitMechanism:
         raise ValueError(reason)
     W = workload.matrix
     centre, bound = float(W.max() + W.min()) / 2, float(W.max() - W.min()) / 2 or 1.0
+    varied = W[(W[:, :1] != W).any(axis=1)]
+    W = varied if len(varied) else W[:1]
+    p = len(W)
     plus, minus = (chance_of_plus(sign * (W - centre), epsilon, bound) / p for sign in (1, -1))
     Q = np.stack([plus, minus], axis=1).reshape(2 * p, n)
     explanation = (
-        f"Each person is given one of the {p:,} queries at random and answers it with a plus or a minus: the larger their "
+        f"Each person is given one of {p:,} queries at random and answers it with a plus or a minus: the larger their "
         "own answer, the more often with a plus."
     )
     return ExplicitMechanism("adaptive", Q, epsilon, {"workload": workload.spec}, explanation)

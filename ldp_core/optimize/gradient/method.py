@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ldp_core import pictures
 from ldp_core.optimize.base import Design, SearchLimits, fields_of
-from ldp_core.optimize.gradient.descent import Descent, FeasibleStrategy, random_start, start_from
+from ldp_core.optimize.gradient.descent import Descent, DescentSearch, FeasibleStrategy, random_start, start_from
+from ldp_core.optimize.gradient.literal import LiteralDescent
 from ldp_core.optimize.sizes import too_large
-from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
-from ldp_core.privacy import check_epsilon, exp_epsilon, fitted_exp_epsilon
-from ldp_core.run import Check, drive, generator
+from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
+from ldp_core.run import drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -26,6 +25,7 @@ SETTLED = 1e-3
 # ... and the search has converged when this many perturbed descents in a row brought less than that.
 PATIENCE = 4
 UNTIMED = SearchLimits(time_limit=None)
+ALGORITHMS = ("adapted", "literal")
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,12 +54,13 @@ def projected_gradient(
     rows: int | None = None,
     initial: np.ndarray | None = None,
     limits: SearchLimits = UNTIMED,
+    algorithm: str = "adapted",
 ) -> Optimized:
     """Strategy (m, n) that minimises ``L(Q) = tr(M^-1 G)`` for ``workload`` under epsilon-LDP.
 
-    The method is Algorithm 2 of McKenna, Maity, Mazumdar and Miklau (2020). It starts from a random
-    matrix and alternates a small step on the row minima z with a gradient step on Q projected onto
-    the columns that z allows (Algorithm 1). Three things are adaptive here. Step lengths use
+    The method is Algorithm 2 of McKenna, Maity, Mazumdar and Miklau (2020), "adapted" or "literal" (see
+    `ldp_core.optimize.gradient.literal`). It starts from a random matrix and alternates a small step on the row minima z with a
+    gradient step on Q projected onto the columns that z allows (Algorithm 1). Three things are adapted. Step lengths use
     backtracking, with momentum. Rows stretch along when their z moves, so that the derivative for z
     needs no active sets. Small random perturbations move the best strategy once it settles.
 
@@ -83,30 +84,19 @@ def projected_gradient(
             return start_from(initial, root, held, budget.check)
         return random_start(root, held, _checked_outputs(rows, workload.n), rng, budget.check)
 
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"The algorithm must be one of {', '.join(ALGORITHMS)}; got {algorithm!r}.")
+    kind: type[DescentSearch] = LiteralDescent if algorithm == "literal" else _Descents
     with blas_threads(workload.n):
-        run = drive(_Descents(workload, root, held, start, rng, budget.check), budget)
+        run = drive(kind(workload, root, held, start, rng, budget.check), budget)
     return Optimized(run.found[0], **fields_of(run, epsilon, limits))
 
 
-class _Descents:
+class _Descents(DescentSearch):
     """Descents one after the other: each starts at the best point so far, perturbed, once the last has settled."""
 
-    finished = False
-    best: FeasibleStrategy | None = None
-
-    def __init__(
-        self,
-        workload: Workload,
-        root: np.ndarray,
-        epsilon: float,
-        start: Callable[[], FeasibleStrategy],
-        rng: np.random.Generator,
-        check: Check,
-    ):
-        self._workload, self._root, self._epsilon, self._start = workload, root, epsilon, start
-        self._rng, self._check = rng, check
-        self._target = np.inf
-        self._failures = 0
+    _target = math.inf
+    _failures = 0
 
     def prepare(self) -> None:
         self.best = point = self._start()
@@ -122,12 +112,6 @@ class _Descents:
         settled = len(self._recent) > WINDOW and self._recent[-1] > self._recent[-1 - WINDOW] * (1 - SETTLED)
         if settled or not moved:
             self._restart()
-
-    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
-        if self.best is None:  # interrupted before there was a start
-            first = first_orbits(self._workload.gram_dense(), exp_epsilon(self._epsilon), Shifts.of(self._workload))
-            return np.ascontiguousarray(first.transposed.T), first.objective
-        return self.descent.finish(self.best)
 
     def _restart(self) -> None:
         assert self.best is not None
