@@ -97,3 +97,13 @@ def test_it_is_left_where_it_would_not_do():
     assert not SinglePrecision.fits(LEAST_TYPES - 1, math.e)
     assert not SinglePrecision.fits(1000, RATIOS[0] - 0.01)
     assert not SinglePrecision.fits(1000, RATIOS[1] + 1)
+
+
+def test_the_rows_after_the_first_are_those_of_the_rest():
+    rng = np.random.default_rng(4)
+    high = rng.random((40, 12)) < 0.4
+    whole, rest = SinglePrecision(high, 3.0), SinglePrecision(high[12:], 3.0)
+    weights, vector = rng.random(28), rng.standard_normal(12)
+    assert np.array_equal(whole.after(12).images(vector), rest.images(vector))
+    assert np.array_equal(whole.after(12).sums(weights), rest.sums(weights))
+    assert np.array_equal(whole.after(12).moments(weights, unchecked), rest.moments(weights, unchecked))

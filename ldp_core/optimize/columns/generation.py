@@ -28,16 +28,15 @@ UPDATES = 6
 # Updates go on in the direction of the last one: weights are multiplied by this power of their last ratio, MOST_PUSH at most.
 MOMENTUM = 0.8
 MOST_PUSH = 3.0
-# Rows whose weight is below this share of the average are left out. They would hold no multipliers
-# back from the border of the cone, where Newton steps are too short.
-DEAD = 1e-6
 LAST_UPDATES = 6
 LEAST_GAIN = 1e-6
 # Where a workload is blind to some directions, randomized response keeps this share of the
 # probability. M is then regular whatever the other rows are, and L at most this share larger.
 ANCHORED = 1e-5
-# There, a second copy of these rows stays to balance columns. It restarts from this share of the
-# average weight.
+# There, a second copy of these rows stays to balance columns, and rows below the first of these
+# shares of the average weight leave. Updates start from the second share at least: a row of next to
+# no weight holds no multipliers back from the border of the cone, where Newton steps are short.
+DEAD = 1e-3
 LEAST_WEIGHT = 1e-4
 # Weight of randomized response, as a share of the average, when the rows held cannot balance their columns any more.
 RESTART_WEIGHT = 1e-2
@@ -97,6 +96,7 @@ class RowSearch:
         self._size = sizes.rows(workload.n)
         self._anchors = 0
         self._weights = np.zeros(0)
+        self._rough = True  # whether updates may be in single precision
         self._hessian: np.ndarray | None = None
         self._odd: RowBlock | None = None
         self._shifts = Shifts.of(workload)
@@ -150,6 +150,7 @@ class RowSearch:
     def round(self) -> None:
         """New rows, then a few updates of all weights; the best feasible mixture is kept."""
         self._price()
+        objective = self.best.objective
         try:
             objective = self._step(exact=False)
             # The weights measured are those before an update, balanced by the update before that:
@@ -158,6 +159,11 @@ class RowSearch:
                 objective = self._step(objective, exact=left < 2)
             self._measure(objective)
         except Singular:
+            self._rough = self._rough and not self._anchors
+            self._restart()
+        if self._anchors and self._rough and self.best.objective < objective:
+            # Rounding in single precision hides the directions that a workload of low rank needs.
+            self._rough = False
             self._restart()
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
@@ -215,7 +221,7 @@ class RowSearch:
         self._high, self._weights = high[first], weights[first]
         self._trend = np.ones(len(first)) if trend is None else trend[first]
         self._rows = np.where(self._high, self._ratio, 1.0)
-        fits = not self._anchors and SinglePrecision.fits(high.shape[1], self._ratio)
+        fits = self._rough and SinglePrecision.fits(high.shape[1], self._ratio)
         self._single = SinglePrecision(self._high, self._ratio) if fits else None
 
     def _masses(self) -> np.ndarray:
@@ -241,8 +247,8 @@ class RowSearch:
         return done.objective
 
     def _updated(self, multipliers: np.ndarray | None, exact: bool = True) -> Update:
-        floor = np.zeros(len(self._weights))
-        floor[self._anchors : 2 * self._anchors] = LEAST_WEIGHT * self._weights.mean()
+        least = LEAST_WEIGHT * self._weights.mean() if self._anchors else 0.0
+        floor = np.full(len(self._weights), least)
         return update(
             self._rows,
             self._masses(),
@@ -279,7 +285,8 @@ class RowSearch:
         rank = self._weights.copy()
         rank[: 2 * self._anchors] = np.inf
         heaviest = np.sort(np.argsort(-rank, kind="stable")[: self._size])
-        heaviest = heaviest[rank[heaviest] > DEAD * self._weights.mean()]
+        if self._anchors:
+            heaviest = heaviest[rank[heaviest] > DEAD * self._weights.mean()]
         high = np.vstack([self._high[heaviest], found])
         new = np.full(len(found), NEW_WEIGHT * self._weights.mean())
         trend = np.concatenate([self._trend[heaviest], np.ones(len(found))])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
@@ -28,6 +30,12 @@ class SinglePrecision:
     def fits(n: int, ratio: float) -> bool:
         """True if single precision is of use for ``n`` types and E = ``ratio``."""
         return n >= LEAST_TYPES and RATIOS[0] <= ratio <= RATIOS[1]
+
+    def after(self, first: int) -> SinglePrecision:
+        """The same without the ``first`` rows."""
+        rest = copy(self)
+        rest._bits = self._bits[first:]
+        return rest
 
     def moments(self, weights: np.ndarray, check: Check) -> np.ndarray:
         """(n, n) ``sum_k weights_k v_k v_k'``, the lower triangle."""

@@ -126,7 +126,7 @@ def update(
         multipliers = np.full(rows.shape[1], objective / rows.shape[1])
     scaled = (np.maximum(weights, floor) * push * worth**power)[fixed:]
     total = 1 - float(weights[:fixed] @ rows[:fixed, 0])
-    balance = Balance(rows[fixed:], single, exact, check, total)
+    balance = Balance(rows[fixed:], single and single.after(fixed), exact, check, total)
     free, multipliers, hessian = balance.restored(scaled, multipliers, objective, power, hessian)
     weights = np.concatenate([weights[:fixed], free])
     return Update(objective, weights, multipliers, solved, hessian, solved_odd)
