@@ -42,8 +42,8 @@ _ENTRIES_AT_ONCE = 2**22
 
 
 class Reporting(Protocol):
-    """A mechanism, as far as it is asked here: with ``strategy`` (m, n) where it is small enough to write out, or with
-    ``information()`` (n, n), its M for the uniform prior."""
+    """A mechanism, as far as this module needs it: with ``strategy`` (m, n) where it is small enough to write out, with the same as
+    a ``channel``, or with ``information()`` (n, n), its M for the uniform prior."""
 
     @property
     def n(self) -> int: ...
@@ -242,6 +242,10 @@ def _strategy_or_reason(mechanism: Reporting) -> np.ndarray | str:
     """(m, n) probabilities of all outputs, or the reason why they are not available."""
     few = getattr(mechanism, "bits_per_report", 0) <= math.log2(MOST_OUTPUTS)  # asked first, as 2^n outputs take long
     strategy: np.ndarray | None = getattr(mechanism, "strategy", None) if few else None
+    channel = getattr(mechanism, "channel", None) if few else None
+    if strategy is None and channel is not None:  # trees and wavelets, whose reports keep what was sent
+        few = channel.shape[0] <= MOST_OUTPUTS
+        strategy = np.asarray(channel @ np.eye(mechanism.n)) if few else None
     if not few or (strategy is not None and len(strategy) > MOST_OUTPUTS):
         return (
             f"The likelihood of its reports needs the probability of every possible report, worked out for at most "

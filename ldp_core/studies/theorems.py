@@ -19,7 +19,7 @@ from ldp_core import analysis, bounds, library
 from ldp_core.bounds import few_users, frequency, two_types
 from ldp_core.bounds.statements import STATEMENTS, Setting, Statement
 from ldp_core.bounds.statements.few_users import DELTA
-from ldp_core.bounds.statements.large_sample import is_histogram
+from ldp_core.bounds.statements.large_sample import histogram_of
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.mechanisms.noise.rejection import RejectionMechanism
 from ldp_core.run import Budget, Callback, Cancel
@@ -101,6 +101,17 @@ def entries(
         except ValueError as error:
             found.append(Entry(statement, setting, str(error)))
     return found
+
+
+def weighted(workload: Workload, figures: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Figures of a mechanism on the histogram (see `ldp_core.bounds.frequency.figures_of`) for a histogram of any weight; none for
+    other questions."""
+    found = histogram_of(workload)
+    return (
+        {}
+        if found is None
+        else {name: (found[1] * value, found[1] * error) for name, (value, error) in figures.items()}
+    )
 
 
 def sampling(workload: Workload, concentration: float | None = None) -> float:
@@ -279,7 +290,7 @@ def switches(setting: Setting) -> list[Switch]:
                 own is not None,
             )
         )
-    if is_histogram(workload):
+    if histogram_of(workload) == (workload.n, 1.0):
         bound = few_users.histogram(n, users, epsilon)
         found.append(Switch("histogram", bound, few_users.project_below("histogram", n, n, epsilon), users, False))
     return found

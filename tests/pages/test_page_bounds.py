@@ -113,9 +113,9 @@ def test_every_statement_is_on_the_page_once_or_its_absence_is_explained(histogr
 
 
 NOTES = {
-    "Theorem 4.5, distribution": (1.69348, 17.50704),
-    "Theorem 4.5, frequency": (0.62300, 16.70704),
-    "Theorem 4.5, distribution, sharper": (9.85106, 17.50704),
+    "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), distribution": (1.69348, 17.50704),
+    "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency": (0.62300, 16.70704),
+    "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), distribution, sharper": (9.85106, 17.50704),
     "Corollary 4.3 for this mechanism, frequency": (12.76210, 16.70704),
 }
 
@@ -137,7 +137,9 @@ def test_the_mechanism_attains_what_is_efficient(histogram):
 
 def test_a_prior_of_ones_own_brings_an_error_bar(histogram):
     histogram.finish().enter("selectbox", "bounds-prior", "jeffreys").finish()
-    assert number(histogram, "Theorem 4.5, distribution, sharper").startswith(f"± {100 * math.sqrt(2.62753 / 1e5):.3g}")
+    assert number(histogram, "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), distribution, sharper").startswith(
+        f"± {100 * math.sqrt(2.62753 / 1e5):.3g}"
+    )
     assert "from drawing populations at random" in inside(histogram, "Corollary 4.3 for this mechanism, distribution")
     histogram.enter("selectbox", "bounds-prior", "own").enter("text_input", "bounds-concentration", "1e9")
     assert any("concentration must be" in error for error in histogram.errors)
@@ -167,9 +169,15 @@ def test_the_axis_changes_to_users_needed(histogram):
     (own,) = [trace for trace in histogram.charts[0]["data"] if trace["name"] == "Hadamard response"]
     assert own["x"] == [pytest.approx(needed)]
     histogram.enter("text_input", "difference", "20")
-    assert number(histogram, "Theorem 4.5, frequency") == "13 users, once there are enough users"
+    assert (
+        number(histogram, "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency")
+        == "13 users, once there are enough users"
+    )
     histogram.enter("text_input", "difference", "10")
-    assert number(histogram, "Theorem 4.5, frequency") == "50 users, once there are enough users"
+    assert (
+        number(histogram, "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency")
+        == "50 users, once there are enough users"
+    )
 
 
 def test_groups_can_be_left_out_of_the_picture(histogram):
@@ -184,7 +192,10 @@ def test_only_what_changes_the_picture_is_asked(histogram):
     histogram.ask("prefix")
     assert not histogram.has("selectbox", "bounds-prior")
     offered = histogram.at.pills(key="bounds-groups")
-    assert (offered.options, offered.value) == (["Impossible", "Few users"], ["impossible"])
+    assert (offered.options, offered.value) == (
+        ["Impossible", "Predictions", "Few users"],
+        ["impossible", "prediction"],
+    )
     histogram.enter("pills", "bounds-groups", ["impossible", "few_users"]).ask("histogram")
     assert set(histogram.at.pills(key="bounds-groups").value) == {"impossible", "large_sample", "few_users"}
 
@@ -202,9 +213,9 @@ def test_predictions_stand_beside_exact_errors(ranges):
     ratio = analysis.average_variance(tree, workload) / STATEMENTS["raw_tree_average"].value(
         workload, 1.0, 20_000, tree
     )
-    assert f"Exact over formula: {wording.significant(ratio)}" in inside(ranges, "Raw tree, all ranges")
+    assert f"Exact over formula: {wording.significant(ratio)}" in inside(ranges, "Theorem 4.5 (Cormode et al.)")
     assert "power of the branching factor. :orange[:material/close: does not hold here]" in inside(
-        ranges, "Raw tree, all ranges"
+        ranges, "Theorem 4.5 (Cormode et al.)"
     )
     assert "this design has 'raw'" in not_applying(ranges)
     assert "It is about the histogram, one query for each type" in not_applying(ranges)
@@ -275,7 +286,7 @@ def test_a_large_histogram_is_bound_in_closed_form(app):
     app.declare(high="65536", bins=65536, users=1_000_000).ask("histogram")
     choose(app, "oue").go("bounds").finish()
     assert "**Binding**" in inside(app, "Centred SVD bound")
-    assert "**Binding**" in inside(app, "Theorem 4.5, frequency, sharper")
+    assert "**Binding**" in inside(app, "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency, sharper")
     assert "Its likelihood needs an n x n matrix" in not_applying(app)
 
 

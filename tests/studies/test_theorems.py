@@ -100,9 +100,9 @@ def test_assumptions_are_checked_where_they_can_be():
         entries = read(workload, tree)
         names = ("raw_tree_average", "raw_tree_average_corrected")
         held[oracle] = [[holds for _, holds in entries[name].assumptions] for name in names]
-    # Counts like V_F, a power of B, levels drawn evenly; and many types for the average.
-    assert held["oue"] == [[True, True, True], [True, True, False]]
-    assert held["hrr"] == [[False, False, True], [False, False, False]]
+    # Counts like V_F, a power of B, levels drawn evenly, all ranges; and many types for the average.
+    assert held["oue"] == [[True, True, True, True], [True, True, True, False]]
+    assert held["hrr"] == [[False, False, True, True], [False, False, True, False]]
     pure = dict(read(HISTOGRAM, created("oue", HISTOGRAM))["large_sample_paper_frequency"].assumptions)
     assert sorted(map(str, pure.values())) == ["False", "None", "True", "True"]
 

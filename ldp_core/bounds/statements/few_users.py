@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ldp_core.bounds import few_users
-from ldp_core.bounds.statements.large_sample import is_histogram
+from ldp_core.bounds.statements.large_sample import histogram_of
 from ldp_core.bounds.statements.statement import Assumption, Setting, Statement
 
 PAPER = "Bassily 2019"
@@ -59,7 +59,7 @@ def _lower_order(setting: Setting, algorithm: str) -> float:
 
 
 def _check_histogram(setting: Setting) -> None:
-    if not is_histogram(setting.workload):
+    if histogram_of(setting.workload) != (setting.workload.n, 1.0):
         raise ValueError("It is about the histogram, one query for each type; this workload asks something else.")
 
 

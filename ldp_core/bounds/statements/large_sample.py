@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
 from ldp_core.bounds import frequency
 from ldp_core.bounds.statements.statement import Assumption, Setting, Statement, is_pure
-from ldp_core.workloads import Workload
+from ldp_core.workloads import OnAttributes, Workload
 
 PAPER = "Lopuhaä-Zwakenberg et al. 2020"
 OF_ERRORS = {
@@ -15,7 +16,10 @@ OF_ERRORS = {
     "frequency": "The error is that of the shares among the people who take part.",
 }
 ASSUMPTIONS = (
-    Assumption("The workload is the histogram, every type a query.", lambda setting: is_histogram(setting.workload)),
+    Assumption(
+        "The workload is the histogram of the types, or of one column of theirs.",
+        lambda setting: histogram_of(setting.workload) is not None,
+    ),
     Assumption(
         "Users grow without limit: with any given number, estimators that lean on what is known beforehand may have smaller errors.",
         lambda setting: False,
@@ -26,18 +30,39 @@ ASSUMPTIONS = (
 )
 
 
+def histogram_of(workload: Workload) -> tuple[int, float] | None:
+    """The number of values counted and the squared weight of each query, for a histogram of all types or of one column of
+    theirs, whose values are then all counted; None for other questions.
+
+    Theorem 4.5 holds for a column as for all types: with the other columns drawn by any fixed law, a report about all of
+    them is an epsilon-LDP report about the column.
+    """
+    base = workload.base if isinstance(workload, OnAttributes) else workload
+    if isinstance(workload, OnAttributes) and math.prod(workload.shape[i] for i in workload.kept) != base.n:
+        return None
+    if base.symmetry != "exchangeable" or base.gram_sums[0] != base.gram_diag[0] or not base.gram_diag[0] > 0:
+        return None
+    return base.n, float(base.gram_diag[0])
+
+
 def is_histogram(workload: Workload) -> bool:
-    """Whether G is the identity."""
-    return workload.symmetry == "exchangeable" and workload.gram_diag[0] == 1 and workload.gram_sums[0] == 1
+    """Whether the workload is a histogram of any weight, of all types or of one column."""
+    return histogram_of(workload) is not None
 
 
 def _other_workload(setting: Setting) -> str:
     if is_histogram(setting.workload):
         return ""
     return (
-        "It is about the histogram, one query for each type: no such theorem is known for other questions. The centred SVD "
+        "It is about the histogram, one query for each value: no such theorem is known for other questions. The centred SVD "
         "bound averaged over populations takes its place."
     )
+
+
+def _scale(setting: Setting) -> float:
+    found = histogram_of(setting.workload)
+    assert found is not None  # else refused before
+    return found[1]
 
 
 def _no_theorem(setting: Setting) -> str:
@@ -51,15 +76,21 @@ def _no_likelihood(setting: Setting) -> str:
         return reason
     if setting.mechanism is None:
         return "It is about one mechanism; choose one."
+    if isinstance(setting.workload, OnAttributes):
+        return (
+            "It is about a histogram of all types, and this one is of one column; the bounds without a mechanism hold."
+        )
     return frequency.why_not(setting.mechanism, setting.concentration)
 
 
 def _protocol_free(setting: Setting, error: str, form: str) -> float:
-    return frequency.large_sample(setting.workload.n, setting.epsilon, error, form, setting.concentration)
+    found = histogram_of(setting.workload)
+    assert found is not None  # else refused before
+    return found[1] * frequency.large_sample(found[0], setting.epsilon, error, form, setting.concentration)
 
 
 def _of_mechanism(setting: Setting, error: str, figure: Callable[..., tuple[float, float]]) -> float:
-    return figure(setting.mechanism, error, setting.concentration)[0]
+    return _scale(setting) * figure(setting.mechanism, error, setting.concentration)[0]
 
 
 FREE_LATEX = {
@@ -79,7 +110,10 @@ FREE_SOURCES = {
     ("frequency", "sharp"): f"this project, from {PAPER}, Corollary 4.3",
 }
 FREE_WORDS = {
-    "paper": "Whatever is sent and however it is read, the squared error of a histogram falls no faster than this over N.",
+    "paper": (
+        "Whatever is sent and however it is read, the squared error of a histogram falls no faster than this over N. The theorem of "
+        "the same number by Cormode et al. is about ranges."
+    ),
     "sharp": (
         "The same from the spread that the rows of a private strategy can have together. It is stronger where the population "
         "is not too uneven; where it is, the printed form may be stronger, and both are true."
@@ -90,7 +124,7 @@ FREE_WORDS = {
 def _free(error: str, form: str) -> Statement:
     return Statement(
         name=f"large_sample_{form}_{error}",
-        title=f"Theorem 4.5, {error}" if form == "paper" else f"Theorem 4.5, {error}, sharper",
+        title=f"Theorem 4.5 (Lopuhaä-Zwakenberg et al.), {error}{'' if form == 'paper' else ', sharper'}",
         kind="large_sample",
         words=f"{FREE_WORDS[form]} {OF_ERRORS[error]}",
         latex=FREE_LATEX[error, form],

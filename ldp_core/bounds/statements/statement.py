@@ -42,14 +42,15 @@ class Design(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """The situation that a statement is applied to. ``concentration`` is that of a Dirichlet prior,
-    None for the even population."""
+    """The situation that a statement is applied to. ``concentration`` is that of a Dirichlet prior, None for the even population;
+    ``branching`` is that of the tree whose error is predicted where the mechanism is none."""
 
     workload: Workload
     epsilon: float
     users: int
     mechanism: Design | None
     concentration: float | None
+    branching: int = 4
 
     def __post_init__(self) -> None:
         check_epsilon(self.epsilon)
@@ -111,9 +112,10 @@ class Statement:
         users: int,
         mechanism: Design | None = None,
         concentration: float | None = None,
+        branching: int = 4,
     ) -> str:
         """Why this says nothing here, in a sentence; empty where it does."""
-        setting = Setting(workload, epsilon, users, mechanism, concentration)
+        setting = Setting(workload, epsilon, users, mechanism, concentration, branching)
         if self.costly:
             return self.why_not(setting)
         try:
@@ -129,9 +131,10 @@ class Statement:
         users: int,
         mechanism: Design | None = None,
         concentration: float | None = None,
+        branching: int = 4,
     ) -> float:
         """Its total squared error per user (see the module). ValueError with the sentence of `applies` where it does not."""
-        return self.number(Setting(workload, epsilon, users, mechanism, concentration))
+        return self.number(Setting(workload, epsilon, users, mechanism, concentration, branching))
 
     def number(self, setting: Setting) -> float:
         """`value` in a setting."""

@@ -33,6 +33,7 @@ PRIORS = {
 }
 CONCENTRATIONS = {"even": None, "jeffreys": 0.5, "uniform": 1.0}
 LARGEST_CONCENTRATION = 1e6
+BRANCHING = (2, 4, 8, 16)
 
 
 def _kept(state: Session, name: str, otherwise: Any) -> Any:
@@ -54,6 +55,11 @@ def concentration(state: Session) -> float | None:
     return _kept(state, "own", 5.0) if prior == "own" else CONCENTRATIONS[prior]
 
 
+def branching(state: Session) -> int:
+    """The branching factor chosen for the prediction about trees."""
+    return int(_kept(state, "branching", 4))
+
+
 def controls(state: Session, there: Collection[str]) -> None:
     """The axis, the prior, and which of the groups that are ``there`` are drawn; the target error and the prior where they tell."""
     with layout.controls("page"):
@@ -71,6 +77,15 @@ def controls(state: Session, there: Collection[str]) -> None:
             target_control(state)
         if is_histogram(state.setting.workload):
             _prior(state)
+        if theorems.has_ranges(state.setting.workload):
+            pick(
+                "Branching factor B of Theorem 4.5",
+                "bounds-tree",
+                branching(state),
+                lambda chosen: _keep(state, branching=chosen),
+                {B: f"B = {B}" for B in BRANCHING},
+                help="Of the tree whose average error Cormode et al. predict. A design with a tree keeps its own.",
+            )
         offered, shown = [kind for kind in GROUPS if kind in there], groups_shown(state)
         absent = [kind for kind in GROUPS if kind in shown and kind not in there]
         control(
@@ -121,7 +136,7 @@ def _concentration(text: str) -> float:
 def setting(state: Session, mechanism: Mechanism | None) -> Setting:
     """The current design with the chosen mechanism, as theorems see it."""
     design = state.setting
-    return Setting(design.workload, design.epsilon, design.users, mechanism, concentration(state))
+    return Setting(design.workload, design.epsilon, design.users, mechanism, concentration(state), branching(state))
 
 
 def exact_variance(state: Session, mechanism: Mechanism) -> float:
@@ -144,9 +159,10 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
     if (proof := state.setting.proof(state.present.even_case)) is not None:
         known["certificate"] = (proof.certificate.variance, 0.0)
     if mechanism is not None:
-        known.update(costly.large_sample(state, mechanism, about.concentration).result or {})
+        figures = costly.large_sample(state, mechanism, about.concentration).result or {}
+        known.update(theorems.weighted(about.workload, figures))
     alpha, digest = state.setting.alpha, mechanism and mechanism.digest
-    inputs = (about.workload.digest, about.epsilon, about.users, digest, about.concentration)
+    inputs = (about.workload.digest, about.epsilon, about.users, digest, about.concentration, about.branching)
     key = (inputs, alpha, exact, tuple(sorted(known.items())))
     if _kept(state, "entries", (None, None))[0] != key:
         _keep(state, entries=(key, theorems.entries(about, alpha, exact, known)))
