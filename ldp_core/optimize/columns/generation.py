@@ -36,8 +36,8 @@ ANCHORED = 1e-5
 # There, a second copy of these rows stays to balance columns, and rows below the first of these
 # shares of the average weight leave. Updates start from the second share at least: a row of next to
 # no weight holds no multipliers back from the border of the cone, where Newton steps are short.
-DEAD = 1e-3
-LEAST_WEIGHT = 1e-4
+DEAD = 1e-5
+LEAST_WEIGHT = 1e-6
 # Weight of randomized response, as a share of the average, when the rows held cannot balance their columns any more.
 RESTART_WEIGHT = 1e-2
 # Rows whose weight is below this share of the average carry nothing, and are left out of the strategy.
