@@ -24,8 +24,9 @@ e = ``roundings`` u: the bound is charged with all three, the last one n times, 
 beyond rounding is refused: the matrix is then the Gram matrix of no questions. Where G is given by class, and an eigenvalue is below 0 by
 rounding, C must be 0 there, and g is that eigenvalue.
 *General.* With y = v - 1 the condition follows from the matrix in (1, y) of (r'v)(mu'v) - v'CGCv - y'Ny
-- sum_k kappa_k (1'y - k D)(1'y - (k+1) D) + sum_i gamma_i (y_i^2 - D y_i) being positive semidefinite: N and kappa are not negative,
-k is whole, and y_i is 0 or D. Whatever that lacks, by rounding or otherwise, is made up for by adding the same delta to all mu_i.
+- sum_k kappa_k (1'y - k D)(1'y - (k+1) D) - the same with weights nu and c'y for 1'y, c whole and of
+three types, + sum_i gamma_i (y_i^2 - D y_i) being positive semidefinite: N, kappa and nu are not negative, k is
+whole, and y_i is 0 or D. Whatever that lacks, by rounding or otherwise, is made up for by adding the same delta to all mu_i.
 *Classes.* Where G and C depend only on the class of a pair of types (equal or not; or how many of d bits differ), the same in
 eigenvalues, with cuts (c'h - k)(c'h - k - 1) >= 0 for whole c, k and h = y / D: all in exact fractions.
 *Tables.* For marginals and their like G = sum_A g_A n P_A over sets A of columns, P_A of dimension d_A (what varies with exactly A),
@@ -37,7 +38,7 @@ floating point, u = 2^-53, a sum of k products in any order is off by at most k 
 the sum of their absolute values (Higham 2002, Accuracy and Stability of Numerical Algorithms,
 Sections 2.2 and 3.1). As |G_ij| <= s_i s_j with s = sqrt(diag G), and w = |C| s, this gives, g
 being ``roundings``: tr(C G) off by (2n + g) u s'w; the form in v by (2n + g + 1) u |w|^2 + 6 u |mu|
-|r| in norm; entries of the matrix in (1, y), sums of 2n + 16 more terms, by that many u times the
+|r| in norm; entries of the matrix in (1, y), sums of 2n + 16 terms and one for each k and c, by that many u times the
 same sums of absolute values. A Cholesky factorisation of B that runs to its end proves B >= -(m +
 1) u / (1 - (m + 1) u) tr B (m rows; Demmel 1989; Rump 2006, Verification of positive definiteness,
 Theorem 2.3). `UP` covers the rounding of these bounds themselves, and `TINY` underflow, of numbers
@@ -78,7 +79,9 @@ MOST_ARRAYS = 2**14
 MOST_CELLS = 64
 MOST_WHOLE = 2**53
 MOST_ROUNDINGS = 2**30
-"""Most numbers of one cut, the size below which sums of them are exact, and how often G may have been rounded."""
+MOST_COEFFICIENT = 2**20
+"""Most numbers of one cut, the size below which sums of them are exact, how often G may have been
+rounded, and the largest number of a cut on three types."""
 MOST_WORK = 4e7
 """Most that checking may cost, in microseconds of an ordinary machine, as `price` reckons them."""
 U = 2.0**-53
@@ -180,7 +183,9 @@ def price(document: Mapping[str, Any], data: Arrays) -> float:
     """About how many microseconds it takes to check the numbers, from how many there are."""
     kind = document["kind"]
     if kind == "general":
-        return 1e3 + 3e-4 * min(number(document["types"]), MOST) ** 3 + 0.1 * data["size_multipliers"].size
+        entries = data["triples"].size if "triples" in data else 0
+        cost = 1e3 + 3e-4 * min(number(document["types"]), MOST) ** 3 + 0.1 * data["size_multipliers"].size
+        return cost + 0.5 * entries
     if kind == "classes":
         cuts = data["cut_multipliers"].size
         if any(array.size > MOST_CELLS for name, array in data.items() if re.fullmatch(r"cut\d+", name)):
@@ -234,7 +239,7 @@ def exp_epsilon_minus_one(text: str) -> Fraction:
 
 
 def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fraction) -> float:
-    """The bound from C, mu, gamma, N, k and kappa, in floating point."""
+    """The bound from C, mu, gamma, N, k and kappa, and from cuts on three types, in floating point."""
     G, n, D = gram(document, data), document["types"], float(exp_epsilon_minus_one) * (1 + 4 * U)
     given = document["workload"].get("roundings", 0)
     if not (type(given) is int and 0 <= given <= MOST_ROUNDINGS):
@@ -273,9 +278,11 @@ def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fr
     form[1:, 1:] += np.diag(gamma) - N - kappa.sum()
     size[1:, 1:] += np.diag(np.abs(gamma)) + N + kappa.sum()
     form[1:, 0], size[1:, 0] = form[0, 1:], size[0, 1:]
+    triples, of_triples, t = three_types(data, n, D)
+    form, size = form - triples, size + of_triples
     if not norm(size) < MOST:  # nor nan, which max below would pass over
         raise ValueError("The numbers prove nothing.")
-    off_z = UP * (2 * n + len(k) + 16) * U * norm(size) + TINY
+    off_z = UP * (2 * n + len(k) + t + 16) * U * norm(size) + TINY
     lacking = max(0.0, off_z - least_eigenvalue(form))
 
     # A v of j high entries has |v|^2 = n + D (D + 2) j and |(1, y)|^2 = 1 + D^2 j; r'v is least if
@@ -288,6 +295,31 @@ def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fr
         raise ValueError("The numbers prove nothing.")
     bound = trace / (total * math.fsum(p)) * trace * (1 - 16 * U)
     return bound - UP * n * (lift + given * U * largest)
+
+
+def three_types(data: Arrays, n: int, D: float) -> tuple[np.ndarray, np.ndarray, int]:
+    """The sum of nu_t (c'y - k D)(c'y - (k+1) D) in (1, y), c with three entries, the same with absolute
+    values, and how many there are."""
+    rows, nu = data.get("triples", np.zeros((0, 7))), data.get("triple_multipliers", np.zeros(0))
+    if rows.shape != (nu.size, 7) or nu.shape != (nu.size,):
+        raise ValueError("The arrays do not belong together.")
+    if nu.min(initial=0) < 0 or np.any(rows != np.rint(rows)) or not np.abs(rows).max(initial=0) <= MOST_COEFFICIENT:
+        raise ValueError("Multipliers of inequalities must not be negative, and cuts are of small whole numbers.")
+    at, (c, k) = rows[:, :3].astype(int) + 1, (rows[:, 3:6], rows[:, 6])
+    if len(at) and (at.min() < 1 or at.max() > n or np.diff(np.sort(at, axis=1), axis=1).min() == 0):
+        raise ValueError("A cut is about three different types.")
+    found, border = np.zeros((2, n + 1, n + 1)), np.zeros(len(at), dtype=int)
+    for a in range(3):
+        single = D / 2 * nu * (c[:, a] ** 2 - (2 * k + 1) * c[:, a])
+        for b in [b for b in range(3) if b != a]:
+            product = nu * c[:, a] * c[:, b]
+            for total, terms in zip(found, (product, np.abs(product)), strict=True):
+                np.add.at(total, (at[:, a], at[:, b]), terms)
+        for total, terms in zip(found, (single, np.abs(single)), strict=True):
+            np.add.at(total, (border, at[:, a]), terms)
+            np.add.at(total, (at[:, a], border), terms)
+    found[:, 0, 0] = D**2 * float(nu @ (k * (k + 1)))
+    return found[0], found[1], len(rows)
 
 
 def gram(document: Mapping[str, Any], data: Arrays) -> np.ndarray:

@@ -270,6 +270,8 @@ def _general(found: Certificate, about: Document) -> tuple[Document, Arrays]:
         "sizes": found.sizes,
         "size_multipliers": found.size_multipliers,
     }
+    if len(found.triples):
+        arrays |= {"triples": found.triples, "triple_multipliers": found.triple_multipliers}
     even = np.array_equal(found.prior, np.full(n, 1 / n))
     if not even:
         arrays["prior"] = found.prior
@@ -446,7 +448,8 @@ def _general_read(
     C, N = verify.square(data["inverse"], workload.n), verify.square(data["pairs"], workload.n)
     prior = verify.people({**document, "types": workload.n}, data)
     mu, gamma, sizes, kappa = (data[name] for name in ("multipliers", "diagonal", "sizes", "size_multipliers"))
-    return Certificate(workload, epsilon, prior, 0.0, C, mu, gamma, N, sizes, kappa)
+    triples = data.get("triples", np.zeros((0, 7))), data.get("triple_multipliers", np.zeros(0))
+    return Certificate(workload, epsilon, prior, 0.0, C, mu, gamma, N, sizes, kappa, *triples)
 
 
 def _tables_read(document: Document, data: Mapping[str, np.ndarray], survey: Survey, epsilon: float) -> OfSets:

@@ -62,6 +62,9 @@ KINDS = {
     "questions of one's own": lambda: closed_form(
         workloads.custom(np.random.default_rng(0).random((4, N))), 1.0, np.full(N, 1 / N)
     ),
+    "few questions": lambda: bounds.certificate(
+        workloads.custom(np.random.default_rng(1).standard_normal((2, 7))), 1.0, None
+    ),
     "all alike": lambda: symmetric_certificate(workloads.histogram(9), 1.0),
     "bits": lambda: symmetric_certificate(workloads.parity(4, 2), 1.0),
     "triples": lambda: next(improved(symmetric_certificate(workloads.parity(6, 3), 3.0))),

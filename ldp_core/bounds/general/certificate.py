@@ -15,6 +15,8 @@ The condition on v is a quadratic inequality in ``y = v - 1`` in {0, D}^n. It ho
 
 * ``y' N y`` with a non-negative matrix N,
 * ``kappa_k (sum y - k D)(sum y - (k + 1) D)`` with non-negative kappa (the number of high entries is whole),
+* the same with ``c'y`` in place of ``sum y``, for whole coefficients c of any three types
+  (`ldp_core.bounds.general.three_types`),
 
 and plus ``sum_i Gamma_i (y_i^2 - D y_i) = 0``, has a smallest eigenvalue lambda: the slack is then
 ``-lambda |(1, y)|^2``. Adding delta to every mu_i adds ``delta (r'v)(1'v)``, which makes up for it.
@@ -36,7 +38,8 @@ than e^epsilon - 1. Values computed from them carry rounding errors. Everything 
 * *F = (mu r' + r mu')/2 - X*: a few roundings more, ``6 u |mu| |r| + u |X|``, with ``|X| <= |w|^2``. These two errors act on v: the
   slack they leave is E_v |v|^2.
 * *The form in (1, y)*: row sums of F, and terms of N, kappa and Gamma added one by one. With A the sum of the absolute values of
-  all terms, entry by entry, the error is at most ``(2n + c + 16) u A_ij``; this slack is E_z |(1, y)|^2, E_z the norm of A times that.
+  all terms, entry by entry, the error is at most ``(2n + c + t + 16) u A_ij``
+  with c sizes and t triples; this slack is E_z |(1, y)|^2, E_z the norm of A times that.
 * *lambda*: from a Cholesky factorisation, see `proof.smallest_eigenvalue`.
 * *1'mu*: a sum of n numbers, off by ``n u sum |mu_i|``.
 
@@ -50,7 +53,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import linalg
@@ -58,8 +61,9 @@ from scipy.linalg import blas
 
 from ldp_core.bounds.general import weighted
 from ldp_core.bounds.general.interior import Path
-from ldp_core.bounds.general.interior_start import starting_point
-from ldp_core.bounds.general.moments import Relaxation
+from ldp_core.bounds.general.interior_start import NEAR, independent, starting_point
+from ldp_core.bounds.general.moments import Moments, Relaxation
+from ldp_core.bounds.general.three_types import Cuts, violated
 from ldp_core.bounds.proof import (
     ABOVE,
     LARGEST,
@@ -94,8 +98,20 @@ RIDGES = (1e-3, 1e-4, 1e-5)
 # Newton steps per stage, and how far from the central path a stage may end; the last one must be exact.
 MOST_NEWTON = 25
 MOST_CONJUGATE = 300
+# Newton systems of few queries are ill-conditioned. Few types take this many times as many steps,
+# which cost little there.
+MORE_CONJUGATE = 4
 LOOSE = (0.1, 1e-2)
 EXACT = (1e-3, 1e-10)
+EXACT_WITH_CUTS = (1e-3, 1e-6)
+# Cuts on three types are added where moments violate them by more than DEEP, in units of D^2 and the
+# mass, and leave where their value is above SLACK.
+DEEP = 1e-2
+CUTS_PER_TYPE = 40
+SLACK = 0.05
+# Shares of independent entries to try, so that moments meet new cuts, and the most rounds of cuts.
+SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 0.9, 0.97, 1.0)
+MOST_CUT_ROUNDS = 4
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,7 +119,8 @@ class Certificate(QuotientProof):
     """A proven lower bound ``value`` on ``tr(M_p^-1 G)`` of every epsilon-LDP strategy (on L for the uniform prior).
 
     The proof: ``inverse`` C (n, n), ``multipliers`` mu (n,), ``diagonal`` Gamma (n,), ``pairs`` N (n, n),
-    ``sizes`` k (c,) and ``size_multipliers`` kappa (c,). `verify` needs nothing else.
+    ``sizes`` k (c,) and ``size_multipliers`` kappa (c,); ``triples`` (t, 7), each row three types, their
+    coefficients and k, and ``triple_multipliers`` (t,). `verify` needs nothing else.
     """
 
     workload: Workload
@@ -116,6 +133,8 @@ class Certificate(QuotientProof):
     pairs: np.ndarray
     sizes: np.ndarray
     size_multipliers: np.ndarray
+    triples: np.ndarray = field(default_factory=lambda: np.zeros((0, 7)))
+    triple_multipliers: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def variance(self) -> float:
@@ -126,10 +145,14 @@ class Certificate(QuotientProof):
         n, kinds = self.workload.n, (self.inverse, self.multipliers, self.diagonal, self.pairs)
         C, mu, gamma, N = map(numbers, kinds)
         sizes, kappa = numbers(self.sizes), numbers(self.size_multipliers)
-        arrays = (C, mu, gamma, N, sizes, kappa)
-        shapes = ((n, n), (n,), (n,), (n, n), (kappa.size,), (kappa.size,))
+        triples, nu = numbers(self.triples), numbers(self.triple_multipliers)
+        arrays = (C, mu, gamma, N, sizes, kappa, triples, nu)
+        shapes = ((n, n), (n,), (n,), (n, n), (kappa.size,), (kappa.size,), (nu.size, 7), (nu.size,))
         fits = all(array.shape == shape for array, shape in zip(arrays, shapes, strict=True))
         if not fits or not magnitudes_fit(*arrays) or not np.array_equal(sizes, np.rint(sizes)):
+            return NOTHING
+        cuts = Cuts.read(triples, n)
+        if cuts is None or np.min(nu, initial=0.0) < 0:
             return NOTHING
         if np.min(N) < 0 or np.min(kappa, initial=0.0) < 0 or not np.array_equal(C, C.T) or not np.array_equal(N, N.T):
             return NOTHING
@@ -145,10 +168,12 @@ class Certificate(QuotientProof):
         F = np.outer(mu / 2, reference)
         F = F + F.T - _product(C, half)
         off_v = (roundings + 1) * float(w @ w) + 6 * float(linalg.norm(mu) * linalg.norm(reference))
-        form, size = self._form(F, D, gamma, N, sizes, kappa)
+        form, terms = self._form(F, D, gamma, N, sizes, kappa)
+        off, sums = cuts.form(nu, D)
+        form, size = form - off, float(linalg.norm(terms + sums))
         if not size < LARGEST:  # nor nan, which max below would pass over
             return NOTHING
-        off_z = (2 * n + len(sizes) + 16) * U * size
+        off_z = (2 * n + len(sizes) + len(cuts) + 16) * U * size
         slack_v = ABOVE * U * off_v + UNDERFLOW
         slack_z = max(0.0, ABOVE * off_z + UNDERFLOW - smallest_eigenvalue(form))
         growth = U * float(np.abs(mu).sum()) + repair(reference, D, slack_v, slack_z)
@@ -158,8 +183,9 @@ class Certificate(QuotientProof):
     @staticmethod
     def _form(
         F: np.ndarray, D: float, gamma: np.ndarray, N: np.ndarray, sizes: np.ndarray, kappa: np.ndarray
-    ) -> tuple[np.ndarray, float]:
-        """The quadratic form in (1, y) whose smallest eigenvalue decides, and the norm of its terms' absolute values."""
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The quadratic form in (1, y) whose smallest eigenvalue decides, but for cuts on three types, and the
+        sums of its terms' absolute values."""
         form, terms = bordered(F), bordered(np.abs(F))
         # The sum of kappa_k `size_form`(k), in a time that does not grow with n^2 for each k.
         form[0, 0] -= D**2 * (kappa @ (sizes * (sizes + 1)))
@@ -171,7 +197,7 @@ class Certificate(QuotientProof):
         for matrix, part in ((form, -linear), (terms, size)):
             matrix[0, 1:] += part
             matrix[1:, 0] += part
-        return form, float(linalg.norm(terms))
+        return form, terms
 
 
 def bordered(F: np.ndarray) -> np.ndarray:
@@ -268,29 +294,70 @@ def _stages(
     workload: Workload, epsilon: float, prior: np.ndarray, stop: Callable[[], bool], check: Check
 ) -> Iterator[tuple[Certificate, float]]:
     """Certificates along the central path, each with the relaxation's objective there."""
-    n, ratio, grams, ends = workload.n, np.exp(epsilon), _seeing(workload), [0.0]
+    n, ratio, grams, end = workload.n, np.exp(epsilon), _seeing(workload), 0.0
     relaxation = Relaxation(next(grams), ratio, n * prior)
     path = Path(relaxation, *starting_point(relaxation, ratio, check))
-    goal = FINE if n <= FINE_TYPES else COARSE
+    goal, rounds = FINE if n <= FINE_TYPES else COARSE, 0
     while not stop():
+        for found in _along(path, goal, stop, check):
+            certificate = _extracted(workload, epsilon, prior, path, *found)
+            yield certificate, path.point.objective
+        if stop():
+            return
+        gained, end = certificate.value > end * (1 + goal), certificate.value
+        gram = next(grams, None) if rounds == 0 else None
+        if gram is not None and gained:
+            path.turn(gram)
+            path.tighten(1 / SHRINK)
+            continue
+        rounds += 1
+        cut = _cut(path, ratio) if rounds <= MOST_CUT_ROUNDS and (gained or rounds == 1) else None
+        if cut is None:
+            return
+        path = cut
+
+
+def _along(path: Path, goal: float, stop: Callable[[], bool], check: Check) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """X and mu near the central path, closer and closer to its end."""
+    last, at_the_end = False, EXACT_WITH_CUTS if len(path.relaxation.triples) else EXACT
+    steps = round(MOST_CONJUGATE * min(MORE_CONJUGATE, max(1.0, (FINE_TYPES / path.relaxation.n) ** 2)))
+    while not last:
         last = path.gap <= goal * (1 + 1e-9)
-        tolerance, exact = EXACT if last else LOOSE
+        tolerance, exact = at_the_end if last else LOOSE
         for _ in range(MOST_NEWTON):
-            direction = path.newton(tolerance, MOST_CONJUGATE, stop, check)
+            direction = path.newton(tolerance, steps, stop, check)
             if stop() or path.decrement(direction) < exact or not path.advance(direction, check):
                 break
         check()
         X = path.curvature()
         check()
-        found = _extracted(workload, epsilon, prior, path, X, path.gradient(X)[2])
-        yield found, path.point.objective
-        if last:
-            ends.append(found.value)
-            gram = next(grams, None)
-            if gram is None or ends[-1] <= ends[-2] * (1 + goal):
-                return
-            path.turn(gram)
-        path.tighten(1 / SHRINK if last else max(SHRINK, goal / path.gap))
+        yield X, path.gradient(X)[2]
+        if stop():
+            return
+        path.tighten(max(SHRINK, goal / path.gap))
+
+
+def _cut(path: Path, ratio: float) -> Path | None:
+    """A path from moments that meet the cuts on three types which those at the end of ``path`` violate;
+    None where they violate none, or rounding leaves no room."""
+    relaxation, moments, D = path.relaxation, path.point.moments, ratio - 1
+    unit = D**2 * moments.mass
+    most = CUTS_PER_TYPE * relaxation.n
+    new = violated(moments.second, moments.first, moments.mass, D, DEEP * unit, most)
+    if not len(new):
+        return None
+    relaxation.triples = relaxation.triples.kept(path.point.triples < SLACK * unit) + new
+    inside = independent(relaxation, ratio)
+    for share in SHARES:
+        mixed = Moments(
+            share * inside.mass + (1 - share) * moments.mass,
+            share * inside.first + (1 - share) * moments.first,
+            np.asfortranarray(share * inside.second + (1 - share) * moments.second),
+        )
+        point = relaxation.point(mixed)
+        if point is not None and point.triples.min() > DEEP * unit * (share < 1):
+            return Path(relaxation, point, share * NEAR * point.objective / relaxation.n**2)
+    return None
 
 
 def _seeing(workload: Workload) -> Iterator[np.ndarray]:
@@ -322,6 +389,8 @@ def _extracted(
     cuts = np.zeros((n + 1, n + 1))
     for k, kappa in zip(relaxation.sizes, kappas, strict=True):
         cuts += kappa * size_form(k, n, D)
+    nu = path.weight / point.triples
+    cuts += relaxation.triples.form(nu, D)[0]
     F = np.outer(mu / 2, relaxation.reference)
     F = F + F.T - X
     shortfall = max(0.0, Z[0, 0] + cuts[0, 0] - F.sum())
@@ -334,5 +403,6 @@ def _extracted(
     pairs = (pairs + pairs.T) / 2
     gamma = Z.diagonal()[1:] - form.diagonal()[1:]
     C = (point.inverse + point.inverse.T) / 2
-    found = Certificate(workload, epsilon, prior, 0.0, C, mu, gamma, pairs, relaxation.sizes, kappas)
+    told = relaxation.triples.written, nu
+    found = Certificate(workload, epsilon, prior, 0.0, C, mu, gamma, pairs, relaxation.sizes, kappas, *told)
     return replace(found, value=found.claim())

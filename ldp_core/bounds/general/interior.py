@@ -41,7 +41,8 @@ class Path:
     def gap(self) -> float:
         """How far the objective is above the relaxation's value at most, as a share, once on the central path."""
         constraints = len(self.point.cuts) + 2
-        return constraints * self.relaxation.n**2 * self.weight / self.point.objective
+        pairs = constraints * self.relaxation.n**2 + len(self.point.triples)
+        return pairs * self.weight / self.point.objective
 
     @property
     def cut_weight(self) -> float:
@@ -82,8 +83,14 @@ class Path:
         second += every_pair
         second += share * np.outer(p, p)
         second -= self._central()
-        first = first + every_type + share * (2 * p + relaxation.exp_epsilon_minus_one * p * p)
+        products, singles, constant = self._triples(-self.weight / point.triples)
+        second += products
+        mass += constant
+        first = first + singles + every_type + share * (2 * p + relaxation.exp_epsilon_minus_one * p * p)
         return relaxation.eliminated(second, first, mass + whole + share)
+
+    def _triples(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        return self.relaxation.triples.adjoint(weights, self.relaxation.exp_epsilon_minus_one)
 
     def newton(
         self, tolerance: float, most_steps: int, stop: Callable[[], bool], check: Check = unchecked
@@ -123,6 +130,7 @@ class Path:
         point, relaxation = self.point, self.relaxation
         bend = self._pair_multipliers / (point.moments.second + np.eye(relaxation.n))
         cut_bend = self.cut_weight / point.cuts**2
+        triple_bend = self.weight / point.triples**2
         share, p, D = self.cut_weight / point.schur, point.null, relaxation.exp_epsilon_minus_one
 
         def apply(second: np.ndarray, mass: float) -> tuple[np.ndarray, float]:
@@ -139,8 +147,10 @@ class Path:
             outer = np.outer(along / 2 * p + h, p)
             T += outer
             T += outer.T
-            b = b + every_type + along * (2 * p + D * p * p) + 2 * h * (1 + D * p)
-            return relaxation.eliminated(T, b, a + whole + along)[:2]
+            products, singles, constant = self._triples(triple_bend * relaxation.triple_values(change))
+            T += products
+            b = b + every_type + along * (2 * p + D * p * p) + 2 * h * (1 + D * p) + singles
+            return relaxation.eliminated(T, b, a + whole + along + constant)[:2]
 
         return apply
 
@@ -152,6 +162,8 @@ class Path:
         diagonal = diagonal + diagonal.T + 2 * C * X
         squares = np.outer(point.null**2, S.diagonal()) * (self.cut_weight / point.schur)
         diagonal += squares + squares.T
+        triples = abs(self.relaxation.triples.products).T @ (self.weight / point.triples**2)
+        diagonal += 2 * triples.reshape(diagonal.shape)
         return diagonal + self._pair_multipliers / (point.moments.second + np.eye(self.relaxation.n))
 
     def advance(self, direction: Direction, check: Check = unchecked) -> bool:
@@ -161,7 +173,9 @@ class Path:
         second = point.moments.second
         room = _room(second + np.eye(relaxation.n), direction.second)
         before = self.barrier(point)
-        length = min(1.0, TO_BOUNDARY * min(room, _room(point.cuts, relaxation.cut_values(change))))
+        room = min(room, _room(point.cuts, relaxation.cut_values(change)))
+        room = min(room, _room(point.triples, relaxation.triple_values(change)))
+        length = min(1.0, TO_BOUNDARY * room)
         while True:
             check()
             moved = relaxation.moments(point.moments.mass + length * direction.mass, second + length * direction.second)

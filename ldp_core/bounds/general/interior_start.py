@@ -36,16 +36,22 @@ def starting_point(relaxation: Relaxation, ratio: float, check: Check = unchecke
 def _candidates(relaxation: Relaxation, ratio: float, check: Check) -> Iterator[tuple[Moments, float]]:
     """Moments to try in turn, each with the weight to begin with."""
     n, r, D = relaxation.n, relaxation.reference, relaxation.exp_epsilon_minus_one
-    share, mass = _independent(relaxation, ratio)
+    share, _ = _independent(relaxation, ratio)
     correlation = field_correlation(relaxation.gram)
     for shrinkage in SHRINKAGES:
         both = D**2 * _orthant(shrinkage * correlation, share, check)
         np.fill_diagonal(both, 0.0)
         total = n**2 + 2 * D * n * (r @ share) + r @ both @ r + D**2 * (share @ r**2)
         yield relaxation.moments(n / total, np.asfortranarray(both * (n / total))), NEAR
-    second = mass * D**2 * np.outer(share, share)
+    yield independent(relaxation, ratio), FAR
+
+
+def independent(relaxation: Relaxation, ratio: float) -> Moments:
+    """The moments of independent entries, which meet every constraint that rows meet."""
+    share, mass = _independent(relaxation, ratio)
+    second = mass * relaxation.exp_epsilon_minus_one**2 * np.outer(share, share)
     np.fill_diagonal(second, 0.0)
-    yield relaxation.moments(mass, np.asfortranarray(second)), FAR
+    return relaxation.moments(mass, np.asfortranarray(second))
 
 
 def _independent(relaxation: Relaxation, ratio: float) -> tuple[np.ndarray, float]:

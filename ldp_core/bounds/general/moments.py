@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
+from ldp_core.bounds.general.three_types import Cuts
 from ldp_core.definite import inverse_of
 
 
@@ -50,6 +51,7 @@ class InteriorPoint:
     half: np.ndarray
     objective: float
     cuts: np.ndarray
+    triples: np.ndarray
     second_inverse: np.ndarray
     null: np.ndarray
     schur: float
@@ -64,6 +66,7 @@ class Relaxation:
         self.n = n = len(gram)
         middle = int(n / (ratio + 1))
         self.sizes = np.array(sorted({k for k in (middle - 1, middle, middle + 1) if 1 <= k < n} or {1}))
+        self.triples = Cuts.none(n)
         self._diagonal = np.diag_indices(n)
         self._own = n + self.exp_epsilon_minus_one * reference  # M r = own b + 1 r'b + ...
         self._coupling = 1 + (reference / self._own).sum()
@@ -88,13 +91,18 @@ class Relaxation:
         total = moments.first.sum()
         return moments.second.sum() + D * total - (2 * k + 1) * D * total + k * (k + 1) * D**2 * moments.mass
 
+    def triple_values(self, moments: Moments) -> np.ndarray:
+        """The cuts on three types (t,), linear in the moments."""
+        return self.triples.values(moments.second, moments.first, moments.mass, self.exp_epsilon_minus_one)
+
     def point(self, moments: Moments) -> InteriorPoint | None:
         """The point at ``moments`` with the values that the barrier needs; None outside the
         relaxation."""
         second = np.array(moments.second, order="F")
         second[self._diagonal] = self.exp_epsilon_minus_one * moments.first
         cuts = self.cut_values(moments)
-        if second.min() <= 0 or cuts.min() <= 0:
+        triples = self.triple_values(moments)
+        if second.min() <= 0 or cuts.min() <= 0 or triples.min(initial=1.0) <= 0:
             return None
         second_inverse, inverse = inverse_of(second), inverse_of(self.information(moments))
         if second_inverse is None or inverse is None:
@@ -106,9 +114,10 @@ class Relaxation:
         half = blas.dgemm(1.0, self.gram, inverse)
         objective = float(half.trace())
         logs = np.log(second)
-        pairs, others = float(logs.sum() - logs.trace()), float(np.log(cuts).sum() + np.log(schur))
+        pairs = float(logs.sum() - logs.trace() + np.log(triples).sum())
+        others = float(np.log(cuts).sum() + np.log(schur))
         return InteriorPoint(
-            moments, inverse, half, objective, cuts, second_inverse, null, float(schur), (pairs, others)
+            moments, inverse, half, objective, cuts, triples, second_inverse, null, float(schur), (pairs, others)
         )
 
     def barrier(self, point: InteriorPoint, pair_weight: float, cut_weight: float) -> float:
