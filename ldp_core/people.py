@@ -62,6 +62,15 @@ class People(ABC):
         """(n,) users of each type; None where there are too many types to have a number each."""
         return None
 
+    @property
+    @abstractmethod
+    def different(self) -> tuple[int, int]:
+        """How many different records there are, and how many people have the most common one."""
+
+    @abstractmethod
+    def at(self, places: np.ndarray) -> np.ndarray:
+        """(k, d) value indices of the people at these ``places`` (k,), in the order of `chunks`."""
+
     @abstractmethod
     def chunks(self) -> Iterator[np.ndarray]:
         """Everyone once: arrays (at most `ROWS_AT_ONCE`, d) of value indices. ValueError where there are too many people."""
@@ -109,6 +118,13 @@ class Counted(People):
     def digest(self) -> str:
         return hashlib.sha256(np.ascontiguousarray(self.counts, dtype=float).tobytes()).hexdigest()
 
+    @property
+    def different(self) -> tuple[int, int]:
+        return int(np.count_nonzero(self.counts)), int(self.counts.max())
+
+    def at(self, places: np.ndarray) -> np.ndarray:
+        return np.stack(np.unravel_index(_owners(self.counts, places), self.sizes), axis=1)
+
     def chunks(self) -> Iterator[np.ndarray]:
         types = np.flatnonzero(self.counts)
         ends = np.cumsum(self.counts[types].astype(np.int64))
@@ -147,7 +163,6 @@ class Records(People):
 
     @cached_property
     def different(self) -> tuple[int, int]:
-        """How many different records there are, and how many people have the most common one."""
         rows = np.ascontiguousarray(self.codes)
         _, group = np.unique(
             rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel(), return_inverse=True
@@ -162,6 +177,10 @@ class Records(People):
         if self.weights is not None:
             found.update(np.ascontiguousarray(self.weights).data)
         return found.hexdigest()
+
+    def at(self, places: np.ndarray) -> np.ndarray:
+        rows = places if self.weights is None else _owners(self.weights, places)
+        return self.codes[rows].astype(np.int64)
 
     def chunks(self) -> Iterator[np.ndarray]:
         if self.weights is None:
@@ -218,6 +237,11 @@ class Drawn(Records):
             found[:, i] = rng.permutation(np.repeat(np.arange(len(one), dtype=found.dtype), one))
         return found
 
+    @property
+    def different(self) -> tuple[int, int]:
+        """All are taken to differ: they have not been put together."""
+        return min(self.users, math.prod(self.sizes)), 1
+
     @cached_property
     def digest(self) -> str:
         written = repr((self.seed, [one.tolist() for one in self.counts]))
@@ -237,6 +261,11 @@ class Drawn(Records):
 
 Counts = np.ndarray | Counted | Records
 """The people who take part: users of each type (n,), or people asked for by a few attributes."""
+
+
+def _owners(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """(k,) the entry of ``numbers`` that each of ``places`` (k,) falls into: every entry has as many places as it says."""
+    return np.searchsorted(np.cumsum(numbers.astype(np.int64)), places, side="right")
 
 
 def dense(counts: np.ndarray | Tables) -> np.ndarray:

@@ -25,7 +25,7 @@ from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
 from ldp_core.workloads import DENSE_TYPES, Survey, Workload
 from ldp_core.workloads.merging import merged
-from ldp_core.workloads.surveyed import surveyed_bits
+from ldp_core.workloads.surveyed import as_tables
 
 AnyCertificate = (
     Certificate
@@ -82,7 +82,7 @@ def certificate(
 
 def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> AnyCertificate:
     """By sets of attributes, by classes of pairs of types, or by types, none merged."""
-    survey = workload if isinstance(workload, Survey) else surveyed_bits(workload)
+    survey = as_tables(workload)
     if survey is not None:
         return _of_survey(survey, epsilon, budget)
     found = _of_classes(workload, epsilon, budget)
@@ -91,7 +91,7 @@ def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> AnyCert
 
 def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCertificate | None:
     """The certificate over merged types, where the questions distinguish only few of many types."""
-    if workload.n <= AT_ONCE_TYPES or (isinstance(workload, Survey) and workload.symmetric):
+    if workload.n <= AT_ONCE_TYPES or (workload.survey is not None and workload.survey.symmetric):
         return None
     found = None
     with suppress(Interrupted):

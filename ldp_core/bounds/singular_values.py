@@ -31,8 +31,8 @@ _KEPT: WeakKeyDictionary[Workload, dict[str, float]] = WeakKeyDictionary()
 def svd(workload: Workload, epsilon: float) -> float:
     """L >= (sum of singular values of W)^2 / e^epsilon (McKenna et al. 2020, Theorem 5.6)."""
     epsilon = check_epsilon(epsilon)
-    if isinstance(workload, Survey) and workload.symmetric:
-        c = workload.components
+    if workload.survey is not None and workload.survey.symmetric:
+        c = workload.survey.components
         return workload.n * ((math.sqrt(c.constant) + float(c.dims @ np.sqrt(c.gram))) ** 2 / math.exp(epsilon))
     return float(workload.singular_values().sum() ** 2 / math.exp(epsilon))
 
@@ -53,8 +53,8 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     ``prior`` : (n,) non-negative, summing to one; None is uniform.
     """
     epsilon, n = check_epsilon(epsilon), workload.n
-    if isinstance(workload, Survey) and prior is None:
-        return _of_survey(workload, epsilon)
+    if workload.survey is not None and prior is None:
+        return _of_survey(workload.survey, epsilon)
     p = check_prior(prior, n)
     known = _KEPT.setdefault(workload, {})
     about = "" if prior is None else hashlib.sha256(p.tobytes()).hexdigest()

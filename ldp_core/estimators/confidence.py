@@ -86,8 +86,8 @@ def intervals(
         )
     people = estimate.total if users is None else float(users)
     queries = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
-    if isinstance(mechanism, SurveyMechanism) and isinstance(estimate, SurveyEstimate):
-        return _by_table(mechanism, workload, estimate, queries, people, tail)
+    if mechanism.survey is not None and estimate.survey is not None:
+        return _by_table(mechanism.survey, workload, estimate.survey, queries, people, tail)
     return _of_counts(mechanism, workload, estimate, queries, people, tail)
 
 

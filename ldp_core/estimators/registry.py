@@ -11,7 +11,7 @@ import numpy as np
 
 from ldp_core.estimators import constrained, mle, norm_sub, polytope, posterior, smoothed, survey_tables, wnnls
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
-from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
+from ldp_core.mechanisms.surveys.estimates import as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.wording import check_parameters, magnitude, meant
 from ldp_core.workloads import DENSE_TYPES, Fact, Histogram, Prefix, Workload
@@ -63,8 +63,8 @@ class EstimatorSpec:
         """Why this estimator does not work with ``mechanism`` on ``workload``, in a sentence; None when it does."""
         reason = mechanism.supports(workload)
         if reason is None:
-            if isinstance(mechanism, SurveyMechanism):
-                reason = self.survey_rule(mechanism, workload)
+            if mechanism.survey is not None:
+                reason = self.survey_rule(mechanism.survey, workload)
             else:
                 reason = self.rule(mechanism, workload)
         if reason is None and self.needs_facts and not len(facts):
@@ -164,9 +164,9 @@ def _projected(project: Callable[[Workload, np.ndarray, float], np.ndarray], kno
     """Counts that answer the workload as the unbiased estimate does, projected."""
 
     def improve(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
-        if isinstance(unbiased, SurveyEstimate):
-            survey = as_survey(workload, unbiased.sizes)
-            return survey_tables.nonnegative(unbiased, survey, users if known_total else None)
+        if (tables := unbiased.survey) is not None:
+            survey = as_survey(workload, tables.sizes)
+            return survey_tables.nonnegative(tables, survey, users if known_total else None)
         counts = project(workload, unbiased.fitted(workload), users)
         return Estimate(counts, unbiased=False, identified=unbiased.identified)
 
@@ -181,8 +181,8 @@ def _constrained(
 
 
 def _norm_sub(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
-    if isinstance(unbiased, SurveyEstimate):
-        return survey_tables.separate(unbiased, as_survey(workload, unbiased.sizes), users)
+    if (tables := unbiased.survey) is not None:
+        return survey_tables.separate(tables, as_survey(workload, tables.sizes), users)
     if not unbiased.identified:
         raise ValueError(_NO_COUNTS)
     return Estimate(norm_sub.project(unbiased.estimated_counts, users), unbiased=False)

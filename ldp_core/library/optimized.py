@@ -13,6 +13,7 @@ from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from ldp_core.mechanisms.trees import hierarchical
@@ -27,7 +28,7 @@ from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TY
 from ldp_core.optimize.symmetric.translations import OrbitDesign
 from ldp_core.run import Callback, Cancel, Progress
 from ldp_core.workloads import Survey, Workload
-from ldp_core.workloads.surveyed import surveyed_bits
+from ldp_core.workloads.surveyed import as_tables
 
 TARGETS = ("average", "worst_case")
 """Whose variance `build_certified` makes least."""
@@ -148,7 +149,7 @@ def build_certified(
     variance then, whatever the ``target`` and the ``prior``. Other surveys get what `ldp_core.optimize.design` finds; those with more than
     2048 types get the best on average of what `ldp_core.optimize.surveys.split_design` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
     """
-    survey = workload.survey or surveyed_bits(workload)
+    survey = as_tables(workload)
     anyway = survey is not None and (survey.symmetric or survey.n > sizes.MOST_TYPES)
     if target != "average" and prior is not None and not anyway:
         raise ValueError("The worst case is the same for every prior: leave the prior out, or choose the average.")
@@ -163,7 +164,7 @@ def build_certified(
     else:
         found = worst_case_design(workload, epsilon, SearchLimits(*limits))
     if isinstance(found, SurveyDesign | SplitDesign):
-        return of_survey(found)
+        return found.mechanism()
     parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}
     if isinstance(found, OrbitDesign):  # a RingDesign is one
         explanation = _EXPLANATION.format(outputs=found.high.size, aim="")
@@ -173,19 +174,6 @@ def build_certified(
     if target != "average":
         parameters["target"] = target
     return from_strategy("optimized", found.strategy, epsilon, parameters, found.prior, workload=workload)
-
-
-def of_survey(found: SurveyDesign | SplitDesign) -> ScrambledPatterns | SplitSurvey:
-    """The mechanism that a survey's design describes."""
-    sizes, epsilon = found.survey.shape, found.epsilon
-    parameters = {"workload": found.survey.spec, "seed": found.seed, "rounds": found.rounds}
-    if isinstance(found, SurveyDesign):
-        return ScrambledPatterns("optimized", sizes, epsilon, found.patterns, found.shares, parameters)
-    own = [GroupTable(members, ExplicitMechanism("optimized", strategy, epsilon)) for members, strategy in found.own]
-    rest = None
-    if found.rest is not None:
-        rest = ScrambledPatterns("optimized", sizes, epsilon, found.rest.patterns, found.rest.shares)
-    return SplitSurvey("optimized", sizes, epsilon, own, rest, found.shares, parameters)
 
 
 def _comparable(callback: Callback, workload: Workload, prior: np.ndarray) -> Callback:

@@ -15,12 +15,14 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.mechanisms.files import MechanismFile
-from ldp_core.people import Counts, checked_counts, dense
+from ldp_core.people import Counted, Counts, Records, checked_counts, dense
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload, in_chunks
 
 if TYPE_CHECKING:
+    from ldp_core.mechanisms.surveys.estimates import SurveyEstimate
+    from ldp_core.mechanisms.surveys.face import SurveyMechanism
     from ldp_core.mechanisms.surveys.random_set import RandomSet
 
 FLOATING_POINT = (
@@ -88,6 +90,11 @@ class Estimate:
     adds_up: ClassVar[bool] = True
     """True if the answers are those of some counts, so that parts add up to the whole."""
 
+    @property
+    def survey(self) -> SurveyEstimate | None:
+        """The estimate as tables of a few attributes, where it is made of these."""
+        return None
+
     def counts(self) -> np.ndarray | None:
         """(n,) estimated users of each type, None when the reports do not identify them."""
         return self.estimated_counts if self.identified else None
@@ -144,8 +151,18 @@ class Mechanism(Protocol):
     def sizes(self) -> tuple[int, ...]:
         """How many values each column of a person's record has: the types are one column, but for surveys."""
 
+    @property
+    def survey(self) -> SurveyMechanism | None:
+        """The mechanism as one for surveys, where it is one: its answers are tables of a few attributes."""
+
     def fits(self, shape: Sequence[int]) -> bool:
         """True if the types of a domain of this shape are those of the mechanism."""
+
+    def people(self, counts: Counts) -> Counted | Records:
+        """The people with a value for each of the `sizes`."""
+
+    def inputs(self, records: np.ndarray) -> np.ndarray:
+        """What `privatize` takes of people with these ``records`` (users, columns)."""
 
     @property
     def epsilon(self) -> float: ...
@@ -283,6 +300,19 @@ class FromCovariance(ABC):
     def fits(self, shape: Sequence[int]) -> bool:
         """True if the types of a domain of this shape are those of the mechanism."""
         return math.prod(shape) == self.n
+
+    @property
+    def survey(self) -> SurveyMechanism | None:
+        """The mechanism as one for surveys, where it is one: its answers are tables of a few attributes."""
+        return None
+
+    def people(self, counts: Counts) -> Counted | Records:
+        """The people with a value for each of the `sizes`."""
+        return Counted(dense(counts), self.sizes)
+
+    def inputs(self, records: np.ndarray) -> np.ndarray:
+        """What `privatize` takes of people with these ``records`` (users, columns)."""
+        return records[:, 0]
 
     def __repr__(self) -> str:
         facts = [f"{self.n:,} types", f"epsilon {self.epsilon:g}"] + ([f"delta {self.delta:g}"] if self.delta else [])

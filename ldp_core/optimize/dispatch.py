@@ -23,7 +23,7 @@ from ldp_core.optimize.symmetric.rings import RingDesign, design_ring
 from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.run import Callback, Cancel, Progress
 from ldp_core.workloads import Survey, Workload
-from ldp_core.workloads.surveyed import surveyed_bits
+from ldp_core.workloads.surveyed import as_tables
 
 AnyDesign = Optimized | SurveyDesign | SplitDesign | OrbitDesign | RingDesign
 TABLES_TIME = 1 / 2
@@ -40,7 +40,7 @@ class Case:
     @cached_property
     def survey(self) -> Survey | None:
         """The same questions as a `Survey`, where they are one or are best seen as one."""
-        return self.workload if isinstance(self.workload, Survey) else surveyed_bits(self.workload)
+        return as_tables(self.workload)
 
     @property
     def alike(self) -> bool:

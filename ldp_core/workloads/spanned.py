@@ -12,7 +12,6 @@ from ldp_core.workloads.composite import Product, Union
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
-from ldp_core.workloads.surveys import Survey
 
 SPANNED_TYPES = 512
 """Up to so many types, whether rows follow from others is found out in a moment."""
@@ -33,8 +32,8 @@ def spans(workload: Workload, rows: np.ndarray | Callable[[], np.ndarray]) -> bo
 @lru_cache(maxsize=64)
 def tells_everybody(workload: Workload) -> bool:
     """True if the number of all people follows from the answers; taken not to where that takes long to find out."""
-    if isinstance(workload, Survey):
-        return any(tells_everybody(group.base) for group in workload.groups)
+    if workload.survey is not None:
+        return any(tells_everybody(group.base) for group in workload.survey.groups)
     if isinstance(workload, AllMarginals | KWayMarginals):
         return True  # every table holds everyone
     if isinstance(workload, Product) and all(map(tells_everybody, workload.factors)):

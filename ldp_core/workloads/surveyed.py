@@ -32,16 +32,19 @@ def surveyed(workload: Workload, axes: Sequence[Axis]) -> Workload:
     attributes at once, and those that do not treat the values of each attribute alike are about so few types that a strategy can be fitted to
     these. ValueError where a table they ask about is too large."""
     n, shape = workload.n, tuple(axis.size for axis in axes)
-    if n <= FITTED_TYPES or isinstance(workload, Survey) or sum(size > 1 for size in shape) < 2:
+    if n <= FITTED_TYPES or workload.survey is not None or sum(size > 1 for size in shape) < 2:
         return workload
     if n <= MOST_CELLS:
         return _about_few(workload, shape, axes) or workload
     return by_tables(workload, shape, axes)
 
 
-def surveyed_bits(workload: Workload) -> Survey | None:
-    """The same for attributes of two values that all questions treat alike, whatever they are called; None where it does not serve better."""
-    if workload.n <= FITTED_TYPES or isinstance(workload, Survey) or workload.symmetry != "hamming":
+def as_tables(workload: Workload) -> Survey | None:
+    """The questions as a `Survey`: a survey as it is, and questions that treat alike attributes of two values, whatever they are called,
+    where that serves better (see `surveyed`); None for all others."""
+    if workload.survey is not None:
+        return workload.survey
+    if workload.n <= FITTED_TYPES or workload.symmetry != "hamming":
         return None
     return _about_few(workload, (2,) * (workload.n.bit_length() - 1))
 

@@ -13,7 +13,7 @@ from ldp_core import wording
 from ldp_core.people import MOST_CELLS
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
-from ldp_core.workloads.surveys import MOST_GROUPS, Survey
+from ldp_core.workloads.surveys import MOST_GROUPS
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class WorkloadSize:
 def tables_asked(workload: Workload, shape: Sequence[int]) -> WorkloadSize:
     """The tables that ``workload`` reads, on types in a table of ``shape``: one of all attributes, unless it is a `Survey`."""
     every = tuple(range(len(shape)))
-    if not isinstance(workload, Survey):
-        return WorkloadSize(workload.num_queries, 1, workload.n, every, workload.n, ())
-    sets = {group.attributes for group in workload.groups}
+    if workload.survey is None:
+        return Asked(workload.num_queries, 1, workload.n, every, workload.n, ())
+    sets = {group.attributes for group in workload.survey.groups}
     sizes = {members: math.prod(shape[i] for i in members) for members in sets}
     largest = min(sizes, key=lambda members: (-sizes[members], members))
     named = {i for members in sets for i in members}

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, anova, workloads
-from ldp_core.library.optimized import of_survey
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys import combined
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
@@ -267,16 +266,16 @@ def overlapping():
 def test_conditions_on_tables_that_share_columns_take_fewer_people_than_divided_ones(monkeypatch):
     asked, about = overlapping(), SearchLimits(None, 15)
     found = design_split(asked, 1.0, about)
-    made = of_survey(found)
+    made = found.mechanism()
     assert isinstance(made, SplitSurvey)
     assert found.objective == pytest.approx(analysis.objective(made, asked), rel=1e-6)
     monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
     divided = design_split(asked, 1.0, about)
     assert found.objective < 0.8 * divided.objective
-    assert divided.objective == pytest.approx(analysis.objective(of_survey(divided), asked), rel=1e-6)
+    assert divided.objective == pytest.approx(analysis.objective(divided.mechanism(), asked), rel=1e-6)
     monkeypatch.setattr(combined, "MOST_DIMENSIONS", 4_096)
-    put_together = of_survey(divided)
-    assert put_together.digest == of_survey(divided).digest
+    put_together = divided.mechanism()
+    assert put_together.digest == divided.mechanism().digest
     assert analysis.objective(put_together, asked) < 0.99 * divided.objective
 
 
@@ -287,7 +286,7 @@ def test_tables_that_many_others_meet_leave_what_is_common_to_all_of_them(monkey
     totals = workloads.product([Prefix(5), Prefix(5)])
     asked = Survey(shape, [Group(pair, totals) for pair in combinations(range(4), 2)])
     found = design_split(asked, 1.0, about)
-    assert found.objective == pytest.approx(analysis.objective(of_survey(found), asked), rel=1e-6)
+    assert found.objective == pytest.approx(analysis.objective(found.mechanism(), asked), rel=1e-6)
     with monkeypatch.context() as once:
         once.setattr(splitting, "_again", lambda asked, own, shared, *_: (own, shared))
         first = design_split(asked, 1.0, about)

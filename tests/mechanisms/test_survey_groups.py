@@ -8,7 +8,6 @@ import pytest
 
 from ldp_core import analysis, anova, mechanisms, workloads
 from ldp_core.bounds import centred_svd, survey_blocks
-from ldp_core.library.optimized import of_survey
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys import combined, face, largest
@@ -289,7 +288,7 @@ FIT = {"time_limit": None, "seed": 0}
 )
 def test_what_is_built_has_the_objective_of_all_its_reports(asked):
     told = []
-    found = of_survey(design_split(asked, EPSILON, SearchLimits(max_rounds=20, callback=told.append, **FIT)))
+    found = design_split(asked, EPSILON, SearchLimits(max_rounds=20, callback=told.append, **FIT)).mechanism()
     assert isinstance(found, SplitSurvey)
     raw, Q = written_out(found)
     variances = Q.T @ added(found, raw, asked) ** 2 - matrix(asked).T ** 2
@@ -428,7 +427,7 @@ def test_too_many_tables_are_left_to_patterns():
     sizes = (3,) * 26
     asked = Survey(sizes, [Group((j,), Prefix(3)) for j in range(26)])
     assert own_sets(asked) == ()
-    assert isinstance(of_survey(design_split(asked, 1.0, SearchLimits(max_rounds=0, **FIT))), ScrambledPatterns)
+    assert isinstance(design_split(asked, 1.0, SearchLimits(max_rounds=0, **FIT)).mechanism(), ScrambledPatterns)
 
 
 @pytest.mark.parametrize("which", OWN)

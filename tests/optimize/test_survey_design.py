@@ -179,9 +179,7 @@ def test_few_of_many_bits_are_asked_about_as_well_without_saying_that_it_is_a_su
     limits = {"time_limit": None, "max_rounds": 8}
     mechanism = ldp.mechanisms.create("optimized", workload.n, epsilon, workload=workload, **limits)
     assert ldp.analysis.objective(mechanism, workload) == pytest.approx(found.objective, rel=1e-9)
-    by_pairs = next(
-        bounds.surveys.best._by_pairs(workloads.surveyed.surveyed_bits(workload), epsilon, Budget(None, None))
-    )
+    by_pairs = next(bounds.surveys.best._by_pairs(workloads.surveyed.as_tables(workload), epsilon, Budget(None, None)))
     assert by_pairs.verify()
     assert 0 <= found.objective / by_pairs.value - 1 < gap
     people = np.random.default_rng(0).integers(workload.n, size=4000)

@@ -5,7 +5,7 @@ import pytest
 from clock import Clock
 
 from ldp_core import workloads
-from ldp_core.library.optimized import of_survey
+from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.optimize import SearchLimits
@@ -46,7 +46,7 @@ BILLION = Survey(
 @pytest.mark.parametrize("asked", [MIXED, BILLION], ids=["few", "billion"])
 def test_cancelling_ends_all_fits_at_once(asked, asks):
     cancel = Asked(asks)
-    found = of_survey(design_split(asked, EPSILON, SearchLimits(max_rounds=1, cancel=cancel, **FIT)))
+    found = design_split(asked, EPSILON, SearchLimits(max_rounds=1, cancel=cancel, **FIT)).mechanism()
     assert cancel.after <= 6  # the fit under way looks at it a few times more, and no other begins
     assert found.supports(asked) is None
     if cancel.after:
@@ -64,7 +64,7 @@ def alike_on_a_table(weight):
 def test_a_time_limit_holds_for_large_tables(limit, monkeypatch):
     monkeypatch.setattr("ldp_core.run.time", clock := Clock())
     asked = alike_on_a_table(9.0)
-    found = of_survey(design_split(asked, EPSILON, SearchLimits(limit)))
+    found = design_split(asked, EPSILON, SearchLimits(limit)).mechanism()
     assert clock.now <= limit + max(LEAST_GRACE, GRACE * limit) + 14
     assert found.supports(asked) is None
     assert isinstance(found, SplitSurvey) or limit < 30
@@ -73,7 +73,7 @@ def test_a_time_limit_holds_for_large_tables(limit, monkeypatch):
 @pytest.mark.parametrize("asks", [1, 20, 40, 60, 80, 120])
 def test_large_tables_are_left_at_once_when_somebody_cancels(asks):
     cancel = Asked(asks)
-    found = of_survey(design_split(alike_on_a_table(9.0), EPSILON, SearchLimits(None, 1, 0, None, cancel)))
+    found = design_split(alike_on_a_table(9.0), EPSILON, SearchLimits(None, 1, 0, None, cancel)).mechanism()
     assert cancel.after <= 6
     assert isinstance(found, SplitSurvey if cancel.left > 0 else ScrambledPatterns)
 
@@ -89,7 +89,7 @@ def test_large_tables_have_merged_types_before_any_search_over_all_types(monkeyp
 
     monkeypatch.setattr("ldp_core.run.time", clock)
     monkeypatch.setattr(splitting, "design_strategy", slow)
-    found = of_survey(design_split(alike_on_a_table(9.0), EPSILON, SearchLimits(1_200)))
+    found = design_split(alike_on_a_table(9.0), EPSILON, SearchLimits(1_200)).mechanism()
     assert searched == [3]
     assert found.own[0].mechanism.n == 576
 

@@ -35,7 +35,7 @@ from ldp_core.workloads import (
     tables_asked,
 )
 from ldp_core.workloads.pricing import price
-from ldp_core.workloads.surveyed import TOGETHER, groups, surveyed_bits
+from ldp_core.workloads.surveyed import TOGETHER, as_tables, groups
 
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
@@ -245,7 +245,7 @@ def test_totals_beside_pairs_become_a_survey_where_strategies_fit_their_tables(p
     ids=lambda given: repr(given) if isinstance(given, Workload) else "",
 )
 def test_questions_about_few_bits_are_a_survey_whatever_the_bits_are_called(workload, served):
-    found = surveyed_bits(workload)
+    found = as_tables(workload)
     assert (found is not None) == served
     if found is not None:
         assert found.n == workload.n

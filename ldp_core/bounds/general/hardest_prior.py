@@ -18,7 +18,7 @@ from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.singular_values import LEAST_SHARE, decompositions, least_favourable_prior
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, unchecked
-from ldp_core.workloads import DENSE_TYPES, Survey, Workload
+from ldp_core.workloads import DENSE_TYPES, Workload
 
 # The search is over when the types' variances say that no prior gives this much more.
 SETTLED = 1e-3
@@ -57,7 +57,7 @@ def worst_case(
     """
     budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
 
-    if workload.symmetry_group.all_alike or (isinstance(workload, Survey) and workload.n > DENSE_TYPES):
+    if workload.symmetry_group.all_alike or (workload.survey is not None and workload.n > DENSE_TYPES):
         return certificate(workload, epsilon, time_limit, None, callback, cancel)
 
     def at(p: np.ndarray) -> Certificate:

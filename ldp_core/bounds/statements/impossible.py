@@ -6,7 +6,7 @@ from ldp_core.bounds.best import certificate
 from ldp_core.bounds.singular_values import centred_svd, svd
 from ldp_core.bounds.statements.statement import Assumption, Setting, Statement, is_pure
 from ldp_core.wording import magnitude
-from ldp_core.workloads import DENSE_TYPES, Survey
+from ldp_core.workloads import DENSE_TYPES
 
 ASSUMPTIONS = (
     Assumption("Privacy is pure: no delta.", is_pure),
@@ -31,7 +31,7 @@ def _impure(setting: Setting) -> str:
 
 def _too_many_types(setting: Setting) -> str:
     workload = setting.workload
-    known = isinstance(workload, Survey) or workload.symmetry_group.scheme is not None
+    known = workload.survey is not None or workload.symmetry_group.scheme is not None
     if workload.n > DENSE_TYPES and not known:
         return (
             f"Without a symmetry of the workload it needs an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are "

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-import numpy as np
-
 from ldp_core.data.domain import MAX_TYPES, Attribute, Domain, Unit
 from ldp_core.data.domain.dates import first_day, period_of
 from ldp_core.data.tables.counting import Tally
-from ldp_core.people import Counted, Drawn, Records, people_of
+from ldp_core.people import Counted, Records, people_of
 
 _COARSER: dict[Unit, tuple[Unit, ...]] = {
     "day": ("week", "month", "quarter", "year"),
@@ -53,12 +51,7 @@ def joint_facts(domain: Domain, tally: Tally) -> JointFacts:
 def people_facts(people: Counted | Records) -> JointFacts:
     """Size, sparsity and users per type of people; those that are expected in a domain too large to count are taken to differ."""
     size, users = math.prod(people.sizes), people.users
-    if people.by_type is not None:
-        occupied, largest = int(np.count_nonzero(people.by_type)), int(people.by_type.max())
-    elif isinstance(people, Drawn):
-        occupied, largest = min(users, size), 1
-    else:
-        occupied, largest = people.different
+    occupied, largest = people.different
     return JointFacts(size, people.sizes, users, occupied, 1 - occupied / size, users / size, largest)
 
 

@@ -19,7 +19,7 @@ from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys.face import SurveyMechanism
+from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_budget import SplitBudget
@@ -59,9 +59,8 @@ class Alphabet:
     def some(self, number: int) -> np.ndarray:
         """(number, ...) reports of people spread at random, for examples."""
         mechanism, rng = self.mechanism, np.random.default_rng(0)
-        sizes = mechanism.sizes if isinstance(mechanism, SurveyMechanism) else (mechanism.n,)
-        people = rng.integers(0, sizes, size=(number, len(sizes)))
-        sent = mechanism.privatize(people if isinstance(mechanism, SurveyMechanism) else people[:, 0], rng)
+        people = rng.integers(0, mechanism.sizes, size=(number, len(mechanism.sizes)))
+        sent = mechanism.privatize(mechanism.inputs(people), rng)
         return sent.astype(self.dtype, copy=False)
 
     def possible(self, rows: np.ndarray) -> np.ndarray:
@@ -75,9 +74,8 @@ class Alphabet:
 
 def alphabet(mechanism: Mechanism) -> Alphabet:
     """The reports of ``mechanism``. ValueError where they are not whole numbers, but have continuous noise."""
-    columns = len(mechanism.sizes) if isinstance(mechanism, SurveyMechanism) else 0
-    nobody = np.zeros((0, columns) if columns else 0, dtype=np.int64)
-    sent = mechanism.privatize(nobody, np.random.default_rng(0))
+    nobody = np.zeros((0, len(mechanism.sizes)), dtype=np.int64)
+    sent = mechanism.privatize(mechanism.inputs(nobody), np.random.default_rng(0))
     if not np.issubdtype(sent.dtype, np.integer) and not np.issubdtype(sent.dtype, np.bool_):
         raise ValueError(
             "Reports of this mechanism hold continuous noise, so there are no files of them to be collected: choose a mechanism "

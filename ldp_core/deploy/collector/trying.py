@@ -6,8 +6,7 @@ import numpy as np
 
 from ldp_core.deploy.collector.alphabet import alphabet
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.people import Counted, Counts, dense, people_of, users_of
+from ldp_core.people import Counts, users_of
 
 MOST_SIMULATED = 100_000
 """Most people whose reports are simulated."""
@@ -36,17 +35,7 @@ def _people(mechanism: Mechanism, counts: Counts, rng: np.random.Generator, most
     """(N,) types of at most ``most`` people, or (N, d) records for surveys, in random order."""
     users = users_of(counts)
     chosen = rng.choice(users, min(most, users), replace=False)
-    if not isinstance(mechanism, SurveyMechanism):
-        return _owners(dense(counts), chosen)
-    found = people_of(counts, mechanism.sizes)
-    if isinstance(found, Counted):
-        return np.stack(np.unravel_index(_owners(found.counts, chosen), found.sizes), axis=1)
-    return found.codes[chosen if found.weights is None else _owners(found.weights, chosen)].astype(np.int64)
-
-
-def _owners(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Whose place each of ``places`` (N,) is where everyone has as many as ``numbers`` says, one after the other."""
-    return np.searchsorted(np.cumsum(numbers.astype(np.int64)), places, side="right")
+    return mechanism.inputs(mechanism.people(counts).at(chosen))
 
 
 def _ids(number: int, rng: np.random.Generator) -> list[str]:

@@ -66,10 +66,7 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
     told = epsilon.strip()
     if not math.isclose(float(Fraction(told)), mechanism.epsilon, rel_tol=1e-9):
         raise ValueError(f"The mechanism has epsilon {mechanism.epsilon:g}, not {told}: describe it with its own.")
-    sizes = list(mechanism.sizes) if isinstance(mechanism, SurveyMechanism) else [mechanism.n]
-    if domain is not None and sizes != (
-        list(domain.shape) if isinstance(mechanism, SurveyMechanism) else [domain.size]
-    ):
+    if domain is not None and not mechanism.fits(domain.shape):
         raise ValueError(
             "The domain has other types than the mechanism: describe it with the domain that it was built for."
         )
@@ -82,7 +79,7 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
         "domain": values,
         "domain_id": domain_id(values),
         "signature": None,
-        "sampler": {"sizes": sizes, **sampler(mechanism)},
+        "sampler": {"sizes": list(mechanism.sizes), **sampler(mechanism)},
     }
     return {"design": design_id(description), **description}
 

@@ -20,7 +20,7 @@ from ldp_core.deploy.kit.markup import Node, element, listed, page, table
 from ldp_core.designs import Configuration, choices, guarantee
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import Counts, users_of
-from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads import Workload
 
 NIST = "https://doi.org/10.6028/NIST.SP.800-226"
 SHOWN_QUERIES = 24
@@ -149,8 +149,9 @@ def _queries(
         return []
     judged = verdicts.judged_queries(workload)
     users = float(users_of(counts))
-    if isinstance(workload, Survey):
-        spread, whose = counts, "for the people expected"
+    if workload.survey is not None:
+        errors = np.sqrt(frames.variances_of(mechanism, workload, counts, judged)) / users
+        whose = "for the people expected"
     else:
         spread, whose = np.full(workload.n, users / workload.n), "for people spread evenly over all types"
     errors = np.sqrt(frames.variances_of(mechanism, workload, spread, judged)) / users

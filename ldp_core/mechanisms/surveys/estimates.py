@@ -24,12 +24,10 @@ from ldp_core.workloads.surveyed import by_tables
 def as_survey(workload: Workload, sizes: tuple[int, ...]) -> Survey:
     """The ``workload`` on attributes of ``sizes`` as a survey: itself, a single group about all attributes, or past `DENSE_TYPES` types a group
     for each table asked about. ValueError for other types, and for tables that are too large."""
-    if isinstance(workload, Survey):
-        if workload.shape != sizes:
-            raise ValueError(
-                f"The mechanism has attributes of sizes {list(sizes)}, the workload {list(workload.shape)}."
-            )
-        return workload
+    if (survey := workload.survey) is not None:
+        if survey.shape != sizes:
+            raise ValueError(f"The mechanism has attributes of sizes {list(sizes)}, the workload {list(survey.shape)}.")
+        return survey
     if workload.n != math.prod(sizes):
         raise ValueError(
             f"The mechanism has {magnitude(math.prod(sizes))} types, the workload {magnitude(workload.n)}."
@@ -59,6 +57,10 @@ class SurveyEstimate(Estimate):
     @property
     def total(self) -> float:
         return self.users
+
+    @property
+    def survey(self) -> SurveyEstimate:
+        return self
 
     def counts(self) -> None:
         """None: what is estimated are tables."""

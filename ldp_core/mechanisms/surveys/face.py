@@ -15,7 +15,7 @@ from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Contributions, FromCovariance, Reports
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
-from ldp_core.people import MOST_CELLS, Counts, Tables, people_of
+from ldp_core.people import MOST_CELLS, Counted, Counts, Records, Tables, people_of
 from ldp_core.wording import magnitude
 from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Survey, Workload, in_chunks
 from ldp_core.workloads.surveys import eigenvalues
@@ -67,8 +67,18 @@ class SurveyMechanism(FromCovariance):
         """How many values each attribute has."""
         return self._shape
 
+    @property
+    def survey(self) -> SurveyMechanism:
+        return self
+
     def fits(self, shape: Sequence[int]) -> bool:
         return tuple(shape) == self._shape
+
+    def people(self, counts: Counts) -> Counted | Records:
+        return people_of(counts, self.sizes)
+
+    def inputs(self, records: np.ndarray) -> np.ndarray:
+        return records
 
     def __repr__(self) -> str:
         plain = [f"{key} {value}" for key, value in self.parameters.items() if isinstance(value, (str, int, float))]
@@ -193,7 +203,7 @@ class SurveyMechanism(FromCovariance):
         found = self._profiles(survey)
         if all(profile.size == 1 for _, profile in found):
             one = math.fsum(float(profile[0]) for _, profile in found)
-            return np.array([one]) if isinstance(workload, Survey) else np.full(self.n, one)
+            return np.array([one]) if workload.survey is not None else np.full(self.n, one)
         return at_all_types(self.sizes, found) if self.n <= MOST_CELLS else np.array([largest(self.sizes, found)])
 
     def average_of(self, workload: Workload) -> float:

@@ -278,8 +278,8 @@ class SampledSets(SurveyMechanism):
         """How many people with each combination of values of a set have drawn it, for each set. Simulation only."""
         starts = np.concatenate([[0], np.cumsum(self._cells)])
         found = np.zeros(starts[-1], dtype=np.int64)
-        if isinstance(people, Counted):  # those who are left draw the next set with its share of what is left
-            left, rest = check_counts(people, self.n), np.cumsum(self.shares[::-1])[::-1]
+        if people.by_type is not None:  # those who are left draw the next set with its share of what is left
+            left, rest = check_counts(people.by_type, self.n), np.cumsum(self.shares[::-1])[::-1]
             for k, members in enumerate(self.sets):
                 took = rng.binomial(left, min(1.0, self.shares[k] / rest[k]))
                 left = left - took

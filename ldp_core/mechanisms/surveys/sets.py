@@ -45,6 +45,6 @@ def without_held(sets: Iterable[Set]) -> tuple[Set, ...]:
 
 def only_survey(workload: Workload) -> Survey:
     """``workload``, a survey, or a ValueError."""
-    if not isinstance(workload, Survey):
+    if workload.survey is None:
         raise ValueError(f"{NO_SURVEY} Make one with workloads.survey.")
-    return workload
+    return workload.survey

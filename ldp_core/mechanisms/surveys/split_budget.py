@@ -103,16 +103,16 @@ class SplitBudget(SurveyMechanism):
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Person by person; counts of all types an attribute at a time, however many people. Simulation only."""
         people = people_of(counts, self.sizes)
-        if isinstance(people, Counted):
-            return Reports(self.digest, people.users, self._tables_of(self._responded(people, rng)))
+        if people.by_type is not None:
+            return Reports(self.digest, people.users, self._tables_of(self._responded(people.by_type, rng)))
         found = np.zeros(self._starts[-1], dtype=np.int64)
         for records in people.chunks():
             found += self._counted(self.privatize(records, rng))
         return Reports(self.digest, people.users, found)
 
-    def _responded(self, people: Counted, rng: np.random.Generator) -> Counted:
-        """The reported types: along each attribute some tell the truth, and all others are spread evenly. Simulation only."""
-        table = check_counts(people, self.n).reshape(self.sizes)
+    def _responded(self, counts: np.ndarray, rng: np.random.Generator) -> Counted:
+        """The reported types of ``counts`` (n,): along each attribute some tell the truth, and all others are spread evenly. Simulation only."""
+        table = check_counts(counts, self.n).reshape(self.sizes)
         for i, response in self.responses.items():
             truthful = rng.binomial(table, response.truthful)
             others = (table - truthful).sum(axis=i)
@@ -164,7 +164,8 @@ def build(workload: Workload, epsilon: float) -> SplitBudget:
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
     """Why epsilon cannot be split, None where it can (or the workload is not known yet)."""
-    return too_little(workload, epsilon) if isinstance(workload, Survey) else None
+    survey = None if workload is None else workload.survey
+    return None if survey is None else too_little(survey, epsilon)
 
 
 @dataclass(frozen=True)

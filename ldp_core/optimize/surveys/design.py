@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldp_core.anova import Set
 from ldp_core.mechanisms.surveys.pattern import Pattern
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.optimize.base import DEFAULT, Design, SearchLimits, fields_of
 from ldp_core.optimize.surveys.search import SurveySearch
 from ldp_core.privacy import check_epsilon
@@ -31,6 +33,16 @@ class SurveyDesign(Design):
     patterns: tuple[Pattern, ...]
     shares: np.ndarray
     survey: Survey
+
+    @property
+    def divided(self) -> tuple[tuple[tuple[Set, np.ndarray], ...], SurveyDesign | None, np.ndarray]:
+        """The strategies on single tables (none), the patterns of everyone else, and the shares of people."""
+        return (), self, np.ones(1)
+
+    def mechanism(self) -> ScrambledPatterns:
+        """The mechanism with these patterns."""
+        parameters = {"workload": self.survey.spec, "seed": self.seed, "rounds": self.rounds}
+        return ScrambledPatterns("optimized", self.survey.shape, self.epsilon, self.patterns, self.shares, parameters)
 
     @property
     def contents(self) -> str:

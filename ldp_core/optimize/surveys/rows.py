@@ -56,7 +56,7 @@ def about_tables(workload: Workload) -> Survey | None:
     shape = _shape(workload)
     telling = {i for i, size in enumerate(shape) if size > 1}
     if (
-        isinstance(workload, Survey)
+        workload.survey is not None
         or workload.n <= FEWEST_TYPES
         or len(telling) < 2
         or workload.symmetry_group.scheme is not None
@@ -80,16 +80,15 @@ def rows(found: SurveyDesign | SplitDesign, seed: int) -> Rows:
     """The rows of a design for tables: all of its strategies, and as many scrambled patterns as `ROWS_PER_TYPE` and `MOST_ENTRIES` allow."""
     shape, ratio, rng = found.survey.shape, exp_epsilon(found.epsilon), generator(seed)
     budget = min(ROWS_PER_TYPE * found.survey.n, MOST_ENTRIES // found.survey.n)
-    if isinstance(found, SurveyDesign):
-        return _images(found, 1.0, shape, ratio, budget, rng)
-    shares, parts = found.shares / found.shares.sum(), []
-    for (members, strategy), share in zip(found.own, shares, strict=False):
+    own, rest, shares = found.divided
+    shares, parts = shares / shares.sum(), []
+    for (members, strategy), share in zip(own, shares, strict=False):
         least = strategy.min(axis=1)
         high = strategy > least[:, None] * (1 + ratio) / 2
         telling = high.any(axis=1) & ~high.all(axis=1)
         parts.append((high[telling][:, _lifted(shape, members)], share * least[telling]))
-    if found.rest is not None:
-        parts.append(_images(found.rest, float(shares[-1]), shape, ratio, max(1, round(shares[-1] * budget)), rng))
+    if rest is not None:
+        parts.append(_images(rest, float(shares[-1]), shape, ratio, max(1, round(shares[-1] * budget)), rng))
     return np.vstack([high for high, _ in parts]), np.concatenate([weights for _, weights in parts])
 
 

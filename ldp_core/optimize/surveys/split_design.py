@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldp_core.anova import Set
+from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
+from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.optimize.base import DEFAULT, Design, SearchLimits
 from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.columns.merged import Mixed, mixed
@@ -35,6 +38,21 @@ class SplitDesign(Design):
     rest: SurveyDesign | None
     shares: np.ndarray
     survey: Survey
+
+    @property
+    def divided(self) -> tuple[tuple[tuple[Set, np.ndarray], ...], SurveyDesign | None, np.ndarray]:
+        """The strategies on single tables, the patterns of everyone else, and the shares of people."""
+        return self.own, self.rest, self.shares
+
+    def mechanism(self) -> SplitSurvey:
+        """The mechanism whose people are divided so."""
+        sizes, epsilon = self.survey.shape, self.epsilon
+        parameters = {"workload": self.survey.spec, "seed": self.seed, "rounds": self.rounds}
+        own = [Own(members, ExplicitMechanism("optimized", strategy, epsilon)) for members, strategy in self.own]
+        rest = None
+        if self.rest is not None:
+            rest = ScrambledPatterns("optimized", sizes, epsilon, self.rest.patterns, self.rest.shares)
+        return SplitSurvey("optimized", sizes, epsilon, own, rest, self.shares, parameters)
 
     @property
     def contents(self) -> str:

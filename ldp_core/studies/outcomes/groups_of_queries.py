@@ -77,8 +77,8 @@ def query_groups(workload: Workload, labels: Sequence[str] | None = None, parts:
         cells = [math.prod(workload.shape[i] for i in subset) for subset in workload.subsets]
         called = [axis.name for axis in workload.axes or ()] or [f"x{i + 1}" for i in range(len(workload.shape))]
         return _by_attributes([[called[i] for i in subset] for subset in workload.subsets], cells)
-    if isinstance(workload, Survey):
-        return _by_set(workload)
+    if workload.survey is not None:
+        return _by_set(workload.survey)
     if isinstance(workload, Parity):
         sizes = [math.comb(workload.d, k) for k in range(workload.max_weight + 1)]  # light ones come first
         return _grouped("attributes in the parity", [str(k) for k in range(len(sizes))], range(len(sizes)), sizes)
@@ -98,10 +98,8 @@ def counts_people(workload: Workload) -> bool:
         return all(map(counts_people, workload.factors))
     if isinstance(workload, OnAttributes):
         return counts_people(workload.base)
-    if isinstance(workload, Survey):
-        return all(
-            counts_people(base) for base in {group.base.digest: group.base for group in workload.groups}.values()
-        )
+    if workload.survey is not None:
+        return all(map(counts_people, {group.base.digest: group.base for group in workload.survey.groups}.values()))
     if isinstance(workload, Custom):
         W = workload.matrix
         return bool(((W == 0) | (W == 1)).all())
