@@ -39,7 +39,7 @@ def tables_asked(workload: Workload, shape: Sequence[int]) -> WorkloadSize:
     """The tables that ``workload`` reads, on types in a table of ``shape``: one of all attributes, unless it is a `Survey`."""
     every = tuple(range(len(shape)))
     if workload.survey is None:
-        return Asked(workload.num_queries, 1, workload.n, every, workload.n, ())
+        return WorkloadSize(workload.num_queries, 1, workload.n, every, workload.n, ())
     sets = {group.attributes for group in workload.survey.groups}
     sizes = {members: math.prod(shape[i] for i in members) for members in sets}
     largest = min(sizes, key=lambda members: (-sizes[members], members))

@@ -5,7 +5,6 @@ import pytest
 from clock import Clock
 
 from ldp_core import workloads
-from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.optimize import SearchLimits

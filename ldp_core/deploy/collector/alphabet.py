@@ -19,7 +19,6 @@ from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys.groups import SplitSurvey
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_budget import SplitBudget

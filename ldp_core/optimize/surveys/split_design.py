@@ -9,8 +9,8 @@ import numpy as np
 
 from ldp_core.anova import Set
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.surveys.groups import Own, SplitSurvey
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from ldp_core.optimize.base import DEFAULT, Design, SearchLimits
 from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.columns.merged import Mixed, mixed
@@ -48,7 +48,7 @@ class SplitDesign(Design):
         """The mechanism whose people are divided so."""
         sizes, epsilon = self.survey.shape, self.epsilon
         parameters = {"workload": self.survey.spec, "seed": self.seed, "rounds": self.rounds}
-        own = [Own(members, ExplicitMechanism("optimized", strategy, epsilon)) for members, strategy in self.own]
+        own = [GroupTable(members, ExplicitMechanism("optimized", strategy, epsilon)) for members, strategy in self.own]
         rest = None
         if self.rest is not None:
             rest = ScrambledPatterns("optimized", sizes, epsilon, self.rest.patterns, self.rest.shares)
