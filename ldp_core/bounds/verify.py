@@ -239,7 +239,7 @@ def exp_epsilon_minus_one(text: str) -> Fraction:
 
 
 def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fraction) -> float:
-    """The bound from C, mu, gamma, N, k and kappa, in floating point."""
+    """The bound from C, mu, gamma, N, k and kappa, and from cuts on three types, in floating point."""
     G, n, D = gram(document, data), document["types"], float(exp_epsilon_minus_one) * (1 + 4 * U)
     given = document["workload"].get("roundings", 0)
     if not (type(given) is int and 0 <= given <= MOST_ROUNDINGS):

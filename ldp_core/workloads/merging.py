@@ -49,10 +49,11 @@ def merged(workload: Workload, most: int, check: Callable[[], None] = lambda: No
     """The queries on the types that they distinguish; None where these are more than ``most``, or no fewer than there are types, or a single one;
     and where there is too much to look through, or entries are neither given as they are nor whole. ``check`` is called before each group is
     looked at, and may raise."""
-    survey = workload.survey or Survey((workload.n,), [Group((0,), workload)])
-    entries = sum(group.base.num_queries * group.base.n for group in survey.groups)
+    groups = [Group((0,), workload)] if workload.survey is None else workload.survey.groups
+    entries = sum(group.base.num_queries * group.base.n for group in groups)
     if workload.num_queries > MOST_QUERIES or entries > MOST_ENTRIES:
         return None
+    survey = workload.survey or Survey((workload.n,), groups)
     pieces = [[*_pieces(group.base, group.weight, int(group.weight != 1))] for group in survey.groups]
     rounded = max(steps for own in pieces for _, steps in own)
     if math.isinf(rounded):

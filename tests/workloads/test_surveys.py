@@ -240,7 +240,7 @@ def test_totals_beside_pairs_become_a_survey_where_strategies_fit_their_tables(p
         (ldp.workloads.k_way_marginals(11, 3), False),  # a strategy over all types can be written out
         (ldp.workloads.prefix(4096), False),
         (ldp.workloads.histogram(4096), False),
-        (ldp.workloads.survey([2] * 12, 3), False),
+        (ldp.workloads.survey([2] * 12, 3), True),
     ],
     ids=lambda given: repr(given) if isinstance(given, Workload) else "",
 )

@@ -83,7 +83,10 @@ class Path:
         second += every_pair
         second += share * np.outer(p, p)
         second -= self._central()
-        first = first + every_type + share * (2 * p + relaxation.exp_epsilon_minus_one * p * p)
+        products, singles, constant = self._triples(-self.weight / point.triples)
+        second += products
+        mass += constant
+        first = first + singles + every_type + share * (2 * p + relaxation.exp_epsilon_minus_one * p * p)
         return relaxation.eliminated(second, first, mass + whole + share)
 
     def _triples(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -127,6 +130,7 @@ class Path:
         point, relaxation = self.point, self.relaxation
         bend = self._pair_multipliers / (point.moments.second + np.eye(relaxation.n))
         cut_bend = self.cut_weight / point.cuts**2
+        triple_bend = self.weight / point.triples**2
         share, p, D = self.cut_weight / point.schur, point.null, relaxation.exp_epsilon_minus_one
 
         def apply(second: np.ndarray, mass: float) -> tuple[np.ndarray, float]:

@@ -36,7 +36,7 @@ def starting_point(relaxation: Relaxation, ratio: float, check: Check = unchecke
 def _candidates(relaxation: Relaxation, ratio: float, check: Check) -> Iterator[tuple[Moments, float]]:
     """Moments to try in turn, each with the weight to begin with."""
     n, r, D = relaxation.n, relaxation.reference, relaxation.exp_epsilon_minus_one
-    share, mass = _independent(relaxation, ratio)
+    share, _ = _independent(relaxation, ratio)
     correlation = field_correlation(relaxation.gram)
     for shrinkage in SHRINKAGES:
         both = D**2 * _orthant(shrinkage * correlation, share, check)

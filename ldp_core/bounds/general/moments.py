@@ -91,6 +91,10 @@ class Relaxation:
         total = moments.first.sum()
         return moments.second.sum() + D * total - (2 * k + 1) * D * total + k * (k + 1) * D**2 * moments.mass
 
+    def triple_values(self, moments: Moments) -> np.ndarray:
+        """The cuts on three types (t,), linear in the moments."""
+        return self.triples.values(moments.second, moments.first, moments.mass, self.exp_epsilon_minus_one)
+
     def point(self, moments: Moments) -> InteriorPoint | None:
         """The point at ``moments`` with the values that the barrier needs; None outside the
         relaxation."""
@@ -110,9 +114,10 @@ class Relaxation:
         half = blas.dgemm(1.0, self.gram, inverse)
         objective = float(half.trace())
         logs = np.log(second)
-        pairs, others = float(logs.sum() - logs.trace()), float(np.log(cuts).sum() + np.log(schur))
+        pairs = float(logs.sum() - logs.trace() + np.log(triples).sum())
+        others = float(np.log(cuts).sum() + np.log(schur))
         return InteriorPoint(
-            moments, inverse, half, objective, cuts, second_inverse, null, float(schur), (pairs, others)
+            moments, inverse, half, objective, cuts, triples, second_inverse, null, float(schur), (pairs, others)
         )
 
     def barrier(self, point: InteriorPoint, pair_weight: float, cut_weight: float) -> float:

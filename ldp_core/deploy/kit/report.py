@@ -150,8 +150,7 @@ def _queries(
     judged = verdicts.judged_queries(workload)
     users = float(users_of(counts))
     if workload.survey is not None:
-        errors = np.sqrt(frames.variances_of(mechanism, workload, counts, judged)) / users
-        whose = "for the people expected"
+        spread, whose = counts, "for the people expected"
     else:
         spread, whose = np.full(workload.n, users / workload.n), "for people spread evenly over all types"
     errors = np.sqrt(frames.variances_of(mechanism, workload, spread, judged)) / users

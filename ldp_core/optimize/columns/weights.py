@@ -115,7 +115,7 @@ def update(
     have one; it does not bear on the column sums. Raises Singular where M is.
     """
     block, solved_odd = RowBlock(rows, root, single), None
-    factor, solved = block.solved(weights / masses, exact, check)
+    solved = block.solved(weights / masses, exact, check)
     objective = float(np.einsum("ij,ji->", solved, root))
     worth = block.lengths(solved, check) / masses
     if odd is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ldp_core.optimize.gradient.projection import project, project_types
 from ldp_core.optimize.objective import Evaluation, evaluate, multipliers, slopes, types_to_outputs
+from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.privacy import exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
@@ -102,7 +103,7 @@ class Descent:
 
     def __init__(self, root: np.ndarray, epsilon: float, point: FeasibleStrategy, check: Check = unchecked):
         self.point, self._check = point, check
-        self._root, self._epsilon, self._ratio = root, epsilon, exp_epsilon(epsilon)
+        self._root, self._ratio = root, exp_epsilon(epsilon)
         n = len(point.transposed)
         self._mu = np.full(n, point.objective / n)
         self._shift = np.zeros(n)
@@ -154,20 +155,6 @@ class Descent:
         self.point = point if at is None else FeasibleStrategy(transposed, point.lower, at)
         self._reset()
 
-    def finish(self, point: FeasibleStrategy) -> tuple[np.ndarray, float]:
-        """The strategy (m, n) of ``point`` without rows that are never sent, and its objective."""
-        kept = point.lower * self._ratio > NEGLIGIBLE
-        strategy = np.ascontiguousarray(point.transposed.T)
-        if kept.all():
-            return strategy, point.objective
-        lower = point.lower[kept]
-        try:
-            strategy = project(strategy[kept], lower, self._epsilon, self._check)
-            found = _evaluated(strategy, lower, self._root, "rows that are never sent were needed.", self._check)
-        except Interrupted:
-            return np.ascontiguousarray(point.transposed.T), point.objective
-        return strategy, found.objective
-
     def _trial_step(self, product: np.ndarray, curvature: np.ndarray) -> float:
         """First step length: entries then move by about their own size 1/m."""
         point = self.point
@@ -197,3 +184,45 @@ class Descent:
         transposed, self._shift = project_types(values, lower, lower * self._ratio, self._shift, check=self._check)
         at = evaluate(transposed, self._root, self._check)
         return None if at is None else FeasibleStrategy(transposed, lower, at)
+
+
+class DescentSearch(ABC):
+    """What searches by descents share: a start, the best point, and the strategy that it ends with."""
+
+    finished = False
+    best: FeasibleStrategy | None = None
+
+    def __init__(
+        self,
+        workload: Workload,
+        root: np.ndarray,
+        epsilon: float,
+        start: Callable[[], FeasibleStrategy],
+        rng: np.random.Generator,
+        check: Check,
+    ):
+        self._workload, self._root, self._epsilon, self._start = workload, root, epsilon, start
+        self._rng, self._check = rng, check
+
+    @abstractmethod
+    def prepare(self) -> None: ...
+    @abstractmethod
+    def round(self) -> None: ...
+
+    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
+        """The best strategy (m, n) without rows that are never sent, and its objective."""
+        point, ratio = self.best, exp_epsilon(self._epsilon)
+        if point is None:  # interrupted before there was a start
+            first = first_orbits(self._workload.gram_dense(), ratio, Shifts.of(self._workload))
+            return np.ascontiguousarray(first.transposed.T), first.objective
+        kept = point.lower * ratio > NEGLIGIBLE
+        strategy = np.ascontiguousarray(point.transposed.T)
+        if kept.all():
+            return strategy, point.objective
+        lower = point.lower[kept]
+        try:
+            shorter = project(strategy[kept], lower, self._epsilon, self._check)
+            found = _evaluated(shorter, lower, self._root, "rows that are never sent were needed.", self._check)
+        except Interrupted:
+            return strategy, point.objective
+        return shorter, found.objective

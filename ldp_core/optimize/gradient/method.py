@@ -9,11 +9,11 @@ import numpy as np
 
 from ldp_core import pictures
 from ldp_core.optimize.base import Design, SearchLimits, fields_of
-from ldp_core.optimize.gradient.descent import Descent, FeasibleStrategy, random_start, start_from
+from ldp_core.optimize.gradient.descent import Descent, DescentSearch, FeasibleStrategy, random_start, start_from
+from ldp_core.optimize.gradient.literal import LiteralDescent
 from ldp_core.optimize.sizes import too_large
-from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
-from ldp_core.privacy import check_epsilon, exp_epsilon, fitted_exp_epsilon
-from ldp_core.run import Check, drive, generator
+from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
+from ldp_core.run import drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -88,29 +88,15 @@ def projected_gradient(
         raise ValueError(f"The algorithm must be one of {', '.join(ALGORITHMS)}; got {algorithm!r}.")
     kind: type[DescentSearch] = LiteralDescent if algorithm == "literal" else _Descents
     with blas_threads(workload.n):
-        run = drive(_Descents(workload, root, held, start, rng, budget.check), budget)
+        run = drive(kind(workload, root, held, start, rng, budget.check), budget)
     return Optimized(run.found[0], **fields_of(run, epsilon, limits))
 
 
-class _Descents:
+class _Descents(DescentSearch):
     """Descents one after the other: each starts at the best point so far, perturbed, once the last has settled."""
 
-    finished = False
-    best: FeasibleStrategy | None = None
-
-    def __init__(
-        self,
-        workload: Workload,
-        root: np.ndarray,
-        epsilon: float,
-        start: Callable[[], FeasibleStrategy],
-        rng: np.random.Generator,
-        check: Check,
-    ):
-        self._workload, self._root, self._epsilon, self._start = workload, root, epsilon, start
-        self._rng, self._check = rng, check
-        self._target = np.inf
-        self._failures = 0
+    _target = math.inf
+    _failures = 0
 
     def prepare(self) -> None:
         self.best = point = self._start()
@@ -126,12 +112,6 @@ class _Descents:
         settled = len(self._recent) > WINDOW and self._recent[-1] > self._recent[-1 - WINDOW] * (1 - SETTLED)
         if settled or not moved:
             self._restart()
-
-    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
-        if self.best is None:  # interrupted before there was a start
-            first = first_orbits(self._workload.gram_dense(), exp_epsilon(self._epsilon), Shifts.of(self._workload))
-            return np.ascontiguousarray(first.transposed.T), first.objective
-        return self.descent.finish(self.best)
 
     def _restart(self) -> None:
         assert self.best is not None
