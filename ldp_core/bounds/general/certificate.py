@@ -112,6 +112,8 @@ SLACK = 0.05
 # Shares of independent entries to try, so that moments meet new cuts, and the most rounds of cuts.
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 0.9, 0.97, 1.0)
 MOST_CUT_ROUNDS = 4
+# Looking for cuts takes n^3 steps: more types are not looked through.
+MOST_CUT_TYPES = 512
 
 
 @dataclass(frozen=True, repr=False)
@@ -311,7 +313,8 @@ def _stages(
             path.tighten(1 / SHRINK)
             continue
         rounds += 1
-        cut = _cut(path, ratio) if rounds <= MOST_CUT_ROUNDS and (gained or rounds == 1) else None
+        more = rounds <= MOST_CUT_ROUNDS and (gained or rounds == 1) and n <= MOST_CUT_TYPES
+        cut = _cut(path, ratio) if more else None
         if cut is None:
             return
         path = cut
