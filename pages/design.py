@@ -8,9 +8,6 @@ import streamlit as st
 
 from ldp_core import charts, designs, frames, library, verdicts, wording
 from ldp_core.designs.setting import AT_ONCE_TYPES, Curve, Proof
-from ldp_core.mechanisms import ScrambledPatterns, SplitSurvey
-from ldp_core.mechanisms.surveys.sampled import SampledSets
-from ldp_core.workloads import Survey
 from pages.ui import layout, lazy, listing, patterns, privacy_accuracy
 from pages.ui.controls import target_control
 from pages.ui.design import choices
@@ -337,10 +334,8 @@ with results:
             "closing-gap",
             pd.concat({"mechanism": found, "bound": proved_so_far}, names=["curve"]).reset_index("curve"),
         )
-    if isinstance(mechanism, ScrambledPatterns | SplitSurvey):
+    if mechanism.split or mechanism.scrambled or mechanism.component_information:
         patterns.of_survey(state, mechanism)
-    elif isinstance(mechanism, SampledSets) and isinstance(design.workload, Survey):
-        patterns.draw_fourier_weights(state, mechanism, design.workload, "fourier-weights")
     elif not patterns.drawable(mechanism):
         st.info(
             "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "

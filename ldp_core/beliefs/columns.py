@@ -19,7 +19,6 @@ import numpy as np
 
 from ldp_core.beliefs.reports import Exposure
 from ldp_core.mechanisms import Mechanism, SplitSurvey
-from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.random_set import RandomSet
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
 from ldp_core.people import People
@@ -44,8 +43,8 @@ def exposure_of_columns(
     below what the commonest cell gives. None for what is
     not computed: all but ``between`` for mechanisms whose reports are no sets of cells. ValueError where a table is too large.
     """
-    if isinstance(mechanism, SplitSurvey):
-        return _of_designs(mechanism, people, tuple(attributes), cancel)
+    if mechanism.split is not None:
+        return _of_designs(mechanism.split, people, tuple(attributes), cancel)
     most = math.inf if mechanism.delta > 0 else mechanism.audit().epsilon
     looks = mechanism.random_sets()
     if looks is None:
@@ -218,10 +217,10 @@ def _gained(
 
 def drawn_at_random(mechanism: Mechanism | None) -> bool:
     """True if the guess of `exposure_of_columns` is a mean over reports drawn at random; else it is exact, or there is none."""
-    return not isinstance(mechanism, SplitSurvey) or mechanism.rest is not None
+    return mechanism is None or mechanism.split is None or mechanism.scrambled is not None
 
 
 def about_columns(mechanism: Mechanism | None, people: People) -> bool:
     """True if beliefs are computed about a few attributes of a person rather than about their type: where there are too many
     types, or reports are made for surveys."""
-    return people.by_type is None or isinstance(mechanism, SurveyMechanism)
+    return people.by_type is None or (mechanism is not None and mechanism.survey is not None)

@@ -134,8 +134,8 @@ def read(written: Written, workload: Workload, epsilon: str, checked: Sequence[f
         if not all(np.all(np.isfinite(array)) for array in given.values()):
             raise ValueError("some of its numbers are not finite")
         number = float(document["epsilon"])
-        if document["workload"] == {"gram": "parts"} and isinstance(workload, Survey):
-            document["workload"]["sizes"] = list(workload.shape)  # older files do not name them
+        if document["workload"] == {"gram": "parts"} and workload.survey is not None:
+            document["workload"]["sizes"] = list(workload.survey.shape)  # older files do not name them
         if document["epsilon"] != _decimal(epsilon, number):
             raise ValueError(
                 f"it is about epsilon {strict_json.shorten(document['epsilon'])}, and the design has {epsilon}"
@@ -418,10 +418,10 @@ def _rebuilt(
     """The certificate that a document speaks of, about ``workload``; of its value nothing is known. KeyError, TypeError or ValueError for
     what is none."""
     kind = document["kind"]
-    if isinstance(workload, Survey) and kind == "tables":
-        return _tables_read(document, data, workload, epsilon)
-    if isinstance(workload, Survey) and kind == "parts":
-        return _parts_read(document, data, workload, epsilon, checked)
+    if workload.survey is not None and kind == "tables":
+        return _tables_read(document, data, workload.survey, epsilon)
+    if workload.survey is not None and kind == "parts":
+        return _parts_read(document, data, workload.survey, epsilon, checked)
     if kind == "classes":
         kappa = data["cut_multipliers"]
         cuts = tuple(Cut(data[f"cut{k}"], float(floor)) for k, floor in enumerate(data["floors"]))

@@ -17,7 +17,6 @@ from ldp_core.frames.queries import query_shares as query_shares
 from ldp_core.frames.queries import variances_of as variances_of
 from ldp_core.frames.surveys import attribute_sets as attribute_sets
 from ldp_core.frames.surveys import column_sets as column_sets
-from ldp_core.frames.surveys import explained as explained
 from ldp_core.frames.surveys import fourier_weights as fourier_weights
 from ldp_core.frames.surveys import names_of as names_of
 from ldp_core.frames.surveys import people_by_design as people_by_design

@@ -9,7 +9,6 @@ import pandas as pd
 
 from ldp_core import anova
 from ldp_core.mechanisms import Mechanism
-from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.workloads import Survey
@@ -20,12 +19,6 @@ def names_of(survey: Survey) -> list[str]:
     return (
         [f"x{i + 1}" for i in range(len(survey.shape))] if survey.axes is None else [axis.name for axis in survey.axes]
     )
-
-
-def explained(mechanism: Mechanism, names: Sequence[str]) -> str:
-    """The way a report is made, in words, with the ``names`` of the columns where it mentions
-    single ones."""
-    return mechanism.explain(names) if isinstance(mechanism, SplitSurvey) else mechanism.explain()
 
 
 def attribute_sets(survey: Survey) -> pd.DataFrame:
@@ -89,14 +82,17 @@ def column_sets(mechanism: ScrambledPatterns, names: Sequence[str], part: float 
     return found.sort_values("share", ascending=False, kind="stable").reset_index()
 
 
-def fourier_weights(mechanism: ScrambledPatterns | SampledSets, survey: Survey) -> pd.DataFrame:
+def fourier_weights(mechanism: Mechanism, survey: Survey) -> pd.DataFrame:
     """columns, Fourier weight, ideal: how the information of reports is spread over sets of columns, largest first.
 
     ``fourier_weight`` is the share of dim_A m_A, ``ideal`` that of dim_A sqrt(g_A), where the lower bound would be met (see
     `ldp_core.workloads.surveys`). Components that no question depends on have an ideal of 0.
     """
     c, names = survey.components, names_of(survey)
-    told = {members: anova.dimensions(survey.shape, members) * m for members, m in mechanism.information.items()}
+    told = {
+        members: anova.dimensions(survey.shape, members) * m
+        for members, m in (mechanism.component_information or {}).items()
+    }
     wanted = dict(zip(c.sets, (c.dims * np.sqrt(c.gram)).tolist(), strict=True))
     sets = sorted({*told, *wanted}, key=lambda members: (-wanted.get(members, 0.0), -told.get(members, 0.0), members))
     fourier_weight, ideal = (np.array([one.get(members, 0.0) for members in sets]) for one in (told, wanted))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.anova import Set
 from ldp_core.mechanisms.files import MechanismFile
 from ldp_core.people import Counted, Counts, Records, checked_counts, dense
 from ldp_core.privacy import check_epsilon
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from ldp_core.mechanisms.surveys.estimates import SurveyEstimate
     from ldp_core.mechanisms.surveys.face import SurveyMechanism
     from ldp_core.mechanisms.surveys.random_set import RandomSet
+    from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+    from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 
 FLOATING_POINT = (
     "The guarantee is mathematical: it holds for noise drawn in real numbers, not for a floating-point sampler such as the "
@@ -155,6 +158,18 @@ class Mechanism(Protocol):
     def survey(self) -> SurveyMechanism | None:
         """The mechanism as one for surveys, where it is one: its answers are tables of a few attributes."""
 
+    @property
+    def split(self) -> SplitSurvey | None:
+        """The mechanism as one whose people are split among several designs, where it is one."""
+
+    @property
+    def scrambled(self) -> ScrambledPatterns | None:
+        """The scrambled patterns that everyone sends, or everyone without a strategy of their own."""
+
+    @property
+    def component_information(self) -> Mapping[Set, float] | None:
+        """{A: m_A} for sets A of attributes, where reports have nothing but these: see `ldp_core.anova`."""
+
     def fits(self, shape: Sequence[int]) -> bool:
         """True if the types of a domain of this shape are those of the mechanism."""
 
@@ -219,6 +234,8 @@ class Mechanism(Protocol):
 
     def audit(self) -> Audit: ...
     def explain(self) -> str: ...
+    def explain_with(self, names: Sequence[str]) -> str:
+        """`explain`, with the ``names`` of the columns where it mentions single ones."""
 
 
 @dataclass(frozen=True)
@@ -304,6 +321,21 @@ class FromCovariance(ABC):
     @property
     def survey(self) -> SurveyMechanism | None:
         """The mechanism as one for surveys, where it is one: its answers are tables of a few attributes."""
+        return None
+
+    @property
+    def split(self) -> SplitSurvey | None:
+        """The mechanism as one whose people are split among several designs, where it is one."""
+        return None
+
+    @property
+    def scrambled(self) -> ScrambledPatterns | None:
+        """The scrambled patterns that everyone sends, or everyone without a strategy of their own."""
+        return None
+
+    @property
+    def component_information(self) -> Mapping[Set, float] | None:
+        """{A: m_A} for sets A of attributes, where reports have nothing but these: see `ldp_core.anova`."""
         return None
 
     def people(self, counts: Counts) -> Counted | Records:
@@ -430,6 +462,10 @@ class FromCovariance(ABC):
 
     def explain(self) -> str:
         return self._explanation
+
+    def explain_with(self, names: Sequence[str]) -> str:
+        """`explain`, with the ``names`` of the columns where it mentions single ones."""
+        return self.explain()
 
 
 @runtime_checkable

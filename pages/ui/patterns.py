@@ -17,8 +17,6 @@ from ldp_core.data.domain import Domain
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import ExplicitMechanism, Mechanism, ScrambledPatterns, SplitSurvey
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.workloads import Survey
 from pages.ui import layout
 from pages.ui.session.state import Session
@@ -77,7 +75,7 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
             sides = st.columns(2)
     for name in missing:
         title = library.spec(name).title
-        if isinstance(mechanism := ready[name], SurveyMechanism):
+        if (mechanism := ready[name]).survey is not None:
             st.caption(f"**{title}** has too many possible reports to draw. {plain(explained(state, mechanism))}")
         elif library.spec(name).continuous:
             st.caption(f"{title} has no patterns: it sends numbers, not one of a list of reports.")
@@ -96,21 +94,21 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
 
 def explained(state: Session, mechanism: Mechanism) -> str:
     """How a report is made, in words."""
-    return frames.explained(mechanism, [one.name for one in state.setting.domain.attributes])
+    return mechanism.explain_with([one.name for one in state.setting.domain.attributes])
 
 
-def of_survey(state: Session, mechanism: ScrambledPatterns | SplitSurvey) -> None:
+def of_survey(state: Session, mechanism: Mechanism) -> None:
     """A survey mechanism: who is asked about which columns, what a report shows, and how well that suits the questions."""
     survey = state.setting.workload.survey
     if survey is None:
         return
-    if isinstance(mechanism, ScrambledPatterns):
-        _of_patterns(state, mechanism, survey)
+    if mechanism.split is not None:
+        _of_designs(state, mechanism.split, survey)
+    if mechanism.scrambled is not None:
+        part = 1.0 if mechanism.split is None else float(mechanism.split.shares[-1])
+        _of_patterns(state, mechanism.scrambled, survey, part)
+    if mechanism.component_information is not None:
         draw_fourier_weights(state, mechanism, survey, "fourier-weights")
-        return
-    _of_designs(state, mechanism, survey)
-    if mechanism.rest is not None:
-        _of_patterns(state, mechanism.rest, survey, float(mechanism.shares[-1]))
 
 
 def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
@@ -172,7 +170,7 @@ def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, p
     )
 
 
-def draw_fourier_weights(state: Session, mechanism: ScrambledPatterns | SampledSets, survey: Survey, key: str) -> None:
+def draw_fourier_weights(state: Session, mechanism: Mechanism, survey: Survey, key: str) -> None:
     """Which columns the information of reports is about, beside what would be ideal."""
     spent, colour = frames.fourier_weights(mechanism, survey), charts.colour(mechanism.name)
     off = float((spent["fourier_weight"] - spent["ideal"]).abs().sum()) / 2
@@ -210,7 +208,7 @@ def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
         )
         return True
     survey = state.setting.workload.survey
-    if isinstance(mechanism, ScrambledPatterns | SampledSets) and survey is not None:
+    if mechanism.component_information is not None and survey is not None:
         st.markdown(f"**{library.spec(name).title}**")
         draw_fourier_weights(state, mechanism, survey, f"fourier-weights-{name}")
         st.caption(plain(explained(state, mechanism)))

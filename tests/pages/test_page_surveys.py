@@ -124,7 +124,7 @@ def test_rivals_for_surveys_stand_side_by_side(lives):
     assert not lives.has("selectbox", "case")
     lives.open("compare-tabs", "Patterns")
     assert words(lives).count("What reports tell, by the columns that it is about") >= 3
-    assert "Each person reports all 11 attributes asked about, each by randomized response" in words(lives)
+    assert "Each person reports all 11 attributes in the questions, each by randomized response" in words(lives)
     lives.open("compare-tabs", "Error of each query").finish()
     assert lives.charts[0]["layout"]["yaxis"]["type"] == "log"  # the split budget is a hundred times worse
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
@@ -111,34 +113,58 @@ def _outcomes(mechanism: object, width: int) -> float:
     return math.inf
 
 
-def _possible(mechanism: Mechanism, rows: np.ndarray) -> np.ndarray:
+@singledispatch
+def _possible(mechanism: Any, rows: np.ndarray) -> np.ndarray:
     """(N,) which of the ``rows`` (N, width) are reports of ``mechanism``."""
     outputs = _outputs(mechanism)
-    if outputs is not None:
-        return _below(rows, outputs)
-    if isinstance(mechanism, SubsetSelection):
-        return _below(rows, mechanism.n) & (np.diff(np.sort(rows, axis=1), axis=1) != 0).all(axis=1)
-    if isinstance(mechanism, LocalHashing):
-        return _below(rows[:, 1:], mechanism.buckets)
-    if isinstance(mechanism, UnaryMechanism):
-        return _below(rows, 2)
-    if isinstance(mechanism, Translated):
-        return _below(rows, np.array(mechanism.high.shape))
-    if isinstance(mechanism, Haar):
-        known = _below(rows[:, :1], len(mechanism.blocks))
-        blocks = np.array(mechanism.blocks)[np.where(known, rows[:, 0], 0)]
-        return known & (rows[:, 1] >= 0) & (rows[:, 1] < 2 * blocks)
-    if isinstance(mechanism, HierarchicalTree):
-        return _one_of(mechanism.oracles, rows, filler=0)
-    if isinstance(mechanism, SplitSurvey):
-        return _one_of(mechanism.designs, rows, filler=-1)
-    if isinstance(mechanism, SampledSets):
-        return _one_of([mechanism.oracle(k) for k in range(len(mechanism.sets))], rows, filler=-1)
-    if isinstance(mechanism, ScrambledPatterns):
-        return _scrambled(mechanism, rows)
-    if isinstance(mechanism, SplitBudget):
-        return _below(rows, np.array([mechanism.sizes[i] for i in mechanism.attributes]))
-    return _tried(mechanism, rows)
+    return _tried(mechanism, rows) if outputs is None else _below(rows, outputs)
+
+
+@_possible.register
+def _(mechanism: SubsetSelection, rows: np.ndarray) -> np.ndarray:
+    return _below(rows, mechanism.n) & (np.diff(np.sort(rows, axis=1), axis=1) != 0).all(axis=1)
+
+
+@_possible.register
+def _(mechanism: LocalHashing, rows: np.ndarray) -> np.ndarray:
+    return _below(rows[:, 1:], mechanism.buckets)
+
+
+@_possible.register
+def _(mechanism: UnaryMechanism, rows: np.ndarray) -> np.ndarray:
+    return _below(rows, 2)
+
+
+@_possible.register
+def _(mechanism: Translated, rows: np.ndarray) -> np.ndarray:
+    return _below(rows, np.array(mechanism.high.shape))
+
+
+@_possible.register
+def _(mechanism: Haar, rows: np.ndarray) -> np.ndarray:
+    known = _below(rows[:, :1], len(mechanism.blocks))
+    blocks = np.array(mechanism.blocks)[np.where(known, rows[:, 0], 0)]
+    return known & (rows[:, 1] >= 0) & (rows[:, 1] < 2 * blocks)
+
+
+@_possible.register
+def _(mechanism: HierarchicalTree, rows: np.ndarray) -> np.ndarray:
+    return _one_of(mechanism.oracles, rows, filler=0)
+
+
+@_possible.register
+def _(mechanism: SplitSurvey, rows: np.ndarray) -> np.ndarray:
+    return _one_of(mechanism.designs, rows, filler=-1)
+
+
+@_possible.register
+def _(mechanism: SampledSets, rows: np.ndarray) -> np.ndarray:
+    return _one_of([mechanism.oracle(k) for k in range(len(mechanism.sets))], rows, filler=-1)
+
+
+@_possible.register
+def _(mechanism: SplitBudget, rows: np.ndarray) -> np.ndarray:
+    return _below(rows, np.array([mechanism.sizes[i] for i in mechanism.attributes]))
 
 
 def _below(rows: np.ndarray, limits: int | np.ndarray) -> np.ndarray:
@@ -157,7 +183,8 @@ def _one_of(mechanisms: Sequence[Mechanism], rows: np.ndarray, filler: int) -> n
     return found
 
 
-def _scrambled(mechanism: ScrambledPatterns, rows: np.ndarray) -> np.ndarray:
+@_possible.register
+def _(mechanism: ScrambledPatterns, rows: np.ndarray) -> np.ndarray:
     """Rows of the number of a pattern, a permutation for each of its attributes, and -1."""
     found, numbers = np.zeros(len(rows), dtype=bool), rows[:, 0]
     for k in np.unique(numbers[_below(rows[:, :1], len(mechanism.patterns))]).tolist():

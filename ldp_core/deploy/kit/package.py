@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ldp_core import frames, library
+from ldp_core import library
 from ldp_core.deploy.kit import devices, readme, signing, vectors
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.report import report
@@ -36,7 +36,7 @@ def outcome_of(found: Setting, figures: bool = False) -> dict[str, Any]:
     c, mechanism, shown = found.configuration, found.chosen_mechanism, disclosure.released(found, figures)
     cases = disclosure.cases(shown)
     columns = [] if c.domain is None else [one.name for one in c.domain.attributes]
-    explanation = frames.explained(mechanism, columns)
+    explanation = mechanism.explain_with(columns)
     told = {"name": c.mechanism.name, "parameters": mechanism.parameters, "explanation": explanation}
     if library.spec(c.mechanism.name).fitted:
         loaded = found.from_file(found.chosen)

@@ -137,7 +137,7 @@ def algorithm(c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism
         "vectors.json holds random bytes, values and the reports that both clients must make of them; a client of your own can be "
         "checked with it.",
     ]
-    if (lost := getattr(mechanism, "lost", None)) is not None:
+    if (lost := mechanism.lost) is not None:
         sentences.append(
             f"Writing the fitted probabilities as whole numbers takes {wording.small_share(lost)} more people for the same error."
         )

@@ -138,6 +138,10 @@ class SampledSets(SurveyMechanism):
                 costs[self.owner(places)] += varying_trace(group)
         return shares_of_own(costs / self.information_of_sets)
 
+    @property
+    def component_information(self) -> Mapping[Set, float]:
+        return self.information
+
     @cached_property
     def information(self) -> dict[Set, float]:
         """{A: m_A} of the non-empty sets inside those that are drawn."""

@@ -95,6 +95,14 @@ class ScrambledPatterns(SurveyMechanism):
         self._starts = np.concatenate([[0], np.cumsum(self._cells)])
 
     @property
+    def scrambled(self) -> ScrambledPatterns:
+        return self
+
+    @property
+    def component_information(self) -> Mapping[Set, float]:
+        return self.information
+
+    @property
     def bytes_held(self) -> int:
         """The patterns, and what estimates need of them."""
         return 16 * sum(one.cells.size for one in self.patterns)

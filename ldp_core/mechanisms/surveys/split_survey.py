@@ -85,6 +85,14 @@ class SplitSurvey(SurveyMechanism):
         self.shares = given_shares(np.asarray(shares, dtype=float).tolist(), len(self.designs))
 
     @property
+    def split(self) -> SplitSurvey:
+        return self
+
+    @property
+    def scrambled(self) -> ScrambledPatterns | None:
+        return self.rest
+
+    @property
     def bytes_held(self) -> int:
         """What its designs hold."""
         return sum(design.bytes_held for design in self.designs)
@@ -389,6 +397,9 @@ class SplitSurvey(SurveyMechanism):
         """A type in a ``cell`` of the table of design ``k``."""
         places = np.unravel_index(cell, self._axes(self.sets[k]))
         return sum(int(place) * math.prod(self.sizes[i + 1 :]) for i, place in zip(self.sets[k], places, strict=True))
+
+    def explain_with(self, names: Sequence[str]) -> str:
+        return self.explain(names)
 
     def explain(self, names: Sequence[str] | None = None) -> str:
         """The explanation with the ``names`` of the attributes, or else with their numbers."""

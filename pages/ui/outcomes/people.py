@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from ldp_core import wording
-from ldp_core.mechanisms import ScrambledPatterns, SplitSurvey
 from ldp_core.run import Progress
 from ldp_core.studies import synthetic
 from ldp_core.workloads import Survey, axes_of
@@ -22,11 +21,15 @@ MOST_ROWS = 100_000
 def show(state: Session) -> None:
     """The section, where the chosen mechanism collects tables of a survey."""
     try:
-        mechanism = state.mechanism(state.chosen)
+        made = state.mechanism(state.chosen)
     except ValueError:
         return
     design = state.setting
-    if not isinstance(mechanism, ScrambledPatterns | SplitSurvey) or (survey := design.workload.survey) is None:
+    if (
+        made is None
+        or (mechanism := made.split or made.scrambled) is None
+        or (survey := design.workload.survey) is None
+    ):
         return
     layout.heading("A joint model, and synthetic people")
     st.markdown(
@@ -34,7 +37,7 @@ def show(state: Session) -> None:
         "other, and people can be drawn from it. It is made from reports alone: where people sent them, the same epsilon covers it."
         + (
             " Where strategies of their own make the errors of a table differ from one direction to another, it goes by their mean."
-            if isinstance(mechanism, SplitSurvey)
+            if mechanism.split is not None
             else ""
         )
     )

@@ -35,9 +35,8 @@ BUILT = {name: build() for name, build in KINDS.items()}
 def drawn(mechanism, people, seed=0):
     """Texts of reports, and the array that they are of."""
     rng = np.random.default_rng(seed)
-    sizes = getattr(mechanism, "sizes", None)
-    values = rng.integers(mechanism.n, size=people) if sizes is None else rng.integers(sizes, size=(people, len(sizes)))
-    raw = mechanism.privatize(values, rng)
+    sizes = mechanism.sizes
+    raw = mechanism.privatize(mechanism.inputs(rng.integers(sizes, size=(people, len(sizes)))), rng)
     raw = raw.astype(np.int64) if raw.dtype == bool else raw
     return [" ".join(map(str, row)) for row in raw.reshape(people, -1).tolist()], raw
 

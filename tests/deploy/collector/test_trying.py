@@ -14,8 +14,8 @@ from ldp_core.people import Counted, Records
 
 def people(name):
     """Counts of 500 people in a few types, or records of them."""
-    sizes, rng = getattr(BUILT[name], "sizes", None), np.random.default_rng(1)
-    if sizes is None:
+    sizes, rng = BUILT[name].sizes, np.random.default_rng(1)
+    if BUILT[name].survey is None:
         return np.bincount(rng.integers(BUILT[name].n, size=500), minlength=BUILT[name].n)
     return Records(rng.integers(sizes, size=(500, len(sizes))), sizes)
 

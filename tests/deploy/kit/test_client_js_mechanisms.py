@@ -124,7 +124,7 @@ def test_answers_from_the_reports_of_all_clients_are_within_their_standard_error
         "patterns of pairs": lambda: ldp.mechanisms.create("optimized", workload=SURVEY, epsilon=1.25, max_rounds=20)
     }
     mechanism, rng = (MECHANISMS | pairs)[name](), np.random.default_rng(1)
-    sizes = getattr(mechanism, "sizes", (mechanism.n,))
+    sizes = mechanism.sizes
     workload = ldp.workloads.survey(list(sizes)) if len(sizes) > 1 else ldp.workloads.prefix(mechanism.n)
     records = np.stack([rng.binomial(size - 1, 0.3, by_python_ + by_javascript) for size in sizes], axis=1)
     people = as_people(mechanism, records)
