@@ -17,14 +17,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from ldp_core.limits import MOST_TABLE_CELLS, MOST_VALUES
 from ldp_core.wording import magnitude
 
-MOST_CELLS = 2**20
-"""Largest table of counts, in cells; where it is that of all attributes, its cells are the types."""
-MOST_COMBINATIONS = 1e280
-"""Most types of a joint domain: numbers grow with it, and must stay within those of floating point."""
-MOST_VALUES = 4 * 10**8
-"""Most values (people times attributes) that are drawn or held, a byte or two each."""
 ROWS_AT_ONCE = 2**16
 
 
@@ -80,7 +75,7 @@ class People(ABC):
 
     def table(self, attributes: Sequence[int], keep: bool = True) -> np.ndarray:
         """(cells,) users by the values of the attributes at these places, in row-major order of the places as given; kept for
-        the next time, where that is wanted. ValueError for a table of more than `MOST_CELLS` cells."""
+        the next time, where that is wanted. ValueError for a table of more than `MOST_TABLE_CELLS` cells."""
         places = tuple(map(int, attributes))
         if places in self._known:
             return self._known[places]
@@ -276,7 +271,7 @@ def dense(counts: np.ndarray | Tables) -> np.ndarray:
         return counts.by_type
     raise ValueError(
         f"{magnitude(math.prod(counts.sizes))} possible combinations of values are too many to have a number each: this works for at most "
-        f"{MOST_CELLS:,}. Use fewer attributes, or coarser values."
+        f"{MOST_TABLE_CELLS:,}. Use fewer attributes, or coarser values."
     )
 
 
@@ -330,16 +325,16 @@ def check_records(records: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
 
 
 def check_cells(sizes: Sequence[int], attributes: Sequence[int], names: Sequence[str] | None = None) -> None:
-    """ValueError, which names what to coarsen, where the table of these attributes has more than `MOST_CELLS` cells."""
+    """ValueError, which names what to coarsen, where the table of these attributes has more than `MOST_TABLE_CELLS` cells."""
     cells = math.prod(sizes[i] for i in attributes)
-    if cells <= MOST_CELLS:
+    if cells <= MOST_TABLE_CELLS:
         return
     named = [f"attribute {i + 1}" if names is None else names[i] for i in attributes]
     largest = max(range(len(named)), key=lambda k: sizes[attributes[k]])
     factors = f"{' x '.join(f'{sizes[i]:,}' for i in attributes)} = " if len(named) > 1 else ""
     raise ValueError(
         f"The table of {' x '.join(named)} has {factors}{cells:,} cells, more than the "
-        f"{MOST_CELLS:,} that are counted: use fewer or coarser values for {named[largest]}, or leave it out."
+        f"{MOST_TABLE_CELLS:,} that are counted: use fewer or coarser values for {named[largest]}, or leave it out."
     )
 
 

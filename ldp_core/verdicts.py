@@ -19,6 +19,7 @@ import pandas as pd
 
 from ldp_core import frames, wording
 from ldp_core.analysis import DEFAULT_ALPHA
+from ldp_core.limits import MOST_EXACT_TYPES, MOST_JUDGED_QUERIES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
 from ldp_core.studies.simulate import shown_queries, unweighted_answers
@@ -36,13 +37,9 @@ MARKS = {USABLE: "✓", ROUGH: "≈", NOISE: "✕"}
 """Signs that differ in shape, to stand before the words."""
 
 MULTIPLE = 2.0
-LEAST = 2e-4
-MOST = 2.0
+LEAST_DIFFERENCE = 2e-4
+LARGEST_DIFFERENCE = 2.0
 """The differences that can be asked for, as shares of all users."""
-JUDGED_QUERIES = 10_000
-"""Up to here every answer is judged, beyond as many as are shown elsewhere, evenly spread."""
-JUDGED_TYPES = 2048
-"""Exact errors of single answers take n^3 operations."""
 NEGLIGIBLE = 0.05
 """The part of the sum of all answers that those too small to matter may have."""
 _ROUNDING = 1e-9  # with exactly the users needed an answer must not turn rough by the last bit
@@ -157,15 +154,15 @@ def for_all(tally: Tally) -> str:
 def judged_queries(workload: Workload) -> np.ndarray:
     """The indices of the queries that are judged: all of them, or some, evenly spread."""
     p = workload.num_queries
-    return np.arange(p) if p <= JUDGED_QUERIES else shown_queries(workload)
+    return np.arange(p) if p <= MOST_JUDGED_QUERIES else shown_queries(workload)
 
 
 def too_large(workload: Workload) -> str:
     """Why the answers are not judged one by one; empty where they are."""
-    if workload.working_types <= JUDGED_TYPES:
+    if workload.working_types <= MOST_EXACT_TYPES:
         return ""
     return (
-        f"Single answers are judged for at most {JUDGED_TYPES:,} types; there are {workload.working_types:,} here. Simulate shows what some "
+        f"Single answers are judged for at most {MOST_EXACT_TYPES:,} types; there are {workload.working_types:,} here. Simulate shows what some "
         "are worth, or use coarser bins."
     )
 
@@ -273,7 +270,7 @@ def _distances(sizes: np.ndarray) -> np.ndarray:
 
 def _rounded(difference: float) -> float:
     """One significant digit, within what can be asked for."""
-    return min(max(float(f"{difference:.0e}"), LEAST), MOST)
+    return min(max(float(f"{difference:.0e}"), LEAST_DIFFERENCE), LARGEST_DIFFERENCE)
 
 
 def in_words(difference: float) -> str:

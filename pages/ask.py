@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from ldp_core import charts, wording
-from ldp_core.studies import asking
+from ldp_core import charts, limits, wording
 from pages.ui import ask, layout, listing
 from pages.ui.ask import so_far
 from pages.ui.controls import control, guarded, whole_number
@@ -15,8 +14,8 @@ state = layout.open_page(
 )
 design = layout.need_domain(state, "This page needs people to ask: a domain with the values they can have.")
 layout.need(
-    design if design.domain.size <= asking.MOST_TYPES else None,
-    f"Questions one by one are for at most {asking.MOST_TYPES:,} types here; there are {wording.magnitude(design.domain.size)}. Use fewer "
+    design if design.domain.size <= limits.MOST_TRANSFORMED_TYPES else None,
+    f"Questions one by one are for at most {limits.MOST_TRANSFORMED_TYPES:,} types here; there are {wording.magnitude(design.domain.size)}. Use fewer "
     "attributes, or coarser bins.",
     "pages/data.py",
     "Change the data",
@@ -30,7 +29,9 @@ with controls:
         "Rounds",
         "ask-rounds",
         str(ask.rounds(state)),
-        lambda text: ask.restart(state, rounds=whole_number(text, "the number of rounds", 1, asking.MOST_ROUNDS)),
+        lambda text: ask.restart(
+            state, rounds=whole_number(text, "the number of rounds", 1, limits.MOST_SESSION_ROUNDS)
+        ),
         help="How many questions the people are split over. More rounds leave fewer people to answer each.",
         disabled=bool(session.asked),
     )

@@ -6,8 +6,7 @@ from functools import partial
 import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
-from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
-from ldp_core.designs.choices import PRICED_TYPES
+from ldp_core.limits import AT_ONCE_TYPES, MOST_ENUMERATED_TYPES, MOST_EXACT_TYPES
 from pages.ui import compare_designs, layout, lazy, listing, patterns
 from pages.ui.compared import compared_control, fit_button, use_control
 from pages.ui.comparing import league, listed, sweeps
@@ -17,7 +16,7 @@ from pages.ui.formulas import COMPARE
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Stopped
-from pages.ui.verdict_panel import AT_ONCE_TYPES, explain, in_words, side_by_side
+from pages.ui.verdict_panel import explain, in_words, side_by_side
 from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, plain
 
 TIE = 1e-9
@@ -149,7 +148,7 @@ def users_needed() -> None:
     )
     if optimum is not None:
         st.caption(OPTIMUM_MEANING)
-    elif finding is None and design.domain.size <= EXACT_TYPES:
+    elif finding is None and design.domain.size <= MOST_ENUMERATED_TYPES:
         st.caption(
             "An exact optimum is known for a given spread of people, not for the worst case: choose another case to see it."
         )
@@ -174,9 +173,9 @@ def users_needed() -> None:
 def draw_query_errors() -> None:
     """Exact errors of single queries, for the mechanisms that are ready."""
     n = design.working_types
-    if n > PRICED_TYPES:
+    if n > MOST_EXACT_TYPES:
         st.info(
-            f"Errors of single queries are computed for at most {PRICED_TYPES:,} types; there are {n:,} here. Simulate shows those of "
+            f"Errors of single queries are computed for at most {MOST_EXACT_TYPES:,} types; there are {n:,} here. Simulate shows those of "
             "some queries."
         )
         return

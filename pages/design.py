@@ -7,7 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, verdicts, wording
-from ldp_core.designs.setting import AT_ONCE_TYPES, Curve, Proof
+from ldp_core.designs.setting import Curve, Proof
+from ldp_core.limits import MOST_SHOWN_REPORTS, UNASKED_TYPES
 from pages.ui import layout, lazy, listing, patterns, privacy_accuracy
 from pages.ui.controls import target_control
 from pages.ui.design import choices
@@ -27,8 +28,6 @@ from pages.ui.words import (
     plain,
     weighting,
 )
-
-SHOWN_REPORTS = 200
 
 state = layout.open_page(
     "Design", "Decide how private each report is and how it is made; see what is sent and what is guaranteed."
@@ -209,7 +208,7 @@ with results:
             st.info(f"This mechanism is fitted to your workload: press Optimise.{hope if limit > 0 else ''}")
             if crowded := state.crowded([name]):
                 st.caption(plain(crowded))
-            if design.domain.size > AT_ONCE_TYPES:
+            if design.domain.size > UNASKED_TYPES:
                 st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
                 layout.end()
             costed = {other: state.setting.costed(other) for other in state.setting.side_by_side}
@@ -359,7 +358,7 @@ with results:
                 with st.spinner("Looking through the reports"):
                     table = patterns.reports(state.setting, mechanism)
                 listing.show_table(
-                    cells(table.head(SHOWN_REPORTS), probability=wording.share),
+                    cells(table.head(MOST_SHOWN_REPORTS), probability=wording.share),
                     "The reports, and the types that share each.",
                     column_order=["group", "types", "probability", "high", "low"],
                     column_config={
@@ -370,7 +369,11 @@ with results:
                         "group": st.column_config.TextColumn("Group", width="large"),
                     },
                 )
-                shown = f"The {SHOWN_REPORTS} commonest; the download has all." if m > SHOWN_REPORTS else "All reports."
+                shown = (
+                    f"The {MOST_SHOWN_REPORTS} commonest; the download has all."
+                    if m > MOST_SHOWN_REPORTS
+                    else "All reports."
+                )
                 st.caption(shown)
                 layout.download_table(table, "reports")
     layout.how_computed(DESIGN)

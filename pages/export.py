@@ -10,7 +10,7 @@ import streamlit as st
 from ldp_core import designs, frames, library, verdicts, wording
 from ldp_core.deploy.kit import package
 from ldp_core.designs import disclosure
-from ldp_core.designs.choices import PRICED_TYPES
+from ldp_core.limits import MOST_DOWNLOADED_ANSWERS, MOST_EXACT_TYPES, MOST_SHOWN_BYTES
 from ldp_core.mechanisms import Mechanism
 from pages.ui import layout, manipulation
 from pages.ui.session import exchange
@@ -19,7 +19,6 @@ from pages.ui.tasks.later import Later
 from pages.ui.verdict_panel import explain, in_words, judged, show_answers
 from pages.ui.words import people, plain, weighting
 
-LISTED_QUERIES = 10_000
 KIT = [
     "**device.json**: how one person's report is drawn, in whole numbers, and how values are named.",
     "**client.py** and **client.js** draw a report on a person's device; they need nothing but Python or a browser.",
@@ -34,7 +33,6 @@ PROOF = [
     "**certificate.json** and **certificate.npz**: a proof of what no mechanism can beat, for the people your mechanism is judged by.",
     "**verify.py** checks that proof with NumPy alone; so does this program when it loads the file.",
 ]
-SHOWN_BYTES = 200_000
 
 state = layout.open_page(
     "Export", "Take the chosen design with you as one file, to run it on people's devices or to load it here again."
@@ -125,7 +123,7 @@ with controls:
         )
         st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/tune:")
     else:
-        few = design.workload.num_queries <= LISTED_QUERIES and design.working_types <= PRICED_TYPES
+        few = design.workload.num_queries <= MOST_DOWNLOADED_ANSWERS and design.working_types <= MOST_EXACT_TYPES
         every = np.arange(design.workload.num_queries) if few else None
         listed = partial(answers, mechanism, every)
         label = "Download the queries by name (CSV)"
@@ -217,7 +215,7 @@ with results:
     )
     with st.expander("configuration.json"):
         written = c.to_json()
-        if len(written) <= SHOWN_BYTES:
+        if len(written) <= MOST_SHOWN_BYTES:
             st.json(json.loads(written))
         else:
             st.caption(f"{wording.significant(len(written) / 1000)} kB, too long to show here; it is in the file.")

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import analysis, charts, library, verdicts, wording
+from ldp_core import analysis, charts, library, limits, verdicts, wording
+from ldp_core.limits import MOST_USERS, UNASKED_TYPES
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.run import Progress
 from ldp_core.studies import planning
@@ -21,12 +22,8 @@ from pages.ui.words import cells, gap_in_words, plain, weighting
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
 TABS = ["Answer", "Trade-off", "Recommendation"]
-MOST_USERS = 10**9
 # Types up to which exact errors of all mechanisms that need no fit take three seconds; at 2,048 they take 25.
-UNASKED_TYPES = 1024
-LIMIT = (
-    f"The fits share {work.PLAN_SECONDS / 60:g} minutes. What is not known then is said, and you can go on from there."
-)
+LIMIT = f"The fits share {limits.MOST_PLAN_SECONDS / 60:g} minutes. What is not known then is said, and you can go on from there."
 
 state = layout.open_page(
     "Plan", "Fix two of epsilon, the number of users and the error you can live with; read off the third."

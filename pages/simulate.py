@@ -5,9 +5,9 @@ from typing import Any
 import streamlit as st
 
 from ldp_core import estimators, library, mechanisms, wording
+from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import outcomes
-from ldp_core.workloads import DENSE_TYPES
 from pages.ui import facts, layout
 from pages.ui.compared import fit_button, mechanisms_control
 from pages.ui.controls import control, several, target_control, whole_number
@@ -129,7 +129,7 @@ with controls:
     pairs = say_left_out()
     task = work.simulation(state, list(usable))
     running, done = task.running, task.result
-    slow = design.domain.size > (SLOW_FACTS_TYPES if known else DENSE_TYPES)
+    slow = design.domain.size > (SLOW_FACTS_TYPES if known else MOST_MATRIX_TYPES)
     slow = slow or any(estimators.spec(e).from_reports for e in simulation.estimators)
     if pairs and running is None and done is None and slow:
         timing = work.timing(state, list(usable))

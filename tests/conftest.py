@@ -2,6 +2,9 @@
 
 import atexit
 import gc
+import importlib
+import pkgutil
+import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -70,3 +73,21 @@ def pytest_collection():
         gc.freeze()
         gc.enable()
         atexit.register(gc.unfreeze)
+
+
+@pytest.fixture
+def lower(monkeypatch):
+    """Sets a limit of `ldp_core.limits` in every module that imported it: ``lower(MOST_FITTED_TYPES=16)``."""
+    for package in map(importlib.import_module, ("ldp_core", "pages.ui")):
+        # A module that is first imported below a lowered limit would keep it.
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+
+    def set_everywhere(**values):
+        ours = [module for name, module in sys.modules.items() if name.startswith(("ldp_core", "pages"))]
+        for name, value in values.items():
+            for module in ours:
+                if name in vars(module):
+                    monkeypatch.setattr(module, name, value)
+
+    return set_everywhere

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldp_core import charts, frames, workloads
-from ldp_core.charts.inputs import MOST_BARS, SIDE
+from ldp_core.charts.inputs import SIDE
 from ldp_core.charts.labels import bins_of, cell_names
 from ldp_core.charts.theme import PIXELS
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
+from ldp_core.limits import MOST_BARS
 
 LIMIT = 2_000_000
 LOOKS = [charts.LIGHT, charts.DARK]

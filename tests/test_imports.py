@@ -19,7 +19,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 # A module imports from earlier lines only (and from its own part). In these rooms each part has a line of its own.
 ROOMS = {"data", "studies", "deploy"}
 LAYERS = [
-    {"version", "privacy", "wording"},
+    {"version", "privacy", "wording", "limits"},
     {"anova", "people"},
     {"parts", "priors", "pictures", "threads", "run", "data.columns", "data.reading"},
     {"data.domain", "definite"},

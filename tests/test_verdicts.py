@@ -148,7 +148,7 @@ def test_what_is_suggested_can_be_entered(counts):
     found = verdicts.suggest(workloads.histogram(len(counts)), np.array(counts))
     for difference in (found.difference, found.smallest_difference):
         if difference is not None:
-            assert verdicts.LEAST <= difference <= verdicts.MOST
+            assert verdicts.LEAST_DIFFERENCE <= difference <= verdicts.LARGEST_DIFFERENCE
             assert 0 < verdicts.alpha_for(difference) <= 1
             assert f"{difference:.0e}" == f"{difference:.9e}".replace(".000000000", "")
 

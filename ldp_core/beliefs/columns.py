@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ldp_core.beliefs.reports import Exposure
+from ldp_core.limits import MOST_REPORT_SETS
 from ldp_core.mechanisms import Mechanism, SplitSurvey
 from ldp_core.mechanisms.surveys.random_set import RandomSet
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
@@ -27,9 +28,6 @@ from ldp_core.run import Cancel, asked
 
 REPORTS = 2_000
 """How many reports are drawn to find how much better they make the best guess."""
-MOST_SETS = 2_000
-"""The strongest report is searched for if reports are about at most this many sets of
-attributes."""
 _PRODUCTS = 2**24  # at a time, between two looks at whether to go on
 
 
@@ -53,7 +51,7 @@ def exposure_of_columns(
     tables = _tables(people, places)
     D = exp_epsilon(mechanism.epsilon) - 1
     between, single = most, None
-    if len({look.attributes for look in looks}) <= MOST_SETS:
+    if len({look.attributes for look in looks}) <= MOST_REPORT_SETS:
         found = [
             _strongest(look, tables(look.attributes), people.sizes, places, D) for look in looks if not cancelled()
         ]

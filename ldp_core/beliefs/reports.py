@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldp_core.limits import MOST_CHANNEL_ENTRIES
 from ldp_core.mechanisms import ExplicitMechanism, Mechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.priors import check_prior
 
-TABLE_ENTRIES = 2**22
-"""Tables of probabilities that are not available are written out up to this size."""
 _ENTRIES_AT_ONCE = 2**20
 
 
@@ -42,7 +41,7 @@ def exposure(mechanism: Mechanism, prior: np.ndarray | None = None) -> Exposure:
     they do not say.
 
     Sets of types and unary encodings have formulas, as they have too many reports to write out;
-    others use the table of P(report | type) if it is available or has at most `TABLE_ENTRIES`.
+    others use the table of P(report | type) if it is available or has at most `MOST_CHANNEL_ENTRIES`.
     """
     p, audit = check_prior(prior, mechanism.n), mechanism.audit()
     between = math.inf if audit.delta > 0 else audit.epsilon
@@ -63,7 +62,7 @@ def _table(mechanism: Mechanism) -> np.ndarray | None:
     if isinstance(mechanism, ExplicitMechanism):
         return mechanism.strategy
     channel = mechanism.channel
-    if channel is None or math.prod(channel.shape) > TABLE_ENTRIES:
+    if channel is None or math.prod(channel.shape) > MOST_CHANNEL_ENTRIES:
         return None
     return np.asarray(channel @ np.eye(mechanism.n))
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import numpy as np
 
-from ldp_core.bounds.general.certificate import AT_ONCE_TYPES, Certificate, general_certificate
-from ldp_core.bounds.general.merged import MOST_TYPES as MOST_MERGED
+from ldp_core.bounds.general.certificate import Certificate, general_certificate
+from ldp_core.bounds.general.merged import MERGED_TYPES as MOST_MERGED
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.surveys.best import survey_certificate
 from ldp_core.bounds.surveys.blocks import BlocksCertificate
@@ -21,9 +21,10 @@ from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetri
 from ldp_core.bounds.triples import certificate as triples
 from ldp_core.bounds.triples.certificate import TripleCertificate
 from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
+from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
-from ldp_core.workloads import DENSE_TYPES, Survey, Workload
+from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.merging import merged
 from ldp_core.workloads.surveyed import as_tables
 
@@ -66,7 +67,7 @@ def certificate(
     `Survey`. Questions that distinguish few of many types (a dozen conditions, say) are bounded
     over the merged types: a `MergedCertificate`. ``callback`` (after each stage, with ``bound`` and
     ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
-    `ldp_core.workloads.DENSE_TYPES` types: use `centred_svd`.
+    `ldp_core.limits.MOST_MATRIX_TYPES` types: use `centred_svd`.
 
     >>> proof = ldp.bounds.certificate(ldp.workloads.histogram(64), epsilon=1.0, time_limit=None)
     >>> proof
@@ -134,7 +135,7 @@ def _of_survey(survey: Survey, epsilon: float, budget: Budget) -> AnyCertificate
         return _of_all_types(base, epsilon, Budget(own.left(), None, own.cancelled))
 
     found = survey_certificate(survey, epsilon, budget, prove)
-    few = survey.n <= (AT_ONCE_TYPES if survey.symmetric else DENSE_TYPES)
+    few = survey.n <= (AT_ONCE_TYPES if survey.symmetric else MOST_MATRIX_TYPES)
     if not few or budget.stopped() is not None:
         return found
     by_types = general_certificate(survey, epsilon, check_prior(None, survey.n), budget)

@@ -25,17 +25,13 @@ import numpy as np
 from scipy.special import psi
 
 from ldp_core.bounds.arguments import check_choice, check_positive, check_whole
+from ldp_core.limits import MOST_LIKELIHOOD_OUTPUTS, MOST_LIKELIHOOD_STEPS, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel
-from ldp_core.workloads import DENSE_TYPES
 
 ERRORS = ("distribution", "frequency")
 FORMS = ("paper", "sharp")
-MOST_OUTPUTS = 2**12
-"""Outputs of a mechanism whose likelihood is worked out for other populations than the even one."""
-MOST_STEPS = 2e11
-"""Multiplications that drawing populations may take: some ten seconds."""
 HALF_CORRELATED = 2 * math.atanh(math.sqrt(0.5))
 """Up to this epsilon no squared correlation of type and report exceeds 1/2, so that log(1/lambda - 1) is convex."""
 _ENTRIES_AT_ONCE = 2**22
@@ -213,7 +209,7 @@ def affordable_draws(mechanism: Reporting, most: int = 4000) -> int:
     """The largest number of populations, up to ``most``, that does not take too long. ValueError if
     the likelihood is not available."""
     Q = _strategy_of(mechanism)
-    return most if _direct(Q) else max(2, min(most, int(MOST_STEPS / _steps(Q))))
+    return most if _direct(Q) else max(2, min(most, int(MOST_LIKELIHOOD_STEPS / _steps(Q))))
 
 
 def efficient_at(mechanism: Reporting, prior: np.ndarray, error: str = "distribution") -> float:
@@ -227,9 +223,9 @@ def efficient_at(mechanism: Reporting, prior: np.ndarray, error: str = "distribu
 
 def why_not(mechanism: Reporting, concentration: float | None = None) -> str:
     """Why the likelihood of the reports of ``mechanism`` is not worked out here; empty where it is."""
-    if mechanism.n > DENSE_TYPES:
+    if mechanism.n > MOST_MATRIX_TYPES:
         return (
-            f"Its likelihood needs an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are {mechanism.n:,}. "
+            f"Its likelihood needs an n x n matrix, formed for at most {MOST_MATRIX_TYPES:,} types; there are {mechanism.n:,}. "
             "Use coarser bins."
         )
     if concentration is None and hasattr(mechanism, "information"):
@@ -240,16 +236,18 @@ def why_not(mechanism: Reporting, concentration: float | None = None) -> str:
 
 def _strategy_or_reason(mechanism: Reporting) -> np.ndarray | str:
     """(m, n) probabilities of all outputs, or the reason why they are not available."""
-    few = getattr(mechanism, "bits_per_report", 0) <= math.log2(MOST_OUTPUTS)  # asked first, as 2^n outputs take long
+    few = getattr(mechanism, "bits_per_report", 0) <= math.log2(
+        MOST_LIKELIHOOD_OUTPUTS
+    )  # asked first, as 2^n outputs take long
     strategy: np.ndarray | None = getattr(mechanism, "strategy", None) if few else None
     channel = getattr(mechanism, "channel", None) if few else None
     if strategy is None and channel is not None:  # trees and wavelets, whose reports keep what was sent
-        few = channel.shape[0] <= MOST_OUTPUTS
+        few = channel.shape[0] <= MOST_LIKELIHOOD_OUTPUTS
         strategy = np.asarray(channel @ np.eye(mechanism.n)) if few else None
-    if not few or (strategy is not None and len(strategy) > MOST_OUTPUTS):
+    if not few or (strategy is not None and len(strategy) > MOST_LIKELIHOOD_OUTPUTS):
         return (
             f"The likelihood of its reports needs the probability of every possible report, worked out for at most "
-            f"{MOST_OUTPUTS:,} of them; choose fewer types, or the even population."
+            f"{MOST_LIKELIHOOD_OUTPUTS:,} of them; choose fewer types, or the even population."
         )
     if strategy is None:
         return (
@@ -346,10 +344,10 @@ def _drawn(Q: np.ndarray, populations: np.ndarray) -> Iterator[_Inverses | _Dire
         own, other = float(Q[0, 0]), float(Q[0, 1])
         yield _DirectInverses(own - other, other, populations)
         return
-    if len(populations) * _steps(Q) > MOST_STEPS:
+    if len(populations) * _steps(Q) > MOST_LIKELIHOOD_STEPS:
         raise ValueError(
             f"{len(populations):,} populations of {n:,} types take too long; draw at most "
-            f"{max(2, int(MOST_STEPS / _steps(Q))):,}, or choose fewer types."
+            f"{max(2, int(MOST_LIKELIHOOD_STEPS / _steps(Q))):,}, or choose fewer types."
         )
     _check_identified(Q.T @ (Q / Q.mean(axis=1, keepdims=True)))
     size = max(1, _ENTRIES_AT_ONCE // (m * n))

@@ -12,16 +12,12 @@ from scipy import linalg, optimize
 from ldp_core.bounds.centred import centred_gram
 from ldp_core.bounds.mirrored import LEAST_MIRRORED, halves, is_mirrored
 from ldp_core.bounds.survey_blocks import nuclear_at_least
+from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel, Check, asked, unchecked
 from ldp_core.workloads import Survey, Workload
 
-EIGEN_TYPES = 2048
-"""Eigenvalues of a matrix over this many types take half a second, or a tenth of one where it is mirrored; four seconds over twice as
-many."""
-SEARCHED_TYPES = 512
-"""Up to this many types, the search for the least favourable population takes a second at most."""
 # The search for a prior leaves every type this share of the uniform one: none is lost for good.
 LEAST_SHARE = 1e-6
 # The nuclear norms of a workload by the digest of the prior: they are what takes long, and no epsilon changes them.
@@ -45,7 +41,7 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     rows; minimising tr(M_p^-1 G) under that trace bound gives the nuclear norm. The value for
     another prior bounds n tr(M_p^-1 G), not L.
 
-    Past `EIGEN_TYPES` types, if the singular values have no closed form, the nuclear norm is
+    Past `MOST_EXACT_TYPES` types, if the singular values have no closed form, the nuclear norm is
     bounded from below instead, see `_nuclear_at_least`.
 
     A survey is bounded by sets of attributes, see `_of_survey`.
@@ -91,7 +87,7 @@ def _nuclear(workload: Workload, p: np.ndarray, even: bool) -> float:
         return float(scheme.multiplicities[1:] @ np.sqrt(np.maximum(gamma[1:], 0))) / math.sqrt(n)
     if even and (closed := workload.centred_singular_values()) is not None:
         return float(closed.sum()) / math.sqrt(n)
-    if n > EIGEN_TYPES:
+    if n > MOST_EXACT_TYPES:
         return _nuclear_at_least(workload, p)
     K = centred_gram(workload.gram_dense(), p)
     parts = halves(K) if n > LEAST_MIRRORED and is_mirrored(K) else (K,)
@@ -125,18 +121,18 @@ def worst_case_variance(
     The worst type's variance is at least the average over any prior p, hence at least ``|W p|^2 +
     |W S P|_*^2 / sinh(epsilon/2)^2 - sum_u p_u G_uu`` (see `centred_svd`), which is maximised over
     p here: every p gives a true bound, so how far the search gets decides only how strong it is. If
-    the symmetry of the workload makes all types alike, the uniform p is best. Past `SEARCHED_TYPES`
+    the symmetry of the workload makes all types alike, the uniform p is best. Past `AT_ONCE_TYPES`
     types only the uniform p is tried. At most ``max_rounds`` eigenvalue decompositions; ``cancel``
     as in `ldp_core.run`.
     """
-    if workload.n > SEARCHED_TYPES:
+    if workload.n > AT_ONCE_TYPES:
         return max(0.0, (centred_svd(workload, epsilon) - workload.trace) / workload.n)
     return max(0.0, least_favourable_prior(workload, epsilon, max_rounds, cancel)[1])
 
 
 def decompositions(n: int, most: int = 200) -> int:
     """How many eigenvalue decompositions to spend on a prior: ``most``, fewer where each takes longer."""
-    return max(1, most * SEARCHED_TYPES**2 // max(n, SEARCHED_TYPES) ** 2)
+    return max(1, most * AT_ONCE_TYPES**2 // max(n, AT_ONCE_TYPES) ** 2)
 
 
 def least_favourable_prior(

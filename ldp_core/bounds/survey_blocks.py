@@ -38,11 +38,11 @@ from ldp_core.bounds.proof import ABOVE, U
 from ldp_core.workloads import Group, Histogram, Survey, Workload
 from ldp_core.workloads.restricted import cells_of, means_on, ordered_groups, several
 
-MOST_CELLS = 2048
+_MOST_CELLS = 2048
 """Largest block."""
-MOST_QUERIES = 2048
-MOST_TABLES = 256
-MOST_ENTRIES = 2**22
+_MOST_QUERIES = 2048
+_MOST_TABLES = 256
+_MOST_ENTRIES = 2**22
 """Most queries whose products with each other form one block, most groups that contain them, and
 most entries of all queries on the tables of these groups."""
 
@@ -68,7 +68,7 @@ class Parts:
 
 def nuclear_at_least(survey: Survey) -> float:
     """``|W P|_* / sqrt(n)`` for the uniform prior (see `ldp_core.bounds.centred_svd`), or a number below it: groups and functions whose blocks would
-    have more than `MOST_CELLS` cells are left out where there are many queries, which makes no singular value larger."""
+    have more than `_MOST_CELLS` cells are left out where there are many queries, which makes no singular value larger."""
     parts = parts_of(survey)
     norms = [block.dim * _nuclear(linalg.eigvalsh(block.gram)) for block in parts.blocks]
     return math.fsum([*norms, *parts.dims * np.sqrt(parts.alone)])
@@ -80,7 +80,7 @@ def _nuclear(values: np.ndarray) -> float:
 
 
 def parts_of(survey: Survey) -> Parts:
-    """The survey taken apart; what would take larger blocks than `MOST_CELLS` is left out, unless the queries are few."""
+    """The survey taken apart; what would take larger blocks than `_MOST_CELLS` is left out, unless the queries are few."""
     ordered = ordered_groups(survey)
     unlike = {i for members in _unlike(survey, ordered) for i in members}
     parts = [_two(survey, group, unlike) for group in ordered]
@@ -117,7 +117,7 @@ def parts_of(survey: Survey) -> Parts:
 
 def _few(survey: Survey) -> bool:
     entries = sum(group.base.num_queries * group.base.n for group in survey.groups)
-    return survey.num_queries <= MOST_QUERIES and len(survey.groups) <= MOST_TABLES and entries <= MOST_ENTRIES
+    return survey.num_queries <= _MOST_QUERIES and len(survey.groups) <= _MOST_TABLES and entries <= _MOST_ENTRIES
 
 
 def _by_queries(survey: Survey) -> GramBlock:
@@ -187,14 +187,14 @@ def _clusters(survey: Survey, sets: Sequence[Set]) -> list[Set]:
     for members in sets:
         touched = [one for one in found if set(one) & set(members)]
         merged = tuple(sorted(set(members).union(*touched)))
-        if math.prod(survey.shape[i] for i in merged) <= MOST_CELLS:
+        if math.prod(survey.shape[i] for i in merged) <= _MOST_CELLS:
             found = [*(one for one in found if one not in touched), merged]
     return found
 
 
 def _blocks(survey: Survey, members: Set, tables: Sequence[Set], groups: Sequence[Group]) -> Iterator[GramBlock]:
     """The component ``members`` times functions of the attributes in any of the ``tables``: one block for each without the constant, and for
-    none of ``members`` nothing but these; else one for all, as far as `MOST_CELLS` go."""
+    none of ``members`` nothing but these; else one for all, as far as `_MOST_CELLS` go."""
     dim = anova.dimensions(survey.shape, members)
     if len(tables) == 1 and members:
         yield GramBlock(dim, *_table(survey, members, tables[0], groups))
@@ -206,7 +206,7 @@ def _blocks(survey: Survey, members: Set, tables: Sequence[Set], groups: Sequenc
     joined, total = np.zeros((1, 1)), 0.0
     for gram, rounding in found:
         m = len(joined)
-        if m + len(gram) - 1 > MOST_CELLS:
+        if m + len(gram) - 1 > _MOST_CELLS:
             continue
         joined = np.pad(joined, (0, len(gram) - 1))
         own = np.r_[0, m : len(joined)]

@@ -15,10 +15,9 @@ from scipy.special import betaln, digamma, roots_jacobi, xlogy
 
 from ldp_core.bounds.arguments import check_choice, check_positive, check_whole
 from ldp_core.bounds.frequency import ERRORS, entropy_bound, mean_squared_shares
+from ldp_core.limits import MOST_SUMMED_USERS
 from ldp_core.privacy import check_epsilon
 
-MOST_USERS = 10**6
-"""Users for whom the error of the best estimator is summed over all outcomes: about a minute's work."""
 _CELLS_AT_ONCE = 2**21
 
 
@@ -43,7 +42,7 @@ def bayes_error(epsilon: float, users: int, concentration: float = 0.5) -> Bayes
     >>> round(found.error, 4), round(ldp.bounds.two_types.bayes_limit(1.0), 4)
     (1.6228, 2.0913)
     """
-    epsilon, N = check_epsilon(epsilon), check_whole("number of users", users, 1, MOST_USERS)
+    epsilon, N = check_epsilon(epsilon), check_whole("number of users", users, 1, MOST_SUMMED_USERS)
     alpha, b = check_positive("concentration", concentration), math.tanh(epsilon / 2)
     nodes, weights = roots_jacobi(64 + math.ceil(4 * math.sqrt(N) * b), alpha - 1, alpha - 1)
     centred, weights = nodes / 2, weights / weights.sum()  # P - 1/2

@@ -10,10 +10,8 @@ from plotly.colors import sample_colorscale
 from ldp_core import wording
 from ldp_core.charts.labels import cell_names, label_ticks, row_ticks
 from ldp_core.charts.theme import LIGHT, Theme, figure, row_name, short
+from ldp_core.limits import MOST_DRAWN_SETS
 from ldp_core.workloads import Survey
-
-MOST_SETS = 20
-"""Most sets of attributes that are drawn as bars."""
 
 
 def asked_together(survey: Survey, look: Theme = LIGHT) -> go.Figure:
@@ -59,9 +57,9 @@ def _about(first: str, second: str, queries: float) -> str:
 
 
 def attribute_sets(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
-    """The sets of attributes on which reports best spend most of their information as bars, largest on top, `MOST_SETS` at most. ``frame``: see
+    """The sets of attributes on which reports best spend most of their information as bars, largest on top, `MOST_DRAWN_SETS` at most. ``frame``: see
     `frames.attribute_sets`."""
-    top = frame.head(MOST_SETS)
+    top = frame.head(MOST_DRAWN_SETS)
     hover = [
         f"{short(row.attributes, 200)}<br>{wording.share(row.share)} of the information<br>"
         f"{wording.magnitude(row.dimension)} independent contrast{'s' if row.dimension > 1 else ''}"

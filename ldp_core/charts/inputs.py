@@ -10,9 +10,9 @@ from ldp_core import wording
 from ldp_core.charts.labels import Bins, bins_of, cell_names, in_template, label_ticks, row_ticks
 from ldp_core.charts.theme import COLOUR_BAR, LIGHT, Theme, colour_bar, figure, short
 from ldp_core.data.domain import Attribute, Domain
+from ldp_core.limits import MOST_BARS
 from ldp_core.people import Counts, people_of
 
-MOST_BARS = 1000
 SIDE = 200
 """Most cells along a side of a joint picture: each has its colour and a text."""
 LOG_FROM = 300

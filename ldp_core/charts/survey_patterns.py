@@ -11,14 +11,13 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from ldp_core import wording
-from ldp_core.charts.columns import MOST_SETS, name_rows, shares_by_set
+from ldp_core.charts.columns import name_rows, shares_by_set
 from ldp_core.charts.theme import LIGHT, MODE_BAR, Theme, figure, short, show_legend
+from ldp_core.limits import MOST_DRAWN_SETS, MOST_DRAWN_SIDE
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 
 DRAWN_PATTERNS = 6
 PATTERNS_ABREAST = 3
-MOST_SIDE = 128
-"""Longest side of a pattern that is drawn."""
 
 
 def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
@@ -33,10 +32,10 @@ def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None
 
 
 def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
-    """The share of people who report about each set of columns, the most common on top, `MOST_SETS`
+    """The share of people who report about each set of columns, the most common on top, `MOST_DRAWN_SETS`
     at most. ``frame``: see
     `frames.column_sets`."""
-    top = frame.head(MOST_SETS)
+    top = frame.head(MOST_DRAWN_SETS)
     hover = [
         f"{short(row.columns, 200)}<br>{wording.share(row.share)} of people, {row.patterns:,} "
         f"pattern{'s' if row.patterns > 1 else ''} of {row.cells:,} cells"
@@ -47,8 +46,8 @@ def column_sets(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = No
 
 def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
     """The information of reports by set of columns as bars, and the ideal split that the lower bound allows as marks beside it, largest
-    on top, `MOST_SETS` at most. ``frame``: see `frames.fourier_weights`."""
-    top = frame.head(MOST_SETS)
+    on top, `MOST_DRAWN_SETS` at most. ``frame``: see `frames.fourier_weights`."""
+    top = frame.head(MOST_DRAWN_SETS)
     fig = figure(look, "share of the information (%)", "", height=150 + 26 * len(top))
     rows = np.arange(len(top))
     hover = [
@@ -107,7 +106,7 @@ def scrambled(
         table = mechanism.patterns[k].cells
         flat = table.reshape(1, -1) if table.ndim == 1 else table.reshape(len(table), -1)
         fig.add_heatmap(
-            z=flat.astype(np.float32)[:MOST_SIDE, :MOST_SIDE],
+            z=flat.astype(np.float32)[:MOST_DRAWN_SIDE, :MOST_DRAWN_SIDE],
             zmin=0,
             zmax=1,
             colorscale=[[0, "rgba(127,127,127,0.10)"], [1, shade or look.accent]],

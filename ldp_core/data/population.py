@@ -9,11 +9,11 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from ldp_core.data.domain import MAX_TYPES, CategoricalAttribute, Missing, NumericAttribute, build, check_size
-from ldp_core.people import MOST_CELLS, Counted, Drawn
+from ldp_core.data.domain import CategoricalAttribute, Missing, NumericAttribute, build, check_size
+from ldp_core.limits import MOST_LISTED_TYPES, MOST_TABLE_CELLS, MOST_USERS
+from ldp_core.people import Counted, Drawn
 from ldp_core.wording import quoted
 
-MAX_USERS = 10**9
 CONCENTRATIONS = (0.01, 1000.0)
 Shape = Literal["uniform", "zipf", "bell", "cauchy", "dirichlet"]
 SHAPES: dict[Shape, dict[str, float | int]] = {
@@ -41,7 +41,7 @@ def declare_categories(
     """Categories typed in, one per line, or separated by commas when all are on one line.
 
     Raises:
-        ValueError: blank or repeated categories, fewer than two types, or more than `MAX_TYPES`.
+        ValueError: blank or repeated categories, fewer than two types, or more than `MOST_LISTED_TYPES`.
     """
     attribute = build(
         CategoricalAttribute,
@@ -82,7 +82,7 @@ def declare_range(
             the first and the last one can be narrower.
 
     Raises:
-        ValueError: ends that are not numbers or not in order, or a number of bins outside 2..`MAX_TYPES`.
+        ValueError: ends that are not numbers or not in order, or a number of bins outside 2..`MOST_LISTED_TYPES`.
     """
     limit = 2.0**51 if integer else 1e300
     try:
@@ -132,7 +132,7 @@ def expected_counts(
 
     Args:
         n: number of types.
-        users: number of users, 1 to `MAX_USERS`.
+        users: number of users, 1 to `MOST_USERS`.
         centre: of the Cauchy distribution, between 0 and 1.
         concentration: of the Dirichlet distribution for each type, in `CONCENTRATIONS`: at 1 all shares are equally likely, less
             puts most people into few types.
@@ -144,8 +144,8 @@ def expected_counts(
     """
     n = _positive(n, "the number of types")
     users = _positive(users, "the number of users")
-    if users > MAX_USERS:
-        raise ValueError(f"{users:,} users are too many to plan for: at most {MAX_USERS:,} are allowed.")
+    if users > MOST_USERS:
+        raise ValueError(f"{users:,} users are too many to plan for: at most {MOST_USERS:,} are allowed.")
     types = np.arange(n)
     if shape == "uniform":
         weights = np.ones(n)
@@ -177,14 +177,14 @@ def expected_people(
     concentration: float = 1.0,
     draw: int = 0,
 ) -> Counted | Drawn:
-    """Expected users by their attributes: up to `MOST_CELLS` types as `expected_counts` of all types in their order; beyond, each
+    """Expected users by their attributes: up to `MOST_TABLE_CELLS` types as `expected_counts` of all types in their order; beyond, each
     attribute on its own spread like this, and the attributes independent of each other."""
     n = math.prod(sizes)
 
     def spread_over(types: int, number: int) -> np.ndarray:
         return expected_counts(shape, types, users, centre=centre, concentration=concentration, draw=number)
 
-    if n <= MOST_CELLS:
+    if n <= MOST_TABLE_CELLS:
         return Counted(spread_over(n, draw), sizes)
     return Drawn([spread_over(size, draw + i) for i, size in enumerate(sizes)], draw)
 
@@ -238,10 +238,10 @@ def whole_edges(low: float, high: float, bins: int) -> np.ndarray:
 
 
 def checked_bins(bins: int) -> int:
-    """`bins` as an int, or ValueError unless it is a whole number in 2..`MAX_TYPES`."""
+    """`bins` as an int, or ValueError unless it is a whole number in 2..`MOST_LISTED_TYPES`."""
     bins = _positive(bins, "the number of bins")
-    if not 2 <= bins <= MAX_TYPES:
-        raise ValueError(f"{bins:,} bins are not possible: choose a number from 2 to {MAX_TYPES:,}.")
+    if not 2 <= bins <= MOST_LISTED_TYPES:
+        raise ValueError(f"{bins:,} bins are not possible: choose a number from 2 to {MOST_LISTED_TYPES:,}.")
     return bins
 
 
@@ -254,7 +254,7 @@ def checked_name(name: object) -> str:
 
 
 def check_types(attribute: Kind) -> Kind:
-    """The attribute itself, or ValueError unless it has 2 to `MAX_TYPES` types."""
+    """The attribute itself, or ValueError unless it has 2 to `MOST_LISTED_TYPES` types."""
     check_size(attribute.size, attribute.name)
     if attribute.size < 2:
         raise ValueError(

@@ -6,7 +6,6 @@ from ldp_core.designs.bundle import Bundle as Bundle
 from ldp_core.designs.bundle import BundleError as BundleError
 from ldp_core.designs.bundle import export as export
 from ldp_core.designs.bundle import load as load
-from ldp_core.designs.configuration import MAX_ATTRIBUTES as MAX_ATTRIBUTES
 from ldp_core.designs.configuration import Configuration as Configuration
 from ldp_core.designs.configuration import DataChoice as DataChoice
 from ldp_core.designs.configuration import DeclaredData as DeclaredData

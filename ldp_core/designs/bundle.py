@@ -23,15 +23,15 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ldp_core import library
+from ldp_core import library, limits
 from ldp_core.designs import certificate_file, patterns_file, rows_file, strict_json
 from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
 from ldp_core.designs.privacy_note import observed_parts
 from ldp_core.designs.zips import zipped
 from ldp_core.library.optimized import from_strategy
+from ldp_core.limits import MOST_DESIGN_BYTES, MOST_KIT_BYTES, MOST_PROOF_BYTES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import Mechanism
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
 from ldp_core.mechanisms.files import PATTERNS, ROWS, STRATEGIES, STRATEGY, MechanismFile
 from ldp_core.version import __version__
 from ldp_core.wording import rounded_up
@@ -45,14 +45,7 @@ KIT = (
     *("client.py", "client.js", "audit.py", "collect.py", "count.sql", "vectors.json", "README.md", "report.html"),
 )
 """Further members of a kit: only the first is read when it is loaded."""
-MAX_KIT_BYTES = 2**27
-"""Largest further members of a kit, unpacked."""
 PROOF = certificate_file.MEMBERS
-MAX_PROOF_BYTES = 2**26
-"""Largest numbers of a proof, unpacked."""
-MAX_BYTES = (
-    8 * STRATEGY_ENTRIES + 4 * strict_json.MAX_JSON_BYTES + MAX_KIT_BYTES + MAX_PROOF_BYTES
-)  # packed or unpacked
 LACKS_STRATEGY = "The file lacks the strategy of its mechanism: optimise again, with the same seed, to get it."
 SEED_WARNING = "The seed is for simulation and optimisation only; a client that used it would have no privacy."
 
@@ -127,7 +120,7 @@ def export(
         record["certificate"] = {DOCUMENT: hashlib.sha256(certificate.document).hexdigest()}
         members.update(certificate.members)
     members[OUTCOME] = strict_json.write(record, pretty=True) + b"\n"
-    if len(members[OUTCOME]) > strict_json.MAX_JSON_BYTES:
+    if len(members[OUTCOME]) > limits.MOST_JSON_BYTES:
         raise BundleError(
             f"{OUTCOME} would have {len(members[OUTCOME]):,} bytes, too many to load again: leave out detail."
         )
@@ -139,8 +132,8 @@ def load(content: bytes) -> Bundle:
 
     Raises BundleError (the file) or ConfigurationError (its configuration), each with one sentence to show.
     """
-    if len(content) > MAX_BYTES:
-        raise BundleError(f"The file is too large to be a design: at most {MAX_BYTES // 10**6} MB are read.")
+    if len(content) > MOST_DESIGN_BYTES:
+        raise BundleError(f"The file is too large to be a design: at most {MOST_DESIGN_BYTES // 10**6} MB are read.")
     if not content.startswith(b"PK"):
         configuration = load_configuration(content)
         return Bundle(configuration, None, None, _warnings(configuration, content, None, False))
@@ -165,8 +158,8 @@ def _proof(members: Mapping[str, bytes]) -> Written | None:
         raise BundleError(f"A proof is {DOCUMENT} and {ARRAYS} together, and one is missing: export the design again.")
     if DOCUMENT not in members:
         return None
-    if len(members[ARRAYS]) > MAX_PROOF_BYTES:
-        raise BundleError(f"{ARRAYS} is too large for a proof: at most {MAX_PROOF_BYTES // 10**6} MB are read.")
+    if len(members[ARRAYS]) > MOST_PROOF_BYTES:
+        raise BundleError(f"{ARRAYS} is too large for a proof: at most {MOST_PROOF_BYTES // 10**6} MB are read.")
     return Written(members[DOCUMENT], members[ARRAYS])
 
 
@@ -199,9 +192,9 @@ def _written(mechanism: Mechanism) -> list[tuple[MechanismFile, bytes]]:
         for file in mechanism.files():
             held = file.content()
             content = _packed(dict(held)) if file.name.endswith(".npz") else strict_json.write(held) + b"\n"
-            if file.name.endswith(".json") and len(content) > strict_json.MAX_JSON_BYTES:
+            if file.name.endswith(".json") and len(content) > limits.MOST_JSON_BYTES:
                 raise BundleError(
-                    f"{file.name} would take {len(content) / 1e6:.1f} MB, and at most {strict_json.MAX_JSON_BYTES / 1e6:g} MB are read "
+                    f"{file.name} would take {len(content) / 1e6:.1f} MB, and at most {limits.MOST_JSON_BYTES / 1e6:g} MB are read "
                     "again: ask about fewer sets of columns, or use coarser bins."
                 )
             written.append((file, content))
@@ -227,8 +220,10 @@ def _built(members: Mapping[str, bytes], configuration: Configuration, outcome: 
     name = configuration.mechanism.name
     if STRATEGY in members:
         strategy, prior = _read_strategy(members[STRATEGY])
-        if strategy.size > STRATEGY_ENTRIES:
-            raise BundleError(f"The strategy has {strategy.size:,} entries; at most {STRATEGY_ENTRIES:,} are kept.")
+        if strategy.size > MOST_STRATEGY_ENTRIES:
+            raise BundleError(
+                f"The strategy has {strategy.size:,} entries; at most {MOST_STRATEGY_ENTRIES:,} are kept."
+            )
         parameters = _recorded_parameters(outcome)
         try:
             return from_strategy(name, strategy, configuration.epsilon_value, parameters, prior, loaded=True)
@@ -285,9 +280,9 @@ def _check_recorded(content: bytes, outcome: dict[str, Any], what: str = "strate
 def _check_kit(kit: Mapping[str, bytes]) -> None:
     if strangers := sorted(set(kit) - set(KIT)):
         raise BundleError(f"A kit holds no {strangers[0]}: only {', '.join(KIT)}.")
-    if sum(map(len, kit.values())) > MAX_KIT_BYTES:
+    if sum(map(len, kit.values())) > MOST_KIT_BYTES:
         raise BundleError(
-            f"The kit would take more than {MAX_KIT_BYTES // 10**6} MB, too much for people's devices: use coarser bins."
+            f"The kit would take more than {MOST_KIT_BYTES // 10**6} MB, too much for people's devices: use coarser bins."
         )
 
 
@@ -326,7 +321,7 @@ def _read_strategy(content: bytes) -> tuple[np.ndarray, np.ndarray | None]:
 
 def _read_strategies(content: bytes) -> list[np.ndarray]:
     """The float64 matrices of an npz file whose members are numbered from 0."""
-    names = tuple(f"{k}.npy" for k in range(patterns_file.MOST_OWN))
+    names = tuple(f"{k}.npy" for k in range(limits.MOST_TABLE_STRATEGIES))
     arrays = _unzip(content, names, within=f"{STRATEGIES} in the file")
     found = [_read_array(arrays.get(name, b""), 2) for name in names[: len(arrays)]]
     kept = [strategy for strategy in found if strategy is not None]
@@ -380,8 +375,8 @@ def _check_entries(entries: list[zipfile.ZipInfo], allowed: tuple[str, ...], wit
     # Python stops unpacking at the declared size, but only for these two methods without building more in memory.
     if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
         raise BundleError(f"{within} is packed by an unusual method: export the design again.")
-    if sum(entry.file_size for entry in entries) > MAX_BYTES:
-        raise BundleError(f"{within} unpacks to more than {MAX_BYTES // 10**6} MB, too much for a design.")
+    if sum(entry.file_size for entry in entries) > MOST_DESIGN_BYTES:
+        raise BundleError(f"{within} unpacks to more than {MOST_DESIGN_BYTES // 10**6} MB, too much for a design.")
 
 
 def software() -> dict[str, str]:

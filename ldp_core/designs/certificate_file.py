@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ldp_core import limits
 from ldp_core.bounds import (
     AnyCertificate,
     BlocksCertificate,
@@ -42,6 +43,7 @@ from ldp_core.bounds.surveys.search import closed_form
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.designs import strict_json
 from ldp_core.designs.zips import zipped
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_PROOF_WORK
 from ldp_core.workloads import Histogram, Survey, Workload, merging
 from ldp_core.workloads.surveys import eigenvalues
 
@@ -49,8 +51,6 @@ DOCUMENT = "certificate.json"
 ARRAYS = verify.ARRAYS
 SCRIPT = "verify.py"
 MEMBERS = (DOCUMENT, ARRAYS, SCRIPT)
-MOST_TYPES = verify.MOST_TYPES
-"""Most types for which a matrix is written: files of 34 MB for 2,048 and 134 MB for 4,096, which the script checks in 2 and 10 seconds."""
 STRONGER = (
     "The program that wrote this file proves a larger bound by inequalities for columns, or sets of them, which take more than a short script to "
     "check. Its numbers are in the file as well, and the program checks them when it loads the file."
@@ -86,8 +86,8 @@ class Written:
 
 def too_large(found: AnyCertificate) -> str | None:
     """Why a certificate is not written to a file, None where it is."""
-    if isinstance(found, Certificate) and found.workload.n > MOST_TYPES:
-        return f"Certificates are written for at most {MOST_TYPES:,} types; there are {found.workload.n:,}."
+    if isinstance(found, Certificate) and found.workload.n > MOST_MATRIX_TYPES:
+        return f"Certificates are written for at most {MOST_MATRIX_TYPES:,} types; there are {found.workload.n:,}."
     if isinstance(found, BlocksCertificate):
         return too_large(found.plain)
     if isinstance(found, GroupedCertificate):
@@ -112,7 +112,7 @@ def write(found: AnyCertificate, epsilon: str) -> Written:
     told = _told(document, arrays, value, claimed)
     packed = _packed(arrays)
     content = strict_json.write({**told, "sha256": hashlib.sha256(packed).hexdigest()}, pretty=True) + b"\n"
-    if len(content) > strict_json.MAX_JSON_BYTES:
+    if len(content) > limits.MOST_JSON_BYTES:
         raise ValueError(f"{DOCUMENT} would be too large to be read again: ask about fewer sets of columns.")
     return Written(content, packed)
 
@@ -140,7 +140,7 @@ def read(written: Written, workload: Workload, epsilon: str, checked: Sequence[f
             raise ValueError(
                 f"it is about epsilon {strict_json.shorten(document['epsilon'])}, and the design has {epsilon}"
             )
-        if verify.price(document, given) > verify.MOST_WORK:
+        if verify.price(document, given) > MOST_PROOF_WORK:
             raise ValueError("it would take too long to check")
         found = _rebuilt(document, given, workload, number, checked)
         found = _claiming(found, claimed)
@@ -433,11 +433,11 @@ def _rebuilt(
             return TripleCertificate(workload, epsilon, 0.0, _triples_read(data), plain)
         raise ValueError(NO_LONGER)
     if kind == "general" and "merged" in document:
-        few = merging.merged(workload, merged.MOST_TYPES)
+        few = merging.merged(workload, merged.MERGED_TYPES)
         if few is None:
             raise ValueError("it is about other questions than those of the design")
         return MergedCertificate(workload, epsilon, 0.0, _general_read(document, data, few.queries, epsilon))
-    if kind != "general" or workload.n > MOST_TYPES:
+    if kind != "general" or workload.n > MOST_MATRIX_TYPES:
         raise ValueError("it is about other questions than those of the design")
     return _general_read(document, data, workload, epsilon)
 

@@ -14,25 +14,23 @@ import numpy as np
 from ldp_core import analysis, bounds, estimators, library, verdicts, wording, workloads
 from ldp_core.bounds.general import weighted
 from ldp_core.designs.configuration import Configuration
+from ldp_core.limits import (
+    AT_ONCE_TYPES,
+    MOST_EXACT_TYPES,
+    MOST_QUESTION_BYTES,
+    MOST_QUESTION_SECONDS,
+    MOST_SEARCH_SECONDS,
+)
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
-from ldp_core.optimize import sizes
+from ldp_core.optimize import refusals
 from ldp_core.people import People
 from ldp_core.run import Callback, Cancel, Progress
 
-PRICED_TYPES = 2048
-"""Exact variances that are not in closed form take n^3 operations: seconds at 2,048 types, half a minute at 4,096."""
 SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
 """How long to search for the best mechanism, and to prove a bound, for at most this many types."""
-LONGEST_SEARCH = 300.0
 PROVED_UNASKED = 128
-PROVED_BY_BLOCKS = 512
-"""Types up to which a certificate takes about a second and is computed without asking: of whatever is asked, and where neighbouring types
-are much alike."""
 GOOD_ENOUGH = 1e-3
 """The search ends when it is proved to be this close to the best possible."""
-MOST_QUESTION_SECONDS = 600
-MOST_QUESTION_BYTES = 2**30
-"""Questions that take more than these are refused."""
 
 Cases = Mapping[str, analysis.Case]
 
@@ -109,7 +107,7 @@ def alpha(configuration: Configuration, suggested: Callable[[], verdicts.Suggest
 def search_seconds(configuration: Configuration, working_types: int) -> float:
     """How long a fit may take in a design: as set, or by its size."""
     limits = (seconds for size, seconds in SEARCH_SECONDS.items() if working_types <= size)
-    return configuration.optimizer.time_limit or next(limits, LONGEST_SEARCH)
+    return configuration.optimizer.time_limit or next(limits, MOST_SEARCH_SECONDS)
 
 
 def fit_options(configuration: Configuration, among: Cases, name: str, working_types: int) -> dict[str, Any]:
@@ -136,7 +134,7 @@ def unfit(configuration: Configuration, among: Cases, name: str, workload: workl
     if reason := spec.unsuitable(n, configuration.epsilon_value, workload):
         return reason
     case = among[aim(configuration, among, name)]
-    if spec.aimed and case.prior is not None and not case.uniform and (reason := sizes.too_large(n)):
+    if spec.aimed and case.prior is not None and not case.uniform and (reason := refusals.too_large(n)):
         return f"{reason} More can be had where the worst case counts, or an even spread."
     return None
 
@@ -144,10 +142,10 @@ def unfit(configuration: Configuration, among: Cases, name: str, workload: workl
 def too_expensive(name: str, workload: workloads.Workload, epsilon: float) -> str | None:
     """Why the exact errors of a mechanism are not computed, in a sentence; None where they are, or it cannot be built at all."""
     spec, n = library.spec(name), workload.n
-    if workload.working_types <= PRICED_TYPES or spec.closed_form or spec.unsuitable(n, epsilon, workload):
+    if workload.working_types <= MOST_EXACT_TYPES or spec.closed_form or spec.unsuitable(n, epsilon, workload):
         return None
     return (
-        f"The exact errors of {spec.title} take too long past {PRICED_TYPES:,} types; there are {wording.magnitude(n)} here. "
+        f"The exact errors of {spec.title} take too long past {MOST_EXACT_TYPES:,} types; there are {wording.magnitude(n)} here. "
         "Simulate shows them, or use coarser bins."
     )
 
@@ -192,7 +190,7 @@ def proved_unasked(workload: workloads.Workload, case: analysis.Case) -> bool:
         return True
     if workload.survey is not None:
         return workload.survey.symmetric
-    return workload.n <= PROVED_BY_BLOCKS and weighted.suffice(workload, case.prior)
+    return workload.n <= AT_ONCE_TYPES and weighted.suffice(workload, case.prior)
 
 
 def prove(

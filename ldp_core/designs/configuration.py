@@ -23,19 +23,21 @@ from pydantic import (
 )
 from pydantic import field_validator as check
 
-from ldp_core.data.domain import MAX_TYPES, Domain
+from ldp_core import limits
+from ldp_core.data.domain import Domain
 from ldp_core.data.population import CONCENTRATIONS, SHAPES, Shape
 from ldp_core.data.tables import AttributeRecipe, ReadOptions
 from ldp_core.designs import strict_json
 from ldp_core.designs.migrations import migrate
 from ldp_core.designs.problems import ConfigurationError, in_words, join
-from ldp_core.designs.supplied_tables import MOST_OWN, SuppliedTable, check_names, check_together
+from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, SuppliedTable, check_names, check_together
 from ldp_core.library import USUAL
 from ldp_core.library.table_strategies import is_own
 from ldp_core.library.variants import is_variant
+from ldp_core.limits import MOST_ATTRIBUTES, MOST_FACTS, MOST_LISTED_TYPES, MOST_PARTS
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
-from ldp_core.workloads import MOST_FACTS, StatedFact, Workload, WorkloadPart, default_parts, over_attributes
+from ldp_core.workloads import StatedFact, Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT: Final = "ldp-design"
 VERSION: Final = 6
@@ -44,8 +46,6 @@ _WITH_VARIANTS: Final = 4
 _WITHOUT_NEWS: Final = 3
 # Parameters of mechanisms that version 3 took no notice of.
 _SETTINGS = frozenset({"size", "blocks", "order", "kind", "window", "max_weight", "queries", "delta", "rows", "start"})
-MAX_ATTRIBUTES = 200
-MAX_PARTS = 100
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
 _MAX_EPSILON_LENGTH = 40
 
@@ -107,7 +107,10 @@ Names = Annotated[tuple[str, ...], Strict(False)]  # a list from a widget is wel
 
 
 Histogram = Annotated[
-    tuple[Annotated[float, Field(ge=0)], ...], Strict(False), Field(max_length=MAX_TYPES), AfterValidator(_has_weight)
+    tuple[Annotated[float, Field(ge=0)], ...],
+    Strict(False),
+    Field(max_length=MOST_LISTED_TYPES),
+    AfterValidator(_has_weight),
 ]
 
 
@@ -117,7 +120,7 @@ class _Inputs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
-Recipes = Annotated[tuple[AttributeRecipe, ...], Strict(False), Field(min_length=1, max_length=MAX_ATTRIBUTES)]
+Recipes = Annotated[tuple[AttributeRecipe, ...], Strict(False), Field(min_length=1, max_length=MOST_ATTRIBUTES)]
 
 
 class SampleData(_Inputs):
@@ -204,7 +207,7 @@ class Population(_Inputs):
 class WorkloadRecipe(_Inputs):
     """Groups of queries, each with its weight: see `ldp_core.workloads.over_attributes`."""
 
-    parts: Annotated[tuple[WorkloadPart, ...], Strict(False), Field(min_length=1, max_length=MAX_PARTS)]
+    parts: Annotated[tuple[WorkloadPart, ...], Strict(False), Field(min_length=1, max_length=MOST_PARTS)]
 
     @property
     def summary(self) -> str:
@@ -302,7 +305,7 @@ class Configuration(_Inputs):
     difference: Literal["typical", "smallest"] | None = None
     simulation: Simulation = Simulation()
     optimizer: Optimizer = Optimizer()
-    own: Annotated[tuple[SuppliedTable, ...], Strict(False), Field(max_length=MOST_OWN)] = ()
+    own: Annotated[tuple[SuppliedTable, ...], Strict(False), Field(max_length=SUPPLIED_TABLES)] = ()
 
     @field_serializer("version")
     def _oldest_that_reads_it(self, version: int) -> int:
@@ -387,13 +390,13 @@ class Configuration(_Inputs):
     def check_size(self) -> None:
         """Raise ConfigurationError, one sentence, where `load_configuration` would refuse the file as too large."""
         size = len(self.to_json())
-        if size <= strict_json.MAX_JSON_BYTES:
+        if size <= limits.MOST_JSON_BYTES:
             return
         parts = self.workload.parts if self.workload is not None else ()
         matrix = any(part.kind == "matrix" for part in parts)
         mend = "upload a matrix of fewer queries" if matrix else "use fewer or shorter texts and edges"
         raise ConfigurationError(
-            f"The file of this design would have {size / 1e6:.1f} MB, and at most {strict_json.MAX_JSON_BYTES / 1e6:g} MB "
+            f"The file of this design would have {size / 1e6:.1f} MB, and at most {limits.MOST_JSON_BYTES / 1e6:g} MB "
             f"are read again: {mend}{', or remove a strategy matrix of your own' if self.own else ''}."
         )
 

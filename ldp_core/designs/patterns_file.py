@@ -20,17 +20,13 @@ from pydantic import Field
 
 from ldp_core.designs import strict_json
 from ldp_core.designs.untrusted import Part, usable
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_PATTERNS, MOST_TABLE_CELLS, MOST_TABLE_STRATEGIES
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
-from ldp_core.optimize.sizes import MOST_TYPES
-from ldp_core.people import MOST_CELLS
 
-MOST_PATTERNS = 200_000
-MOST_OWN = 64
-"""Patterns, and strategies of their own, that are read."""
-Size = Annotated[int, Field(ge=1, le=MOST_CELLS)]
+Size = Annotated[int, Field(ge=1, le=MOST_TABLE_CELLS)]
 
 
 class _Table(Part):
@@ -39,7 +35,7 @@ class _Table(Part):
 
     def unpacked(self) -> np.ndarray:
         count = math.prod(self.sizes)
-        packed = bytes.fromhex(self.cells) if count <= MOST_CELLS else b""
+        packed = bytes.fromhex(self.cells) if count <= MOST_TABLE_CELLS else b""
         if len(packed) != -(-count // 8):
             raise ValueError(
                 f"a table of {count:,} cells needs {-(-count // 8):,} bytes, and there are {len(packed):,}"
@@ -66,7 +62,7 @@ class _File(Part):
     sizes: Annotated[list[Size], Field(min_length=1, max_length=1_000)]
     tables: Annotated[list[_Table], Field(max_length=MOST_PATTERNS)]
     patterns: Annotated[list[_Sent], Field(max_length=MOST_PATTERNS)]
-    own: list[_Own] = Field(default_factory=list, max_length=MOST_OWN)
+    own: list[_Own] = Field(default_factory=list, max_length=MOST_TABLE_STRATEGIES)
     rest: Annotated[float, Field(gt=0, lt=1)] | None = None
 
 
@@ -105,9 +101,9 @@ def _split(
             raise ValueError(
                 f"there are {len(file.sizes)} columns, and a strategy is for column {max(one.attributes) + 1}"
             )
-        if strategy.shape[1] > MOST_TYPES:
+        if strategy.shape[1] > MOST_FITTED_TYPES:
             raise ValueError(
-                f"a strategy for {strategy.shape[1]:,} types is too large; at most {MOST_TYPES:,} are allowed"
+                f"a strategy for {strategy.shape[1]:,} types is too large; at most {MOST_FITTED_TYPES:,} are allowed"
             )
         own.append(GroupTable(tuple(one.attributes), ExplicitMechanism(name, strategy, file.epsilon)))
     rest = ScrambledPatterns(name, file.sizes, file.epsilon, patterns, shares) if patterns else None

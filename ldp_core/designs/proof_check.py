@@ -8,18 +8,17 @@ from typing import Any, BinaryIO
 from ldp_core.bounds import AnyCertificate, verify
 from ldp_core.data.reading.child import run
 from ldp_core.data.reading.common import UnreadableTable
-from ldp_core.data.reading.limits import Limits
 from ldp_core.designs import certificate_file, strict_json
 from ldp_core.designs.certificate_file import Written
+from ldp_core.limits import READ_PROOF, Limits
 from ldp_core.workloads import Workload, from_spec
 
-LIMITS = Limits(seconds=60, memory=4 * 2**30, cells=0, unpacked=2**24)
 QUICK = 5e5
 SMALL = 2**23
 """Microseconds of work, and bytes of numbers, up to which no process is started."""
 
 
-def read(files: Written, workload: Workload, epsilon: str, limits: Limits = LIMITS) -> AnyCertificate:
+def read(files: Written, workload: Workload, epsilon: str, limits: Limits = READ_PROOF) -> AnyCertificate:
     """The same as `certificate_file.read`, for files that nobody has looked at yet; ValueError as
     there, or with a sentence about the limit that was passed."""
     if _quick(files):

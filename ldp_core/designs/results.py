@@ -8,8 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-KEPT_BYTES = 960 * 2**20
-"""Room for the largest strategy that is fitted, with its proof."""
+from ldp_core.limits import MOST_RESULT_BYTES
 
 T = TypeVar("T")
 
@@ -20,7 +19,7 @@ def digest(key: object) -> str:
 
 
 class Results:
-    """Values by key within `KEPT_BYTES`, safe across threads.
+    """Values by key within `MOST_RESULT_BYTES`, safe across threads.
 
     Quickly recomputed values are dropped first, ``expensive`` ones (fits and proofs) last, and of
     each kind the least recently used. The
@@ -53,7 +52,7 @@ class Results:
             for leaving in (False, True) if expensive else (False,):
                 for old, (_, bytes_held, precious) in list(self._items.items())[:-1]:
                     # dropping what weighs nothing frees nothing
-                    if total > KEPT_BYTES and bytes_held and precious == leaving:
+                    if total > MOST_RESULT_BYTES and bytes_held and precious == leaving:
                         total -= self._items.pop(old)[1]
 
     def cached(self, key: object, compute: Callable[[], T], size: Callable[[T], int] = lambda value: 0) -> T:
@@ -67,12 +66,12 @@ class Results:
     @staticmethod
     def too_large(size: int) -> bool:
         """True if a result of this ``size`` is never kept."""
-        return size > KEPT_BYTES
+        return size > MOST_RESULT_BYTES
 
     def room(self, size: int) -> bool:
         """True if an expensive result of this ``size`` fits beside all the others."""
         with self._lock:
-            return size + sum(held for _, held, expensive in self._items.values() if expensive) <= KEPT_BYTES
+            return size + sum(held for _, held, expensive in self._items.values() if expensive) <= MOST_RESULT_BYTES
 
     @property
     def bytes(self) -> int:

@@ -16,14 +16,9 @@ from pydantic import Field
 
 from ldp_core.designs import strict_json
 from ldp_core.designs.untrusted import Part, usable
+from ldp_core.limits import MOST_RING_PLACES, MOST_RING_ROWS, MOST_ROW_CELLS
 from ldp_core.mechanisms import OrbitMechanism, RingMechanism
-from ldp_core.workloads import DENSE_TYPES
 
-MOST_ROWS = 256
-MOST_PLACES = 4 * DENSE_TYPES
-"""Base rows, and places of a ring, that are read: what estimates take grows with both."""
-MOST_CELLS = 2**24
-"""Places of all rows together that are read."""
 _DIGITS = 2**16 // 4  # hexadecimal, of a row for as many types as rows are flipped for
 
 LOADED = {
@@ -59,10 +54,10 @@ class _File(Part):
 
     def check(self) -> None:
         """ValueError for more than is read, before any of it is unpacked."""
-        if len(self.rows) * self.places > MOST_CELLS:
-            raise ValueError(f"there are more than {MOST_CELLS:,} places in all rows")
-        if self.moved == "rotated" and (len(self.rows) > MOST_ROWS or self.places > MOST_PLACES):
-            raise ValueError(f"there are more than {MOST_ROWS:,} rows or {MOST_PLACES:,} places of a ring")
+        if len(self.rows) * self.places > MOST_ROW_CELLS:
+            raise ValueError(f"there are more than {MOST_ROW_CELLS:,} places in all rows")
+        if self.moved == "rotated" and (len(self.rows) > MOST_RING_ROWS or self.places > MOST_RING_PLACES):
+            raise ValueError(f"there are more than {MOST_RING_ROWS:,} rows or {MOST_RING_PLACES:,} places of a ring")
         if self.moved == "flipped" and self.types != self.places:
             raise ValueError(
                 f"rows that are flipped have a place for every type, and these {self.places:,} for {self.types:,}"

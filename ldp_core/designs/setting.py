@@ -20,21 +20,17 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import analysis, bounds, frames, library, mechanisms, optimize, verdicts, workloads
-from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.designs import certificate_file, choices, proof_check
 from ldp_core.designs.certificate_file import Written
-from ldp_core.designs.choices import PRICED_TYPES
 from ldp_core.designs.design import Design
+from ldp_core.limits import MOST_ENUMERATED_TYPES, MOST_EXACT_TYPES, MOST_FITTED_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.optimize import sizes
+from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked, unchecked
 
 Curve = tuple[tuple[float, float], ...]
 """How a search went: (seconds, objective or bound on the scale of L)."""
-
-AT_ONCE_TYPES = 1024
-"""Up to here exact variances take under a second, though they take n^3 operations where they are not in closed form."""
 
 
 class NotFitted(ValueError):
@@ -232,7 +228,7 @@ class Setting(Design):
         if spec.continuous:
             return 16 * n * (n + n // 16)
         rows = {**self.parameters_for(name), **spec.fixed}.get("rows")
-        return 24 * n * (rows or sizes.rows(n)) if rows or n <= sizes.MOST_TYPES else 0
+        return 24 * n * (rows or rows_held(n)) if rows or n <= MOST_FITTED_TYPES else 0
 
     def fit_options(self, name: str) -> dict[str, Any]:
         """The optimiser settings of the design that a mechanism knows."""
@@ -302,7 +298,7 @@ class Setting(Design):
     def profile_takes_seconds(self, mechanism: Mechanism) -> bool:
         """True if the exact errors of a mechanism can be had, but are not known yet and take more than a second."""
         closed = library.spec(mechanism.name).closed_form and not isinstance(mechanism, mechanisms.ExplicitMechanism)
-        if closed or not AT_ONCE_TYPES < mechanism.cost_dimension(self.workload) <= workloads.DENSE_TYPES:
+        if closed or not UNASKED_TYPES < mechanism.cost_dimension(self.workload) <= MOST_MATRIX_TYPES:
             return False
         if choices.too_expensive(mechanism.name, self.workload, self.epsilon):
             return False
@@ -468,7 +464,7 @@ class Setting(Design):
 
         None where bounds take too long to compute while a page is drawn.
         """
-        if self.working_types > PRICED_TYPES:
+        if self.working_types > MOST_EXACT_TYPES:
             return None
         limits = self.bounds(case)
         return frames.strongest(limits), max(limits.values()) * self.alpha * self.workload.squared_weights
@@ -482,7 +478,7 @@ class Setting(Design):
         than the average.
         """
         prior, n = self.cases[case].prior, self.domain.size
-        if n > EXACT_TYPES:
+        if n > MOST_ENUMERATED_TYPES:
             return None
         alike = prior is None and self.workload.symmetry_group.all_alike
         return np.full(n, 1 / n) if alike else prior

@@ -4,19 +4,19 @@ import json
 import math
 from typing import Any
 
+from ldp_core.limits import MOST_JSON_BYTES
 from ldp_core.wording import shortened
 
-MAX_JSON_BYTES = 5_000_000
 _MAX_DIGITS = 20  # no integer of ours is longer than 2^63, and longer ones only cost time
 
 
 def read(content: str | bytes, name: str) -> Any:
-    """Parse untrusted JSON: text, or its bytes in UTF-8 (a byte order mark is accepted), at most `MAX_JSON_BYTES`.
+    """Parse untrusted JSON: text, or its bytes in UTF-8 (a byte order mark is accepted), at most `MOST_JSON_BYTES`.
 
     Raises ValueError: one sentence saying what is wrong and where; it calls the content `name`.
     """
-    if len(content) > MAX_JSON_BYTES:
-        raise ValueError(f"{name} is too large: at most {MAX_JSON_BYTES // 1_000_000} MB are read.")
+    if len(content) > MOST_JSON_BYTES:
+        raise ValueError(f"{name} is too large: at most {MOST_JSON_BYTES // 1_000_000} MB are read.")
     try:
         text = content if isinstance(content, str) else content.decode("utf-8-sig")
     except UnicodeDecodeError:

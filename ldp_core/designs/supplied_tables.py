@@ -10,13 +10,12 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from ldp_core import library
-from ldp_core.library.table_strategies import LONGEST, LOOKS, MOST_ENTRIES, TableStrategy, exact_table, hold
+from ldp_core.library.table_strategies import LOOKS, TableStrategy, exact_table, hold
+from ldp_core.limits import MOST_SUPPLIED_CHARACTERS, MOST_SUPPLIED_ENTRIES, MOST_SUPPLIED_NAME
 from ldp_core.mechanisms.strategy_files import read_strategy
 from ldp_core.workloads.packed import pack, unpack
 
-MOST_OWN = len(LOOKS)
-MOST_CHARACTERS = 3_000_000
-"""How long the packed matrices of a design may be together: configuration files of at most 5 MB are read."""
+SUPPLIED_TABLES = len(LOOKS)
 
 
 class SuppliedTable(BaseModel):
@@ -26,15 +25,15 @@ class SuppliedTable(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     name: str
-    look: Annotated[int, Field(ge=1, le=MOST_OWN)]
-    reports: Annotated[int, Field(ge=2, le=MOST_ENTRIES)]
-    types: Annotated[int, Field(ge=2, le=MOST_ENTRIES)]
-    data: Annotated[str, Field(max_length=MOST_CHARACTERS)]
+    look: Annotated[int, Field(ge=1, le=SUPPLIED_TABLES)]
+    reports: Annotated[int, Field(ge=2, le=MOST_SUPPLIED_ENTRIES)]
+    types: Annotated[int, Field(ge=2, le=MOST_SUPPLIED_ENTRIES)]
+    data: Annotated[str, Field(max_length=MOST_SUPPLIED_CHARACTERS)]
     _own: TableStrategy = PrivateAttr()
 
     @model_validator(mode="after")
     def _check(self) -> SuppliedTable:
-        if self.reports * self.types > MOST_ENTRIES:
+        if self.reports * self.types > MOST_SUPPLIED_ENTRIES:
             raise ValueError(f"a strategy of {self.reports:,} x {self.types:,} numbers is too large: merge reports.")
         self._own = hold(self.name, self.look, unpack(self.data, self.reports, self.types))
         return self
@@ -45,9 +44,9 @@ class SuppliedTable(BaseModel):
     ) -> SuppliedTable:
         """The matrix in an uploaded file (see `read_strategy`) on ``n`` types, with a look that those ``held`` do not have. ValueError, one
         sentence, where it cannot be used."""
-        free = [look for look in range(1, MOST_OWN + 1) if look not in {one.look for one in held}]
+        free = [look for look in range(1, SUPPLIED_TABLES + 1) if look not in {one.look for one in held}]
         if not free:
-            raise ValueError(f"A design holds at most {MOST_OWN} matrices of your own: remove one first.")
+            raise ValueError(f"A design holds at most {SUPPLIED_TABLES} matrices of your own: remove one first.")
         table = exact_table(read_strategy(content, n, labels))
         data = pack(table)
         check_together([*(one.data for one in held), data])
@@ -74,9 +73,9 @@ class SuppliedTable(BaseModel):
 def check_together(packed: Iterable[str]) -> None:
     """ValueError, one sentence, where matrices are too large to be kept in one design."""
     size = sum(map(len, packed))
-    if size > MOST_CHARACTERS:
+    if size > MOST_SUPPLIED_CHARACTERS:
         raise ValueError(
-            f"The matrices of your own would take {size / 1e6:.1f} MB in the file of the design, packed, and {MOST_CHARACTERS / 1e6:g} MB are "
+            f"The matrices of your own would take {size / 1e6:.1f} MB in the file of the design, packed, and {MOST_SUPPLIED_CHARACTERS / 1e6:g} MB are "
             "allowed: merge reports, use coarser bins, or remove another."
         )
 
@@ -93,8 +92,8 @@ def check_names(names: Sequence[str]) -> None:
 def name_for(file: str, held: Sequence[SuppliedTable]) -> str:
     """A name for a matrix from that of its ``file``, which no mechanism has."""
     words = re.findall(r"[^\W_]+", re.sub(r"\.\w+$", "", file))
-    name = " ".join(words)[: LONGEST - 3].strip() or "Own matrix"
-    for candidate in (name, *(f"{name} {number}" for number in range(2, MOST_OWN + 3))):
+    name = " ".join(words)[: MOST_SUPPLIED_NAME - 3].strip() or "Own matrix"
+    for candidate in (name, *(f"{name} {number}" for number in range(2, SUPPLIED_TABLES + 3))):
         try:
             check_names([*(one.name for one in held), candidate])
         except ValueError:

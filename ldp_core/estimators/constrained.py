@@ -15,12 +15,10 @@ from contextlib import suppress
 import numpy as np
 from scipy.optimize import linprog
 
+from ldp_core.limits import MOST_EXACT_TYPES
 from ldp_core.wording import count, magnitude
 from ldp_core.workloads import Workload
 from ldp_core.workloads.facts import Fact
-
-MOST_TYPES = 2048
-"""The quadratic program of more types takes more than ten seconds."""
 
 _MILLION = 1e6  # people are at most as many units in linear programs, whose tolerance is 1e-7 of a unit
 _INFEASIBLE = 2  # status of `linprog`
@@ -28,10 +26,10 @@ _INFEASIBLE = 2  # status of `linprog`
 
 def too_large(workload: Workload) -> str | None:
     """Why `project` cannot serve ``workload``, None where it can."""
-    if workload.n <= MOST_TYPES:
+    if workload.n <= MOST_EXACT_TYPES:
         return None
     return (
-        f"Agreement with public facts is worked out for at most {MOST_TYPES:,} types; this workload has "
+        f"Agreement with public facts is worked out for at most {MOST_EXACT_TYPES:,} types; this workload has "
         f"{magnitude(workload.n)}. Use fewer attributes, or coarser bins."
     )
 

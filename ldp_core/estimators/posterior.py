@@ -22,9 +22,6 @@ from ldp_core.estimators import mle
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.workloads import Workload
 
-ENTRIES = 2**21
-"""Largest strategy (outputs x types) that the sampler takes."""
-
 JEFFREYS = 0.5
 _ANSWERS_AT_ONCE = 2**23
 _FEWEST_DRAWS = 100

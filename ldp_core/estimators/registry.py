@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ldp_core import limits
 from ldp_core.estimators import constrained, mle, norm_sub, polytope, posterior, smoothed, survey_tables, wnnls
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_TRANSFORMED_TYPES
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.mechanisms.surveys.estimates import as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.wording import check_parameters, magnitude, meant
-from ldp_core.workloads import DENSE_TYPES, Fact, Histogram, Prefix, Workload
-
-MLE_TYPES = 2**16
-"""Beyond this, maximising a likelihood by fast transforms takes minutes."""
+from ldp_core.workloads import Fact, Histogram, Prefix, Workload
 
 _NO_COUNTS = "Norm-Sub mends counts, but these reports only tell the answers; choose WNNLS or unbiased."
 
@@ -80,20 +79,20 @@ def _needs_counts(mechanism: Mechanism, workload: Workload) -> str | None:
 
 
 def _fits_wnnls(mechanism: Mechanism, workload: Workload) -> str | None:
-    large = mechanism.n > DENSE_TYPES and not isinstance(workload, (Histogram, Prefix))
+    large = mechanism.n > MOST_MATRIX_TYPES and not isinstance(workload, (Histogram, Prefix))
     if large and mechanism.consistent is not mechanism:
         return (
-            f"Raw answers do not add up; counts are fitted to them for at most {DENSE_TYPES:,} types, and there are "
+            f"Raw answers do not add up; counts are fitted to them for at most {MOST_MATRIX_TYPES:,} types, and there are "
             f'{mechanism.n:,}. Use a tree with reconstruction "consistent".'
         )
     return wnnls.too_large(workload)
 
 
 def _fits_polytope(mechanism: Mechanism, workload: Workload) -> str | None:
-    if workload.n <= DENSE_TYPES or isinstance(workload, Histogram):
+    if workload.n <= MOST_MATRIX_TYPES or isinstance(workload, Histogram):
         return None
     return (
-        f"The projection of answers needs an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are "
+        f"The projection of answers needs an n x n matrix, formed for at most {MOST_MATRIX_TYPES:,} types; there are "
         f"{magnitude(workload.n)}. Use Norm-Sub or coarser bins."
     )
 
@@ -104,9 +103,9 @@ def _has_likelihood(mechanism: Mechanism, workload: Workload) -> str | None:
             "The likelihood needs every report as it was sent, but what this mechanism keeps are sums over all reports (of "
             "bits, sets or noisy vectors), from which it cannot be recovered. Choose WNNLS or Norm-Sub."
         )
-    if mechanism.n > MLE_TYPES:
+    if mechanism.n > MOST_TRANSFORMED_TYPES:
         return (
-            f"The likelihood is maximised for at most {MLE_TYPES:,} types; there are {mechanism.n:,}. Choose WNNLS or "
+            f"The likelihood is maximised for at most {MOST_TRANSFORMED_TYPES:,} types; there are {mechanism.n:,}. Choose WNNLS or "
             "Norm-Sub, or coarser bins."
         )
     return None
@@ -118,10 +117,10 @@ def _can_be_smoothed(mechanism: Mechanism, workload: Workload) -> str | None:
 
 def _can_be_sampled(mechanism: Mechanism, workload: Workload) -> str | None:
     channel = mechanism.channel
-    if channel is None or mechanism.n > MLE_TYPES:
+    if channel is None or mechanism.n > MOST_TRANSFORMED_TYPES:
         return _has_likelihood(mechanism, workload)
     outputs, n = channel.shape
-    if outputs * n <= posterior.ENTRIES:
+    if outputs * n <= limits.MOST_POSTERIOR_ENTRIES:
         return None
     return (
         f"Sampling the posterior goes through all {outputs:,} x {n:,} pairs of an output and a type, too many here. Choose "

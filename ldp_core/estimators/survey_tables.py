@@ -20,13 +20,12 @@ from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.estimators import norm_sub
 from ldp_core.estimators.acceleration import Acceleration
+from ldp_core.limits import MOST_FITTED_CELLS
 from ldp_core.mechanisms.surveys.estimates import FittedEstimate, SeparateEstimate, SurveyEstimate
 from ldp_core.people import Tables
 from ldp_core.workloads import Survey
 from ldp_core.workloads.surveys import eigenvalues
 
-MOST_CELLS = 2**18
-"""Cells of all tables together that are fitted to each other: about a tenth of a second a round."""
 _ROUNDS = 500
 _RELAXED = 1.7
 # The penalty in the weights of the questions: at first, then so many times the multipliers against the tables, at least the last. It is looked at
@@ -48,10 +47,10 @@ def too_large(survey: Survey) -> str | None:
             "single out values. Choose unbiased."
         )
     cells = sum(math.prod(survey.shape[i] for i in members) for members in maximal(survey))
-    if cells <= MOST_CELLS:
+    if cells <= MOST_FITTED_CELLS:
         return None
     return (
-        f"Tables are fitted to each other for at most {MOST_CELLS:,} cells together; these have {cells:,}. Choose Norm-Sub, or "
+        f"Tables are fitted to each other for at most {MOST_FITTED_CELLS:,} cells together; these have {cells:,}. Choose Norm-Sub, or "
         "unbiased."
     )
 

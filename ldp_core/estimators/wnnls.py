@@ -11,17 +11,18 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from ldp_core.estimators import norm_sub, quadratic
-from ldp_core.workloads import DENSE_TYPES, Workload
+from ldp_core.limits import MOST_MATRIX_TYPES
+from ldp_core.workloads import Workload
 
 _FAST = ("histogram", "prefix", "all_range")
 
 
 def too_large(workload: Workload) -> str | None:
     """Why `project` cannot serve ``workload``, None where it can."""
-    if workload.n <= DENSE_TYPES or workload.kind in _FAST:
+    if workload.n <= MOST_MATRIX_TYPES or workload.kind in _FAST:
         return None
     return (
-        f"On more than {DENSE_TYPES:,} types non-negative answers are fitted for histograms, prefixes and all ranges only; this "
+        f"On more than {MOST_MATRIX_TYPES:,} types non-negative answers are fitted for histograms, prefixes and all ranges only; this "
         f"workload has {workload.n:,}. Use Norm-Sub or coarser bins."
     )
 

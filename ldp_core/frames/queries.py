@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from ldp_core import workloads
+from ldp_core import limits, workloads
+from ldp_core.limits import MOST_VARIANCES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
 from ldp_core.run import Cancel, asked
 from ldp_core.studies.simulate import shown_queries
 from ldp_core.workloads import Workload
-
-DENSE_QUERIES = 2**22
-"""With more queries than this, variances are computed only for those requested."""
 
 
 def query_shares(
@@ -76,7 +74,7 @@ def query_errors(
 
 def variances_of(mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
     """(q,) exact variances, in squared users, of the unbiased answers to ``queries`` without their weights."""
-    if workload.n <= workloads.DENSE_TYPES and workload.num_queries <= min(DENSE_QUERIES, 50 * len(queries)):
+    if workload.n <= limits.MOST_MATRIX_TYPES and workload.num_queries <= min(MOST_VARIANCES, 50 * len(queries)):
         variances = mechanism.query_variances(workload, counts)[queries]
     else:
         variances = mechanism.query_variances(workload, counts, queries)

@@ -8,8 +8,8 @@ from functools import partial
 
 from ldp_core.library import matrix, optimized
 from ldp_core.library.specification import Choice, Delta, Number, Parameter, Spec, Whole
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import block_designs, fourier, hadamard, hrr, square_wave
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, ball, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
@@ -18,7 +18,7 @@ from ldp_core.mechanisms.surveys import covering, oracles, sampled, split_budget
 from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
-from ldp_core.optimize import sizes
+from ldp_core.optimize import refusals
 from ldp_core.optimize.gradient.method import ALGORITHMS
 from ldp_core.workloads import Workload
 
@@ -37,7 +37,7 @@ def _needs_entries(outputs: Callable[[int, float], float]) -> Callable[[int, flo
 
     def rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
         rows = outputs(n, epsilon)
-        if rows * n <= STRATEGY_ENTRIES:
+        if rows * n <= MOST_STRATEGY_ENTRIES:
             return None
         return f"It needs a strategy matrix of about {rows:,.0f} x {n:,} entries, too large to write out. Use coarser bins."
 
@@ -251,7 +251,7 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="one vector sum, then a matrix product",
             continuous=True,
             needs_workload=True,
-            domain_rule=lambda n, epsilon, workload: sizes.vectors_too_large(n),
+            domain_rule=lambda n, epsilon, workload: refusals.vectors_too_large(n),
             style=("#CC6677", "hexagram"),
             parameters={"queries": Whole(1, optional=True, typed=True), "seed": Whole(0), **FIT},
             sweep_rounds={128: 300, 256: 30},
@@ -268,7 +268,7 @@ REGISTRY: dict[str, Spec] = {
             delta=True,
             continuous=True,
             needs_workload=True,
-            domain_rule=lambda n, epsilon, workload: sizes.vectors_too_large(n),
+            domain_rule=lambda n, epsilon, workload: refusals.vectors_too_large(n),
             style=("#882255", "star-square"),
             parameters={"delta": Delta(typed=True), **FIT},
             sweep_rounds={1024: 100},
@@ -403,7 +403,7 @@ REGISTRY: dict[str, Spec] = {
             user_cost="one draw from a table of 4n numbers",
             collector_cost="one count per report, then a matrix product",
             needs_workload=True,
-            domain_rule=lambda n, epsilon, workload: sizes.too_large(n),
+            domain_rule=lambda n, epsilon, workload: refusals.too_large(n),
             style=("#999933", "diamond"),
             parameters={
                 "seed": Whole(0),

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ldp_core.bounds import average_variance, equivalent_objective
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.limits import MOST_DEVICE_ENTRIES, MOST_FITTED_TYPES, MOST_STRATEGY_ENTRIES, MOST_TRANSFORMED_TYPES
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
@@ -17,13 +18,12 @@ from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
-from ldp_core.optimize import SearchLimits, design, projected_gradient, sizes, worst_case_design
+from ldp_core.optimize import SearchLimits, design, projected_gradient, worst_case_design
 from ldp_core.optimize.objective import evaluate
-from ldp_core.optimize.sizes import along_an_order, ring_too_large, too_large
+from ldp_core.optimize.refusals import along_an_order, ring_too_large, too_large
 from ldp_core.optimize.surveys.design import SurveyDesign, too_many
 from ldp_core.optimize.surveys.split_design import SplitDesign
 from ldp_core.optimize.symmetric.rings import RingDesign
-from ldp_core.optimize.symmetric.translations import MOST_TYPES as MOST_ORBIT_TYPES
 from ldp_core.optimize.symmetric.translations import OrbitDesign
 from ldp_core.run import Callback, Cancel, Progress
 from ldp_core.workloads import Survey, Workload
@@ -35,8 +35,6 @@ TARGETS = ("average", "worst_case")
 STARTS = ("random", "randomized_response", "hadamard", "hierarchical")
 """Where `build_gradient` starts: from a random strategy, or from that of a mechanism, which the result is never worse than."""
 
-MEASURED_ENTRIES = 2**22
-"""Up to this size it is computed what a strategy loses by becoming an exact table: larger ones fit into no device."""
 
 _EXPLANATION = (
     "Each person sends one of {outputs:,} reports; how likely each is for each type was fitted numerically so that the "
@@ -68,7 +66,7 @@ def from_strategy(
         aim = "" if prior is None else " for people spread over the types as expected"
     explanation = _EXPLANATION.format(outputs=len(strategy), aim=aim)
     made = ExplicitMechanism(name, strategy, epsilon, parameters, explanation, prior)
-    if workload is not None and strategy.size <= MEASURED_ENTRIES:
+    if workload is not None and strategy.size <= MOST_DEVICE_ENTRIES:
         made.lost = lost_by_rounding(strategy, made.strategy, workload)
     return made
 
@@ -97,10 +95,10 @@ def build_gradient(
 
     ValueError for more ``rows`` than can be written out, and for ``rows`` with a start that has its own.
     """
-    if rows is not None and rows * workload.n > STRATEGY_ENTRIES:
+    if rows is not None and rows * workload.n > MOST_STRATEGY_ENTRIES:
         raise ValueError(
             f"A strategy of {rows:,} x {workload.n:,} entries is too large to write out: give at most "
-            f"{STRATEGY_ENTRIES // workload.n:,} rows."
+            f"{MOST_STRATEGY_ENTRIES // workload.n:,} rows."
         )
     if rows is not None and start != "random":
         raise ValueError("A start from another mechanism has as many rows as that: leave rows out, or start at random.")
@@ -139,7 +137,7 @@ def build_certified(
     objectives on the scale of L, n times that variance + tr G, whatever the target is. `ldp_core.bounds.certificate`,
     or `ldp_core.bounds.general.hardest_prior` with the mechanism's prior, proves how close to the best the mechanism is.
 
-    Past 2048 types no strategy is written out: workloads that treat all types alike get subset selection, their optimum, and
+    Past `ldp_core.limits.MOST_FITTED_TYPES` no strategy is written out: workloads that treat all types alike get subset selection, their optimum, and
     those over binary attributes an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior. Running totals and ranges get an
     `ldp_core.mechanisms.rings.RingMechanism` up to 4,096 types, without a prior; types hardly differ there, and ``target`` is not looked at.
 
@@ -149,10 +147,10 @@ def build_certified(
     2048 types get the best on average of what `ldp_core.optimize.surveys.split_design` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
     """
     survey = as_tables(workload)
-    anyway = survey is not None and (survey.symmetric or survey.n > sizes.MOST_TYPES)
+    anyway = survey is not None and (survey.symmetric or survey.n > MOST_FITTED_TYPES)
     if target != "average" and prior is not None and not anyway:
         raise ValueError("The worst case is the same for every prior: leave the prior out, or choose the average.")
-    many = workload.n > sizes.MOST_TYPES
+    many = workload.n > MOST_FITTED_TYPES
     if many and not anyway and prior is None and workload.symmetry == "exchangeable":
         return SubsetSelection(workload.n, epsilon)
     if prior is not None and callback is not None and not anyway:
@@ -196,13 +194,13 @@ def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None
         return ring_too_large(n)
     if workload is not None and workload.symmetry == "exchangeable":
         return None
-    if workload is not None and workload.symmetry == "hamming" and n <= MOST_ORBIT_TYPES:
+    if workload is not None and workload.symmetry == "hamming" and n <= MOST_TRANSFORMED_TYPES:
         return None
     return reason
 
 
 def _unsuitable_survey(survey: Survey) -> str | None:
     try:
-        return None if not survey.symmetric and survey.n <= sizes.MOST_TYPES else too_many(survey)
+        return None if not survey.symmetric and survey.n <= MOST_FITTED_TYPES else too_many(survey)
     except ValueError as error:  # questions about a table that is too large for its Gram matrix
         return str(error)

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
+from ldp_core.limits import MOST_PARAMETER_DIGITS, MOST_TABLE_CELLS
 from ldp_core.mechanisms.base import FLOATING_POINT, Mechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, MAX_DELTA, check_delta
 from ldp_core.mechanisms.surveys.sets import NO_SURVEY
-from ldp_core.people import MOST_CELLS
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER, magnitude, meant, significant
 from ldp_core.workloads import Workload
 
 ACRONYMS = ("oue", "hrr")
 """Values that a title writes in capitals."""
-MOST_DIGITS = 18
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +112,7 @@ class Whole(Parameter):
             raise ValueError(f"{word.capitalize()} must be a whole number of at least {self.least}; got {value!r}.")
 
     def _read(self, text: str) -> Any:
-        return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else text
+        return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_PARAMETER_DIGITS else text
 
 
 @dataclass(frozen=True)
@@ -236,11 +235,11 @@ class Spec:
         if (
             workload is not None
             and workload.survey is not None
-            and n > MOST_CELLS
+            and n > MOST_TABLE_CELLS
             and not (self.any_size or self.surveys_only)
         ):
             return (
-                f"It needs numbers for each of the {magnitude(n)} possible combinations of values, and at most {MOST_CELLS:,} are held: use a "
+                f"It needs numbers for each of the {magnitude(n)} possible combinations of values, and at most {MOST_TABLE_CELLS:,} are held: use a "
                 "mechanism for surveys."
             )
         return self.domain_rule(n, epsilon, workload)

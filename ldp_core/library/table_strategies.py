@@ -19,9 +19,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from ldp_core.library.specification import Spec
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_SUPPLIED_ENTRIES, MOST_SUPPLIED_NAME
 from ldp_core.mechanisms.explicit import ExplicitMechanism, audited, check_strategy
 from ldp_core.mechanisms.quantised import quantised, rounded
-from ldp_core.optimize.sizes import MOST_TYPES
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import rounded_up, shortened
 from ldp_core.workloads import Workload
@@ -35,8 +35,6 @@ LOOKS = (
     ("#00808A", "triangle-se"),
 )
 """Colours and markers; a matrix has one of them, counted from 1."""
-MOST_ENTRIES = 2**20
-LONGEST = 40
 PLAIN = re.compile(r"[^\W_](?:[^\W_]|[ -](?=[^\W_]))*")
 """Names: letters, digits, and single spaces or hyphens between them, which mean nothing wherever names are shown."""
 _NAME = re.compile(rf"own\(name=({PLAIN.pattern}), look=([1-{len(LOOKS)}]), matrix=([0-9a-f]{{32}})\)")
@@ -57,9 +55,9 @@ class TableStrategy:
     def __init__(self, name: str, look: int, table: np.ndarray):
         """ValueError, one sentence, where the ``name`` is not available, or ``table`` is no exact table with an epsilon."""
         table = _checked(table)
-        if not (len(name) <= LONGEST and PLAIN.fullmatch(name)):
+        if not (len(name) <= MOST_SUPPLIED_NAME and PLAIN.fullmatch(name)):
             raise ValueError(
-                f"A matrix of your own cannot be called {shortened(name)!r}: use at most {LONGEST} letters and digits, with single spaces "
+                f"A matrix of your own cannot be called {shortened(name)!r}: use at most {MOST_SUPPLIED_NAME} letters and digits, with single spaces "
                 "or hyphens between them."
             )
         if not 1 <= look <= len(LOOKS):
@@ -139,9 +137,9 @@ def _checked(strategy: np.ndarray) -> np.ndarray:
     """A copy of ``strategy`` (m, n). ValueError, one sentence, where it is none, or too large."""
     strategy = check_strategy(strategy)
     reports, types = strategy.shape
-    if types > MOST_TYPES or strategy.size > MOST_ENTRIES:
+    if types > MOST_FITTED_TYPES or strategy.size > MOST_SUPPLIED_ENTRIES:
         raise ValueError(
-            f"The strategy has {reports:,} reports and {types:,} types; at most {MOST_TYPES:,} types and {MOST_ENTRIES:,} numbers are taken: "
+            f"The strategy has {reports:,} reports and {types:,} types; at most {MOST_FITTED_TYPES:,} types and {MOST_SUPPLIED_ENTRIES:,} numbers are taken: "
             "use coarser bins, or merge reports."
         )
     return strategy

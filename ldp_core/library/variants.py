@@ -15,11 +15,11 @@ from numbers import Real
 from typing import Any
 
 from ldp_core.library.specification import Spec
+from ldp_core.limits import MOST_MECHANISM_NAME
 from ldp_core.wording import check_parameters, shortened
 
 NAME = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*", re.ASCII)
 """A mechanism with its parameters in brackets."""
-LONGEST = 300
 FILLS = ("-open", "-open-dot")
 DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
 """Marks that distinguish variants of one mechanism in charts; they keep its colour and the shape of
@@ -34,7 +34,7 @@ def is_variant(name: str) -> bool:
 def split(name: str) -> tuple[str, dict[str, str]] | None:
     """The mechanism and the texts of its parameters, None where ``name`` is not written like that of a variant. ValueError, one
     sentence, where the parameters are not."""
-    found = NAME.fullmatch(name) if len(name) <= LONGEST else None
+    found = NAME.fullmatch(name) if len(name) <= MOST_MECHANISM_NAME else None
     if found is None:
         return None
     mechanism, inside = found.groups()

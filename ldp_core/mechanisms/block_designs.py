@@ -43,7 +43,8 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.privacy import check_epsilon, exp_epsilon
 from ldp_core.wording import meant
 
@@ -52,7 +53,7 @@ NEAR = 0.01
 """Designs whose variance is within this share of the least are as good, and the one with the fewest blocks is taken."""
 PRIMES_TRIED = 8
 """The number of cosets: more would leave more points without a type."""
-MOST_TYPES = math.isqrt(STRATEGY_ENTRIES)
+_MOST_TYPES = math.isqrt(MOST_STRATEGY_ENTRIES)
 """No design has fewer blocks than points (Fisher 1940), so that more types than these cannot be written out."""
 
 
@@ -123,11 +124,11 @@ def chosen_sketch(n: int, epsilon: float) -> Design:
 
 def outputs(n: int, epsilon: float, choose: Callable[[int, float], Design]) -> float:
     """Blocks of the design that ``choose`` takes, or the least there can be where any is too large to write out."""
-    return choose(n, epsilon).blocks if n <= MOST_TYPES else n
+    return choose(n, epsilon).blocks if n <= _MOST_TYPES else n
 
 
 def _check_size(n: int, blocks: int) -> None:
-    if blocks * n > STRATEGY_ENTRIES:
+    if blocks * n > MOST_STRATEGY_ENTRIES:
         raise ValueError(
             f"A block design for {n:,} types needs a strategy matrix of at least {blocks:,} x {n:,} entries, too large here. Use coarser "
             "bins, or subset selection."

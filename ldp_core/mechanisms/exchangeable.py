@@ -18,6 +18,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
@@ -28,9 +29,7 @@ from ldp_core.mechanisms.base import (
     check_reports,
     two_values,
 )
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES
 from ldp_core.privacy import log_ratio
-from ldp_core.workloads import DENSE_TYPES
 
 
 class ExchangeableMechanism(FromCovariance):
@@ -69,9 +68,9 @@ class ExchangeableMechanism(FromCovariance):
 
     def covariance(self, counts: np.ndarray) -> np.ndarray:
         """(n, n) covariance of the estimated counts when the users are ``counts``."""
-        if self.n > DENSE_TYPES:
+        if self.n > MOST_MATRIX_TYPES:
             raise ValueError(
-                f"A covariance matrix of {self.n:,} types is too large; at most {DENSE_TYPES:,} are formed."
+                f"A covariance matrix of {self.n:,} types is too large; at most {MOST_MATRIX_TYPES:,} are formed."
             )
         own, mixed, other, pair = self._moments()
         x = np.asarray(counts, dtype=float)
@@ -126,7 +125,7 @@ class ExchangeableMechanism(FromCovariance):
     def strategy(self) -> np.ndarray | None:
         """(m, n) the explicit strategy where it is small enough to write out, else None."""
         # There are at least n outputs; numbers like C(10^6, 10^5) take seconds to compute.
-        if self.n**2 > STRATEGY_ENTRIES or self._outputs() * self.n > STRATEGY_ENTRIES:
+        if self.n**2 > MOST_STRATEGY_ENTRIES or self._outputs() * self.n > MOST_STRATEGY_ENTRIES:
             return None
         return self.written_out()
 

@@ -20,6 +20,7 @@ import numpy as np
 from scipy import linalg
 
 from ldp_core import pictures
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
@@ -39,9 +40,6 @@ from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon, log_ratio
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
-
-STRATEGY_ENTRIES = 2**25
-"""Largest explicit strategy (256 MiB of float64)."""
 
 # Mass of an output that is never sent under the prior, as a share of its mass under the uniform one.
 LEAST_MASS = 1e-6
@@ -110,9 +108,9 @@ class ExplicitMechanism(FromCovariance):
     def files(self) -> tuple[MechanismFile, ...]:
         """The strategy, with the prior that estimates are made for."""
         m, n = self.strategy.shape
-        if self.strategy.size > STRATEGY_ENTRIES:
+        if self.strategy.size > MOST_STRATEGY_ENTRIES:
             raise ValueError(
-                f"The strategy has {self.strategy.size:,} entries; at most {STRATEGY_ENTRIES:,} are kept in a file: use coarser bins."
+                f"The strategy has {self.strategy.size:,} entries; at most {MOST_STRATEGY_ENTRIES:,} are kept in a file: use coarser bins."
             )
         arrays = {"strategy": self.strategy} | ({} if self.prior is None else {"prior": self.prior})
         about = f"the {m:,} x {n:,} probabilities, plain numbers only"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.privacy import check_epsilon, exp_epsilon
 from ldp_core.workloads import Parity, Workload, walsh_hadamard
 
@@ -33,7 +34,7 @@ def build(n: int, epsilon: float, max_weight: int | None = None, workload: Workl
         needed = chosen[_parts(workload)[characters.characters[1:]] > 0]
         chosen = needed if needed.size else chosen  # the total alone is known without any
     sampled = len(chosen)
-    if 2 * sampled * n > STRATEGY_ENTRIES:
+    if 2 * sampled * n > MOST_STRATEGY_ENTRIES:
         raise ValueError(
             f"Fourier on {n:,} types needs a {2 * sampled:,} x {n:,} strategy matrix, too large here. Use fewer attributes or "
             "a smaller max_weight."
@@ -72,6 +73,6 @@ def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None
     """Why Fourier with all characters cannot run on ``n`` types, None when it can."""
     if n & (n - 1):
         return f"Fourier reads types as answers to yes-or-no attributes, so their number must be a power of two, not {n:,}."
-    if 2 * n * n > STRATEGY_ENTRIES:
+    if 2 * n * n > MOST_STRATEGY_ENTRIES:
         return f"Fourier with all characters of {n:,} types needs too large a strategy matrix. Use fewer attributes."
     return None

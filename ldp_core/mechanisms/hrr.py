@@ -20,9 +20,10 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import Estimate, Reports, check_counts, check_reports, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.people import Counts
 from ldp_core.privacy import check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import significant
@@ -178,7 +179,7 @@ class HadamardRandomizedResponse(ExchangeableMechanism):
         return sign_channel(self.n, self.coefficients, self.epsilon)
 
     def information(self) -> np.ndarray:
-        """(n, n) M = Q' D^-1 Q of the explicit strategy. ValueError past `STRATEGY_ENTRIES` of it."""
+        """(n, n) M = Q' D^-1 Q of the explicit strategy. ValueError past `MOST_STRATEGY_ENTRIES` of it."""
         Q = self.strategy
         if Q is None:
             raise ValueError(f"The information matrix of {self.n:,} types needs a strategy too large to write out.")
@@ -211,7 +212,7 @@ def build(n: int, epsilon: float, reconstruction: str | None = None) -> Explicit
     ValueError for another reconstruction, or "optimal" on too many types.
     """
     transform = HadamardRandomizedResponse(n, check_epsilon(epsilon))
-    fits = transform._outputs() * n <= STRATEGY_ENTRIES
+    fits = transform._outputs() * n <= MOST_STRATEGY_ENTRIES
     if reconstruction is None:
         reconstruction = "optimal" if fits else "transform"
     if reconstruction == "transform":

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.mechanisms.base import Contributions, Estimate, Reports, check_reports
 from ldp_core.mechanisms.translated import Translated
-from ldp_core.workloads import DENSE_TYPES, Workload, walsh_hadamard
+from ldp_core.workloads import Workload, walsh_hadamard
 
 # Characters with a smaller eigenvalue of M are not identified.
 LEAST_EIGENVALUE = 1e-13
@@ -80,7 +81,7 @@ class OrbitMechanism(Translated):
 
     def supports(self, workload: Workload) -> str | None:
         """None, or why the workload cannot be answered: see `_lost`, and on many types it must be symmetric as well."""
-        if workload.n == self.n > DENSE_TYPES and workload.symmetry not in ("hamming", "exchangeable"):
+        if workload.n == self.n > MOST_MATRIX_TYPES and workload.symmetry not in ("hamming", "exchangeable"):
             return (
                 f"On {self.n:,} types this mechanism answers workloads over binary attributes only, such as marginals "
                 "and parities."
@@ -144,8 +145,8 @@ class OrbitMechanism(Translated):
         return Contributions.between(rows, variances, np.min(lows, axis=0), np.max(highs, axis=0))
 
     def _check_dense(self) -> None:
-        if self.n > DENSE_TYPES:
-            raise ValueError(f"Matrices of {self.n:,} types are too large; at most {DENSE_TYPES:,} are formed.")
+        if self.n > MOST_MATRIX_TYPES:
+            raise ValueError(f"Matrices of {self.n:,} types are too large; at most {MOST_MATRIX_TYPES:,} are formed.")
 
     def estimate(self, reports: Reports) -> Estimate:
         """Unbiased counts on supported workloads, one transform per base row."""

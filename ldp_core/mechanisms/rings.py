@@ -24,10 +24,11 @@ from scipy import fft
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.definite import inverse_of
+from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.mechanisms.base import Contributions, Estimate, Reports, check_reports
 from ldp_core.mechanisms.translated import Translated
 from ldp_core.run import Check, unchecked
-from ldp_core.workloads import DENSE_TYPES, Workload
+from ldp_core.workloads import Workload
 
 # Base rows whose characters carry less than this are refused: some types could not be distinguished.
 LEAST_EIGENVALUE = 1e-13
@@ -53,9 +54,9 @@ class RingMechanism(Translated):
         explanation: str = "",
     ):
         high = np.asarray(high)
-        if high.ndim != 2 or not 2 <= n <= min(DENSE_TYPES, high.shape[1]):
+        if high.ndim != 2 or not 2 <= n <= min(MOST_MATRIX_TYPES, high.shape[1]):
             raise ValueError(
-                f"Rows on a ring need a place for every type, and there may be 2 to {DENSE_TYPES:,} types; got rows of shape {high.shape} for "
+                f"Rows on a ring need a place for every type, and there may be 2 to {MOST_MATRIX_TYPES:,} types; got rows of shape {high.shape} for "
                 f"{n:,} types."
             )
         super().__init__(name, high, shares, n, epsilon, parameters, explanation)

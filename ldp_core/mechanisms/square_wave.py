@@ -26,7 +26,8 @@ import math
 
 import numpy as np
 
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.privacy import check_epsilon, exp_epsilon
 
 
@@ -56,7 +57,7 @@ def build(n: int, epsilon: float, window: int | None = None) -> ExplicitMechanis
         raise ValueError(
             f"The window of a square wave on {n:,} types is a whole number from 0 to {n - 1:,}; got {b:,}."
         )
-    if (n + 2 * b) * n > STRATEGY_ENTRIES:
+    if (n + 2 * b) * n > MOST_STRATEGY_ENTRIES:
         raise ValueError(
             f"A square wave on {n:,} types needs a strategy matrix of {n + 2 * b:,} x {n:,} entries, too large here. Use coarser bins, or a "
             "hierarchical mechanism."

@@ -28,6 +28,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.mechanisms.base import (
     Contributions,
     Estimate,
@@ -43,7 +44,6 @@ from ldp_core.privacy import STEP, check_epsilon, exp_epsilon, probability_withi
 from ldp_core.wording import meant, significant
 
 RECONSTRUCTIONS = ("known_total", "standard", "optimal")
-_OPTIMAL_TYPES = 4096  # the optimal reconstruction keeps an (n + 1) x (n + 1) tally
 BITS_AT_ONCE = 2**24
 PATTERN_TYPES = 10
 """Reports of up to this many bits are counted by the pattern that they form."""
@@ -56,9 +56,9 @@ class UnaryMechanism(ExchangeableMechanism):
         super().__init__(n, epsilon, {"reconstruction": reconstruction})
         if reconstruction not in RECONSTRUCTIONS:
             raise ValueError(f"Unknown reconstruction {reconstruction!r}; {meant(reconstruction, RECONSTRUCTIONS)}")
-        if reconstruction == "optimal" and n > _OPTIMAL_TYPES:
+        if reconstruction == "optimal" and n > MOST_MATRIX_TYPES:
             raise ValueError(
-                f"The optimal reconstruction is for at most {_OPTIMAL_TYPES:,} types; use known_total for {n:,}."
+                f"The optimal reconstruction is for at most {MOST_MATRIX_TYPES:,} types; use known_total for {n:,}."
             )
         self.p, self.q = p, q
         self.both_own, self.both_other = p * q, q * q

@@ -16,7 +16,7 @@ from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.columns.folded import FoldedSearch, folds
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.gradient.method import Optimized
-from ldp_core.optimize.sizes import too_large
+from ldp_core.optimize.refusals import too_large
 from ldp_core.optimize.symmetric import orbits
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
@@ -48,7 +48,7 @@ def design_strategy(
     `ldp_core.bounds.average_variance`). ``first`` are rows (k, n) of booleans to start from, and their weights (k,). The best strategy seen is
     returned, its columns summing to 1 within 1e-12 and its rows within e^epsilon as stored.
 
-    Raises ValueError for an epsilon, sizes or a prior out of range, and above 2048 types.
+    Raises ValueError for an epsilon, sizes or a prior out of range, and above `ldp_core.limits.MOST_FITTED_TYPES`.
 
     >>> workload = ldp.workloads.prefix(16)
     >>> best = ldp.optimize.design(workload, epsilon=1.0, time_limit=None, max_rounds=30)

@@ -12,7 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ldp_core.optimize import sizes
+from ldp_core.limits import MOST_FITTED_TYPES
+from ldp_core.optimize import refusals
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.gradient.method import Optimized
@@ -50,7 +51,7 @@ class Case:
     @property
     def large_survey(self) -> bool:
         """True if it is a survey with too many types for a strategy over all of them."""
-        return self.survey is not None and self.survey.n > sizes.MOST_TYPES
+        return self.survey is not None and self.survey.n > MOST_FITTED_TYPES
 
     @property
     def small_survey(self) -> bool:
@@ -60,7 +61,7 @@ class Case:
     @property
     def many(self) -> bool:
         """True if there are too many types for a strategy over all of them, and all count equally."""
-        return self.workload.n > sizes.MOST_TYPES and self.prior is None
+        return self.workload.n > MOST_FITTED_TYPES and self.prior is None
 
 
 Find = Callable[[Case, float, SearchLimits], AnyDesign]
@@ -142,7 +143,7 @@ SEARCHES: tuple[tuple[Callable[[Case], bool], Find], ...] = (
         lambda case, *how: design_orbits(case.workload, *how),
     ),
     (
-        lambda case: case.many and sizes.along_an_order(case.workload),
+        lambda case: case.many and refusals.along_an_order(case.workload),
         lambda case, *how: design_ring(case.workload, *how),
     ),
     (lambda case: True, _strategy),

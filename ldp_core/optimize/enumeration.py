@@ -25,7 +25,8 @@ from scipy import linalg
 
 from ldp_core import pictures
 from ldp_core.bounds import average_variance
-from ldp_core.bounds.general.enumerated import MOST_TYPES, EnumeratedProof, two_valued
+from ldp_core.bounds.general.enumerated import EnumeratedProof, two_valued
+from ldp_core.limits import MOST_ENUMERATED_TYPES
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
@@ -83,9 +84,9 @@ def exact(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -
     (220.251, True, True)
     """
     epsilon, n = check_epsilon(epsilon), workload.n
-    if n > MOST_TYPES:
+    if n > MOST_ENUMERATED_TYPES:
         raise ValueError(
-            f"The exact optimum goes through all 2^n two-valued rows, for at most {MOST_TYPES} types; there are {n:,}. Use "
+            f"The exact optimum goes through all 2^n two-valued rows, for at most {MOST_ENUMERATED_TYPES} types; there are {n:,}. Use "
             "coarser bins, or the certified design, whose distance from the optimum a certificate bounds."
         )
     p = check_prior(prior, n)

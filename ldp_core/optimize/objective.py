@@ -14,8 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ldp_core.optimize import sizes
 from ldp_core.run import Check, unchecked
+
+# Matrices are multiplied so many multiplications at a time, about a fifth of a second, so that a
+# cancelled search ends soon.
+BLOCK = 2**33
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ def evaluate(transposed: np.ndarray, root: np.ndarray, check: Check = unchecked)
     scaled = transposed * (1 / np.sqrt(outputs))
     n, m = transposed.shape
     information = np.zeros((n, n), order="F")
-    for part in sizes.blocks(m, n):
+    for part in blocks(m, n):
         check()
         information = blas.dsyrk(1.0, scaled[:, part].T, beta=1.0, c=information, trans=1, lower=1, overwrite_c=1)
     check()
@@ -55,7 +58,7 @@ def slopes(transposed: np.ndarray, at: Evaluation, check: Check = unchecked) -> 
     curved = blas.dsyrk(1.0, at.solved, lower=1)
     n, m = transposed.shape
     product = np.empty((n, m))
-    for part in sizes.blocks(m, n):
+    for part in blocks(m, n):
         check()
         product[:, part] = blas.dsymm(1.0, curved, transposed[:, part].T, side=1, lower=1).T
     return product, np.einsum("ij,ij->j", transposed, product) / at.outputs
@@ -100,3 +103,9 @@ def multipliers(
         residual -= (new / bend) * image
         old = new
     return mu
+
+
+def blocks(k: int, n: int) -> list[slice]:
+    """``k`` rows of ``n`` entries in parts whose products with an n x n matrix take little time."""
+    size = max(1, BLOCK // n**2)
+    return [slice(start, start + size) for start in range(0, k, size)]

@@ -17,10 +17,11 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import OptimizeResult, minimize
 
+from ldp_core.limits import MOST_WORKLOAD_ENTRIES
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter, squared_distances
-from ldp_core.optimize.sizes import vectors_too_large
+from ldp_core.optimize.refusals import vectors_too_large
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Stopped, generator, unchecked
-from ldp_core.workloads import MATRIX_ENTRIES, Workload
+from ldp_core.workloads import Workload
 
 DEFAULT_ROUNDS = 500
 TOLERANCE = 1e-3
@@ -89,7 +90,7 @@ def optimal_l2(
 
     Starts from equal weights, with no random choice; deterministic in ``max_rounds`` (default 500,
     rarely reached). ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past
-    `ldp_core.optimize.sizes.MOST_VECTOR_TYPES` types or for a workload that only counts the users.
+    `ldp_core.limits.MOST_VECTOR_TYPES` types or for a workload that only counts the users.
     """
     budget = _budget(time_limit, max_rounds, cancel, callback)
     R, n = _centred_root(workload), workload.n
@@ -163,7 +164,7 @@ def optimal_l1(
     result is a local optimum at best, never worse than the other kinds. Every candidate is scaled by its exact diameter.
     ``queries`` defaults to n/16, at least 4.
 
-    ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past `ldp_core.optimize.sizes.MOST_VECTOR_TYPES` types, or where nothing is asked.
+    ``cancel`` and ``callback`` as in `ldp_core.run`. ValueError past `ldp_core.limits.MOST_VECTOR_TYPES` types, or where nothing is asked.
     """
     budget = _budget(time_limit, max_rounds, cancel, callback)
     R, n = _centred_root(workload), workload.n
@@ -186,7 +187,7 @@ def optimal_l1(
                 scored.append((4 * fit_error, fitted / 2))
     with suppress(Interrupted):
         budget.check()
-        if workload.num_queries * n**2 <= PAIR_ENTRIES and workload.num_queries * n <= MATRIX_ENTRIES:
+        if workload.num_queries * n**2 <= PAIR_ENTRIES and workload.num_queries * n <= MOST_WORKLOAD_ENTRIES:
             scored.insert(1, _scaled_to_diameter(workload.matrix, workload))
     error, best = min(scored, key=lambda found: found[0])
     return StrategyDesign(best, error, 0.0, budget.rounds, budget.seconds, stopped)

@@ -16,13 +16,10 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import bounds
+from ldp_core.limits import MOST_SESSION_ROUNDS, MOST_TRANSFORMED_TYPES
 from ldp_core.mechanisms.noise.adaptive import AdaptiveSession, Answer, SimulatedUsers
 from ldp_core.workloads import expressions
 from ldp_core.workloads.axes import Axis, axes_of, cell_name
-
-MOST_ROUNDS = 100
-MOST_TYPES = 2**16
-"""Larger domains than this cannot be asked here: every question is kept as a number for each type."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,10 +142,10 @@ class Asking:
 
     def __init__(self, counts: np.ndarray, epsilon: float, rounds: int, seed: int = 0):
         counts = np.asarray(counts)
-        if not 1 <= rounds <= MOST_ROUNDS:
-            raise ValueError(f"A session has 1 to {MOST_ROUNDS} rounds; got {rounds}.")
-        if counts.size > MOST_TYPES:
-            raise ValueError(f"A session is about at most {MOST_TYPES:,} types; there are {counts.size:,}.")
+        if not 1 <= rounds <= MOST_SESSION_ROUNDS:
+            raise ValueError(f"A session has 1 to {MOST_SESSION_ROUNDS} rounds; got {rounds}.")
+        if counts.size > MOST_TRANSFORMED_TYPES:
+            raise ValueError(f"A session is about at most {MOST_TRANSFORMED_TYPES:,} types; there are {counts.size:,}.")
         people = SimulatedUsers(counts, epsilon, rounds, np.random.default_rng(seed), bound=0.5)
         self._counts, self.epsilon, self.rounds, self.seed = counts, epsilon, rounds, seed
         self._session = AdaptiveSession(counts.size, epsilon, rounds, people, bound=0.5, centre=0.5)

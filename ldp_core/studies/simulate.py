@@ -14,14 +14,11 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import estimators as estimation
+from ldp_core.limits import MOST_SHOWN_QUERIES
 from ldp_core.mechanisms.base import Estimate, Mechanism, check_counts
 from ldp_core.people import Counts, People, dense, people_of, users_of
 from ldp_core.run import Budget, Callback, Cancel, check_seed
 from ldp_core.workloads import Fact, Union, Workload
-
-SHOWN_QUERIES = 400
-"""The single answers to at most this many queries are kept and drawn; more queries are thinned evenly, but the small parts
-of a union are kept whole. Total errors are always those of all queries."""
 
 _BLOCK = 32  # trials whose answers are computed together
 _BLOCK_ENTRIES = 2**22
@@ -63,10 +60,10 @@ class Trials:
 
 
 def shown_queries(workload: Workload) -> np.ndarray:
-    """At most `SHOWN_QUERIES` query indices, evenly spread over the workload; over each part of a union, each of which
+    """At most `MOST_SHOWN_QUERIES` query indices, evenly spread over the workload; over each part of a union, each of which
     has a place as long as there are few enough."""
     parts = workload.parts if isinstance(workload, Union) else [workload]
-    return spread([part.num_queries for part in parts], SHOWN_QUERIES)[0]
+    return spread([part.num_queries for part in parts], MOST_SHOWN_QUERIES)[0]
 
 
 def spread(sizes: Sequence[int], most: int) -> tuple[np.ndarray, np.ndarray]:

@@ -96,7 +96,7 @@ def evidence(
     }
 
 
-MOST_WIDER = 24
+_MOST_WIDER = 24
 WIDER_CELLS = 2**16
 
 
@@ -106,11 +106,11 @@ def _wider(survey: Survey) -> list[Set]:
     asked = [group.attributes for group in survey.groups if len(group.attributes) == most]
     found = dict.fromkeys(
         tuple(sorted((*members, i)))
-        for members in asked[:: max(1, len(asked) // MOST_WIDER)]
+        for members in asked[:: max(1, len(asked) // _MOST_WIDER)]
         for i in range(len(survey.shape))
         if i not in members and math.prod(survey.shape[j] for j in (*members, i)) <= WIDER_CELLS
     )
-    return list(found)[:: max(1, len(found) // MOST_WIDER)][:MOST_WIDER]
+    return list(found)[:: max(1, len(found) // _MOST_WIDER)][:_MOST_WIDER]
 
 
 def rows(model: joint.JointModel, axes: Sequence[Axis], users: int, seed: int = 0) -> pd.DataFrame:

@@ -20,13 +20,12 @@ from ldp_core.bounds import few_users, frequency, two_types
 from ldp_core.bounds.statements import STATEMENTS, Setting, Statement
 from ldp_core.bounds.statements.few_users import DELTA
 from ldp_core.bounds.statements.large_sample import histogram_of
+from ldp_core.limits import MOST_THEOREM_USERS
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.mechanisms.noise.rejection import RejectionMechanism
 from ldp_core.run import Budget, Callback, Cancel
 from ldp_core.workloads import AllRange, Prefix, WidthRange, Workload
 
-MOST_USERS = 10**18
-"""Bounds that need more users than this for an error are taken never to allow it."""
 BRANCHINGS = range(2, 17)
 APPROACHED = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 """Users at which the exact error of two types is computed: some seconds at the last ones."""
@@ -138,7 +137,7 @@ def _users_needed(statement: Statement, setting: Setting, number: float, alpha: 
     high = 1
     while not enough(high):
         high *= 2
-        if high > MOST_USERS:
+        if high > MOST_THEOREM_USERS:
             return math.inf
     low = high // 2
     while high - low > 1:

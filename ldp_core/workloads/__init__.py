@@ -11,8 +11,6 @@ import numpy as np
 from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads.axes import Axis as Axis
 from ldp_core.workloads.axes import axes_of as axes_of
-from ldp_core.workloads.base import DENSE_TYPES as DENSE_TYPES
-from ldp_core.workloads.base import MATRIX_ENTRIES as MATRIX_ENTRIES
 from ldp_core.workloads.base import Workload as Workload
 from ldp_core.workloads.base import in_chunks as in_chunks
 from ldp_core.workloads.comparisons import CutsBin as CutsBin
@@ -22,7 +20,6 @@ from ldp_core.workloads.composite import Product as Product
 from ldp_core.workloads.composite import Union as Union
 from ldp_core.workloads.expressions import PredicateError as PredicateError
 from ldp_core.workloads.expressions import parse as parse
-from ldp_core.workloads.facts import MOST_FACTS as MOST_FACTS
 from ldp_core.workloads.facts import Fact as Fact
 from ldp_core.workloads.facts import StatedFact as StatedFact
 from ldp_core.workloads.facts import parse_facts as parse_facts

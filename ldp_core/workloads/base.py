@@ -23,6 +23,7 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core import pictures
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_WORKLOAD_ENTRIES
 from ldp_core.people import Tables, dense
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup
@@ -30,11 +31,6 @@ from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup
 if TYPE_CHECKING:
     from ldp_core.workloads.surveys import Survey
 
-DENSE_TYPES = 4096
-"""Largest number of types for which an n x n matrix is formed (128 MiB of float64)."""
-
-MATRIX_ENTRIES = 2**25
-"""Largest number of entries of an explicit workload matrix or answer vector."""
 
 PICTURED_ENTRIES = 2**20
 """Largest number of entries of a workload matrix that is drawn whole, averaged over neighbours, in a notebook."""
@@ -171,10 +167,10 @@ class Workload(ABC):
         return LinearOperator((self.n, self.n), matvec=apply, matmat=apply, rmatvec=apply, rmatmat=apply, dtype=float)
 
     def gram_dense(self) -> np.ndarray:
-        """(n, n) G as an array. ValueError past `DENSE_TYPES` types."""
-        if self.n > DENSE_TYPES:
+        """(n, n) G as an array. ValueError past `MOST_MATRIX_TYPES` types."""
+        if self.n > MOST_MATRIX_TYPES:
             raise ValueError(
-                f"The {self.title} workload has {self.n:,} types; n x n matrices are formed for at most {DENSE_TYPES:,}. "
+                f"The {self.title} workload has {self.n:,} types; n x n matrices are formed for at most {MOST_MATRIX_TYPES:,}. "
                 "Use coarser bins, or a mechanism and view that work without one."
             )
         return self._gram_dense
@@ -215,7 +211,7 @@ class Workload(ABC):
     @cached_property
     def _spectrum(self) -> np.ndarray:
         m = self.symmetry_group.fixed_types
-        if m > DENSE_TYPES or m * self.n > DENSE_TYPES**2:
+        if m > MOST_MATRIX_TYPES or m * self.n > MOST_MATRIX_TYPES**2:
             raise ValueError(
                 f"The singular values of the {self.title} workload on {self.n:,} types take {m:,} columns of its Gram matrix, "
                 f"too many. Use coarser bins, or fewer attributes with ranges."
@@ -270,7 +266,7 @@ class Workload(ABC):
         x = dense(x).astype(float, copy=False)
         if x.shape[-1] != self.n:
             raise ValueError(f"Counts have {x.shape[-1]} types, the workload has {self.n}.")
-        if queries is None and x.size // self.n * self.num_queries > MATRIX_ENTRIES:
+        if queries is None and x.size // self.n * self.num_queries > MOST_WORKLOAD_ENTRIES:
             raise ValueError(
                 f"All {self.num_queries:,} answers at once would not fit in memory; ask for the queries you need."
             )
@@ -289,18 +285,18 @@ class Workload(ABC):
 
     @cached_property
     def largest_entry(self) -> float:
-        """The largest entry of W, without its sign. ValueError past `MATRIX_ENTRIES` entries."""
-        if self.num_queries * self.n > MATRIX_ENTRIES:
+        """The largest entry of W, without its sign. ValueError past `MOST_WORKLOAD_ENTRIES` entries."""
+        if self.num_queries * self.n > MOST_WORKLOAD_ENTRIES:
             raise ValueError(
-                f"The largest entry of a query is looked for among at most {MATRIX_ENTRIES:,} entries of the workload; there are "
+                f"The largest entry of a query is looked for among at most {MOST_WORKLOAD_ENTRIES:,} entries of the workload; there are "
                 f"{self.num_queries * self.n:,}. Ask fewer queries, or use coarser bins."
             )
         return float(np.abs(self.matrix).max())
 
     @property
     def matrix(self) -> np.ndarray:
-        """(p, n) W, only when small. ValueError past `MATRIX_ENTRIES` entries."""
-        if self.num_queries * self.n > MATRIX_ENTRIES:
+        """(p, n) W, only when small. ValueError past `MOST_WORKLOAD_ENTRIES` entries."""
+        if self.num_queries * self.n > MOST_WORKLOAD_ENTRIES:
             raise ValueError(
                 f"The {self.title} matrix has {self.num_queries:,} x {self.n:,} entries, too many to write out. "
                 "Use the Gram matrix, or rows() for some of the queries."
@@ -324,7 +320,7 @@ class Workload(ABC):
         shown = np.arange(min(self.num_queries, PICTURED_ENTRIES))
         if self.num_queries * self.n > PICTURED_ENTRIES:
             shown = np.unique(np.linspace(0, self.num_queries - 1, pictures.SIDE).astype(np.int64))
-        if len(shown) * self.n > MATRIX_ENTRIES:
+        if len(shown) * self.n > MOST_WORKLOAD_ENTRIES:
             return None
         some = "" if len(shown) == self.num_queries else f"{len(shown)} of {self.num_queries:,} "
         return pictures.heat_map(self.rows(shown), f"{self!r} · {some}queries (rows) by type (columns)")

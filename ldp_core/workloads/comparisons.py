@@ -15,7 +15,7 @@ LISTED = 6
 """Names listed in a sentence where none is near."""
 SEARCHED = 5_000
 """Names among which the nearest is looked for."""
-LONGEST_NAME = 60
+SHORTENED_LENGTH = 60
 _BARE = re.compile(r"[^\s\"'`“<>=!≤≥≠(){},][^\s\"`“<>=!≤≥≠(){},]*")
 
 
@@ -37,7 +37,7 @@ def quoted(name: str) -> str:
 
 def shortened(name: str) -> str:
     """`quoted`, cut where a name is too long for a sentence."""
-    return quoted(wording.shortened(name, LONGEST_NAME))
+    return quoted(wording.shortened(name, SHORTENED_LENGTH))
 
 
 def nearest(text: str, names: Sequence[str], otherwise: str) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from ldp_core.workloads.base import DENSE_TYPES, MATRIX_ENTRIES, Workload
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_WORKLOAD_ENTRIES
+from ldp_core.workloads.base import Workload
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.symmetry import SymmetryGroup
 
@@ -32,8 +33,10 @@ class Custom(Workload):
             raise ValueError(
                 f"A workload matrix needs one row per query and a column for each of at least 2 types; got shape {W.shape}."
             )
-        if W.size > MATRIX_ENTRIES:
-            raise ValueError(f"The workload matrix has {W.size:,} entries; at most {MATRIX_ENTRIES:,} are handled.")
+        if W.size > MOST_WORKLOAD_ENTRIES:
+            raise ValueError(
+                f"The workload matrix has {W.size:,} entries; at most {MOST_WORKLOAD_ENTRIES:,} are handled."
+            )
         if not np.all(np.isfinite(W)):
             raise ValueError("A workload matrix must hold finite numbers; some are missing or infinite.")
         if not W.any():
@@ -59,7 +62,12 @@ class Custom(Workload):
     def symmetry_group(self) -> SymmetryGroup:
         """All permutations where G is exactly a multiple of I and one of 11' (whole numbers leave no doubt)."""
         W, shifts = self._matrix, ((self.n, True),)
-        if len(W) >= self.n - 1 and self.n <= DENSE_TYPES and np.array_equal(W, np.rint(W)) and np.abs(W).max() < 2**20:
+        if (
+            len(W) >= self.n - 1
+            and self.n <= MOST_MATRIX_TYPES
+            and np.array_equal(W, np.rint(W))
+            and np.abs(W).max() < 2**20
+        ):
             G = W.T @ W
             if np.array_equal(G, np.where(np.eye(self.n, dtype=bool), G[0, 0], G[0, 1])):
                 return SymmetryGroup("exchangeable", shifts)
@@ -336,7 +344,7 @@ class Product(Workload):
 
     def _row_variances(self, covariance: np.ndarray) -> np.ndarray:
         found = np.empty(self.num_queries)
-        chunk = max(1, MATRIX_ENTRIES // (8 * self.n))
+        chunk = max(1, MOST_WORKLOAD_ENTRIES // (8 * self.n))
         for start in range(0, self.num_queries, chunk):
             rows = self.rows(np.arange(start, min(start + chunk, self.num_queries)))
             found[start : start + len(rows)] = np.einsum("qi,qi->q", rows @ covariance, rows)

@@ -27,14 +27,9 @@ from typing import Any
 import numpy as np
 
 from ldp_core import wording
+from ldp_core.limits import MOST_CONDITION_CHARACTERS, MOST_CONDITION_DEPTH, MOST_WORKLOAD_ENTRIES
 from ldp_core.workloads.axes import Axis, axes_of
-from ldp_core.workloads.base import MATRIX_ENTRIES
-from ldp_core.workloads.comparisons import LONGEST_NAME, SEARCHED, CutsBin, compare, equal_to, nearest, shortened
-
-LONGEST = 10_000
-"""Most characters that a condition may have."""
-DEEPEST = 50
-"""How deep parentheses and "not" may be nested."""
+from ldp_core.workloads.comparisons import SEARCHED, SHORTENED_LENGTH, CutsBin, compare, equal_to, nearest, shortened
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -102,7 +97,7 @@ def parse(text: str, attributes: Any) -> Condition:
 def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int, ...], np.ndarray]]:
     """The condition as a product: boolean tables over different attributes (increasing), all of which must hold.
 
-    Tables that are all true are left out. ValueError when a table would have more than `MATRIX_ENTRIES` entries.
+    Tables that are all true are left out. ValueError when a table would have more than `MOST_WORKLOAD_ENTRIES` entries.
     """
     groups: list[tuple[set[int], list[Condition]]] = []
     for term in _conjuncts(condition):
@@ -115,7 +110,7 @@ def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int,
     for mentioned, terms in groups:
         attributes = tuple(sorted(mentioned))
         sizes = [shape[i] for i in attributes]
-        if np.prod(sizes, dtype=float) > MATRIX_ENTRIES:
+        if np.prod(sizes, dtype=float) > MOST_WORKLOAD_ENTRIES:
             raise ValueError(
                 f"A condition ties {len(sizes)} attributes of {np.prod(sizes, dtype=float):,.0f} values together, too many: "
                 "split it, or use coarser bins."
@@ -178,7 +173,7 @@ class _Token:
     def shown(self) -> str:
         if self.kind == "quoted":
             return shortened(self.text)
-        return wording.shortened(self.text, LONGEST_NAME) if self.text else "the end"
+        return wording.shortened(self.text, SHORTENED_LENGTH) if self.text else "the end"
 
     @property
     def number(self) -> float | None:
@@ -186,9 +181,10 @@ class _Token:
 
 
 def _tokens(text: str) -> list[_Token]:
-    if len(text) > LONGEST:
+    if len(text) > MOST_CONDITION_CHARACTERS:
         raise PredicateError(
-            f"the condition goes on for {len(text):,} characters; at most {LONGEST:,} are read.", LONGEST
+            f"the condition goes on for {len(text):,} characters; at most {MOST_CONDITION_CHARACTERS:,} are read.",
+            MOST_CONDITION_CHARACTERS,
         )
     found, position = [], 0
     while position < len(text):
@@ -278,8 +274,10 @@ class _Parser:
         position = self._token.position
         if self._token.is_("not", "("):
             self._depth += 1
-            if self._depth > DEEPEST:
-                raise PredicateError(f"more than {DEEPEST} parentheses or nots are nested within each other.", position)
+            if self._depth > MOST_CONDITION_DEPTH:
+                raise PredicateError(
+                    f"more than {MOST_CONDITION_DEPTH} parentheses or nots are nested within each other.", position
+                )
             if self._took("not"):
                 found: Condition = Not(self._factor())
             else:

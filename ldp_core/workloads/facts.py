@@ -19,13 +19,11 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from pydantic import Field, field_validator
 
-from ldp_core import wording
+from ldp_core import limits, wording
 from ldp_core.workloads import expressions
 from ldp_core.workloads.axes import axes_of
 from ldp_core.workloads.comparisons import shortened
 from ldp_core.workloads.part import Frozen
-
-MOST_FACTS = 100
 
 T = TypeVar("T")
 
@@ -66,7 +64,7 @@ class StatedFact(Frozen):
     """A public fact as it was typed, one line that may not fit the domain (any more). ``origin``: whether its total was declared,
     or counted in the data available."""
 
-    text: Annotated[str, Field(min_length=1, max_length=expressions.LONGEST)]
+    text: Annotated[str, Field(min_length=1, max_length=limits.MOST_CONDITION_CHARACTERS)]
     origin: Literal["declared", "data"] = "declared"
 
     @field_validator("text")

@@ -16,13 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from ldp_core.limits import MOST_ATTRIBUTES, MOST_ATTRIBUTES_TOGETHER, MOST_FITTED_TYPES
 from ldp_core.workloads.axes import Axis, cell_name
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.symmetry import Kind, SymmetryGroup, walsh_hadamard
-
-MAX_ATTRIBUTES = 24
-MOST_SIGNS = 200
-"""Most attributes of two values whose parities can be named; vectors over their types are formed for `MAX_ATTRIBUTES`."""
 
 
 def checked_shape(attributes: int | Sequence[int]) -> tuple[int, ...]:
@@ -33,9 +30,9 @@ def checked_shape(attributes: int | Sequence[int]) -> tuple[int, ...]:
         shape = tuple(int(size) for size in attributes)
     else:
         raise ValueError(f"Give the number of binary attributes, or a list of attribute sizes; got {attributes!r}.")
-    if not 1 <= len(shape) <= MAX_ATTRIBUTES or min(shape) < 2:
+    if not 1 <= len(shape) <= MOST_ATTRIBUTES_TOGETHER or min(shape) < 2:
         raise ValueError(
-            f"There must be 1 to {MAX_ATTRIBUTES} attributes of at least 2 values each; got sizes {list(shape)}."
+            f"There must be 1 to {MOST_ATTRIBUTES_TOGETHER} attributes of at least 2 values each; got sizes {list(shape)}."
         )
     return shape
 
@@ -282,8 +279,8 @@ class Parity(Workload):
     meaning = "For each group of yes-or-no attributes: how many more people have an even number of yes than an odd one?"
 
     def __init__(self, d: int, max_weight: int | None = None, axes: Sequence[Axis] | None = None):
-        if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= MOST_SIGNS:
-            raise ValueError(f"There must be 1 to {MOST_SIGNS} attributes of two values; got {d!r}.")
+        if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= MOST_ATTRIBUTES:
+            raise ValueError(f"There must be 1 to {MOST_ATTRIBUTES} attributes of two values; got {d!r}.")
         self.d = int(d)
         super().__init__(2**self.d, axes)
         weight = self.d if max_weight is None else max_weight
@@ -298,7 +295,7 @@ class Parity(Workload):
     @property
     def symmetry_group(self) -> SymmetryGroup:
         # All characters together have G = n I. Larger designs are made over orbits, which want the binary form.
-        alike = self.max_weight == self.d and self.n <= 2048
+        alike = self.max_weight == self.d and self.n <= MOST_FITTED_TYPES
         return SymmetryGroup("exchangeable" if alike else "hamming", ((2, True),) * self.d)
 
     @property
@@ -308,9 +305,9 @@ class Parity(Workload):
     @cached_property
     def characters(self) -> np.ndarray:
         """(p,) the subsets S as bit masks of the type index, light ones first."""
-        if self.d > MAX_ATTRIBUTES:
+        if self.d > MOST_ATTRIBUTES_TOGETHER:
             raise ValueError(
-                f"Parities of {self.d} attributes at once are not written out; at most {MAX_ATTRIBUTES} are."
+                f"Parities of {self.d} attributes at once are not written out; at most {MOST_ATTRIBUTES_TOGETHER} are."
             )
         masks = np.arange(self.n)
         weights = np.bitwise_count(masks)

@@ -13,11 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldp_core.limits import MOST_MATRIX_BYTES, MOST_UPLOADED_ENTRIES
 from ldp_core.wording import NUMBER
-
-MAX_BYTES = 32_000_000
-"""Largest size of an uploaded file, and of the arrays in it."""
-MAX_ENTRIES = 2**22
 
 _NPY = b"\x93NUMPY"
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
@@ -55,10 +52,10 @@ def read_matrix(content: bytes, n: int | None, labels: Sequence[str] | None = No
     one column more than types, the first holds the names of the queries. NPZ: an array called ``matrix``, or a single
     array, and perhaps an array of text called ``names``. ``rows`` says what the rows are, for messages.
 
-    Raises ValueError: one sentence. Objects (pickles) are never loaded, and nothing is unpacked past `MAX_BYTES`.
+    Raises ValueError: one sentence. Objects (pickles) are never loaded, and nothing is unpacked past `MOST_MATRIX_BYTES`.
     """
-    if len(content) > MAX_BYTES:
-        raise ValueError(f"The file is larger than {MAX_BYTES // 1_000_000} MB; upload fewer {rows.many}.")
+    if len(content) > MOST_MATRIX_BYTES:
+        raise ValueError(f"The file is larger than {MOST_MATRIX_BYTES // 1_000_000} MB; upload fewer {rows.many}.")
     if not content.strip():
         raise ValueError(f"The file is empty; it needs one row per {rows.one} and one column per type.")
     if content[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
@@ -92,9 +89,9 @@ def checked_matrix(matrix: np.ndarray, n: int, rows: Rows = QUERIES) -> np.ndarr
         raise ValueError(
             f"The matrix has {matrix.shape[1]:,} columns and there are {n:,} types; give each type a column{turned}."
         )
-    if matrix.size > MAX_ENTRIES:
+    if matrix.size > MOST_UPLOADED_ENTRIES:
         raise ValueError(
-            f"The matrix has {matrix.shape[0]:,} x {n:,} entries; at most {MAX_ENTRIES:,} are handled, so upload fewer {rows.many}."
+            f"The matrix has {matrix.shape[0]:,} x {n:,} entries; at most {MOST_UPLOADED_ENTRIES:,} are handled, so upload fewer {rows.many}."
         )
     if np.iscomplexobj(matrix) or matrix.dtype.kind not in "biuf":
         raise ValueError(f"A {rows.matrix} holds ordinary numbers; this one holds {matrix.dtype}.")
@@ -188,9 +185,9 @@ def _from_npz(content: bytes, what: Rows) -> MatrixFile:
         archive = zipfile.ZipFile(io.BytesIO(content))
     sizes = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
     wanted = _wanted(list(sizes))
-    if sum(sizes[name].file_size for name in wanted) > MAX_BYTES:
+    if sum(sizes[name].file_size for name in wanted) > MOST_MATRIX_BYTES:
         raise ValueError(
-            f"The arrays in the file take more than {MAX_BYTES // 1_000_000} MB; upload fewer {what.many}."
+            f"The arrays in the file take more than {MOST_MATRIX_BYTES // 1_000_000} MB; upload fewer {what.many}."
         )
     with _damage_in_words():
         unpacked = {name: _unpacked(archive, sizes[name]) for name in wanted}

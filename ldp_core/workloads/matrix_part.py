@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, Strict, model_validator
 
+from ldp_core.limits import MOST_UPLOADED_ENTRIES
 from ldp_core.workloads.axes import axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom
-from ldp_core.workloads.matrix_files import MAX_ENTRIES, checked_matrix, read_matrix
+from ldp_core.workloads.matrix_files import checked_matrix, read_matrix
 from ldp_core.workloads.packed import pack, unpack
 from ldp_core.workloads.part import Part
 
@@ -21,8 +22,8 @@ class MatrixPart(Part):
     """An uploaded matrix: ``rows`` x ``columns`` numbers in ``data`` (see `ldp_core.workloads.packed`)."""
 
     kind: Literal["matrix"] = "matrix"
-    rows: Annotated[int, Field(ge=1, le=MAX_ENTRIES)]
-    columns: Annotated[int, Field(ge=2, le=MAX_ENTRIES)]
+    rows: Annotated[int, Field(ge=1, le=MOST_UPLOADED_ENTRIES)]
+    columns: Annotated[int, Field(ge=2, le=MOST_UPLOADED_ENTRIES)]
     data: str
     names: Annotated[tuple[str, ...], Strict(False)] | None = None
 
@@ -51,7 +52,7 @@ class MatrixPart(Part):
 
     @model_validator(mode="after")
     def _check_data(self) -> MatrixPart:
-        if self.rows * self.columns > MAX_ENTRIES:
+        if self.rows * self.columns > MOST_UPLOADED_ENTRIES:
             raise ValueError(f"a matrix of {self.rows:,} x {self.columns:,} entries is too large: leave queries out.")
         if self.names is not None and len(self.names) != self.rows:
             raise ValueError(f"the matrix has {self.rows:,} queries and {len(self.names):,} names: name each one.")

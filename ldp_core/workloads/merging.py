@@ -16,10 +16,10 @@ from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom, Union
 from ldp_core.workloads.surveys import Group, Survey
 
-MOST_QUERIES = 2**12
-MOST_ENTRIES = 2**22
-MOST_ATOMS = 2**20
-MOST_COUNTED = 2**62
+_MOST_QUERIES = 2**12
+_MOST_ENTRIES = 2**22
+_MOST_ATOMS = 2**20
+_MOST_COUNTED = 2**62
 """What is looked through: queries, entries of all of them on the tables of their groups, combinations of atoms, and types that these stand for."""
 EXACT = 2.0**26
 """Entries that are whole and no larger than this have whole products."""
@@ -51,7 +51,7 @@ def merged(workload: Workload, most: int, check: Callable[[], None] = lambda: No
     looked at, and may raise."""
     groups = [Group((0,), workload)] if workload.survey is None else workload.survey.groups
     entries = sum(group.base.num_queries * group.base.n for group in groups)
-    if workload.num_queries > MOST_QUERIES or entries > MOST_ENTRIES:
+    if workload.num_queries > _MOST_QUERIES or entries > _MOST_ENTRIES:
         return None
     survey = workload.survey or Survey((workload.n,), groups)
     pieces = [[*_pieces(group.base, group.weight, int(group.weight != 1))] for group in survey.groups]
@@ -62,7 +62,7 @@ def merged(workload: Workload, most: int, check: Callable[[], None] = lambda: No
     tables = [_alike(rows) for rows in asked]
     atoms = {i: own for i in range(len(survey.shape)) if (own := _atoms(survey, tables, i)).any()}
     telling = math.prod(survey.shape[i] for i in atoms)
-    if math.prod(int(own.max()) + 1 for own in atoms.values()) > MOST_ATOMS or telling > MOST_COUNTED:
+    if math.prod(int(own.max()) + 1 for own in atoms.values()) > _MOST_ATOMS or telling > _MOST_COUNTED:
         return None
     first = {i: np.unique(own, return_index=True)[1] for i, own in atoms.items()}
     numbers = np.zeros(math.prod(map(len, first.values())), dtype=np.int64)

@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, Strict, field_validator
 
-from ldp_core import wording
+from ldp_core import limits, wording
+from ldp_core.limits import MOST_CONDITIONS, MOST_SETS_IN_A_PART
 from ldp_core.workloads import expressions
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
@@ -28,9 +29,6 @@ from ldp_core.workloads.part import Frozen, Name, Names, Part
 from ldp_core.workloads.predicates import Predicates
 from ldp_core.workloads.surveyed import surveyed
 from ldp_core.workloads.types_part import TypesPart
-
-MAX_PREDICATES = 10_000
-MAX_GROUPS = 2_000
 
 
 class HistogramPart(Part):
@@ -124,7 +122,7 @@ class MarginalsPart(Part):
     """The joint counts of chosen groups of attributes, such as pairs or triples."""
 
     kind: Literal["marginals"] = "marginals"
-    groups: Annotated[tuple[Names, ...], Strict(False), Field(min_length=1, max_length=MAX_GROUPS)]
+    groups: Annotated[tuple[Names, ...], Strict(False), Field(min_length=1, max_length=MOST_SETS_IN_A_PART)]
 
     @field_validator("groups")
     @classmethod
@@ -213,7 +211,7 @@ class Predicate(Frozen):
     """A condition in the language of `ldp_core.workloads.expressions`, and what to call it (the condition itself if
     None)."""
 
-    expression: Annotated[str, Field(max_length=expressions.LONGEST)]
+    expression: Annotated[str, Field(max_length=limits.MOST_CONDITION_CHARACTERS)]
     name: Name | None = None
 
     @property
@@ -226,7 +224,7 @@ class PredicatesPart(Part):
     """How many people fulfil each of some conditions."""
 
     kind: Literal["predicates"] = "predicates"
-    predicates: Annotated[tuple[Predicate, ...], Strict(False), Field(min_length=1, max_length=MAX_PREDICATES)]
+    predicates: Annotated[tuple[Predicate, ...], Strict(False), Field(min_length=1, max_length=MOST_CONDITIONS)]
 
     @property
     def summary(self) -> str:

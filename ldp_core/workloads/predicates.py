@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
+from ldp_core.limits import MOST_WORKLOAD_ENTRIES
+from ldp_core.workloads.base import Workload
 from ldp_core.workloads.symmetry import SymmetryGroup
 
 ROWS_AT_ONCE = 2**22
@@ -117,7 +118,7 @@ class Predicates(Workload):
 
     @cached_property
     def _spectrum(self) -> np.ndarray:
-        if self.num_queries * self.n <= MATRIX_ENTRIES:
+        if self.num_queries * self.n <= MOST_WORKLOAD_ENTRIES:
             return linalg.svdvals(self._all_rows if self._is_small else self.matrix)
         return super()._spectrum
 

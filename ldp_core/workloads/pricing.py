@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ldp_core.people import MOST_CELLS
+from ldp_core.limits import MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads.axes import Axis, axes_of
-from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
+from ldp_core.workloads.base import Workload
 from ldp_core.workloads.marginals import KWayMarginals
 from ldp_core.workloads.parts import PredicatesPart, WorkloadPart, over_attributes
 from ldp_core.workloads.predicates import ROWS_AT_ONCE
@@ -60,14 +60,14 @@ def price(parts: Sequence[WorkloadPart], attributes: Any) -> Price:
     counted = [*distinct.values(), *(part for part in parts if part.kind == "predicates")]
     found = [_price(part, axes, alike) for part in counted]
     n = math.prod(axis.size for axis in axes)
-    if n > MOST_CELLS:  # a survey: only the tables it asks about are made
+    if n > MOST_TABLE_CELLS:  # a survey: only the tables it asks about are made
         return _of_tables(sum(_cells(part, [axis.size for axis in axes]) for part in counted), parts)
     return Price(sum(each.seconds for each in found), sum(each.bytes for each in found) + 4 * 8 * n)
 
 
 def _of_tables(cells: int, parts: Sequence[WorkloadPart]) -> Price:
     letters = sum(len(p.expression) for part in parts if part.kind == "predicates" for p in part.predicates)
-    return Price(A_CELL * cells + READ * letters, 8 * min(cells, MATRIX_ENTRIES))
+    return Price(A_CELL * cells + READ * letters, 8 * min(cells, MOST_WORKLOAD_ENTRIES))
 
 
 def _cells(part: WorkloadPart, sizes: Sequence[int]) -> int:

@@ -7,21 +7,19 @@ from functools import lru_cache
 
 import numpy as np
 
+from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Product, Union
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 
-SPANNED_TYPES = 512
-"""Up to so many types, whether rows follow from others is found out in a moment."""
-
 
 def spans(workload: Workload, rows: np.ndarray | Callable[[], np.ndarray]) -> bool:
     """True if ``rows`` (k, n) lie in the row space of a workload; taken not to where that takes long to find out."""
     if isinstance(workload, Histogram | Prefix | AllRange | WidthRange):
         return True  # of full rank
-    if workload.n > SPANNED_TYPES:
+    if workload.n > AT_ONCE_TYPES:
         return False
     wanted = (rows() if callable(rows) else rows).T
     gram = workload.gram_dense()

@@ -8,7 +8,7 @@ from typing import TypeGuard
 import numpy as np
 
 from ldp_core import anova
-from ldp_core.people import MOST_CELLS
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_SETS, MOST_TABLE_CELLS, MOST_TRANSFORMED_TYPES
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom, Union
@@ -16,25 +16,21 @@ from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.predicates import Predicates
 from ldp_core.workloads.restricted import ordered_groups
-from ldp_core.workloads.surveys import MOST_GROUPS, Group, Survey, marginal
+from ldp_core.workloads.surveys import Group, Survey, marginal
 
-FITTED_TYPES = 2048
-"""Up to this many types a strategy over all of them can be fitted, and is the best there is."""
-BINARY_TYPES = 2**16
-"""The same for attributes of two values that all questions treat alike, where they are about more than `TOGETHER` of them at once."""
 TOGETHER = 5
 """Questions about at most so many attributes at once need patterns over few attributes: rows over all types, of which a strategy can
 hold few, took 9 to 70 % more people for every three to five of 12 or 16 attributes, and patterns 3 % at most up to epsilon 2."""
 
 
 def surveyed(workload: Workload, axes: Sequence[Axis]) -> Workload:
-    """The same questions as a `Survey` where that serves better: past `MOST_CELLS` types always, past `FITTED_TYPES` where none is about all
+    """The same questions as a `Survey` where that serves better: past `MOST_TABLE_CELLS` types always, past `MOST_FITTED_TYPES` where none is about all
     attributes at once, and those that do not treat the values of each attribute alike are about so few types that a strategy can be fitted to
     these. ValueError where a table they ask about is too large."""
     n, shape = workload.n, tuple(axis.size for axis in axes)
-    if n <= FITTED_TYPES or workload.survey is not None or sum(size > 1 for size in shape) < 2:
+    if n <= MOST_FITTED_TYPES or workload.survey is not None or sum(size > 1 for size in shape) < 2:
         return workload
-    if n <= MOST_CELLS:
+    if n <= MOST_TABLE_CELLS:
         return _about_few(workload, shape, axes) or workload
     return by_tables(workload, shape, axes)
 
@@ -44,7 +40,7 @@ def as_tables(workload: Workload) -> Survey | None:
     where that serves better (see `surveyed`); None for all others."""
     if workload.survey is not None:
         return workload.survey
-    if workload.n <= FITTED_TYPES or workload.symmetry != "hamming":
+    if workload.n <= MOST_FITTED_TYPES or workload.symmetry != "hamming":
         return None
     return _about_few(workload, (2,) * (workload.n.bit_length() - 1))
 
@@ -52,7 +48,9 @@ def as_tables(workload: Workload) -> Survey | None:
 def _about_few(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None) -> Survey | None:
     """The `Survey`, where it serves better (see `surveyed`); None where something for all types does."""
     telling = {i for i, size in enumerate(shape) if size > 1}
-    bits = workload.n <= BINARY_TYPES and all(shape[i] == 2 for i in telling) and workload.symmetry == "hamming"
+    bits = (
+        workload.n <= MOST_TRANSFORMED_TYPES and all(shape[i] == 2 for i in telling) and workload.symmetry == "hamming"
+    )
     if bits and _degree(workload) > TOGETHER:
         return None
     try:
@@ -61,7 +59,7 @@ def _about_few(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] 
         return None
     few = all(len(set(group.attributes) & telling) < len(telling) for group in found.groups)
     # On larger tables running totals, ranges and conditions would get no strategy of their own.
-    fitted = few and all(group.base.n <= FITTED_TYPES for group in ordered_groups(found))
+    fitted = few and all(group.base.n <= MOST_FITTED_TYPES for group in ordered_groups(found))
     return found if fitted else None
 
 
@@ -166,9 +164,9 @@ def _merged(found: Iterator[Group]) -> list[Group]:
     kept = []
     for group in found:
         kept.append(group)
-        if len(kept) > MOST_GROUPS:
+        if len(kept) > MOST_SETS:
             raise ValueError(
-                f"The questions are about more than {MOST_GROUPS:,} sets of attributes: choose the sets that matter, or fewer "
+                f"The questions are about more than {MOST_SETS:,} sets of attributes: choose the sets that matter, or fewer "
                 "attributes at a time."
             )
     return kept

@@ -24,19 +24,20 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.people import MOST_CELLS, MOST_COMBINATIONS, Counted, Tables, check_cells
+from ldp_core.limits import (
+    MOST_ATTRIBUTES,
+    MOST_COMBINATIONS,
+    MOST_EXACT_TYPES,
+    MOST_SETS,
+    MOST_TABLE_CELLS,
+    MOST_WORKLOAD_ENTRIES,
+)
+from ldp_core.people import Counted, Tables, check_cells
 from ldp_core.wording import magnitude, shortened
 from ldp_core.workloads.axes import Axis, axes_of
-from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
+from ldp_core.workloads.base import Workload
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.symmetry import SymmetryGroup
-
-MOST_GROUPS = 25_000
-"""Most groups of queries: all pairs of 200 attributes are 19,900."""
-MOST_ATTRIBUTES = 200
-SPECTRUM_TYPES = 2048
-"""Most types for singular values of questions that do not treat the values of each attribute alike: they take a matrix over all types,
-and past these seconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +70,8 @@ class Survey(Workload):
     def __init__(self, shape: Sequence[int], groups: Sequence[Group], axes: Sequence[Axis] | None = None):
         self.shape = _checked_sizes(shape)
         super().__init__(math.prod(self.shape), axes)
-        if not 1 <= len(groups) <= MOST_GROUPS:
-            raise ValueError(f"A survey asks about 1 to {MOST_GROUPS:,} sets of attributes; got {len(groups):,}.")
+        if not 1 <= len(groups) <= MOST_SETS:
+            raise ValueError(f"A survey asks about 1 to {MOST_SETS:,} sets of attributes; got {len(groups):,}.")
         names = None if self.axes is None else [axis.name for axis in self.axes]
         for group in groups:
             places = group.attributes
@@ -89,9 +90,9 @@ class Survey(Workload):
                     f"A weight must be a positive number; got {group.weight}: leave out what does not count."
                 )
         self.groups = tuple(groups)
-        if sum(math.prod(self.shape[i] for i in group.attributes) for group in self.groups) > MATRIX_ENTRIES:
+        if sum(math.prod(self.shape[i] for i in group.attributes) for group in self.groups) > MOST_WORKLOAD_ENTRIES:
             raise ValueError(
-                f"The tables asked for have more than {MATRIX_ENTRIES:,} cells together: ask about fewer sets, or use coarser values."
+                f"The tables asked for have more than {MOST_WORKLOAD_ENTRIES:,} cells together: ask about fewer sets, or use coarser values."
             )
 
     # --- what follows from the components -----------------------------------------------------------------------
@@ -145,7 +146,7 @@ class Survey(Workload):
     def _bits_alike(self) -> bool:
         """True if attributes of two values each can be swapped, of as many types as have a number each."""
         bits = [i for i, size in enumerate(self.shape) if size > 1]
-        if any(self.shape[i] != 2 for i in bits) or len(bits) < 2 or self.n > MOST_CELLS:
+        if any(self.shape[i] != 2 for i in bits) or len(bits) < 2 or self.n > MOST_TABLE_CELLS:
             return False
         c = self.components
         levels = np.array([len(members) for members in c.sets])
@@ -242,10 +243,10 @@ class Survey(Workload):
     # --- vectors over all types, where there are few enough -----------------------------------------------------
 
     def _check_dense(self) -> None:
-        if self.n > MOST_CELLS:
+        if self.n > MOST_TABLE_CELLS:
             raise ValueError(
                 f"The survey has {magnitude(self.n)} possible combinations of values; vectors over them are formed for at most "
-                f"{MOST_CELLS:,}. Use a mechanism made for surveys."
+                f"{MOST_TABLE_CELLS:,}. Use a mechanism made for surveys."
             )
 
     def _spread(self, group: Group, cells: np.ndarray) -> np.ndarray:
@@ -302,10 +303,10 @@ class Survey(Workload):
     def singular_values(self) -> np.ndarray:
         self._check_dense()
         if not self.symmetric:
-            if self.n > SPECTRUM_TYPES:
+            if self.n > MOST_EXACT_TYPES:
                 raise ValueError(
                     f"The singular values of questions that follow an order or single out values are worked out for at most "
-                    f"{SPECTRUM_TYPES:,} types; there are {self.n:,}. The centred SVD bound needs none of them."
+                    f"{MOST_EXACT_TYPES:,} types; there are {self.n:,}. The centred SVD bound needs none of them."
                 )
             return super().singular_values()
         c = self.components
@@ -342,7 +343,7 @@ class Survey(Workload):
         return f"<survey workload: {self.num_queries:,} queries on {len(self.groups):,} sets of {len(self.shape)} attributes>"
 
     def _repr_html_(self) -> str | None:
-        return super()._repr_html_() if self.n <= MOST_CELLS else None
+        return super()._repr_html_() if self.n <= MOST_TABLE_CELLS else None
 
 
 def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float] | None:
@@ -444,7 +445,7 @@ def marginal(
     places = tuple(sorted(attributes))
     chosen = None if axes is None else [axes[i] for i in places]
     cells = math.prod(shape[i] for i in places)
-    if cells > MOST_CELLS:
+    if cells > MOST_TABLE_CELLS:
         check_cells(shape, places, None if axes is None else [axis.name for axis in axes])
     return Group(places, Histogram(cells, chosen), weight)
 
@@ -487,9 +488,9 @@ def survey(
 def _every(attributes: int, ways: int) -> list[Set]:
     if isinstance(ways, bool) or not 1 <= ways <= attributes:
         raise ValueError(f"ways must be a whole number from 1 to the {attributes} attributes; got {ways!r}.")
-    if math.comb(attributes, ways) > MOST_GROUPS:
+    if math.comb(attributes, ways) > MOST_SETS:
         raise ValueError(
-            f"Every {ways} of {attributes} attributes are {math.comb(attributes, ways):,} sets; at most {MOST_GROUPS:,} are "
+            f"Every {ways} of {attributes} attributes are {math.comb(attributes, ways):,} sets; at most {MOST_SETS:,} are "
             "asked about. Choose the sets that matter."
         )
     return list(combinations(range(attributes), int(ways)))

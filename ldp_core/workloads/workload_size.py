@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldp_core import wording
-from ldp_core.people import MOST_CELLS
+from ldp_core.limits import MOST_SETS, MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
 from ldp_core.workloads.axes import Axis
-from ldp_core.workloads.base import MATRIX_ENTRIES, Workload
-from ldp_core.workloads.surveys import MOST_GROUPS
+from ldp_core.workloads.base import Workload
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ def tables_asked(workload: Workload, shape: Sequence[int]) -> WorkloadSize:
 
 def joint_domain_fits(axes: Sequence[Axis]) -> bool:
     """True if questions about all attributes at once can be asked."""
-    return math.prod(axis.size for axis in axes) <= MOST_CELLS
+    return math.prod(axis.size for axis in axes) <= MOST_TABLE_CELLS
 
 
 def tables_limit(axes: Sequence[Axis]) -> str:
@@ -58,7 +57,7 @@ def tables_limit(axes: Sequence[Axis]) -> str:
     if joint_domain_fits(axes):
         return ""
     return (
-        f"Questions may read up to {MOST_GROUPS:,} tables, of at most {MOST_CELLS:,} cells each and {MATRIX_ENTRIES:,} in all; the "
+        f"Questions may read up to {MOST_SETS:,} tables, of at most {MOST_TABLE_CELLS:,} cells each and {MOST_WORKLOAD_ENTRIES:,} in all; the "
         f"{wording.magnitude(math.prod(axis.size for axis in axes))} combinations of all {len(axes)} attributes are never counted."
     )
 

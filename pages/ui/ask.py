@@ -10,6 +10,7 @@ import streamlit as st
 
 from ldp_core import wording
 from ldp_core.designs import Design
+from ldp_core.limits import MOST_OFFERED_VALUES
 from ldp_core.people import dense
 from ldp_core.studies import asking
 from ldp_core.studies.asking import Asking, Question
@@ -27,8 +28,6 @@ KINDS = {
     "average": "An average",
     "weights": "Own weights",
 }
-LISTED = 2_000
-"""Values of an attribute to choose from in a list."""
 
 
 def rounds(state: Session) -> int:
@@ -71,7 +70,7 @@ def question(state: Session, design: Design) -> Question | None:
         impossible.add("range")
     if not any(map(_averaged, axes)):
         impossible.add("average")
-    if design.domain.size > LISTED:
+    if design.domain.size > MOST_OFFERED_VALUES:
         impossible.add("weights")
     chosen = _entry(state, "kind", "condition")
     chosen = "condition" if chosen in impossible else chosen
@@ -127,7 +126,7 @@ def _range(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question:
     for name, label in (("first", "From"), ("last", "Up to and including")):
         otherwise = 0 if name == "first" else axis.ordinary - 1
         value = min(int(_entry(state, f"{name}-{i}", otherwise)), axis.ordinary - 1)
-        if axis.ordinary <= LISTED:
+        if axis.ordinary <= MOST_OFFERED_VALUES:
             shown = {place: str(axis.labels[place]) for place in range(axis.ordinary)}
             pick(label, f"ask-{name}-{i}", value, _keep(state, f"{name}-{i}"), shown)
         else:
@@ -147,7 +146,7 @@ def _range(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question:
 def _cell(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
     values: dict[int, int] = {}
     for i, axis in enumerate(axes):
-        if axis.size > LISTED:
+        if axis.size > MOST_OFFERED_VALUES:
             st.caption(f"{plain(axis.name)} has too many values to list; ask a range or a condition about it.")
             continue
         shown: dict[int | None, str] = {None: "any", **{place: str(axis.labels[place]) for place in range(axis.size)}}

@@ -177,8 +177,8 @@ def target_control(state: Session) -> None:
         if c.difference is not None:
             exact = found.typical / 2 if c.difference == "typical" else found.smallest
             taken = (
-                f"is less than can be asked for, so {verdicts.in_words(verdicts.LEAST)} are taken"
-                if exact < verdicts.LEAST
+                f"is less than can be asked for, so {verdicts.in_words(verdicts.LEAST_DIFFERENCE)} are taken"
+                if exact < verdicts.LEAST_DIFFERENCE
                 else "is taken, rounded to one digit"
             )
             whence = f"Not set by you: on {design.population}, {typical if c.difference == 'typical' else smallest} {taken}. "
@@ -190,13 +190,13 @@ def target_control(state: Session) -> None:
 
 def _offer(exact: float, difference: float) -> str:
     """What follows the name of a difference that can be taken: itself, in percentage points."""
-    return f"{', but at least' if exact < verdicts.LEAST else ''}: {wording.significant(100 * difference)}"
+    return f"{', but at least' if exact < verdicts.LEAST_DIFFERENCE else ''}: {wording.significant(100 * difference)}"
 
 
 def _difference(text: str) -> float:
     """A difference typed in percentage points, as a share. ValueError with a sentence."""
     points = number(text.strip().removesuffix("%"), "the difference in percentage points")
-    low, high = 100 * verdicts.LEAST, 100 * verdicts.MOST
+    low, high = 100 * verdicts.LEAST_DIFFERENCE, 100 * verdicts.LARGEST_DIFFERENCE
     if not low <= points <= high:
         raise ValueError(f"The difference must be from {low:g} to {high:g} percentage points; 1 to 10 is common.")
     return points / 100

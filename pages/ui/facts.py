@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ldp_core import wording
+from ldp_core import limits, wording
 from ldp_core.designs import Setting
-from ldp_core.estimators import ESTIMATORS, constrained
+from ldp_core.estimators import ESTIMATORS
+from ldp_core.limits import MOST_FACTS
 from ldp_core.people import dense
-from ldp_core.workloads import MOST_FACTS, Fact, StatedFact, axes_of
+from ldp_core.workloads import Fact, StatedFact, axes_of
 from pages.ui.controls import control, guarded
 from pages.ui.session.state import Session
 from pages.ui.words import plain
@@ -60,7 +61,7 @@ def _read(text: str, before: tuple[StatedFact, ...]) -> tuple[StatedFact, ...]:
 
 
 def _counted(design: Setting, fact: StatedFact) -> StatedFact | None:
-    few = design.domain.size <= constrained.MOST_TYPES
+    few = design.domain.size <= limits.MOST_EXACT_TYPES
     return fact.counted(design.domain, dense(design.counts)) if few else None
 
 

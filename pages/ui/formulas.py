@@ -1,8 +1,8 @@
 """How the numbers of each page are computed: formulas, typeset, with their sources. Long ones stand on lines of their own."""
 
 from ldp_core import wording
-from ldp_core.bounds.general.enumerated import MOST_TYPES as EXACT_TYPES
 from ldp_core.estimators import INTERVAL_PART
+from ldp_core.limits import MOST_ENUMERATED_TYPES
 
 DATA = r"""
 Each person has exactly one of the $n$ types: a combination of one value of each attribute. The histogram is the data vector $x$ of
@@ -135,7 +135,7 @@ For the worst case it is the largest over all spreads of people. A bound on $L$ 
 factorisation of a matrix checks, rounding included.
 
 **Exact optimum**: the same problem over all $2^n$ two-valued rows at once, a semidefinite program solved by CVXPY and proved row by row
-(derived in this project; for at most {EXACT_TYPES} types).
+(derived in this project; for at most {MOST_ENUMERATED_TYPES} types).
 
 **Gap**: users needed divided by the users the bound allows, less 1, for the same people.
 

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, frames, library, wording
+from ldp_core import charts, frames, library, limits, wording
 from ldp_core.data.domain import Domain
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import ExplicitMechanism, Mechanism, ScrambledPatterns, SplitSurvey
@@ -192,7 +192,11 @@ def _kept(
 
 
 def _most(sets: int) -> str:
-    return f"The {charts.MOST_SETS} largest are drawn; the download has all. " if sets > charts.MOST_SETS else ""
+    return (
+        f"The {limits.MOST_DRAWN_SETS} largest are drawn; the download has all. "
+        if sets > limits.MOST_DRAWN_SETS
+        else ""
+    )
 
 
 def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:

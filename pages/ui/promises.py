@@ -13,6 +13,7 @@ import os
 import streamlit as st
 
 from ldp_core.deploy import collector
+from ldp_core.limits import MOST_HELD_BYTES
 from pages.ui.streamlit_fixes import run_context, tab_storage, uploads
 
 EVERY = 10.0
@@ -21,8 +22,6 @@ _FREEING = 30.0
 """Seconds that freeing may take on a busy server."""
 _NOTICED = 60.0
 """Seconds until a server misses a browser that went without a word: it pings every half minute, and waits as long."""
-MOST_HELD_BYTES = 2 * 2**30
-"""Tables and results of all sessions whose tab has gone."""
 COPIES_STAY = (
     "Copies of what you have uploaded may stay in the memory of this server until it is stopped: the promise to remove them "
     "sooner is off, because the app does not know the installed version of Streamlit."

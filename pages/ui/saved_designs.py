@@ -7,8 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from ldp_core import library
+from ldp_core.limits import MOST_DESIGN_NAME, MOST_DESIGNS
 from pages.ui.controls import control, guarded
-from pages.ui.session.saved_designs import LONGEST_NAME, MOST_DESIGNS, SavedDesign
+from pages.ui.session.saved_designs import SavedDesign
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 
@@ -55,7 +56,7 @@ def _on_screen(state: Session) -> None:
         state.saved.name,
         state.saved.keep,
         placeholder=state.saved.suggested_name(),
-        max_chars=LONGEST_NAME,
+        max_chars=MOST_DESIGN_NAME,
     )
     if not state.saved.name:
         _button(

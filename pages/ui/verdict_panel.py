@@ -9,15 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import frames, library, verdicts, wording
+from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.verdicts import MARKS, MEANINGS, Tally
 from pages.ui import layout, listing
 from pages.ui.session.state import Session
 from pages.ui.tasks.later import Later
 from pages.ui.words import people, plain
-
-# Errors of single answers take n^3 operations, next to no time up to this many types.
-AT_ONCE_TYPES = 512
 
 VOCABULARY = "; ".join(f"{MARKS[word]} **{word}**: {meaning}" for word, meaning in MEANINGS.items()) + "."
 

@@ -8,8 +8,8 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 from ldp_core import wording
-from ldp_core.bounds.general.enumerated import MOST_TYPES
 from ldp_core.designs import Configuration
+from ldp_core.limits import MOST_ENUMERATED_TYPES
 
 JOINER = "\N{WORD JOINER}"
 """A letter without width, put where a backslash does not help."""
@@ -53,7 +53,7 @@ def cells(table: pd.DataFrame, **written: Callable[[float], str]) -> Styler:
 
 OPTIMUM_MEANING = (
     "Exact optimum: the fewest users that any unbiased mechanism with this epsilon can need, found by weighing all 2ⁿ two-valued reports "
-    f"at once, which is done for at most {MOST_TYPES} types."
+    f"at once, which is done for at most {MOST_ENUMERATED_TYPES} types."
 )
 
 

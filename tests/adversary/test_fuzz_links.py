@@ -10,7 +10,7 @@ import hostile
 from fuzzing import fuzz, tried
 
 from ldp_core.designs import from_link, to_link
-from ldp_core.designs.link import MAX_LINK
+from ldp_core.limits import MOST_LINK_CHARACTERS
 
 LETTERS = string.ascii_letters + string.digits + "-_"
 
@@ -29,7 +29,7 @@ def test_links(rng):
     configuration = tried(from_link, link)
     if configuration is None:
         return False
-    assert len(link) <= MAX_LINK
+    assert len(link) <= MOST_LINK_CHARACTERS
     again = tried(to_link, configuration)  # a design that barely fitted may be written longer: keys that were left out
     if again is not None:
         assert set(again) <= set(LETTERS)

@@ -8,8 +8,9 @@ import hostile
 import numpy as np
 from fuzzing import fuzz, tried
 
+from ldp_core.limits import MOST_UPLOADED_ENTRIES
 from ldp_core.workloads import MatrixPart
-from ldp_core.workloads.matrix_files import MAX_ENTRIES, read_matrix
+from ldp_core.workloads.matrix_files import read_matrix
 
 HEADERS = [
     b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999, 99999), }",
@@ -57,7 +58,7 @@ def check(rng, content, expected):
         return False
     p, n = found.matrix.shape
     assert n == 3
-    assert 1 <= p <= MAX_ENTRIES / 3
+    assert 1 <= p <= MOST_UPLOADED_ENTRIES / 3
     assert usable(found.matrix)
     assert found.names is None or len(found.names) == p
     part = tried(MatrixPart.of, found.matrix, found.names)

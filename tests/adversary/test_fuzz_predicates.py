@@ -6,6 +6,7 @@ import hostile
 import numpy as np
 from fuzzing import fuzz, tried
 
+from ldp_core import limits
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.workloads import Predicate, PredicatesPart, expressions, parse
 
@@ -109,7 +110,7 @@ def test_damaged_conditions(rng):
     if rng.random() < 0.02:
         text = rng.choice(["not ", "("]) * rng.choice([49, 51, 4000]) + text
     text = text.replace(hostile.LONE, "")  # neither files nor browsers bring half a character here
-    tried(PredicatesPart(predicates=[Predicate(expression=text[: expressions.LONGEST])]).build, domain)
+    tried(PredicatesPart(predicates=[Predicate(expression=text[: limits.MOST_CONDITION_CHARACTERS])]).build, domain)
     parsed = tried(parse, text, domain)
     if parsed is None:
         return False

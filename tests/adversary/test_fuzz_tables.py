@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fuzzing import fuzz, tried
 
-from ldp_core.data.reading import excel, limits, parquet
+from ldp_core import limits
+from ldp_core.data.reading import excel, parquet
 from ldp_core.data.reading.child import rows_of, table_of
 from ldp_core.data.tables import (
     CategoricalRecipe,
@@ -119,7 +120,7 @@ def read_here(module, content, read_options):
     """What a file becomes that is otherwise read by a process of its own (see `tests/test_reading_excel.py`): 400 processes
     would take minutes. None where it is refused."""
     output = io.BytesIO()
-    limit = {excel: limits.EXCEL, parquet: limits.PARQUET}[module]
+    limit = {excel: limits.READ_EXCEL, parquet: limits.READ_PARQUET}[module]
     found = tried(module.work, content, read_options.model_dump(), limit, output)
     if found is None:
         return None

@@ -82,7 +82,7 @@ def test_blocks_have_the_eigenvalues_of_the_whole_matrix(survey):
 @EVERY
 @pytest.mark.parametrize("most", [2048, 12, 6, 4])
 def test_the_bound_in_blocks_is_never_above_that_of_the_whole_matrix(survey, most, monkeypatch):
-    monkeypatch.setattr(survey_blocks, "MOST_CELLS", most)
+    monkeypatch.setattr(survey_blocks, "_MOST_CELLS", most)
     fresh = Survey(survey.shape, survey.groups)
     whole = bounds.centred_svd(Custom(survey.rows(np.arange(survey.num_queries))), 1.0)
     found = bounds.centred_svd(fresh, 1.0)
@@ -120,13 +120,13 @@ def conditions_in_a_row(shape):
 def test_conditions_that_hang_together_are_bounded_as_by_the_whole_matrix(monkeypatch):
     survey = conditions_in_a_row((4, 3, 5, 2, 6))
     whole = bounds.centred_svd(Custom(survey.rows(np.arange(survey.num_queries))), 1.0)
-    monkeypatch.setattr(survey_blocks, "MOST_CELLS", 64)
+    monkeypatch.setattr(survey_blocks, "_MOST_CELLS", 64)
     assert bounds.centred_svd(survey, 1.0) == pytest.approx(whole, rel=1e-9)
     proof = blocks.blocks_certificate(survey, 1.0, None)
     assert proof.verify()
     assert whole * (1 - 1e-6) < proof.value <= whole
     together = survey_blocks.nuclear_at_least(survey)
-    for limit in ("MOST_QUERIES", "MOST_TABLES", "MOST_ENTRIES"):
+    for limit in ("_MOST_QUERIES", "_MOST_TABLES", "_MOST_ENTRIES"):
         with monkeypatch.context() as lower:
             lower.setattr(survey_blocks, limit, 1)
             assert survey_blocks.nuclear_at_least(survey) < 0.9 * together

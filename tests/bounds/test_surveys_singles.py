@@ -37,7 +37,7 @@ def all_sets(shape):
 @pytest.mark.parametrize("values", [32, 2])
 def test_no_set_of_a_small_domain_has_more(shape, steps, values, monkeypatch):
     monkeypatch.setattr(
-        singles, "MOST_VALUES", values
+        singles, "_MOST_VALUES", values
     )  # 2: attributes of three values and more without regard to how many
     share, found = fourier_weights(all_sets(shape))
     rng = np.random.default_rng(0)

@@ -150,7 +150,7 @@ def test_without_eigenvalues_the_bound_is_lower_but_hardly(monkeypatch, workload
     prior = None if even else rng.dirichlet(np.full(workload.n, 5.0))
     exact = bounds.centred_svd(workload, 1.0, prior)
     module = sys.modules["ldp_core.bounds.singular_values"]  # the package has a function of that name
-    monkeypatch.setattr(module, "EIGEN_TYPES", 8)
+    monkeypatch.setattr(module, "MOST_EXACT_TYPES", 8)
     lower = bounds.centred_svd(workload, 1.0, prior)
     assert lower <= exact * (1 + 1e-12)
     if even:

@@ -120,7 +120,7 @@ def test_what_are_no_windows_is_refused():
         bad = good.copy()
         bad[0, column] = number
         assert not windows.valid(bad, 6)
-    assert not windows.valid(np.repeat(good, windows.MOST_WIDE + 1, axis=0), 6)
+    assert not windows.valid(np.repeat(good, windows.WIDE_WINDOWS + 1, axis=0), 6)
     with pytest.raises(ValueError, match="wide window"):
         windows.places(moments(5), (0, 0, 1, 2))
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ldp_core.data.domain import (
-    MAX_TYPES,
     CategoricalAttribute,
     DateAttribute,
     Domain,
@@ -23,6 +22,7 @@ from ldp_core.data.domain import (
     check_size,
 )
 from ldp_core.data.domain.dates import label_of_period, period_of
+from ldp_core.limits import MOST_LISTED_TYPES
 
 NASTY = [
     "<b>bold</b>",
@@ -311,9 +311,9 @@ def test_large_domains_are_allowed_but_not_listed():
 
 
 def test_check_size_says_how_to_mend():
-    check_size(MAX_TYPES)
+    check_size(MOST_LISTED_TYPES)
     with pytest.raises(ValueError, match=r"2,049 types .* at most 2,048 .* coarser bins, merge rare categories"):
-        check_size(MAX_TYPES + 1)
+        check_size(MOST_LISTED_TYPES + 1)
 
 
 @pytest.mark.parametrize("indices", [[-1], [4], [0.0]])
@@ -452,7 +452,7 @@ def test_unread_texts_are_counted():
 @given(domains)
 def test_labels_of_all_types_are_those_of_each(attributes):
     domain = Domain(attributes=attributes)
-    assume(domain.size <= MAX_TYPES)
+    assume(domain.size <= MOST_LISTED_TYPES)
     assert list(domain.type_labels) == domain.labels()
     assert domain.type_labels[-1] == domain.labels()[-1]
 
@@ -474,12 +474,12 @@ def test_labels_of_many_types_are_made_as_they_are_asked_for():
 
 
 def test_few_types_have_their_labels_at_hand():
-    values = tuple(map(str, range(MAX_TYPES)))
+    values = tuple(map(str, range(MOST_LISTED_TYPES)))
     attribute = CategoricalAttribute(name="x", values=values)
     assert Domain(attributes=(attribute,)).type_labels == values
     other = CategoricalAttribute(name="y", values=("a",), missing="category")
     both = Domain(attributes=(attribute, other)).type_labels
-    assert (len(both), both[MAX_TYPES]) == (2 * MAX_TYPES, "x 1024, y a")
+    assert (len(both), both[MOST_LISTED_TYPES]) == (2 * MOST_LISTED_TYPES, "x 1024, y a")
 
 
 def test_names_that_do_not_differ_are_listed_once():

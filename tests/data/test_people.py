@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldp_core.data.population import SHAPES, expected_counts, expected_people
-from ldp_core.people import MOST_CELLS, Counted, Drawn, Records, check_cells, dense, people_of, users_of
+from ldp_core.limits import MOST_TABLE_CELLS
+from ldp_core.people import Counted, Drawn, Records, check_cells, dense, people_of, users_of
 
 
 @st.composite
@@ -66,7 +67,7 @@ def test_expected_people_of_many_types_have_the_shape_in_every_attribute(shape):
     found = expected_people(shape, sizes, users, **SHAPES[shape])
     assert isinstance(found, Drawn)
     assert found.users == users
-    assert math.prod(sizes) > MOST_CELLS
+    assert math.prod(sizes) > MOST_TABLE_CELLS
     for i, size in enumerate(sizes):
         parameters = {**SHAPES[shape]}
         if "draw" in parameters:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ldp_core import limits
 from ldp_core.data import tables
-from ldp_core.data.reading import limits
 
 cells = st.one_of(
     st.sampled_from(["😂", "<b>", '"q"', "=1+1", "a,b", "a;b", "a\tb|c", "two\nlines", " spaced ", "NA", "007", "é"]),
@@ -127,10 +127,10 @@ def test_unreadable_files_get_one_sentence(content, name, sentence):
 
 def test_limits_on_size(monkeypatch):
     assert tables.read(many_columns(500), "x.csv").shape == (1, 500)
-    monkeypatch.setattr(limits, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(limits, "MOST_UPLOAD_BYTES", 2**20)
     with pytest.raises(tables.UnreadableTable, match="has 2 MB and at most 1 MB"):
         tables.read(b"a\n" + b"1\n" * 2**20, "x.csv")
-    monkeypatch.setattr(limits, "PARQUET", replace(limits.PARQUET, cells=999))
+    monkeypatch.setattr(limits, "READ_PARQUET", replace(limits.READ_PARQUET, cells=999))
     with pytest.raises(tables.UnreadableTable, match="1,000 rows and 1 columns"):
         tables.read(PARQUET, "x.parquet")
 

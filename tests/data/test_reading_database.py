@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ldp_core import limits
 from ldp_core.data import tables
 from ldp_core.data.reading import (
     LocalTable,
@@ -26,7 +27,7 @@ from ldp_core.data.reading import (
     database,
     database_tables,
     duck,
-    limits,
+    limits_in_words,
     local,
     query,
     watched,
@@ -133,11 +134,11 @@ def test_sqlite_loads_no_extension_and_attaches_no_file(sqlite_file, tmp_path):
 
 
 def test_results_are_bounded(people, monkeypatch):
-    monkeypatch.setattr(limits, "QUERY", replace(limits.QUERY, cells=8))
+    monkeypatch.setattr(limits, "READ_QUERY", replace(limits.READ_QUERY, cells=8))
     with pytest.raises(UnreadableTable, match="more than 8 cells"):
         query(people, "SELECT * FROM people")
     assert len(query(people, "SELECT sex FROM people").table) == 3
-    monkeypatch.setattr(limits, "QUERY", replace(limits.QUERY, unpacked=3))
+    monkeypatch.setattr(limits, "READ_QUERY", replace(limits.READ_QUERY, unpacked=3))
     with pytest.raises(UnreadableTable, match="more memory than is allowed"):
         query(people, "SELECT sex FROM people")
 
@@ -181,7 +182,7 @@ def test_a_duckdb_query_that_takes_all_memory_ends_alone(duckdb_file, sql):
 
 
 def test_an_sqlite_query_that_takes_all_memory_ends_alone(sqlite_file, monkeypatch):
-    monkeypatch.setattr(limits, "QUERY", replace(limits.QUERY, memory=2**29, unpacked=2**28))
+    monkeypatch.setattr(limits, "READ_QUERY", replace(limits.READ_QUERY, memory=2**29, unpacked=2**28))
     many = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r LIMIT 20000)"
     for sql in (
         f"{many} SELECT printf('%.*c', 900000, 'x') || i FROM r",
@@ -203,7 +204,7 @@ def test_a_query_ends_in_time_and_when_cancelled(people, monkeypatch):
     before = children()
     with pytest.raises(UnreadableTable, match=r"took longer than 0.3 seconds and was stopped: select fewer"):
         query(people, ENDLESS, time_limit=0.3)
-    monkeypatch.setattr(limits, "QUERY", replace(limits.QUERY, seconds=0.2))
+    monkeypatch.setattr(limits, "READ_QUERY", replace(limits.READ_QUERY, seconds=0.2))
     with pytest.raises(UnreadableTable, match=r"took longer than 0.2 seconds"):
         query(people, ENDLESS)
     asked = []
@@ -452,7 +453,7 @@ def test_looking_at_a_local_file_is_cancelled_and_ends_in_time(tmp_path, monkeyp
             connection.execute(ENDLESS_SCAN)
         assert shares
         assert all(0 <= share <= 1 for share in shares)
-        monkeypatch.setattr(limits, "LOCAL", replace(limits.LOCAL, seconds=0.2))
+        monkeypatch.setattr(limits, "READ_LOCAL", replace(limits.READ_LOCAL, seconds=0.2))
         with (
             watched(lambda: False),
             pytest.raises(UnreadableTable, match=r"longer than 0.2 seconds and was stopped: choose fewer columns"),
@@ -501,8 +502,10 @@ def test_counting_spills_nothing_to_disk(tmp_path, monkeypatch):
 
 
 def test_pages_say_the_limits_there_are(monkeypatch):
-    assert limits.query_in_words().startswith("A query takes at most a minute and 2 GB of memory, returns at most 1 GB")
-    assert "at most 10 minutes and 1 GB" in limits.local_in_words()
-    assert "200 MB, 500 columns and 100 million cells (2 million in Excel)" in limits.upload_in_words()
-    monkeypatch.setattr(limits, "QUERY", replace(limits.QUERY, seconds=30))
-    assert "at most 30 seconds" in limits.query_in_words()
+    assert limits_in_words.query_in_words().startswith(
+        "A query takes at most a minute and 2 GB of memory, returns at most 1 GB"
+    )
+    assert "at most 10 minutes and 1 GB" in limits_in_words.local_in_words()
+    assert "200 MB, 500 columns and 100 million cells (2 million in Excel)" in limits_in_words.upload_in_words()
+    monkeypatch.setattr(limits, "READ_QUERY", replace(limits.READ_QUERY, seconds=30))
+    assert "at most 30 seconds" in limits_in_words.query_in_words()

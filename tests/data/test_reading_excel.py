@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ldp_core import limits
 from ldp_core.data import tables
-from ldp_core.data.reading import ReadOptions, UnreadableTable, excel, limits, load
+from ldp_core.data.reading import ReadOptions, UnreadableTable, excel, load
 from ldp_core.data.reading.child import rows_of
 
 
@@ -43,7 +44,7 @@ def rewritten(content, change):
 def read_here(content):
     """The rows as the reader writes them, without its process: hundreds of those would take minutes."""
     output = io.BytesIO()
-    excel.work(content, ReadOptions().model_dump(), limits.EXCEL, output)
+    excel.work(content, ReadOptions().model_dump(), limits.READ_EXCEL, output)
     return rows_of(output.getvalue())
 
 
@@ -133,12 +134,12 @@ def test_broken_workbooks_get_one_sentence(content, sentence):
 
 
 def test_zip_bombs_are_refused_before_they_unpack(monkeypatch):
-    monkeypatch.setattr(limits, "EXCEL", replace(limits.EXCEL, unpacked=2**20))
+    monkeypatch.setattr(limits, "READ_EXCEL", replace(limits.READ_EXCEL, unpacked=2**20))
     bomb = rewritten(GOOD, lambda name, data: data + b" " * 2**20 if name.endswith("sheet1.xml") else data)
     assert len(bomb) < 20_000
     with pytest.raises(UnreadableTable, match="unpacks to 1 MB in"):
         load(bomb, "x.xlsx")
-    monkeypatch.setattr(limits, "EXCEL", replace(limits.EXCEL, cells=3))
+    monkeypatch.setattr(limits, "READ_EXCEL", replace(limits.READ_EXCEL, cells=3))
     with pytest.raises(UnreadableTable, match="more than 3 cells"):
         load(GOOD, "x.xlsx")
 
@@ -174,13 +175,13 @@ def test_the_last_row_of_excel_is_read():
 def test_a_workbook_that_takes_too_long_is_left(monkeypatch):
     """Five million blank cells in one row: nothing of it is counted before its end."""
     endless = sheet_with(b"</row>", b"<c/>" * 5_000_000 + b"</row>")
-    monkeypatch.setattr(limits, "EXCEL", replace(limits.EXCEL, seconds=0.5))
+    monkeypatch.setattr(limits, "READ_EXCEL", replace(limits.READ_EXCEL, seconds=0.5))
     with pytest.raises(UnreadableTable, match=r"took longer than 0.5 seconds and was stopped: save the table as CSV"):
         load(endless, "x.xlsx")
 
 
 def test_a_workbook_that_takes_too_much_memory_is_left(monkeypatch):
-    monkeypatch.setattr(limits, "EXCEL", replace(limits.EXCEL, memory=2**28))
+    monkeypatch.setattr(limits, "READ_EXCEL", replace(limits.READ_EXCEL, memory=2**28))
     with pytest.raises(UnreadableTable, match=r"more memory than is allowed \(256 MB\)"):
         load(sheet_with(b"</row>", b"<c/>" * 1_000_000 + b"</row>"), "x.xlsx")
 

@@ -14,8 +14,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ldp_core.data import tables
-from ldp_core.data.reading import ReadOptions, UnreadableTable, child, excel, limits, load, parquet
+from ldp_core import limits
+from ldp_core.data import reading, tables
+from ldp_core.data.reading import ReadOptions, UnreadableTable, child, excel, load, parquet
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30)
 
@@ -136,7 +137,10 @@ def test_any_text_survives(rows, delimiter, encoding):
 
 def read_here(content, name):
     """Whether there are rows; Excel and Parquet without their process: hundreds of those would take minutes."""
-    for ending, (task, allowed) in {"xlsx": (excel, limits.EXCEL), "parquet": (parquet, limits.PARQUET)}.items():
+    for ending, (task, allowed) in {
+        "xlsx": (excel, limits.READ_EXCEL),
+        "parquet": (parquet, limits.READ_PARQUET),
+    }.items():
         if name.endswith(ending):
             output = io.BytesIO()
             task.work(content, ReadOptions().model_dump(), allowed, output)
@@ -160,7 +164,7 @@ def test_a_text_repeated_in_every_row_does_not_fill_the_memory(monkeypatch):
     pd.DataFrame({"x": ["long " * 20_000] * 500, "n": range(500)}).to_parquet(buffer)
     assert len(buffer.getvalue()) < 10**6
     assert load(buffer.getvalue(), "x.parquet").table["x"].str.len().unique().tolist() == [100_000]
-    monkeypatch.setattr(limits, "PARQUET", replace(limits.PARQUET, unpacked=25 * 2**20))
+    monkeypatch.setattr(limits, "READ_PARQUET", replace(limits.READ_PARQUET, unpacked=25 * 2**20))
     with pytest.raises(UnreadableTable, match="unpacks to 48 MB and at most 25 MB"):
         load(buffer.getvalue(), "x.parquet")
 
@@ -197,25 +201,25 @@ def test_a_name_of_a_column_has_300_characters_at_most():
 def test_large_text_files_are_read_elsewhere_and_alike(monkeypatch):
     content = "Größe;n\n1,75;007\n;x\n".encode("cp1252")
     expected = load(content, "x.csv")
-    monkeypatch.setattr(limits, "IN_PROCESS", 8)
+    monkeypatch.setattr(reading, "IN_PROCESS", 8)
     found = load(content, "x.csv")
     pd.testing.assert_frame_equal(found.table, expected.table)
     assert (found.options, found.notes) == (expected.options, expected.notes)
     with pytest.raises(UnreadableTable, match="Line 2 splits into 3"):
         load(b"a,b\n1,2,3\n", "x.csv")
-    monkeypatch.setattr(limits, "TEXT", replace(limits.TEXT, seconds=0))
+    monkeypatch.setattr(limits, "READ_TEXT", replace(limits.READ_TEXT, seconds=0))
     with pytest.raises(UnreadableTable, match="took longer than 0 seconds and was stopped"):
         load(content, "x.csv")
 
 
 def test_text_holds_no_more_cells_than_are_allowed(monkeypatch):
-    monkeypatch.setattr(limits, "TEXT", replace(limits.TEXT, cells=3))
+    monkeypatch.setattr(limits, "READ_TEXT", replace(limits.READ_TEXT, cells=3))
     with pytest.raises(UnreadableTable, match="2 rows and 2 columns, more than 3 cells"):
         load(b"a,b\n1,2\n3,4\n", "x.csv")
 
 
 def test_the_process_that_reads_imports_only_what_its_task_needs():
-    task = {"name": "text", "options": {}, "limits": asdict(limits.TEXT)}
+    task = {"name": "text", "options": {}, "limits": asdict(limits.READ_TEXT)}
     command = [sys.executable, "-P", "-X", "importtime", "-c", child._START]
     ran = subprocess.run(command, input=json.dumps(task).encode() + b"\na\n1\n", capture_output=True, check=True)
     imported = {line.rpartition(b"|")[2].strip().decode() for line in ran.stderr.splitlines()}

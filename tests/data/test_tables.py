@@ -10,8 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ldp_core.data import columns, tables
-from ldp_core.data.domain import MAX_TYPES, Domain, NumericAttribute
+from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.data.population import SHAPES
+from ldp_core.limits import MOST_LISTED_TYPES
 
 # Looking at a column
 
@@ -134,7 +135,7 @@ def test_the_advice_on_rare_values_works():
         tables.categorical_attribute(SPREAD)
     rare_below = int(re.search(r"fewer than (\d+) users", str(caught.value)).group(1))
     attribute = tables.categorical_attribute(SPREAD, rare_below=rare_below, missing="category")
-    assert 2 < attribute.size <= MAX_TYPES
+    assert 2 < attribute.size <= MOST_LISTED_TYPES
 
 
 # Numbers

@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ldp_core import limits
 from ldp_core.data import tables
 from ldp_core.data.domain import CategoricalAttribute, Domain
-from ldp_core.people import MOST_VALUES, Records
+from ldp_core.limits import MOST_VALUES
+from ldp_core.people import Records
 from ldp_core.wording import magnitude
 
 
@@ -85,9 +87,9 @@ def test_of_many_categories_the_most_common_are_kept(table):
     users = table["city"].value_counts()
     least = one.recipe.rare_below
     kept = int((users >= least).sum())
-    assert 0 < kept <= tables.MOST_CATEGORIES
+    assert 0 < kept <= limits.MOST_KEPT_CATEGORIES
     assert one.types == kept + 1
-    assert (users >= least - 1).sum() > tables.MOST_CATEGORIES
+    assert (users >= least - 1).sum() > limits.MOST_KEPT_CATEGORIES
     assert f"the {kept} most common values" in one.note
     assert f"{len(users) - kept} count as (other)" in one.note
 
@@ -146,7 +148,7 @@ def test_people_of_a_file_are_those_of_the_table(table, tmp_path):
 
 
 def test_more_people_than_fit_are_refused_and_the_limit_is_said_before(monkeypatch, tmp_path):
-    assert f"{MOST_VALUES // 10**6} million values" in tables.limits.local_in_words()
+    assert f"{MOST_VALUES // 10**6} million values" in tables.limits_in_words.local_in_words()
     monkeypatch.setattr("ldp_core.data.tables.counting.MOST_VALUES", 2_100)
     attributes = [CategoricalAttribute(name=f"q{i}", values=("a", "b"), origin="declared") for i in range(21)]
     domain = Domain(attributes=attributes)

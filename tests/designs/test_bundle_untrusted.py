@@ -71,7 +71,7 @@ def test_a_strategy_is_judged_by_its_own_probabilities(name):
 
 
 def test_a_strategy_too_large_to_load_is_not_exported(monkeypatch):
-    monkeypatch.setattr("ldp_core.mechanisms.explicit.STRATEGY_ENTRIES", 15)
+    monkeypatch.setattr("ldp_core.mechanisms.explicit.MOST_STRATEGY_ENTRIES", 15)
     with pytest.raises(BundleError, match="has 16 entries; at most 15 are kept"):
         export(CONFIGURATION, OUTCOME, explicit(STRATEGY))
 
@@ -223,7 +223,7 @@ def test_an_overstated_size_is_refused_before_unpacking():
 
 
 def test_zip_bombs_are_refused(monkeypatch):
-    monkeypatch.setattr(bundle_module, "MAX_BYTES", 100_000)
+    monkeypatch.setattr(bundle_module, "MOST_DESIGN_BYTES", 100_000)
     assert "unpacks to more than" in complaint(packed({"outcome.json": b" " * 200_000}))
     inner = packed({"strategy.npy": b"\0" * 200_000})
     assert "strategy.npz in the file unpacks to more than" in complaint(with_strategy_file(inner))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ldp_core import bounds, workloads
+from ldp_core import bounds, limits, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.best import survey_certificate
@@ -23,7 +23,7 @@ from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.bounds.triples.certificate import improved
-from ldp_core.designs import certificate_file, strict_json
+from ldp_core.designs import certificate_file
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.zips import zipped
 from ldp_core.run import Budget
@@ -457,10 +457,10 @@ def test_every_field_counts(name):
 
 
 def test_what_is_not_written_says_why(monkeypatch):
-    monkeypatch.setattr(certificate_file, "MOST_TYPES", N - 1)
+    monkeypatch.setattr(certificate_file, "MOST_MATRIX_TYPES", N - 1)
     with pytest.raises(ValueError, match="for at most 5 types; there are 6"):
         certificate_file.write(proof("running totals"), "1")
     same, others = bounds.surveys.grouped.split(MIXED)
     with pytest.raises(ValueError, match="nothing is proved"):
         certificate_file.write(grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), [None] * len(others)), "1")
-    assert len(written("parts").document) < strict_json.MAX_JSON_BYTES
+    assert len(written("parts").document) < limits.MOST_JSON_BYTES

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core import analysis, workloads
+from ldp_core import analysis, limits, workloads
 from ldp_core.designs import choices
 from ldp_core.workloads import custom
 
@@ -15,9 +15,9 @@ WORST, RNG = analysis.WORST_CASE, np.random.default_rng(0)
     [
         (custom(RNG.standard_normal((choices.PROVED_UNASKED, choices.PROVED_UNASKED))), True),
         (custom(RNG.standard_normal((200, 200))), False),
-        (workloads.prefix(choices.PROVED_BY_BLOCKS), True),
-        (workloads.all_range(choices.PROVED_BY_BLOCKS), True),
-        (workloads.prefix(choices.PROVED_BY_BLOCKS + 1), False),
+        (workloads.prefix(limits.AT_ONCE_TYPES), True),
+        (workloads.all_range(limits.AT_ONCE_TYPES), True),
+        (workloads.prefix(limits.AT_ONCE_TYPES + 1), False),
         (workloads.product([workloads.prefix(32), workloads.prefix(16)]), False),
         (workloads.parity(12), True),
     ],

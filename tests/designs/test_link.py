@@ -11,7 +11,7 @@ from hypothesis import given
 from ldp_core import designs
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, WorkloadRecipe
-from ldp_core.designs.link import MAX_LINK
+from ldp_core.limits import MOST_LINK_CHARACTERS
 from ldp_core.workloads import HistogramPart, MatrixPart
 
 
@@ -57,7 +57,7 @@ def test_designs_that_are_too_long_are_to_be_saved():
         "",
         "%%%",
         "AAAA",
-        "x" * (MAX_LINK + 1),
+        "x" * (MOST_LINK_CHARACTERS + 1),
         pack(b"{}")[:-3],
         pack(b"0" * 10**7),
         designs.to_link(Configuration())[5:],

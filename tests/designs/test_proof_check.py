@@ -15,6 +15,7 @@ from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.designs import certificate_file, proof_check
 from ldp_core.designs.certificate_file import Written
+from ldp_core.limits import READ_PROOF
 from ldp_core.workloads import Prefix, Survey
 from ldp_core.workloads.surveys import Group, marginal
 
@@ -67,9 +68,9 @@ def test_a_forgery_is_refused_there_in_the_same_words(monkeypatch):
 def test_a_limit_is_said_in_a_sentence(monkeypatch):
     found = KINDS["columns"]()
     files = certificate_file.write(found, "1")
-    limits = replace(proof_check.LIMITS, seconds=0)
+    short = replace(READ_PROOF, seconds=0)
     with pytest.raises(ValueError, match=r"^The proof in the file cannot be used\. This took longer than 0 seconds"):
-        proof_check.read(files, found.workload, "1", limits)
+        proof_check.read(files, found.workload, "1", short)
 
 
 def test_never_is_started_for_a_few_numbers(monkeypatch):

@@ -10,8 +10,9 @@ import pytest
 from ldp_core import analysis, designs, library, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, MechanismRecipe, SuppliedTable, load_configuration
-from ldp_core.designs.supplied_tables import MOST_CHARACTERS, name_for
+from ldp_core.designs.supplied_tables import name_for
 from ldp_core.library.table_strategies import LOOKS, TableStrategy, exact_table, find
+from ldp_core.limits import MOST_SUPPLIED_CHARACTERS
 from ldp_core.mechanisms import ExplicitMechanism, strategy_files
 from ldp_core.studies import sweep
 
@@ -312,7 +313,7 @@ def test_what_no_file_could_hold_is_refused():
     with pytest.raises(ValueError, match=r"would take 3\.\d MB"):
         own(noise)
     large = own(uneven(512, 400))
-    assert len(large.data) < MOST_CHARACTERS
+    assert len(large.data) < MOST_SUPPLIED_CHARACTERS
     with pytest.raises(ValueError, match="remove another"):
         own(uneven(512, 400, 1), "Another", [large])
     Configuration(own=(large,)).check_size()

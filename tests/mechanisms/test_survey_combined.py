@@ -97,7 +97,7 @@ def test_it_is_never_worse_than_dividing_and_the_same_where_tables_share_nothing
     if sets == [(0,), (1, 2)]:
         asked = Survey(SIZES, [Group((0,), Histogram(2)), *ASKED["across"].groups])
     best = split_design(sets).average_of(asked)
-    monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
+    monkeypatch.setattr(combined, "_MOST_DIMENSIONS", 0)
     divided = split_design(sets)
     assert len(divided.combined) == len(sets)
     if sets == [(0,), (1, 2)]:
@@ -108,7 +108,7 @@ def test_it_is_never_worse_than_dividing_and_the_same_where_tables_share_nothing
 
 def test_a_division_answers_every_part_by_the_reconstruction_of_its_table(monkeypatch):
     """The estimate that designs had before reports were put together."""
-    monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
+    monkeypatch.setattr(combined, "_MOST_DIMENSIONS", 0)
     mechanism, rows = split_design(SETS["shared"]), np.random.default_rng(3).standard_normal((4, 24))
     parts = restricted.divided(rows.reshape(-1, *SIZES), (0, 1, 2), mechanism.sets)
     found = [value for one in mechanism.combined for value in one.added(rows, (0, 1, 2))]
@@ -124,7 +124,7 @@ def test_as_many_tables_are_put_together_as_have_few_enough_dimensions(monkeypat
     asked = Survey(SIZES, [Group((0, 1, 2), Custom(rows))])
     costs = []
     for most, numbers in ((0, [(0,), (1,), (2,)]), (12, [(0, 2), (1,)]), (100, [(0, 1, 2)])):
-        monkeypatch.setattr(combined, "MOST_DIMENSIONS", most)
+        monkeypatch.setattr(combined, "_MOST_DIMENSIONS", most)
         mechanism = split_design(sets)
         assert [one.tables.numbers for one in mechanism.combined] == numbers
         few = Survey(SIZES, [Group((0,), Prefix(2))])
@@ -139,7 +139,7 @@ def test_as_many_tables_are_put_together_as_have_few_enough_dimensions(monkeypat
 
 @pytest.mark.parametrize("most", [0, 12, 100])
 def test_every_component_is_asked_of_tables_that_answer_it_once_in_all(most, monkeypatch):
-    monkeypatch.setattr(combined, "MOST_DIMENSIONS", most)
+    monkeypatch.setattr(combined, "_MOST_DIMENSIONS", most)
     sets = ((0, 1), (1, 2), (0, 2))
     given = TableQuestions(Survey(SIZES, [Group((0, 1, 2), Prefix(24))]), sets)
     rng, shares = np.random.default_rng(1), {}
@@ -269,11 +269,11 @@ def test_conditions_on_tables_that_share_columns_take_fewer_people_than_divided_
     made = found.mechanism()
     assert isinstance(made, SplitSurvey)
     assert found.objective == pytest.approx(analysis.objective(made, asked), rel=1e-6)
-    monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
+    monkeypatch.setattr(combined, "_MOST_DIMENSIONS", 0)
     divided = design_split(asked, 1.0, about)
     assert found.objective < 0.8 * divided.objective
     assert divided.objective == pytest.approx(analysis.objective(divided.mechanism(), asked), rel=1e-6)
-    monkeypatch.setattr(combined, "MOST_DIMENSIONS", 4_096)
+    monkeypatch.setattr(combined, "_MOST_DIMENSIONS", 4_096)
     put_together = divided.mechanism()
     assert put_together.digest == divided.mechanism().digest
     assert analysis.objective(put_together, asked) < 0.99 * divided.objective
@@ -290,7 +290,7 @@ def test_tables_that_many_others_meet_leave_what_is_common_to_all_of_them(monkey
     with monkeypatch.context() as once:
         once.setattr(splitting, "_again", lambda asked, own, shared, *_: (own, shared))
         first = design_split(asked, 1.0, about)
-    monkeypatch.setattr(combined, "MOST_DIMENSIONS", 0)
+    monkeypatch.setattr(combined, "_MOST_DIMENSIONS", 0)
     divided = design_split(asked, 1.0, about)
     constant = float(asked.n) * asked.components.constant
     assert found.objective - constant < 0.996 * (first.objective - constant)

@@ -64,7 +64,7 @@ def split_design(which):
         rest = ScrambledPatterns("optimized", SIZES, EPSILON, PATTERNS, np.array([0.2, 0.3, 0.2, 0.1, 0.2]))
     found = SplitSurvey("optimized", SIZES, EPSILON, own, rest, [1.0, 3.0, 2.0, 1.5][: len(own) + (rest is not None)])
     with pytest.MonkeyPatch.context() as small:
-        small.setattr(combined, "MOST_DIMENSIONS", 5 if which == DIVIDED else 100)
+        small.setattr(combined, "_MOST_DIMENSIONS", 5 if which == DIVIDED else 100)
         assert len(found.combined) == (2 if which == DIVIDED else 1)
     return found
 
@@ -267,7 +267,7 @@ BY_OTHERS = [
 def test_the_bound_in_blocks_is_that_of_the_whole_matrix(asked, monkeypatch):
     dense = centred_svd(Custom(matrix(asked)), EPSILON)
     assert centred_svd(asked, EPSILON) == pytest.approx(dense, rel=1e-7)
-    monkeypatch.setattr(survey_blocks, "MOST_CELLS", 6)
+    monkeypatch.setattr(survey_blocks, "_MOST_CELLS", 6)
     fresh = Survey(SIZES, asked.groups)
     assert centred_svd(fresh, EPSILON) <= dense * (1 + 1e-7)
 
@@ -371,7 +371,7 @@ def test_conditions_that_share_a_column_are_asked_of_one_table_each(monkeypatch)
 
 def test_conditions_that_meet_a_table_in_part_are_asked_of_it_as_well_where_tables_are_not_put_together(monkeypatch):
     """What the second is about the column that both share is answered by the table of the first."""
-    monkeypatch.setattr(combined, "MOST_DIMENSIONS", 1)
+    monkeypatch.setattr(combined, "_MOST_DIMENSIONS", 1)
     asked = Survey((8, 4, 9), SHARING)
     given = TableQuestions(asked, own_sets(asked))
     assert given.owners == [None, None]
@@ -408,9 +408,9 @@ def test_totals_among_pairs_of_a_billion_types_are_within_a_few_per_cent(weight)
 def test_the_worst_type_is_bounded_where_it_cannot_be_found(monkeypatch):
     found = split_design("shared")
     exact = analysis.worst_case_variance(found, MIXED)
-    monkeypatch.setattr(face, "MOST_CELLS", 1)
+    monkeypatch.setattr(face, "MOST_TABLE_CELLS", 1)
     assert found.variance_profile(MIXED) == pytest.approx([exact])
-    monkeypatch.setattr(largest, "MOST_CELLS", 1)
+    monkeypatch.setattr(largest, "MOST_TABLE_CELLS", 1)
     bound = found.variance_profile(MIXED)
     assert bound.shape == (1,)
     assert exact <= bound[0] < 1.5 * exact
@@ -419,7 +419,7 @@ def test_the_worst_type_is_bounded_where_it_cannot_be_found(monkeypatch):
 def test_attributes_that_functions_do_not_depend_on_tie_nothing_together(monkeypatch):
     first, second = np.arange(2.0), np.array([5.0, 1.0, 2.0, 0.0])
     functions = [((0, 1), np.repeat(first, 3)), ((1, 2), np.tile(second, 3)), ((0,), 3 * first), ((), np.array([7.0]))]
-    monkeypatch.setattr(largest, "MOST_CELLS", 4)
+    monkeypatch.setattr(largest, "MOST_TABLE_CELLS", 4)
     assert largest.largest(SIZES, functions) == pytest.approx(1 + 5 + 3 + 7)
 
 
@@ -436,7 +436,7 @@ def test_averages_are_no_worst_cases_where_only_the_worst_type_is_known(which, m
     raw, Q = written_out(found)
     every = (Q.T @ added(found, raw, asked) ** 2 - matrix(asked).T ** 2).sum(axis=1)
     people = Counted(COUNTS, SIZES)
-    monkeypatch.setattr(face, "MOST_CELLS", 1)
+    monkeypatch.setattr(face, "MOST_TABLE_CELLS", 1)
     assert found.variance_profile(asked).shape == (1,)
     assert analysis.variance_on_data(found, asked, COUNTS) == pytest.approx(every @ COUNTS)
     summary, p = analysis.summarise(found, asked, people), asked.squared_weights

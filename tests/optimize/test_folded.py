@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from ldp_core import bounds, workloads
-from ldp_core.optimize import design, sizes
+from ldp_core.optimize import design
 from ldp_core.optimize.certified import _search
 from ldp_core.optimize.columns import first_rows, folded, pricing
-from ldp_core.optimize.columns.generation import RowSearch
+from ldp_core.optimize.columns.generation import RowSearch, rows_held
 from ldp_core.run import unchecked
 
 
@@ -196,7 +196,7 @@ def test_long_searches_start_from_rows_on_a_ring(monkeypatch):
         search = _search(workload, 1.0, np.ones(workload.n), np.random.default_rng(0), True, unchecked)
         search.prepare()
         assert len(started) == expected
-        assert not started or 2 * len(search.best.high) <= sizes.rows(workload.n)
+        assert not started or 2 * len(search.best.high) <= rows_held(workload.n)
 
 
 @pytest.mark.slow

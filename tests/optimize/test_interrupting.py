@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from clock import Clock
 
-from ldp_core import analysis, bounds, library, mechanisms, workloads
+from ldp_core import analysis, bounds, library, limits, mechanisms, workloads
 from ldp_core.bounds.general.certificate import nothing
 from ldp_core.data.domain import Domain, NumericAttribute
-from ldp_core.optimize import SearchLimits, design, projected_gradient, sizes, strategies, worst_case_design
+from ldp_core.optimize import SearchLimits, design, objective, projected_gradient, strategies, worst_case_design
 from ldp_core.optimize.columns import generation, weights
+from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits, variances_of_types
 from ldp_core.run import GRACE, LEAST_GRACE, Budget, Interrupted, drive
 
@@ -158,7 +159,7 @@ def test_work_is_asked_about_block_by_block(search, monkeypatch):
 
     times = 0
     whole, before = search({"cancel": never}), times
-    monkeypatch.setattr(sizes, "BLOCK", 24**2 * 16)  # 16 rows of 24 types, of 384
+    monkeypatch.setattr(objective, "BLOCK", 24**2 * 16)  # 16 rows of 24 types, of 384
     monkeypatch.setattr("ldp_core.optimize.columns.pricing.TOGETHER", 24 * 8)
     times = 0
     parts = search({"cancel": never})
@@ -170,7 +171,7 @@ def test_products_in_blocks_are_products(monkeypatch):
     rng = np.random.default_rng(0)
     rows, shares, solved = rng.random((50, 7)), rng.random(50), rng.random((7, 4))
     for block in (2**33, 7**2 * 8):
-        monkeypatch.setattr(sizes, "BLOCK", block)
+        monkeypatch.setattr(objective, "BLOCK", block)
         asked = []
         found = weights.second_moments(rows, shares, lambda asked=asked: asked.append(1), 0.5)
         assert np.tril(found) == pytest.approx(np.tril(0.5 * rows.T @ (shares[:, None] * rows)))
@@ -281,19 +282,19 @@ def test_nothing_proved_is_a_proof_of_nothing(workload):
 
 
 def test_rows_fall_from_sixteen_to_eight_for_each_type():
-    per_type = np.array([sizes.rows(n) / n for n in range(16, sizes.MOST_TYPES + 1)])
+    per_type = np.array([rows_held(n) / n for n in range(16, limits.MOST_FITTED_TYPES + 1)])
     assert (np.diff(per_type) <= 0).all()
     assert per_type[0] == per_type[1024] == 16
     assert per_type[-1] == 8
-    assert all(sizes.rows(n) * n <= sizes.MOST_ENTRIES for n in range(16, sizes.MOST_TYPES + 1))
+    assert all(rows_held(n) * n <= limits.MOST_STRATEGY_ENTRIES for n in range(16, limits.MOST_FITTED_TYPES + 1))
 
 
 @pytest.mark.parametrize("name", ["optimized", "optimized_gradient"])
-def test_one_number_limits_what_is_fitted(name, monkeypatch):
+def test_one_number_limits_what_is_fitted(name, lower):
     spec = library.spec(name)
-    assert spec.unsuitable(sizes.MOST_TYPES, 1.0, workloads.prefix(sizes.MOST_TYPES)) is None
-    for most in (sizes.MOST_TYPES, 16):
-        monkeypatch.setattr(sizes, "MOST_TYPES", most)
+    assert spec.unsuitable(limits.MOST_FITTED_TYPES, 1.0, workloads.prefix(limits.MOST_FITTED_TYPES)) is None
+    for most in (limits.MOST_FITTED_TYPES, 16):
+        lower(MOST_FITTED_TYPES=most)
         above = workloads.union([workloads.prefix(most + 1), workloads.histogram(most + 1)])
         reason = spec.unsuitable(most + 1, 1.0, above)
         assert f"at most {most:,}" in reason
@@ -302,7 +303,7 @@ def test_one_number_limits_what_is_fitted(name, monkeypatch):
 
 
 def test_a_search_holds_no_more_rows_than_its_size(monkeypatch):
-    monkeypatch.setattr(sizes, "MOST_ENTRIES", 24 * 24 * 6)
+    monkeypatch.setattr(generation, "MOST_STRATEGY_ENTRIES", 24 * 24 * 6)
     search = generation.RowSearch(PREFIX, 1.0, np.ones(24), np.random.default_rng(0))
     search.prepare()
     for _ in range(3):

@@ -7,7 +7,7 @@ import pytest
 
 from ldp_core import analysis, bounds, workloads
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
-from ldp_core.deploy.kit.devices import MOST_CELLS
+from ldp_core.limits import MOST_ROW_CELLS
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.optimize import SearchLimits, design, design_orbits
 from ldp_core.optimize.symmetric.juntas import junta_fourier_weights, junta_row, moved, tables
@@ -88,7 +88,7 @@ def test_designs_fit_into_a_device(d):
     for high in (some[:1], few, np.vstack([some, few])):
         mixture = LevelMixture(high, np.full(len(high), 1 / len(high)), 1.0)
         written = _written(mixture, rng)
-        assert (1 + len(written)) * 2**d <= MOST_CELLS
+        assert (1 + len(written)) * 2**d <= MOST_ROW_CELLS
     most = min(2048, 2 ** (24 - d)) - 1
     assert len(images(mixture, _copies(mixture, most), rng)) < len(written)  # what rows of few images leave is used
 

@@ -7,7 +7,7 @@ import pytest
 
 from ldp_core.optimize import design
 from ldp_core.optimize.columns.generation import strategy_of
-from ldp_core.optimize.columns.merged import LEAST_PART, MOST_PART, merged_types, mixed
+from ldp_core.optimize.columns.merged import _MOST_PART, LEAST_PART, merged_types, mixed
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.workloads import Custom
@@ -49,7 +49,7 @@ def test_a_mixture_is_a_strategy_with_the_objective_that_it_says_and_no_other_is
     everything = strategy_of(*orbits.rows(), fitted_exp_epsilon(EPSILON))
     assert found.objective <= orbits.objective * (1 + 1e-4)  # the least part there is may be too much
     for part in (found.part * 0.8, found.part * 1.2, found.part * 0.98, found.part * 1.02):
-        part = min(max(part, LEAST_PART), MOST_PART)
+        part = min(max(part, LEAST_PART), _MOST_PART)
         other = np.vstack([part * strategy[:, merged], (1 - part) * everything])
         assert found.objective <= objective(other, gram) * (1 + 1e-6)
 

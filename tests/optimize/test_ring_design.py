@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from ldp_core import bounds, library, mechanisms, workloads
+from ldp_core import bounds, library, limits, mechanisms, workloads
 from ldp_core.mechanisms import RingMechanism
-from ldp_core.optimize import SearchLimits, design_ring, sizes
+from ldp_core.optimize import SearchLimits, design_ring, refusals
 
 
 def made(workload, epsilon, found):
@@ -75,8 +75,8 @@ def test_other_questions_and_more_types_are_refused():
         design_ring(workloads.prefix(4097), 1.0)
 
 
-def test_past_the_limit_of_written_strategies_totals_get_a_ring(monkeypatch):
-    monkeypatch.setattr(sizes, "MOST_TYPES", 16)
+def test_past_the_limit_of_written_strategies_totals_get_a_ring(lower):
+    lower(MOST_FITTED_TYPES=16)
     workload = workloads.prefix(24)
     mechanism = mechanisms.create("optimized", epsilon=1.0, workload=workload, target="worst_case")
     assert isinstance(mechanism, RingMechanism)
@@ -95,9 +95,9 @@ def test_which_sizes_are_designed_is_said_beforehand():
     for workload in (workloads.prefix(4096), workloads.all_range(4096), workloads.width_range(4096, 30)):
         assert spec.unsuitable(4096, 1.0, workload) is None
     assert "at most 4,096 types; there are 4,097" in spec.unsuitable(4097, 1.0, workloads.prefix(4097))
-    assert sizes.most_types(workloads.prefix(9), False, True) == sizes.MOST_RING_TYPES
-    assert sizes.most_types(workloads.prefix(9), False, False) == sizes.MOST_TYPES
-    assert sizes.most_types(workloads.prefix(9), True, True) == sizes.MOST_VECTOR_TYPES
+    assert refusals.most_types(workloads.prefix(9), False, True) == limits.MOST_MATRIX_TYPES
+    assert refusals.most_types(workloads.prefix(9), False, False) == limits.MOST_FITTED_TYPES
+    assert refusals.most_types(workloads.prefix(9), True, True) == limits.MOST_VECTOR_TYPES
 
 
 @pytest.mark.slow

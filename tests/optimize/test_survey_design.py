@@ -9,10 +9,11 @@ import pytest
 
 import ldp_core as ldp
 from ldp_core import bounds, workloads
+from ldp_core.limits import MOST_DESIGNED_SETS
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.surveys import mixture, search
-from ldp_core.optimize.surveys.design import MOST_SETS, SurveyDesign, design_survey, too_many
+from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.shapes import NumberedSets, Shape
 from ldp_core.optimize.surveys.split_design import SplitDesign
 from ldp_core.privacy import exp_epsilon
@@ -374,7 +375,9 @@ def test_what_cannot_be_designed_is_refused_with_the_number():
     with pytest.raises(ValueError, match="single possible value"):
         design_survey(alone, 1.0)
     wide = workloads.survey((2,) * 18, [range(18)])
-    assert f"262,143 sets of attributes, and mechanisms are designed for at most {MOST_SETS:,}" in too_many(wide)
+    assert f"262,143 sets of attributes, and mechanisms are designed for at most {MOST_DESIGNED_SETS:,}" in too_many(
+        wide
+    )
     deep = workloads.survey((2,) * 15, [range(15)])
     assert "sets of up to 15 attributes with 14,348,906 subsets" in too_many(deep)
 

@@ -21,13 +21,14 @@ from ldp_core import bounds, charts
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
+from ldp_core.limits import MOST_JOBS_AT_ONCE
 from ldp_core.studies.sweep import pools
 from ldp_core.workloads import RangesPart, TypesPart
 from pages.ui.controls import whole_number
 from pages.ui.data import background_read, choice
 from pages.ui.session import browser
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import WORKERS, Jobs, jobs
+from pages.ui.tasks.jobs import Jobs, jobs
 from tests.pages.drawn import drawn_once, readable_once
 from tests.pages.proofs import found_once
 
@@ -269,7 +270,7 @@ def _served(monkeypatch):
     monkeypatch.setattr(browser, "visitor", lambda: None)
     # Searches end because they are done, however slow the machine is.
     monkeypatch.setattr(choices, "SEARCH_SECONDS", {})
-    monkeypatch.setattr(choices, "LONGEST_SEARCH", float(PATIENCE))
+    monkeypatch.setattr(choices, "MOST_SEARCH_SECONDS", float(PATIENCE))
     # Every run of an AppTest compiles its page, a twentieth of a second.
     for module in (app_test, local_script_runner):  # for pages, and for app.py
         monkeypatch.setattr(module, "ScriptCache", lambda: COMPILED)
@@ -358,7 +359,10 @@ def another():
 def busy():
     """All workers of the server are busy until the end of the test, or until what is yielded is set."""
     end = threading.Event()
-    others = [jobs().submit(uuid.uuid4().hex, "busy", "something long", lambda job: end.wait()) for _ in range(WORKERS)]
+    others = [
+        jobs().submit(uuid.uuid4().hex, "busy", "something long", lambda job: end.wait())
+        for _ in range(MOST_JOBS_AT_ONCE)
+    ]
     yield end
     end.set()
     for job in others:

@@ -276,14 +276,14 @@ def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app, request, wh
 def test_costs_that_take_seconds_join_the_comparison_once_they_are_known(ages, monkeypatch, another):
     at_once = figures(ages.go("compare"))
     other = another()
-    monkeypatch.setattr("ldp_core.designs.setting.AT_ONCE_TYPES", 16)
+    monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
     other.sample(page="compare").finish()
     pd.testing.assert_frame_equal(figures(other), at_once)
     assert "join the comparison" not in other.words
 
 
 def test_costs_that_take_seconds_are_awaited_on_every_page(busy, app, monkeypatch):
-    monkeypatch.setattr("ldp_core.designs.setting.AT_ONCE_TYPES", 16)
+    monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
     app.session.change(mechanism=choose_mechanism("hierarchical"))
     app.sample(page="design")
     assert "Hierarchical: its costs are being worked out" in app.words
@@ -300,7 +300,7 @@ def test_costs_that_take_seconds_are_awaited_on_every_page(busy, app, monkeypatc
 
 
 def test_costs_that_were_awaited_are_shown(app, monkeypatch):
-    monkeypatch.setattr("ldp_core.designs.setting.AT_ONCE_TYPES", 16)
+    monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
     app.sample(page="export").session.change(mechanism=choose_mechanism("hierarchical"))
     app.finish()
     assert "Expect a standard error" in app.words
@@ -312,7 +312,7 @@ def test_costs_that_cannot_be_had_are_told_on_every_page_that_needs_them(app, mo
     def no_memory(self, form, check):
         raise MemoryError
 
-    monkeypatch.setattr("ldp_core.designs.setting.AT_ONCE_TYPES", 16)
+    monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
     monkeypatch.setattr(mechanisms.ExplicitMechanism, "_profile", no_memory)
     app.declare(bins=32).ask("prefix").session.change(mechanism=choose_mechanism("hierarchical"))
     app.go(page).finish()
@@ -339,7 +339,7 @@ def test_a_sweep_ends_in_the_time_that_was_said_and_goes_on(app, monkeypatch):
     turn(app.go("compare"), "Over epsilon")
     assert "It takes 10 minutes at most" in app.words
     with monkeypatch.context() as patched:
-        patched.setattr(work, "SWEEP_SECONDS", 0.0)
+        patched.setattr(work, "MOST_SWEEP_SECONDS", 0.0)
         app.press("sweep-epsilon").finish()
     assert sweep.TIME_OVER in app.words
     app.press("sweep-epsilon").finish()

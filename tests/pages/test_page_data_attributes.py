@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from ldp_core.data.tables import LocalTable, limits
+from ldp_core import limits
+from ldp_core.data.tables import LocalTable, limits_in_words
 from pages.ui.data import background_read
 from pages.ui.tasks.jobs import jobs
 
@@ -230,7 +231,7 @@ def test_what_was_asked_of_another_design_is_not_done(app, tmp_path, busy):
 def test_a_file_that_takes_too_long_leaves_everything_as_it_was(app, tmp_path, monkeypatch):
     PEOPLE.to_csv(tmp_path / "people.csv", index=False)
     before = app.sample().configuration
-    monkeypatch.setattr(limits, "LOCAL", replace(limits.LOCAL, seconds=0))
+    monkeypatch.setattr(limits, "READ_LOCAL", replace(limits.READ_LOCAL, seconds=0))
     local(app, tmp_path / "people.csv").press("local-open").finish()
     assert "took longer than 0 seconds and was stopped" in app.errors[0]
     assert app.configuration == before
@@ -239,12 +240,12 @@ def test_a_file_that_takes_too_long_leaves_everything_as_it_was(app, tmp_path, m
 
 def test_limits_are_said_before_a_button_is_pressed(app, tmp_path):
     app.go("data").enter("segmented_control", "data-source", "upload")
-    assert limits.upload_in_words() in [box.label for box in app.at.file_uploader]
+    assert limits_in_words.upload_in_words() in [box.label for box in app.at.file_uploader]
     path = tmp_path / "people.db"
     with sqlite3.connect(path) as connection:
         PEOPLE.to_sql("people", connection, index=False)
     local(app, path)
-    assert limits.query_in_words() in app.words
+    assert limits_in_words.query_in_words() in app.words
 
 
 def test_local_files_are_offered_to_this_machine_only(app, monkeypatch):
@@ -319,7 +320,7 @@ def test_bad_files_leave_a_sentence_or_work(ages, what):
 
 
 def test_undo_keeps_no_more_tables_than_fit(app, monkeypatch):
-    monkeypatch.setattr("pages.ui.session.history.KEPT_BYTES", 3 * len(csv()))
+    monkeypatch.setattr("pages.ui.session.history.MOST_HISTORY_BYTES", 3 * len(csv()))
     for i in range(5):
         app.upload(f"people{i}.csv", csv(PEOPLE.assign(age=PEOPLE["age"] + i)))
     assert 1 <= len({source.id for _, source in app.session.history.past if source is not None}) <= 2

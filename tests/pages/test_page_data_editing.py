@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ldp_core.limits import MOST_JOBS_AT_ONCE
 from pages.ui.data import background_read
-from pages.ui.tasks.jobs import WORKERS, jobs
+from pages.ui.tasks.jobs import jobs
 
 PEOPLE = pd.DataFrame(
     {
@@ -129,7 +130,7 @@ def test_a_table_stays_while_a_large_file_is_counted_again(app, tmp_path, monkey
     app.enter("multiselect", "data-columns", ["country"]).finish()
     table, end = Table(app), threading.Event()
     request.addfinalizer(end.set)
-    for _ in range(WORKERS):
+    for _ in range(MOST_JOBS_AT_ONCE):
         jobs().submit(uuid.uuid4().hex, "busy", "something long", lambda job: end.wait())
     monkeypatch.setattr(background_read, "WAITED", 0.0)
     first = {table.row("France"): {"category": "islands"}}

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ldp_core import designs
+from ldp_core import designs, limits
 from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import Configuration, Optimizer, UploadedData, WorkloadRecipe
 from ldp_core.workloads import PrefixPart
-from pages.ui.session import exchange, saved_designs
+from pages.ui.session import exchange
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.sources import Source
 from pages.ui.tasks import work
@@ -288,21 +288,21 @@ def test_deleting_can_be_taken_back(ages):
 
 def test_the_list_has_an_end(ages):
     ages.press("design-keep")
-    for _ in range(saved_designs.MOST_DESIGNS - 1):
+    for _ in range(limits.MOST_DESIGNS - 1):
         ages.session.saved.duplicate()
     before = ages.session.saved.designs
-    assert len(before) == saved_designs.MOST_DESIGNS
+    assert len(before) == limits.MOST_DESIGNS
     ages.at.run()
     ages.press("design-duplicate")
     assert "which is the most" in ages.errors[0]
     assert ages.session.saved.designs == before
-    assert f"At most {saved_designs.MOST_DESIGNS} designs" in ages.words
+    assert f"At most {limits.MOST_DESIGNS} designs" in ages.words
 
 
 class Large(Source):
     @property
     def size(self):
-        return saved_designs.KEPT_BYTES // 4
+        return limits.MOST_HISTORY_BYTES // 4
 
 
 def test_tables_of_designs_that_wait_are_bounded():

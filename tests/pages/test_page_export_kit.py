@@ -68,7 +68,7 @@ def test_continuous_noise_has_no_kit_and_the_page_says_why(ages):
 
 
 def test_what_takes_long_is_packed_in_the_background(subsets, monkeypatch):
-    monkeypatch.setattr(kit, "QUICK_TYPES", 0)
+    monkeypatch.setattr(kit, "AT_ONCE_TYPES", 0)
     subsets.go("design").enter("text_input", "epsilon-text", "1.7").go("export")
     assert subsets.has("button", "packing") or subsets.has("download_button", "download-kit")
     subsets.finish()

@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 
 from ldp_core import designs, library, mechanisms
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.optimize import sizes
 from pages.ui.session import exchange
 from pages.ui.tasks.jobs import jobs
 
@@ -136,9 +135,9 @@ def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another
     assert figures(again) == figures(fitted)
 
 
-def test_rows_that_are_flipped_come_back_and_nothing_is_fitted_again(app, another, monkeypatch):
+def test_rows_that_are_flipped_come_back_and_nothing_is_fitted_again(app, another, lower):
     """All marginals of four yes-or-no attributes, where strategies are written out for 8 types."""
-    monkeypatch.setattr(sizes, "MOST_TYPES", 8)
+    lower(MOST_FITTED_TYPES=8)
     app.declare(bins=16).ask("all_marginals").session.change(optimizer=Optimizer(max_rounds=2))
     app.go("design").enter("selectbox", "mechanism", "optimized").press("optimise").finish()
     made = app.session.setting.fitted("optimized").mechanism
@@ -211,7 +210,7 @@ def test_bare_json_offers_to_optimise_again(unmoved, another):
 
 
 def test_what_cannot_be_optimised_is_not_offered_to_be(unmoved, another, monkeypatch):
-    monkeypatch.setattr("ldp_core.designs.results.KEPT_BYTES", 1)
+    monkeypatch.setattr("ldp_core.designs.results.MOST_RESULT_BYTES", 1)
     other = another().load(document(unmoved), "configuration.json")
     assert "optimise again" in other.words
     assert not other.has("button", "offer")

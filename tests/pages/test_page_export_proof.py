@@ -77,7 +77,7 @@ def test_the_proof_leaves_with_the_design_and_is_there_at_once_elsewhere(proved,
 
 
 def test_a_proof_that_takes_long_to_write_is_written_in_the_background(proved, monkeypatch):
-    monkeypatch.setattr(exchange, "AT_ONCE_TYPES", 2)
+    monkeypatch.setattr(exchange, "UNASKED_TYPES", 2)
     assert b"certificate.npz" not in exchange.export(proved.session), "nothing waits for it"
     proved.go("export").finish()
     assert not proved.has("button", "writing")
@@ -113,7 +113,7 @@ def test_forged_proofs_are_refused_and_the_design_is_loaded_all_the_same(proved,
 def test_a_proof_too_large_to_check_is_not_taken(proved, another, monkeypatch):
     content = exchange.export(proved.session)
     assert designs.load(content).certificate is not None
-    monkeypatch.setattr(exchange, "PROOF_TYPES", 1)
+    monkeypatch.setattr(exchange, "MOST_EXACT_TYPES", 1)
     other = another()
     other.load(content)
     assert "too large to be checked while it is loaded" in other.words

@@ -7,8 +7,9 @@ import pytest
 from ldp_core import designs
 from ldp_core.designs import Simulation
 from ldp_core.estimators import ESTIMATORS
+from ldp_core.limits import MOST_FACTS
 from ldp_core.studies import simulate
-from ldp_core.workloads import MOST_FACTS, StatedFact, parse_facts
+from ldp_core.workloads import StatedFact, parse_facts
 from pages.ui.tasks import work
 
 TITLE = ESTIMATORS["constrained"].title

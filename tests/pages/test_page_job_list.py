@@ -174,7 +174,7 @@ def test_work_that_a_page_begins_is_followed(busy, ages, monkeypatch, page):
 
 def test_work_of_a_page_that_ends_early_is_followed(busy, ages, monkeypatch):
     followed = []
-    monkeypatch.setattr(kit, "QUICK_TYPES", 2)
+    monkeypatch.setattr(kit, "AT_ONCE_TYPES", 2)
     monkeypatch.setattr(job_list, "_follow", lambda state: followed.extend(jobs().active(state.id)))
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go("collect")

@@ -5,11 +5,13 @@ import time
 import numpy as np
 import pytest
 
+from ldp_core import limits
 from ldp_core.designs import results as kept
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.results import Results, digest
 from ldp_core.mechanisms import RingMechanism
-from ldp_core.optimize import sizes
+from ldp_core.optimize import refusals
+from ldp_core.optimize.columns.generation import rows_held
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
 
@@ -46,7 +48,7 @@ def fitted(brief):
 
 
 def test_what_is_dear_goes_last(monkeypatch):
-    monkeypatch.setattr(kept, "KEPT_BYTES", 100)
+    monkeypatch.setattr(kept, "MOST_RESULT_BYTES", 100)
     results = Results()
     results.put("fit", "fit", 60, expensive=True)
     results.put("picture", "picture", 30)
@@ -72,7 +74,7 @@ def test_pictures_do_not_push_out_what_they_show(fitted, monkeypatch):
         fitted.session.setting.fitted("optimized").mechanism.bytes_held
         + fitted.session.setting.proof("worst_case").size
     )
-    monkeypatch.setattr(kept, "KEPT_BYTES", held + 1000)
+    monkeypatch.setattr(kept, "MOST_RESULT_BYTES", held + 1000)
     for page in ("design", "compare", "bounds", "design", "start", "design"):
         fitted.go(page)
     assert fitted.session.setting.fitted("optimized") is not None
@@ -119,10 +121,10 @@ def test_what_a_fit_costs_is_worked_out_along_with_it(brief):
     assert np.array_equal(fresh, session.setting.fitted("optimized").mechanism.variance_profile(brief.workload))
 
 
-def test_one_limit_is_known_on_every_page(app, monkeypatch):
+def test_one_limit_is_known_on_every_page(app, lower, monkeypatch):
     """25 types where 16 are the most, also for running totals."""
-    monkeypatch.setattr(sizes, "MOST_TYPES", 16)
-    monkeypatch.setattr(sizes, "MOST_RING_TYPES", 16)
+    lower(MOST_FITTED_TYPES=16)
+    monkeypatch.setattr(refusals, "MOST_MATRIX_TYPES", 16)
     app.sample(page="design")
     chosen(app)
     assert "at most 16 types" in app.errors[0]
@@ -142,11 +144,11 @@ def test_one_limit_is_known_on_every_page(app, monkeypatch):
 def test_fewer_rows_for_more_types_fit_what_is_kept():
     """The largest fit, with the rows found in its last round, and its proof."""
     for n in (512, 1024, 1800, 2048):
-        assert 3 * 8 * n * (sizes.rows(n) + n) + 2 * 8 * n**2 <= kept.KEPT_BYTES
+        assert 3 * 8 * n * (rows_held(n) + n) + 2 * 8 * n**2 <= limits.MOST_RESULT_BYTES
 
 
 def test_rows_that_cannot_be_kept_are_refused_before_the_fit(ages, monkeypatch):
-    monkeypatch.setattr(kept, "KEPT_BYTES", 24 * 25 * 500)
+    monkeypatch.setattr(kept, "MOST_RESULT_BYTES", 24 * 25 * 500)
     chosen(ages.go("design"), "optimized_gradient")
     assert not ages.at.button(key="optimise").disabled
     ages.enter("text_input", "choice-rows", "501")
@@ -157,7 +159,7 @@ def test_rows_that_cannot_be_kept_are_refused_before_the_fit(ages, monkeypatch):
 
 
 def test_what_makes_room_is_said_before_the_fit(fitted, monkeypatch):
-    monkeypatch.setattr(kept, "KEPT_BYTES", 24 * 25 * 500)
+    monkeypatch.setattr(kept, "MOST_RESULT_BYTES", 24 * 25 * 500)
     chosen(fitted.go("design"), "optimized_gradient")
     assert "do not all fit beside each other" in fitted.words
     fitted.session.change(compared=("optimized_gradient",))
@@ -165,9 +167,9 @@ def test_what_makes_room_is_said_before_the_fit(fitted, monkeypatch):
     assert "do not all fit beside each other" in fitted.words
 
 
-def test_a_prior_on_many_types_is_refused_before_the_fit(app, monkeypatch):
+def test_a_prior_on_many_types_is_refused_before_the_fit(app, lower):
     """An even spread is solved by symmetry at any size; other people are not."""
-    monkeypatch.setattr(sizes, "MOST_TYPES", 16)
+    lower(MOST_FITTED_TYPES=16)
     app.sample(page="design").ask("histogram")
     chosen(app.go("design"))
     assert not app.at.button(key="optimise").disabled
@@ -176,9 +178,9 @@ def test_a_prior_on_many_types_is_refused_before_the_fit(app, monkeypatch):
     assert "an even spread" in app.errors[0]
 
 
-def test_totals_past_the_limit_of_written_strategies_are_designed_on_a_ring(app, monkeypatch):
+def test_totals_past_the_limit_of_written_strategies_are_designed_on_a_ring(app, lower):
     """25 types where strategies are written out for 16: the page designs, audits and exports one all the same."""
-    monkeypatch.setattr(sizes, "MOST_TYPES", 16)
+    lower(MOST_FITTED_TYPES=16)
     app.sample(page="design")
     chosen(app)
     assert not app.errors

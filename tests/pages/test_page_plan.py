@@ -90,7 +90,7 @@ def test_a_plan_over_epsilon_ends_in_the_time_that_was_said_and_goes_on(planned,
     assert "The fits share 2 minutes." in planned.words
     title = library.spec("optimized").title
     with monkeypatch.context() as patched:
-        patched.setattr(work, "PLAN_SECONDS", 0.0)
+        patched.setattr(work, "MOST_PLAN_SECONDS", 0.0)
         planned.press("include-fits").finish()
     table = answers(planned)
     assert math.isnan(table.loc[title, "epsilon"])

@@ -12,6 +12,7 @@ import streamlit as st
 from starlette.formparsers import MultiPartParser
 from streamlit.testing.v1 import AppTest
 
+from ldp_core import limits
 from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
 from pages.ui import promises
@@ -238,7 +239,7 @@ def test_the_settings_are_those_of_the_server(monkeypatch):
     monkeypatch.delenv("LDP_HELD_SECONDS", raising=False)
     assert promises.returns_within() == st.config.get_option("server.disconnectedSessionTTL") == 120
     assert promises.held_for() == promises.kept_for() == 3600
-    assert f"{promises.MOST_HELD_BYTES // 2**30} GB" in promises.holding()
+    assert f"{limits.MOST_HELD_BYTES // 2**30} GB" in promises.holding()
 
 
 def test_work_that_a_page_waits_for_notices_when_it_is_cancelled():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pages.ui.session.history import KEPT_STEPS
+from ldp_core.limits import MOST_UNDO_STEPS
 
 
 def asked(app, text):
@@ -35,7 +35,7 @@ def test_a_declared_range_is_split_and_the_question_kept(declared):
     (part,) = app.parts
     assert [(one.name, one.expression) for one in part.predicates] == [("young", "x < 20")]
     assert app.workload.answers(np.eye(25)[0]).tolist() == [1]
-    assert len(app.session.history.past) == min(steps + 1, KEPT_STEPS + 1)
+    assert len(app.session.history.past) == min(steps + 1, MOST_UNDO_STEPS + 1)
     app.press("undo")
     assert app.configuration == before
     assert app.session.design().domain.size == 24

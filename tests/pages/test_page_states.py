@@ -19,12 +19,13 @@ from streamlit.util import calc_hash
 
 from ldp_core import library
 from ldp_core.designs.results import Results
+from ldp_core.limits import MOST_FINISHED_JOBS
 from pages.ui import streamlit_fixes
 from pages.ui.controls import whole_number
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.sources import catalogue
 from pages.ui.streamlit_fixes import page_polls
-from pages.ui.tasks.jobs import KEPT_FINISHED, Jobs
+from pages.ui.tasks.jobs import Jobs
 from pages.ui.tasks.task import Task
 from pages.ui.words import gap_in_words, people
 
@@ -320,7 +321,7 @@ def test_a_poll_for_what_the_page_no_longer_shows_draws_nothing(monkeypatch):
 
 
 def test_results_keep_the_newest_within_their_limit(monkeypatch):
-    monkeypatch.setattr("ldp_core.designs.results.KEPT_BYTES", 100)
+    monkeypatch.setattr("ldp_core.designs.results.MOST_RESULT_BYTES", 100)
     results = Results()
     results.put("weightless", 0)
     for name in "abc":
@@ -350,7 +351,7 @@ def test_equal_work_runs_once_and_finished_jobs_are_forgotten():
     go.set()
     wait_while(lambda: work.active("me") + work.active("you"))
     assert (first.state, queued.state) == ("done", "done")
-    for i in range(2 * KEPT_FINISHED):
+    for i in range(2 * MOST_FINISHED_JOBS):
         work.submit("me", f"many {i}", "", lambda job: None)
     wait_while(lambda: work.active("me"))
     work.submit("me", "last", "", lambda job: None)

@@ -6,10 +6,11 @@ import time
 import pytest
 
 from ldp_core.designs import Optimizer
+from ldp_core.limits import MOST_FINISHED_JOBS
 from pages.ui.session import exchange
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import kit, work
-from pages.ui.tasks.jobs import KEPT_FINISHED, Jobs, jobs
+from pages.ui.tasks.jobs import Jobs, jobs
 from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Stopped, Task
 from tests.pages.conftest import plain
@@ -20,7 +21,7 @@ COSTS = "working out what Hierarchical costs"
 @pytest.fixture
 def slow(busy, app, monkeypatch):
     """The Design page where the costs of the mechanism wait for a worker."""
-    monkeypatch.setattr("ldp_core.designs.setting.AT_ONCE_TYPES", 16)
+    monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
     app.session.change(mechanism=choose_mechanism("hierarchical"))
     return app.sample(page="design")
 
@@ -249,7 +250,7 @@ def test_values_of_a_page_stay_stopped_and_the_rest_of_it_is_there(busy, ages, m
 
 
 def test_a_kit_or_a_proof_that_was_stopped_leaves_the_design_alone(busy, ages, monkeypatch):
-    monkeypatch.setattr(kit, "QUICK_TYPES", 2)
+    monkeypatch.setattr(kit, "AT_ONCE_TYPES", 2)
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go("export")
     ended(ages, busy, "packing the kit")
@@ -262,7 +263,7 @@ def test_a_kit_or_a_proof_that_was_stopped_leaves_the_design_alone(busy, ages, m
 def test_a_proof_whose_writing_was_stopped_leaves_the_design_alone(busy, ages, monkeypatch):
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     work.certificate(ages.session, ages.session.present.aim("subset_selection")).known(at_once=True)
-    monkeypatch.setattr(exchange, "AT_ONCE_TYPES", 2)
+    monkeypatch.setattr(exchange, "UNASKED_TYPES", 2)
     ages.go("export")
     ended(ages, busy, "writing the proof")
     assert "You stopped “writing the proof”" in ages.words
@@ -274,7 +275,7 @@ def test_a_proof_whose_writing_was_stopped_leaves_the_design_alone(busy, ages, m
 
 
 def test_what_devices_send_can_be_had_after_it_was_stopped(busy, ages, monkeypatch):
-    monkeypatch.setattr(kit, "QUICK_TYPES", 2)
+    monkeypatch.setattr(kit, "AT_ONCE_TYPES", 2)
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go("collect")
     ended(ages, busy, "describing what devices send")
@@ -290,14 +291,14 @@ def test_of_what_was_stopped_only_that_is_remembered_and_for_as_long_as_the_sess
     job = work.submit("me", "key", "large", lambda job: setattr(job, "progress", "large") or go.wait())
     job.stop()
     go.set()
-    for i in range(2 * KEPT_FINISHED):
+    for i in range(2 * MOST_FINISHED_JOBS):
         work.submit("me", f"many {i}", "", lambda job: None)
     while work.active("me"):
         time.sleep(0.01)
     last = work.submit("me", "last", "", lambda job: None)
     assert work.find("me", "key") is job
     assert (job.stopped, job.progress) == (True, None)
-    assert len(work.of("me")) == KEPT_FINISHED + 2
+    assert len(work.of("me")) == MOST_FINISHED_JOBS + 2
     again = work.submit("me", "key", "large", lambda job: None)
     assert work.find("me", "key") is again
     assert (job.stopped, again.stopped) == (False, False)

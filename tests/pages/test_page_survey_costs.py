@@ -14,11 +14,11 @@ from pages.ui.tasks import kit
 @pytest.fixture
 def survey(app, busy, monkeypatch):
     """64 types in tables of 16, where pages do 16 at once, and nobody works in the background yet."""
-    monkeypatch.setattr(surveyed, "FITTED_TYPES", 16)
-    for module, name in ((setting, "AT_ONCE_TYPES"), (verdict_panel, "AT_ONCE_TYPES"), (kit, "QUICK_TYPES")):
+    monkeypatch.setattr(surveyed, "MOST_FITTED_TYPES", 16)
+    for module, name in ((setting, "UNASKED_TYPES"), (verdict_panel, "AT_ONCE_TYPES"), (kit, "AT_ONCE_TYPES")):
         monkeypatch.setattr(module, name, 16)
     for module in (setting, choices):
-        monkeypatch.setattr(module, "PRICED_TYPES", 32)
+        monkeypatch.setattr(module, "MOST_EXACT_TYPES", 32)
     monkeypatch.setattr(manipulation, "QUICK_ENTRIES", 16 * 60)
     attributes = [NumericAttribute(name=name, edges=tuple(range(5)), origin="declared") for name in "xyz"]
     asked = WorkloadRecipe(parts=(KWayMarginalsPart(k=2), PrefixPart(attribute="x")))

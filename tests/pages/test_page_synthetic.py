@@ -74,7 +74,7 @@ def test_a_mechanism_that_knows_no_tables_offers_no_joint_model(app):
 
 
 def test_a_limit_is_said_before_anybody_presses(survey, monkeypatch):
-    monkeypatch.setattr("ldp_core.estimators.joint.fitting.MOST_ATTRIBUTES", 3)
+    monkeypatch.setattr("ldp_core.estimators.joint.fitting.MOST_JOINT_ATTRIBUTES", 3)
     survey.go("simulate")
     assert (
         "A joint model of 4 attributes would take minutes to prepare: at most 3 are modelled at once." in survey.words

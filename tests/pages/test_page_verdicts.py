@@ -211,7 +211,7 @@ def test_what_two_pages_share_shows_the_same_on_the_second(fifty):
 
 def test_differences_too_small_to_be_asked_for_are_not_said_to_be_half_of_an_answer(app):
     app.declare(high="8192", bins=8192, users=1_000_000).ask("histogram").go("design")
-    assert app.session.setting.suggested.typical < verdicts.LEAST == app.session.setting.difference
+    assert app.session.setting.suggested.typical < verdicts.LEAST_DIFFERENCE == app.session.setting.difference
     assert app.at.pills(key="difference-from").options == [
         "Half a typical answer, but at least: 0.02",
         "The smallest share that matters, but at least: 0.02",

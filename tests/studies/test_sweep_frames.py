@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from ldp_core import analysis, bounds, frames, mechanisms, optimize, workloads
+from ldp_core.limits import MOST_SHOWN_QUERIES
 from ldp_core.studies import simulate, sweep
 from ldp_core.studies.simulate import Trials
 
@@ -168,7 +169,7 @@ def test_reports_tell_who_shares_them():
 def test_shown_queries_are_few_and_evenly_spread(n, expected):
     workload = workloads.all_range(n)
     shown = simulate.shown_queries(workload)
-    assert len(shown) == min(workload.num_queries, simulate.SHOWN_QUERIES) == expected
+    assert len(shown) == min(workload.num_queries, MOST_SHOWN_QUERIES) == expected
     assert (shown[0], shown[-1]) == (0, workload.num_queries - 1)
     steps = np.diff(shown)
     assert steps.max() - steps.min() <= 1

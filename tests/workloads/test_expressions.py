@@ -243,7 +243,7 @@ def test_many_predicates_are_taken_a_few_rows_at_a_time(monkeypatch):
     small = workloads.Predicates([3, 4, 2], asked)
     W, x, C = small.matrix, rng.normal(size=(2, 24)), np.diag(rng.random(24))
     monkeypatch.setattr(predicates, "ROWS_AT_ONCE", 50)
-    monkeypatch.setattr(predicates, "MATRIX_ENTRIES", 50)
+    monkeypatch.setattr(predicates, "MOST_WORKLOAD_ENTRIES", 50)
     large = workloads.Predicates([3, 4, 2], asked)
     np.testing.assert_allclose(large.apply_gram(x), x @ W.T @ W)
     np.testing.assert_allclose(large.answers(x), x @ W.T)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ldp_core.workloads import Axis, MatrixPart, matrix_files, read_matrix
+from ldp_core import limits
+from ldp_core.workloads import Axis, MatrixPart, read_matrix
 
 
 def npz(**arrays):
@@ -144,8 +145,8 @@ def zipped(content, name="matrix.npy"):
         (b"PK\x03\x04 and so on", "cannot be unpacked"),
         (zipped(npy(np.eye(3)))[:-30], "cannot be unpacked"),
         (npy(np.eye(3)).replace(b"(3, 3), }", b"(3, 3,   "), "no array that can be read"),
-        (zipped(bytes(matrix_files.MAX_BYTES + 1)), "take more than 32 MB"),
-        (bytes(matrix_files.MAX_BYTES + 1), "larger than 32 MB"),
+        (zipped(bytes(limits.MOST_MATRIX_BYTES + 1)), "take more than 32 MB"),
+        (bytes(limits.MOST_MATRIX_BYTES + 1), "larger than 32 MB"),
     ],
 )
 def test_what_cannot_be_used_gets_a_sentence(content, sentence):

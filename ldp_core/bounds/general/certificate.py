@@ -78,14 +78,13 @@ from ldp_core.bounds.proof import (
     smallest_eigenvalue,
 )
 from ldp_core.bounds.scales import average_variance
+from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Check, Interrupted, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
-# Up to this many types the closed form takes a fifth of a second, and is always there.
-AT_ONCE_TYPES = 512
 # Beyond this many types weights by blocks come first, and are the end where they suffice.
 FEW_TYPES = 128
 # Share of the relaxation's value that the certificate may miss, for at most this many types and beyond.
@@ -96,8 +95,8 @@ SHRINK = 0.2
 # Shares of the average of G's diagonal that all directions have at least, one after the other.
 RIDGES = (1e-3, 1e-4, 1e-5)
 # Newton steps per stage, and how far from the central path a stage may end; the last one must be exact.
-MOST_NEWTON = 25
-MOST_CONJUGATE = 300
+_MOST_NEWTON = 25
+_MOST_CONJUGATE = 300
 # Newton systems of few queries are ill-conditioned. Few types take this many times as many steps,
 # which cost little there.
 MORE_CONJUGATE = 4
@@ -111,9 +110,9 @@ CUTS_PER_TYPE = 40
 SLACK = 0.05
 # Shares of independent entries to try, so that moments meet new cuts, and the most rounds of cuts.
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 0.9, 0.97, 1.0)
-MOST_CUT_ROUNDS = 4
+_MOST_CUT_ROUNDS = 4
 # Looking for cuts takes n^3 steps: more types are not looked through.
-MOST_CUT_TYPES = 512
+_MOST_CUT_TYPES = 512
 
 
 @dataclass(frozen=True, repr=False)
@@ -313,7 +312,7 @@ def _stages(
             path.tighten(1 / SHRINK)
             continue
         rounds += 1
-        more = rounds <= MOST_CUT_ROUNDS and (gained or rounds == 1) and n <= MOST_CUT_TYPES
+        more = rounds <= _MOST_CUT_ROUNDS and (gained or rounds == 1) and n <= _MOST_CUT_TYPES
         cut = _cut(path, ratio) if more else None
         if cut is None:
             return
@@ -323,11 +322,11 @@ def _stages(
 def _along(path: Path, goal: float, stop: Callable[[], bool], check: Check) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """X and mu near the central path, closer and closer to its end."""
     last, at_the_end = False, EXACT_WITH_CUTS if len(path.relaxation.triples) else EXACT
-    steps = round(MOST_CONJUGATE * min(MORE_CONJUGATE, max(1.0, (FINE_TYPES / path.relaxation.n) ** 2)))
+    steps = round(_MOST_CONJUGATE * min(MORE_CONJUGATE, max(1.0, (FINE_TYPES / path.relaxation.n) ** 2)))
     while not last:
         last = path.gap <= goal * (1 + 1e-9)
         tolerance, exact = at_the_end if last else LOOSE
-        for _ in range(MOST_NEWTON):
+        for _ in range(_MOST_NEWTON):
             direction = path.newton(tolerance, steps, stop, check)
             if stop() or path.decrement(direction) < exact or not path.advance(direction, check):
                 break

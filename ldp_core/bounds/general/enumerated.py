@@ -25,11 +25,9 @@ from ldp_core.bounds.proof import (
     numbers,
     repair,
 )
+from ldp_core.limits import MOST_ENUMERATED_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.workloads import Workload
-
-MOST_TYPES = 10
-"""Largest number of types with all rows enumerated."""
 
 
 def two_valued(n: int) -> np.ndarray:
@@ -52,7 +50,7 @@ class EnumeratedProof(QuotientProof):
     def _trace_and_total(self) -> tuple[float, float]:
         """As for `Certificate`, whose docstring explains the rounding; what a row lacks is added to all mu_i alike."""
         n, C, mu = self.workload.n, numbers(self.inverse), numbers(self.multipliers)
-        if n > MOST_TYPES or C.shape != (n, n) or mu.shape != (n,) or not np.array_equal(C, C.T):
+        if n > MOST_ENUMERATED_TYPES or C.shape != (n, n) or mu.shape != (n,) or not np.array_equal(C, C.T):
             return NOTHING
         D, reference = exp_epsilon_minus_one(self.epsilon), n * check_prior(self.prior, n)
         G, roundings = self.workload.gram_dense(), 2 * n + self.workload.gram_roundings

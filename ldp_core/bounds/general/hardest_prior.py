@@ -13,12 +13,13 @@ import numpy as np
 from scipy import linalg
 
 from ldp_core.bounds.best import AnyCertificate, certificate
-from ldp_core.bounds.general.certificate import AT_ONCE_TYPES, Certificate, closed_form, general_certificate
+from ldp_core.bounds.general.certificate import Certificate, closed_form, general_certificate
 from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.singular_values import LEAST_SHARE, decompositions, least_favourable_prior
+from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, unchecked
-from ldp_core.workloads import DENSE_TYPES, Workload
+from ldp_core.workloads import Workload
 
 # The search is over when the types' variances say that no prior gives this much more.
 SETTLED = 1e-3
@@ -30,7 +31,7 @@ FIRST_STEP = 2.0
 GROWTH = 1.5
 SHRINKAGE = 0.25
 LEAST_STEP = 0.02
-LARGEST_CHANGE = 1.0
+_LARGEST_CHANGE = 1.0
 
 
 def worst_case(
@@ -57,7 +58,7 @@ def worst_case(
     """
     budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
 
-    if workload.symmetry_group.all_alike or (workload.survey is not None and workload.n > DENSE_TYPES):
+    if workload.symmetry_group.all_alike or (workload.survey is not None and workload.n > MOST_MATRIX_TYPES):
         return certificate(workload, epsilon, time_limit, None, callback, cancel)
 
     def at(p: np.ndarray) -> Certificate:
@@ -113,6 +114,6 @@ def type_variances(found: Certificate) -> np.ndarray:
 
 def moved(prior: np.ndarray, variances: np.ndarray, step: float) -> np.ndarray:
     """The prior (n,) with more weight on types whose variance (n,) is above the average, and less on the others."""
-    p = prior * np.exp(np.clip(step * (variances / (prior @ variances) - 1), -LARGEST_CHANGE, LARGEST_CHANGE))
+    p = prior * np.exp(np.clip(step * (variances / (prior @ variances) - 1), -_LARGEST_CHANGE, _LARGEST_CHANGE))
     p = np.maximum(p, LEAST_SHARE / len(p) * p.sum())
     return p / p.sum()

@@ -7,15 +7,15 @@ import math
 import numpy as np
 
 REDUCED = 0.99
-MOST_SWAPS = 4000
-MOST_NODES = 3000
+_MOST_SWAPS = 4000
+_MOST_NODES = 3000
 
 
 def near(basis: np.ndarray, offset: np.ndarray, radius: float) -> np.ndarray:
     """Whole-number vectors z (found, n) with ``|basis z + offset| < radius``, the closest first.
 
     ``basis`` (n, n) holds a basis of the lattice in its columns, ``offset`` (n,). All of them unless the search is long:
-    after `MOST_NODES` steps it ends with those found until then.
+    after `_MOST_NODES` steps it ends with those found until then.
     """
     change = reduced(basis)
     Q, R = np.linalg.qr(basis @ change)
@@ -30,7 +30,7 @@ def reduced(basis: np.ndarray) -> np.ndarray:
     U = np.eye(n)
     _, R = np.linalg.qr(basis)
     k = 1
-    for _ in range(MOST_SWAPS):
+    for _ in range(_MOST_SWAPS):
         if k == n:
             break
         for j in range(k - 1, -1, -1):
@@ -62,10 +62,10 @@ def _enumerated(R: np.ndarray, offset: np.ndarray, bound: float) -> list[tuple[f
         centre = -(offset[i] + R[i, i + 1 :] @ z[i + 1 :]) / R[i, i]
         z[i] = np.rint(centre)
         side = 1 if centre >= z[i] else -1
-        for step in range(1, MOST_NODES):
+        for step in range(1, _MOST_NODES):
             longer = length + (R[i, i] * (z[i] - centre)) ** 2
             nodes += 1
-            if longer >= bound or nodes > MOST_NODES:
+            if longer >= bound or nodes > _MOST_NODES:
                 break
             descend(i - 1, longer)
             z[i] += side * step  # 0, 1, -1, 2, -2 ... steps from the centre

@@ -25,7 +25,7 @@ from ldp_core.bounds.proof import Proof, U
 from ldp_core.workloads import Workload
 from ldp_core.workloads.merging import merged
 
-MOST_TYPES = 512
+MERGED_TYPES = 512
 """Most merged types: this number takes seconds."""
 
 
@@ -41,7 +41,7 @@ class MergedCertificate(Proof):
 
     def proven(self) -> float:
         """The bound that the proof for merged types comes to, rounded down; -inf if it is none, or about other questions or people."""
-        found = merged(self.workload, MOST_TYPES)
+        found = merged(self.workload, MERGED_TYPES)
         if found is None or self.types.epsilon < self.epsilon or not np.array_equal(self.types.prior, found.prior):
             return -math.inf
         about = replace(self.types, workload=found.queries)  # whatever it says that it is about

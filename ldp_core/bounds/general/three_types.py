@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-LARGEST_WHOLE = 2.0**20
+_LARGEST_WHOLE = 2.0**20
 """Whole numbers up to this have exact products, and so do these with D rounded once."""
 CENTRED = ((1, -1, -1), -1)
 JOINT = ((1, 1, 1), 1)
@@ -43,7 +43,7 @@ class Cuts:
     def read(cls, rows: np.ndarray, n: int) -> Cuts | None:
         """Cuts written as rows (t, 7): three types, their coefficients, and k. None unless all numbers are
         whole and small, and the types three different ones of ``n``."""
-        if not np.array_equal(rows, np.rint(rows)) or np.abs(rows).max(initial=0.0) > LARGEST_WHOLE:
+        if not np.array_equal(rows, np.rint(rows)) or np.abs(rows).max(initial=0.0) > _LARGEST_WHOLE:
             return None
         types, signs, floors = np.split(rows.astype(np.int64), (3, 6), axis=1)
         ordered = np.sort(types, axis=1)

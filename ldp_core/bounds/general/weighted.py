@@ -39,17 +39,18 @@ from scipy.optimize import OptimizeResult
 
 from ldp_core.bounds.centred import centred_gram
 from ldp_core.bounds.mirrored import LEAST_MIRRORED, halves, is_mirrored, whole
+from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Check, unchecked
 from ldp_core.threads import blas_threads
-from ldp_core.workloads import DENSE_TYPES, Workload
+from ldp_core.workloads import Workload
 
 BLOCKS = (32, 128)
 """Blocks of types over which gamma and N are looked for, in turn; more gain less than 5e-4."""
-MOST_EVALUATIONS = 300
+_MOST_EVALUATIONS = 300
 SETTLED = 1e-8
 MEMORY = 20
-MOST_BETWEEN = {256: 0.8, DENSE_TYPES: 0.5}
+_MOST_BETWEEN = {256: 0.8, MOST_MATRIX_TYPES: 0.5}
 """Blocks suffice if at least this share of the nuclear norm is between them, by number of types. A
 relaxation by single types takes seconds for few types, and gains half a per cent where types lie in
 two dimensions."""
@@ -165,13 +166,13 @@ def _noise(n: int) -> float:
 def enough(n: int, share: float) -> bool:
     """True if the ``share`` of the nuclear norm between blocks of n types is so large that single
     types have next to nothing to add."""
-    return share >= next(least for size, least in MOST_BETWEEN.items() if n <= size)
+    return share >= next(least for size, least in _MOST_BETWEEN.items() if n <= size)
 
 
 def suffice(workload: Workload, prior: np.ndarray | None = None) -> bool:
     """True if weights by blocks complete a certificate for this workload. The certificate then
     takes half a second for 1,024 types; this check takes hundredths. ValueError past
-    `ldp_core.workloads.DENSE_TYPES` types."""
+    `ldp_core.limits.MOST_MATRIX_TYPES` types."""
     n = workload.n
     p, known = check_prior(prior, n), _KEPT.setdefault(workload, {})
     about = hashlib.sha256(p.tobytes()).hexdigest()
@@ -269,7 +270,7 @@ class Blocks:
                 raise StopIteration
 
         bounds = [(None, None)] * m + [(0, None)] * len(twice)
-        options = {"maxfun": MOST_EVALUATIONS, "maxcor": MEMORY, "ftol": SETTLED, "gtol": 0.0}
+        options = {"maxfun": _MOST_EVALUATIONS, "maxcor": MEMORY, "ftol": SETTLED, "gtol": 0.0}
         with blas_threads(m):
             optimize.minimize(
                 falling, best, jac=True, method="L-BFGS-B", bounds=bounds, callback=watch, options=options

@@ -32,9 +32,9 @@ from ldp_core.workloads.symmetry import Scheme, krawtchouk
 
 # A cut must be violated by this much (the polynomial is at least -1/4), and at most this many are handed out at once.
 SHALLOW = 1e-4
-MOST_FOUND = 8
+_MOST_FOUND = 8
 # Lattices of more dimensions are not searched: reduction takes seconds.
-MOST_DIMENSIONS = 48
+_MOST_DIMENSIONS = 48
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def shapes(scheme: Scheme) -> list[tuple[int, ...]]:
     if scheme.binary:
         found += [(a + 1, d - a + 1) for a in range(1, d // 2 + 1)]
         found += [(a + 1, b + 1, d - a - b + 1) for a in range(1, d) for b in range(a, (d - a) // 2 + 1)]
-    return [shape for shape in found if math.prod(shape) <= MOST_DIMENSIONS]
+    return [shape for shape in found if math.prod(shape) <= _MOST_DIMENSIONS]
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Profile:
     fourier_weights: np.ndarray
 
     def violated(self, shape: tuple[int, ...]) -> list[Cut]:
-        """The deepest cuts with weights of this ``shape`` that the moments violate, at most `MOST_FOUND`."""
+        """The deepest cuts with weights of this ``shape`` that the moments violate, at most `_MOST_FOUND`."""
         split = _split(self.scheme, shape)
         dimensions = len(split.transform)
         # |(c, k) @ basis + offset|^2 = E (c'h - k - 1/2)^2, first without the mean and then with it alone.
@@ -136,5 +136,5 @@ class Profile:
         basis[-1, :-1] = self.mean * split.transform[0]
         basis[-1, -1] = -1.0
         offset = np.append(np.zeros(dimensions), -0.5)
-        found = near(basis, offset, np.sqrt(0.25 - SHALLOW))[:MOST_FOUND]
+        found = near(basis, offset, np.sqrt(0.25 - SHALLOW))[:_MOST_FOUND]
         return [Cut(z[:-1].reshape(shape), float(z[-1])) for z in found]

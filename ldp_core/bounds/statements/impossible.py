@@ -5,8 +5,8 @@ from __future__ import annotations
 from ldp_core.bounds.best import certificate
 from ldp_core.bounds.singular_values import centred_svd, svd
 from ldp_core.bounds.statements.statement import Assumption, Setting, Statement, is_pure
+from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.wording import magnitude
-from ldp_core.workloads import DENSE_TYPES
 
 ASSUMPTIONS = (
     Assumption("Privacy is pure: no delta.", is_pure),
@@ -32,9 +32,9 @@ def _impure(setting: Setting) -> str:
 def _too_many_types(setting: Setting) -> str:
     workload = setting.workload
     known = workload.survey is not None or workload.symmetry_group.scheme is not None
-    if workload.n > DENSE_TYPES and not known:
+    if workload.n > MOST_MATRIX_TYPES and not known:
         return (
-            f"Without a symmetry of the workload it needs an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are "
+            f"Without a symmetry of the workload it needs an n x n matrix, formed for at most {MOST_MATRIX_TYPES:,} types; there are "
             f"{magnitude(workload.n)}. Use coarser bins."
         )
     return _impure(setting)

@@ -56,10 +56,10 @@ from ldp_core.bounds.surveys import fibres
 from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.workloads import Survey
 
-MOST_CELLS = 5_000
-MOST_INEQUALITIES = 2_000
-MOST_SLICES = 500
-MOST_FIBRE = 2**20
+_MOST_CELLS = 5_000
+_MOST_INEQUALITIES = 2_000
+_MOST_SLICES = 500
+FIBRE_VALUES = 2**20
 """What `SurveyCertificate.verify` looks at: larger ones prove nothing."""
 # Neighbours of the grid differ by these shares of them: fine ones from 1 / NARROW to WIDE times 1 / (E + 1), where ratios are largest.
 FINE = 4e-3
@@ -144,9 +144,9 @@ class SurveyCertificate(Proof):
         fits &= self.aligned.shape == (k, 2 * kinds)
         if not (fits and self.workload.symmetric and magnitudes_fit(*arrays)):
             raise ValueError("The numbers are not of the shapes of a proof.")
-        if not (0 < r <= MOST_SLICES and c + f + k <= MOST_INEQUALITIES):
+        if not (0 < r <= _MOST_SLICES and c + f + k <= _MOST_INEQUALITIES):
             raise ValueError("The proof is too large to be checked.")
-        if math.prod(len(kind) + 1 for kind in self.kinds) > MOST_CELLS:
+        if math.prod(len(kind) + 1 for kind in self.kinds) > _MOST_CELLS:
             raise ValueError("The proof has too many traces to be checked.")
         if any(array.size and array.min() < 0 for array in arrays):
             raise ValueError("Multipliers are not negative.")
@@ -183,8 +183,8 @@ class SurveyCertificate(Proof):
 
     def _values(self, traces: Traces, counts: np.ndarray) -> int:
         values = traces.size_of(counts) if traces.known([int(c) for c in counts]) else 0
-        if not 2 <= values <= fibres.MOST_VALUES:
-            raise ValueError(f"Fibres are looked at along 2 to {fibres.MOST_VALUES} values; got {values}.")
+        if not 2 <= values <= fibres.VALUES_ALONG:
+            raise ValueError(f"Fibres are looked at along 2 to {fibres.VALUES_ALONG} values; got {values}.")
         return values
 
     def _largest_within(self, traces: Traces, grid: np.ndarray) -> np.ndarray:
@@ -263,8 +263,8 @@ def coefficients_aligned(traces: Traces, aligned: np.ndarray) -> tuple[np.ndarra
         counts = [int(c) for c in chosen]
         A, C = counts[:kinds], counts[kinds:]
         fits = traces.known(A) and traces.known(C) and any(A) and all(a <= c for a, c in zip(A, C, strict=True))
-        if not fits or list(chosen) != counts or traces.size_of(C) > MOST_FIBRE:
-            raise ValueError(f"Fibres are looked at along {MOST_FIBRE:,} values at most, of tracked attributes.")
+        if not fits or list(chosen) != counts or traces.size_of(C) > FIBRE_VALUES:
+            raise ValueError(f"Fibres are looked at along {FIBRE_VALUES:,} values at most, of tracked attributes.")
         sets = math.prod(math.comb(number, a) for number, a in zip(traces.numbers, A, strict=True))
         own[traces.alone & (traces.counts[traces.trace] == A).all(axis=1)] = 1 / sets
         others[:] = traces.size_of(C) * traces.aligned(A, C)[traces.trace]

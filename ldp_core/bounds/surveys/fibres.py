@@ -23,7 +23,7 @@ import numpy as np
 
 from ldp_core.bounds.proof import ABOVE, U
 
-MOST_VALUES = 64
+VALUES_ALONG = 64
 """Most values of the attributes B together: pairs (a, m) grow as their square."""
 # A vertex counts where v is within this of [0, 1], whatever the rounding: more vertices make beta no smaller.
 _TOLERANCE = 1e-9

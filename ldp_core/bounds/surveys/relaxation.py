@@ -21,7 +21,7 @@ from scipy import sparse
 from ldp_core.bounds.interior_point import solved
 from ldp_core.bounds.surveys import fibres
 from ldp_core.bounds.surveys.certificate import (
-    MOST_FIBRE,
+    FIBRE_VALUES,
     coefficients_aligned,
     coefficients_differing,
     coefficients_within,
@@ -29,19 +29,19 @@ from ldp_core.bounds.surveys.certificate import (
 from ldp_core.bounds.surveys.traces import Kinds, Traces
 from ldp_core.run import Check
 
-MOST_TRACES = 48
+_MOST_TRACES = 48
 ALL_TRACES = 201
 """Attributes are tracked from the smallest on while there are at most MOST_TRACES traces; all of
 them if that makes at most ALL_TRACES."""
-MOST_ALONG = 2
-MOST_ALIGNED = 3
+_MOST_ALONG = 2
+_MOST_ALIGNED = 3
 """Most attributes that fibres are along, of either kind of inequality."""
 SLOPES = np.concatenate([[0.0], np.geomspace(0.02, 1.0, 32)])
 # An inequality joins a programme if it is violated by more than VIOLATED; at most JOINING join at a
-# time, at most MOST_TURNS times.
+# time, at most _MOST_TURNS times.
 VIOLATED = 1e-6
 JOINING = 12
-MOST_TURNS = 12
+_MOST_TURNS = 12
 _REGULAR = 1e-8
 
 
@@ -49,7 +49,7 @@ def tracked(sizes: Sequence[int]) -> Kinds:
     """The attributes to track: small attributes first, those of equal size together."""
     found = Counter(size for size in sizes if size > 1)
     kinds = {size: tuple(i for i, other in enumerate(sizes) if other == size) for size in sorted(found)}
-    most = ALL_TRACES if _traces(found.values()) <= ALL_TRACES else MOST_TRACES
+    most = ALL_TRACES if _traces(found.values()) <= ALL_TRACES else _MOST_TRACES
     chosen: list[int] = []
     for size in kinds:
         if _traces(found[other] for other in [*chosen, size]) > most:
@@ -83,15 +83,15 @@ class Relaxation:
         counts = [tuple(int(c) for c in row) for row in traces.counts]
         flags = (0,) if traces.complete else (0, 1)
         self.differing = np.array([(*C, flag) for C in counts if any(C) for flag in flags], dtype=np.int64)
-        few = [B for B in counts if 0 < sum(B) <= MOST_ALONG]
-        along = [B for B in few if traces.size_of(B) <= fibres.MOST_VALUES]
+        few = [B for B in counts if 0 < sum(B) <= _MOST_ALONG]
+        along = [B for B in few if traces.size_of(B) <= fibres.VALUES_ALONG]
         self.within = np.array([B for B in along for _ in SLOPES], dtype=np.int64)
         self.slopes = np.tile(SLOPES, len(along))
-        most_values = min(D + 2, MOST_FIBRE)  # along more than E + 1 values fibres hold more than one type each
+        most_values = min(D + 2, FIBRE_VALUES)  # along more than E + 1 values fibres hold more than one type each
         aligned = [
             (*A, *C)
             for C in counts
-            if 0 < sum(C) <= MOST_ALIGNED and traces.size_of(C) <= most_values
+            if 0 < sum(C) <= _MOST_ALIGNED and traces.size_of(C) <= most_values
             for A in counts
             if any(A) and all(a <= c for a, c in zip(A, C, strict=True))
         ]
@@ -126,7 +126,7 @@ class Relaxation:
         return joining[excess[joining] > VIOLATED]
 
     def solve(
-        self, roots: np.ndarray, slices: Sequence[tuple[float, float]], check: Check, most_turns: int = MOST_TURNS
+        self, roots: np.ndarray, slices: Sequence[tuple[float, float]], check: Check, most_turns: int = _MOST_TURNS
     ) -> Solution | None:
         """The least of ``sum_c root_c^2 / x_c``, ``roots`` (cells,), over mixtures of sets with shares at the ends of ``slices``, or less after as
         many turns of joining inequalities as there may be; None where the solver fails."""

@@ -20,9 +20,9 @@ from ldp_core.bounds.surveys.traces import Traces
 from ldp_core.run import Budget, Check
 from ldp_core.workloads import Survey
 
-# The search ends when no weights can gain more than the share GOAL, or after MOST_ROUNDS rounds.
+# The search ends when no weights can gain more than the share GOAL, or after _MOST_ROUNDS rounds.
 GOAL = 2e-4
-MOST_ROUNDS = 3
+_MOST_ROUNDS = 3
 # Ends of slices, as logarithms of their ratio to 1 / (E + 2): from, to and step. Cuts are at maxima
 # among NEAR intervals on both sides.
 MIDDLE = (-0.4, 1.4, 0.1)
@@ -60,7 +60,7 @@ def improved(
         yield first, None  # what follows goes on from ``best``, not to end before it has found as much as it can
     limit = search.start()
     yield best, limit
-    for _ in range(MOST_ROUNDS):
+    for _ in range(_MOST_ROUNDS):
         if limit <= best.value * (1 + GOAL) or budget.stopped() is not None:
             break
         found = search.round()

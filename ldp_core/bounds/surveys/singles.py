@@ -33,15 +33,15 @@ from ldp_core.bounds.surveys.certificate import bound, largest_ratio
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
-MOST_VALUES = 32
-MOST_ATTRIBUTES = 100
-MOST_STEPS = 4_000
+_MOST_VALUES = 32
+_MOST_ATTRIBUTES = 100
+_MOST_STEPS = 4_000
 """Attributes of more values are bounded without regard to how many; surveys of more attributes, and finer grids, are not looked at."""
 # Steps of the grid to a share of 1 / (E + 1) at first, the fewest of all, and how many times the squares of all numbers of values
 # the square of their number may be; weights tried first, ``1 + c / n``.
 FINE = 5
 FEWEST = 100
-MOST_WORK = 1e8
+_MOST_WORK = 1e8
 STARTS = (0.0, 3.0, 6.0, 9.0, 12.0)
 # Rounds of the search for weights, the length of its first step, and how lengths change.
 ROUNDS = 80
@@ -71,7 +71,7 @@ class SinglesCertificate(Proof):
     steps: int
 
     def proven(self) -> float:
-        fits_grid = 2 <= self.steps <= MOST_STEPS and self.steps % 2 == 0
+        fits_grid = 2 <= self.steps <= _MOST_STEPS and self.steps % 2 == 0
         if not (fits(self.workload) and fits_grid and self.weights.shape == (len(self.workload.components.sets),)):
             return -math.inf
         if not magnitudes_fit(self.weights) or self.weights.min() < 0 or not self.weights.max() > 0:
@@ -82,7 +82,7 @@ class SinglesCertificate(Proof):
 def fits(survey: Survey) -> bool:
     """True if the questions are about single attributes, few enough."""
     sets = survey.components.sets
-    return survey.symmetric and 0 < len(sets) <= MOST_ATTRIBUTES and all(len(members) == 1 for members in sets)
+    return survey.symmetric and 0 < len(sets) <= _MOST_ATTRIBUTES and all(len(members) == 1 for members in sets)
 
 
 def proved(survey: Survey, epsilon: float, weights: np.ndarray, steps: int, check: Check = unchecked) -> float:
@@ -113,9 +113,9 @@ class SinglesSearch:
         sizes = np.array([survey.shape[members[0]] for members in c.sets])
         alike, self._group = np.unique(np.stack([sizes, c.gram]), axis=1, return_inverse=True)
         self._sizes, self._weights, self._value = alike[0], np.ones(alike.shape[1]), 0.0
-        most = math.sqrt(MOST_WORK / np.sum(sizes[sizes <= MOST_VALUES] ** 2, initial=1))
+        most = math.sqrt(_MOST_WORK / np.sum(sizes[sizes <= _MOST_VALUES] ** 2, initial=1))
         self._steps = 2 * int(
-            min(max(FINE * (math.exp(epsilon) + 1), FEWEST), most, MOST_STEPS / 2) / 2
+            min(max(FINE * (math.exp(epsilon) + 1), FEWEST), most, _MOST_STEPS / 2) / 2
         )  # finer ones are twice as many
 
     def starts(self) -> Iterator[SinglesCertificate]:
@@ -161,7 +161,7 @@ def largest(
     F, more = np.zeros(steps // 2 + 1), 0.0
     for size, weight in zip(sizes, weights.tolist(), strict=True):
         check()
-        parts = size if size <= MOST_VALUES else 1
+        parts = size if size <= _MOST_VALUES else 1
         F, more = _step(h, weight, size), weight / (2 * parts * steps) ** 2 * _UP
         slope += weight * (size - 1)
         h = _chords(np.sqrt(F + more), parts, math.sqrt(slope))
@@ -174,7 +174,7 @@ def _step(h: np.ndarray, weight: float, size: int) -> np.ndarray:
     g, top = np.arange(steps + 1) / steps, float(h.max())
     t = np.concatenate([[0.0], np.geomspace(_RANGE, 1.0, _MULTIPLIERS) * top]) if top > 0 else np.zeros(1)
     worth = weight * g**2 + 2 * t[:, None] * h
-    S = _means(worth, size, steps // 2) if size <= MOST_VALUES else _hull(worth)[:, : steps // 2 + 1]
+    S = _means(worth, size, steps // 2) if size <= _MOST_VALUES else _hull(worth)[:, : steps // 2 + 1]
     s = np.linspace(0, 0.5, S.shape[1])
     found = S[-1] - t[-1] ** 2
     for k in range(len(t) - 1):

@@ -40,9 +40,9 @@ from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 from ldp_core.workloads.symmetry import Scheme
 
-# Cuts are added for at most MOST_ROUNDS, and only while WINDOW rounds together gain this share of the value: a single round may
+# Cuts are added for at most _MOST_ROUNDS, and only while WINDOW rounds together gain this share of the value: a single round may
 # gain nothing, because it only moves the moments to another place that is as good.
-MOST_ROUNDS = 16
+_MOST_ROUNDS = 16
 WINDOW = 4
 LEAST_GAIN = 1e-4
 
@@ -129,7 +129,7 @@ class SymmetricCertificate(AlikeProof):
 
 
 def symmetric_certificate(
-    workload: Workload, epsilon: float, stop: Callable[[], bool] = lambda: False, rounds: int = MOST_ROUNDS
+    workload: Workload, epsilon: float, stop: Callable[[], bool] = lambda: False, rounds: int = _MOST_ROUNDS
 ) -> SymmetricCertificate | None:
     """The relaxation's bound for a workload with a scheme; None for other workloads. Whole-number
     cuts are added in at most ``rounds`` rounds, until ``stop()``."""

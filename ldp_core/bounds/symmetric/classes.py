@@ -9,7 +9,7 @@ from ldp_core.workloads.symmetry import Scheme
 
 GOAL = 1e-6
 SHRINK = 0.2
-MOST_NEWTON = 60
+_MOST_NEWTON = 60
 SUFFICIENT = 1e-4
 SHORTEST = 1e-12
 CENTRED = 1e-14
@@ -107,7 +107,7 @@ class ClassRelaxation:
 
     def _centred(self, x: np.ndarray, tau: float) -> np.ndarray:
         """Newton's method with halving, from x on the previous centre."""
-        for _ in range(MOST_NEWTON):
+        for _ in range(_MOST_NEWTON):
             gradient, hessian = self._derivatives(x, tau)
             scale = 1 / np.sqrt(hessian.diagonal())
             scaled = scale[:, None] * hessian * scale + RIDGE * np.eye(len(x))

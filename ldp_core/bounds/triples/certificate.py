@@ -28,7 +28,7 @@ from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
 FEWEST_BITS = 3
-MOST_BITS = 12
+_MOST_BITS = 12
 # Pairs of types give the same bound for questions about a larger share of the attributes at once.
 HIGHEST_DEGREE = 2 / 3
 # The least gain on the bound by pairs of types, as a share.
@@ -59,7 +59,7 @@ def fits(workload: Workload) -> bool:
     """True if the workload treats all types alike but for the number of bits that differ, has few
     enough bits, and asks about not too many of them at once."""
     scheme = workload.symmetry_group.scheme
-    if scheme is None or not scheme.binary or not FEWEST_BITS <= scheme.classes - 1 <= MOST_BITS:
+    if scheme is None or not scheme.binary or not FEWEST_BITS <= scheme.classes - 1 <= _MOST_BITS:
         return False
     asked = np.flatnonzero(scheme.spectrum(workload.gram_column)[0])
     return bool(0 < asked.max(initial=0) <= HIGHEST_DEGREE * (scheme.classes - 1))

@@ -36,14 +36,14 @@ import numpy as np
 
 from ldp_core.bounds.proof import ABOVE, UNDERFLOW, U, exp_epsilon_minus_one, magnitudes_fit
 from ldp_core.bounds.triples import windows
-from ldp_core.bounds.triples.moments import MOST_COUNTED, Moments, known_of, moments
+from ldp_core.bounds.triples.moments import COUNTED_RECORDS, Moments, known_of, moments
 
-MOST_INTERVALS = 1_000
-MOST_CUTS = 4_000
-MOST_WINDOWS = 4_000
+_MOST_INTERVALS = 1_000
+_MOST_CUTS = 4_000
+_MOST_WINDOWS = 4_000
 # Larger whole numbers in cuts are refused, so that all in their forms is exact.
-MOST_MEMBERS = 64
-MOST_FLOOR = 2**17
+_MOST_MEMBERS = 64
+_MOST_FLOOR = 2**17
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class Duals:
         """True if the numbers have the shapes of a proof for an alphabet of this size, are in
         range, and the multipliers are not negative."""
         d, m, c, w = len(self.weights), len(self.values), len(self.cuts), len(self.windows)
-        few = 0 < m <= MOST_INTERVALS and c <= MOST_CUTS and w <= MOST_WINDOWS
-        if not (known_of(d, alphabet) and few and (c == 0 or alphabet**d <= MOST_COUNTED)):
+        few = 0 < m <= _MOST_INTERVALS and c <= _MOST_CUTS and w <= _MOST_WINDOWS
+        if not (known_of(d, alphabet) and few and (c == 0 or alphabet**d <= COUNTED_RECORDS)):
             return False
         known = moments(d, alphabet)
         shapes = (
@@ -99,7 +99,7 @@ class Duals:
         numbers = (self.weights, self.values, self.signs, self.sizing, self.whole, self.through)
         whole = np.array_equal(self.cuts, np.rint(self.cuts)) and np.array_equal(self.sizes, np.rint(self.sizes))
         small = (
-            np.abs(self.cuts[:, :d]).max(initial=0) <= MOST_MEMBERS and np.abs(self.cuts).max(initial=0) <= MOST_FLOOR
+            np.abs(self.cuts[:, :d]).max(initial=0) <= _MOST_MEMBERS and np.abs(self.cuts).max(initial=0) <= _MOST_FLOOR
         )
         low, high = self.sizes.T
         ordered = bool(np.all((low >= 0) & (low <= high) & (high <= known.types)))

@@ -38,7 +38,7 @@ whatever T is:
 All numbers in the forms are whole, or whole over n or n^2. They are small enough for bits to be
 exact in floating point. The numbers for more letters are rounded to the nearest, except those of
 `Moments.cube`, sums with a term for each letter of a record. Those of whole numbers are always
-exact (there are at most `MOST_COUNTED` records).
+exact (there are at most `COUNTED_RECORDS` records).
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ from math import comb
 
 import numpy as np
 
-MOST_BITS = 16
-MOST_LETTERS = 12
-MOST_TYPES = 2**28
+_MOST_BITS = 16
+_MOST_LETTERS = 12
+_MOST_TYPES = 2**28
 """Most letters of a record, for two letters in the alphabet and for more, and most records."""
-MOST_COUNTED = 2**20
+COUNTED_RECORDS = 2**20
 """If there are more records, whole-number constraints are not used."""
 # Whole numbers are exact in floating point up to here.
 EXACT = 2**53
@@ -65,8 +65,8 @@ def _choose(n: int, k: int) -> int:
 
 def known_of(length: int, alphabet: int) -> bool:
     """True if there are `Moments` of records of this length over an ``alphabet`` of this size."""
-    most = MOST_BITS if alphabet == 2 else MOST_LETTERS
-    return alphabet >= 2 and 2 <= length <= most and alphabet**length <= MOST_TYPES
+    most = _MOST_BITS if alphabet == 2 else _MOST_LETTERS
+    return alphabet >= 2 and 2 <= length <= most and alphabet**length <= _MOST_TYPES
 
 
 @cache

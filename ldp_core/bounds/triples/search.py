@@ -10,7 +10,7 @@ import numpy as np
 from ldp_core.bounds.proof import exp_epsilon_minus_one
 from ldp_core.bounds.triples import examples, windows
 from ldp_core.bounds.triples.duals import Duals
-from ldp_core.bounds.triples.moments import MOST_COUNTED
+from ldp_core.bounds.triples.moments import COUNTED_RECORDS
 from ldp_core.bounds.triples.relaxation import Relaxation, Solution
 from ldp_core.run import Check, unchecked
 
@@ -228,7 +228,7 @@ class TriplesSearch:
 
     def _solved(self, weights: np.ndarray, sizes: Sizes, enough: float = 0.0) -> Solution | None:
         """The best of some solutions with more and more cuts, its ratio as proved, the first that is ``enough``; None where none is found."""
-        best, few = None, sizes[0] <= _FEW and self.types <= MOST_COUNTED
+        best, few = None, sizes[0] <= _FEW and self.types <= COUNTED_RECORDS
         cuts = np.zeros((0, self.relaxation.known.length + 2))
         if few and self._known:
             nearest = min(self._known, key=lambda own: abs(np.log(own[0] * own[1] / (sizes[0] * sizes[1]))))

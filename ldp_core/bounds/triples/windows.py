@@ -30,7 +30,7 @@ GROUPS = 4
 WIDTH = 56
 UNIT = 2.0**-30
 # More wide windows are refused: to go through all sets takes a tenth of a second for each.
-MOST_WIDE = 400
+WIDE_WINDOWS = 400
 _AT_ONCE = 256
 
 _LINES = sorted({tuple(sorted((u, v, u ^ v))) for u in range(1, 16) for v in range(1, 16) if u != v})
@@ -69,7 +69,7 @@ def valid(windows: np.ndarray, bits: int) -> bool:
     four, (b, c) = groups[~five], groups[five, 2:].T
     within = four.min(initial=1) >= 1 and four.sum(axis=1).max(initial=0) <= bits
     within &= min(b.min(initial=1), c.min(initial=1)) >= 1 and (4 * b + c).max(initial=0) <= bits
-    few = five.sum() <= MOST_WIDE and not forms[five, wide.CLASSES :].any()
+    few = five.sum() <= WIDE_WINDOWS and not forms[five, wide.CLASSES :].any()
     return bool(whole and within and few and np.abs(forms).max(initial=0) <= 1)
 
 

@@ -5,7 +5,6 @@ row-major order. All are frozen pydantic models: the same object encodes the dat
 configuration, where it says for every part whether it was declared or taken from the data.
 """
 
-from ldp_core.data.domain.attributes import MAX_TYPES as MAX_TYPES
 from ldp_core.data.domain.attributes import CategoricalAttribute as CategoricalAttribute
 from ldp_core.data.domain.attributes import EncodedRows as EncodedRows
 from ldp_core.data.domain.attributes import Encoding as Encoding
@@ -15,7 +14,6 @@ from ldp_core.data.domain.attributes import build as build
 from ldp_core.data.domain.attributes import check_size as check_size
 from ldp_core.data.domain.dates import DateAttribute as DateAttribute
 from ldp_core.data.domain.dates import Unit as Unit
-from ldp_core.data.domain.numbers import MAX_BINS as MAX_BINS
 from ldp_core.data.domain.numbers import Edge as Edge
 from ldp_core.data.domain.numbers import NumericAttribute as NumericAttribute
 from ldp_core.data.domain.numbers import RangeAttribute as RangeAttribute

@@ -13,10 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import ErrorDetails
 
 from ldp_core.data import columns
+from ldp_core.limits import MOST_LISTED_TYPES
 from ldp_core.wording import quote_examples, quoted
-
-MAX_TYPES = 2048
-"""Most types a domain may have when its mechanism is an explicit matrix; transforms and trees go further."""
 
 # Marks used while encoding, before the attribute's rules turn them into types or drop them.
 MISSING = -1
@@ -65,10 +63,10 @@ class Places:
 
 
 def check_size(size: int, what: str = "this domain") -> None:
-    """Raise ValueError when `size` types are more than `MAX_TYPES`."""
-    if size > MAX_TYPES:
+    """Raise ValueError when `size` types are more than `MOST_LISTED_TYPES`."""
+    if size > MOST_LISTED_TYPES:
         raise ValueError(
-            f"{size:,} types are too many for {what}: at most {MAX_TYPES:,} are allowed. "
+            f"{size:,} types are too many for {what}: at most {MOST_LISTED_TYPES:,} are allowed. "
             "Use coarser bins, merge rare categories into (other), or leave an attribute out."
         )
 

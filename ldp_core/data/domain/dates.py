@@ -12,10 +12,10 @@ from pydantic import Field, model_validator
 
 from ldp_core.data import columns
 from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Places
+from ldp_core.limits import MOST_BINS
 from ldp_core.wording import quote_examples, quoted
 
 Unit = Literal["day", "week", "month", "quarter", "year"]
-MAX_PERIODS = 2**22
 
 _TIME = r"(?:[T ]+\d{1,2}:\d\d.*)?"
 _YEAR_FIRST = re.compile(rf"(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}}){_TIME}|(\d{{4}})(\d\d)(\d\d)", re.ASCII)
@@ -70,8 +70,8 @@ class DateAttribute(BaseAttribute):
         count = self._ordinary_size()
         if count < 1:
             raise ValueError(f"the dates cannot go from {self.first} to {self.last}: give the earlier one first.")
-        if count > MAX_PERIODS:
-            raise ValueError(f"{count:,} {self.unit}s are too many: at most {MAX_PERIODS:,} are allowed.")
+        if count > MOST_BINS:
+            raise ValueError(f"{count:,} {self.unit}s are too many: at most {MOST_BINS:,} are allowed.")
         return self
 
     def _start(self) -> int:

@@ -12,9 +12,7 @@ from pydantic import Field, model_validator
 
 from ldp_core.data import columns
 from ldp_core.data.domain.attributes import MISSING, OUTSIDE, BaseAttribute, Places
-
-MAX_BINS = 2**22
-"""Most bins of a regular range: what trees and transforms can do."""
+from ldp_core.limits import MOST_BINS
 
 # The bound keeps differences of edges finite.
 Edge = Annotated[float, Field(ge=-1e300, le=1e300, allow_inf_nan=False)]
@@ -121,13 +119,13 @@ class RangeAttribute(BinnedAttribute):
     provided that every bin holds one: 0 to 9 fits 4 bins (0-2, 3-5, 6-8, 9) but not 7.
 
     Attributes: `low`, `high` of magnitude 1e300 at most (whole numbers below 2^51 where `integer`), `bins` from 1 to
-    `MAX_BINS`; the others are as in `NumericAttribute`.
+    `MOST_BINS`; the others are as in `NumericAttribute`.
     """
 
     kind: Literal["range"] = "range"
     low: Edge
     high: Edge
-    bins: int = Field(ge=1, le=MAX_BINS)
+    bins: int = Field(ge=1, le=MOST_BINS)
     integer: bool = False
     non_numbers: Literal["refuse", "missing"] = "refuse"
     outside: Literal["other", "clamp", "refuse"] = "refuse"

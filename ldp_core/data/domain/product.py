@@ -12,17 +12,10 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from ldp_core.data.domain.attributes import (
-    MAX_TYPES,
-    CategoricalAttribute,
-    EncodedRows,
-    Encoding,
-    check_size,
-    checked_indices,
-)
+from ldp_core.data.domain.attributes import CategoricalAttribute, EncodedRows, Encoding, check_size, checked_indices
 from ldp_core.data.domain.dates import DateAttribute
 from ldp_core.data.domain.numbers import NumericAttribute, RangeAttribute
-from ldp_core.people import MOST_COMBINATIONS
+from ldp_core.limits import MOST_COMBINATIONS, MOST_LISTED_TYPES
 from ldp_core.wording import magnitude, quote_examples
 
 _LARGEST_INDEX = 2**62
@@ -89,13 +82,13 @@ class Domain(BaseModel):
 
     @property
     def type_labels(self) -> Sequence[str]:
-        """The labels of all types, made as they are asked for where there are more than `MAX_TYPES`."""
-        return tuple(self.labels()) if self.size <= MAX_TYPES else TypeLabels(self)
+        """The labels of all types, made as they are asked for where there are more than `MOST_LISTED_TYPES`."""
+        return tuple(self.labels()) if self.size <= MOST_LISTED_TYPES else TypeLabels(self)
 
     def labels(self, indices: np.ndarray | None = None) -> list[str]:
         """Labels of some types (all by default): "20-29" for one attribute, "age 20-29, income >50K" for several.
 
-        All labels of a domain larger than `MAX_TYPES` are refused with a ValueError: ask for the ones you need.
+        All labels of a domain larger than `MOST_LISTED_TYPES` are refused with a ValueError: ask for the ones you need.
         """
         if indices is None:
             check_size(self.size, "listing all labels")

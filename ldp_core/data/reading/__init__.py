@@ -1,6 +1,6 @@
 """Files to tables: CSV and its kin, Parquet, Excel, database files. Every refusal is one clear sentence.
 
-* `load`: an uploaded file (its bytes, at most `MAX_BYTES`); `read`: the same for UTF-8 text and Parquet only.
+* `load`: an uploaded file (its bytes, at most `MOST_UPLOAD_BYTES`); `read`: the same for UTF-8 text and Parquet only.
 * `query`: one SELECT over a local SQLite or DuckDB file, which can read that file and nothing else.
 * `LocalTable`: a CSV or Parquet file of any size by its path, counted by DuckDB in flat memory.
 * `watched`: what is read inside it can be cancelled.
@@ -15,7 +15,8 @@ from pathlib import PurePath
 
 import pandas as pd
 
-from ldp_core.data.reading import limits as limits
+from ldp_core import limits
+from ldp_core.data.reading import limits_in_words as limits_in_words
 from ldp_core.data.reading.child import rows_of, run, table_of
 from ldp_core.data.reading.common import EXCEL_ENDINGS as EXCEL_ENDINGS
 from ldp_core.data.reading.common import PARQUET_ENDINGS as PARQUET_ENDINGS
@@ -24,7 +25,6 @@ from ldp_core.data.reading.common import UnreadableTable as UnreadableTable
 from ldp_core.data.reading.common import check_rows
 from ldp_core.data.reading.database import database_tables as database_tables
 from ldp_core.data.reading.database import query as query
-from ldp_core.data.reading.limits import MAX_BYTES as MAX_BYTES
 from ldp_core.data.reading.local import LocalTable as LocalTable
 from ldp_core.data.reading.local import TooManyRows as TooManyRows
 from ldp_core.data.reading.options import ENCODINGS as ENCODINGS
@@ -34,6 +34,9 @@ from ldp_core.data.reading.stored import frame_of, type_notes
 from ldp_core.data.reading.text import read_text
 from ldp_core.data.reading.watch import Stopped as Stopped
 from ldp_core.data.reading.watch import watched as watched
+
+IN_PROCESS = 32 * limits.MB
+"""Text files up to this size are read without a process of their own: a few seconds at most."""
 
 _MAGIC = {
     b"\x89PNG": "a PNG image",
@@ -53,7 +56,7 @@ def load(content: bytes, filename: str, options: ReadOptions | None = None) -> L
     """Read an uploaded file.
 
     Args:
-        content: the whole file, at most `MAX_BYTES`.
+        content: the whole file, at most `MOST_UPLOAD_BYTES`.
         filename: its name; the ending says what it should be (.csv .tsv .tab .txt .data .dat, .parquet .pq,
             .xlsx .xlsm).
 
@@ -77,22 +80,22 @@ _MEND = "keep only the columns or rows you need."
 
 
 def _text(content: bytes, options: ReadOptions) -> Loaded:
-    if len(content) <= limits.IN_PROCESS:
-        table, used, notes = read_text(content, options, limits.TEXT)
+    if len(content) <= IN_PROCESS:
+        table, used, notes = read_text(content, options, limits.READ_TEXT)
     else:
-        written, found = run("text", options.model_dump(), limits.TEXT, content, _MEND)
+        written, found = run("text", options.model_dump(), limits.READ_TEXT, content, _MEND)
         table, used, notes = table_of(written), ReadOptions(**found["options"]), found["notes"]
     return Loaded(frame_of(table), used, tuple(notes))
 
 
 def _parquet(content: bytes, options: ReadOptions) -> Loaded:
-    written, _ = run("parquet", options.model_dump(), limits.PARQUET, content, _MEND)
+    written, _ = run("parquet", options.model_dump(), limits.READ_PARQUET, content, _MEND)
     table = table_of(written)
     return Loaded(frame_of(table), options, tuple(type_notes(table.schema)))
 
 
 def _excel(content: bytes, options: ReadOptions) -> Loaded:
-    written, found = run("excel", options.model_dump(), limits.EXCEL, content, "save the table as CSV or Parquet.")
+    written, found = run("excel", options.model_dump(), limits.READ_EXCEL, content, "save the table as CSV or Parquet.")
     table = pd.DataFrame(rows_of(written), columns=found["names"], dtype=object)
     used = options.model_copy(update={"header": found["header"], "sheet": found["sheet"]})
     return Loaded(table, used, tuple(found["notes"]), tuple(found["sheets"]))
@@ -115,9 +118,9 @@ def _check_content(content: bytes, ending: str) -> None:
     """Refuse what is empty, too large, or plainly something other than its ending says."""
     if not content:
         raise UnreadableTable("This file is empty: choose one with a header line and at least one row.")
-    if len(content) > limits.MAX_BYTES:
+    if len(content) > limits.MOST_UPLOAD_BYTES:
         raise UnreadableTable(
-            f"This file has {len(content) / 2**20:,.0f} MB and at most {limits.MAX_BYTES / 2**20:,.0f} MB are read: "
+            f"This file has {len(content) / 2**20:,.0f} MB and at most {limits.MOST_UPLOAD_BYTES / 2**20:,.0f} MB are read: "
             "keep only the columns you need, or save it as Parquet."
         )
     for magic, kind in _MAGIC.items():

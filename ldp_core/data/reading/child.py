@@ -24,8 +24,9 @@ from typing import IO, Any
 import pyarrow as pa
 
 from ldp_core.data.reading.common import UnreadableTable
-from ldp_core.data.reading.limits import Limits, too_long, too_much
+from ldp_core.data.reading.limits_in_words import too_long, too_much
 from ldp_core.data.reading.watch import watch
+from ldp_core.limits import Limits
 
 _HERE = Path(__file__).parent
 _PLACES = {

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ldp_core.data.reading.limits import MAX_COLUMNS, MAX_NAME
+from ldp_core.limits import MOST_COLUMN_NAME, MOST_COLUMNS
 from ldp_core.wording import quoted
 
 TEXT_ENDINGS = {".csv", ".tsv", ".tab", ".txt", ".data", ".dat"}
@@ -38,17 +38,17 @@ def numbered(width: int) -> list[str]:
 
 
 def check_columns(names: list[str]) -> None:
-    """Refuse a table of no columns or more than `MAX_COLUMNS`, names beyond `MAX_NAME`, or two columns of one name."""
+    """Refuse a table of no columns or more than `MOST_COLUMNS`, names beyond `MOST_COLUMN_NAME`, or two columns of one name."""
     if not names:
         raise UnreadableTable("This table has no columns: choose one with at least one.")
-    if len(names) > MAX_COLUMNS:
+    if len(names) > MOST_COLUMNS:
         raise UnreadableTable(
-            f"This table has {len(names):,} columns and at most {MAX_COLUMNS} are read: keep only the ones you need."
+            f"This table has {len(names):,} columns and at most {MOST_COLUMNS} are read: keep only the ones you need."
         )
-    long = [i for i, name in enumerate(names, 1) if len(name) > MAX_NAME]
+    long = [i for i, name in enumerate(names, 1) if len(name) > MOST_COLUMN_NAME]
     if long:
         raise UnreadableTable(
-            f"The name of column {long[0]} has {len(names[long[0] - 1]):,} characters and at most {MAX_NAME} are read: "
+            f"The name of column {long[0]} has {len(names[long[0] - 1]):,} characters and at most {MOST_COLUMN_NAME} are read: "
             "shorten it, or say that the first line is not a header."
         )
     twice = [name for name, times in Counter(names).items() if times > 1]

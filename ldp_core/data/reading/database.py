@@ -1,6 +1,6 @@
 """One SELECT over a local SQLite or DuckDB file: it can read that file and nothing else, and change nothing.
 
-It runs in a process of its own, within the limits `limits.QUERY`.
+It runs in a process of its own, within the limits `limits.READ_QUERY`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from ldp_core.data.reading import limits
+from ldp_core import limits
 from ldp_core.data.reading.child import rows_of, run, table_of
 from ldp_core.data.reading.common import UnreadableTable, column_names, first_line
+from ldp_core.data.reading.limits_in_words import MEND
 from ldp_core.data.reading.options import Loaded, ReadOptions
 from ldp_core.data.reading.stored import frame_of, frame_of_rows, type_notes, with_ordered_enums
 
@@ -26,7 +27,7 @@ def database_tables(path: str) -> tuple[str, ...]:
     Raises:
         UnreadableTable: no such file, or neither SQLite nor DuckDB.
     """
-    return tuple(map(str, _run(path, "", limits.QUERY)[0].iloc[:, 0]))
+    return tuple(map(str, _run(path, "", limits.READ_QUERY)[0].iloc[:, 0]))
 
 
 def query(path: str, sql: str, *, names: tuple[str, ...] = (), time_limit: float | None = None) -> Loaded:
@@ -39,7 +40,7 @@ def query(path: str, sql: str, *, names: tuple[str, ...] = (), time_limit: float
         path: of the file, on the machine this runs on.
         sql: one statement.
         names: names for all the columns, instead of the query's.
-        time_limit: seconds, instead of those of `limits.QUERY`.
+        time_limit: seconds, instead of those of `limits.READ_QUERY`.
 
     Raises:
         UnreadableTable: no such file, or a query that fails, is not one SELECT, takes too long, or returns too much or
@@ -47,7 +48,7 @@ def query(path: str, sql: str, *, names: tuple[str, ...] = (), time_limit: float
     """
     if not sql.strip():
         raise UnreadableTable("The query is empty: write one such as SELECT age, sex FROM people.")
-    allowed = limits.QUERY if time_limit is None else replace(limits.QUERY, seconds=time_limit)
+    allowed = limits.READ_QUERY if time_limit is None else replace(limits.READ_QUERY, seconds=time_limit)
     table, notes = _run(path, sql, allowed)
     table.columns = column_names([str(name) for name in table.columns], names)
     if len(table) == 0:
@@ -76,10 +77,10 @@ def _run(path: str, sql: str, allowed: limits.Limits) -> tuple[pd.DataFrame, tup
         start = opened.read(16)
     task = {"path": str(file), "sql": sql}
     if start == _SQLITE_MAGIC:
-        written, found = run("sqlite", task, allowed, b"", limits.MEND)
+        written, found = run("sqlite", task, allowed, b"", MEND)
         return frame_of_rows(rows_of(written), found["names"]), ()
     if start[8:12] == _DUCKDB_MAGIC:
-        written, _ = run("duck", task, allowed, b"", limits.MEND)
+        written, _ = run("duck", task, allowed, b"", MEND)
         table = table_of(written)
         return frame_of(table, with_ordered_enums(table.schema)), tuple(type_notes(table.schema))
     raise UnreadableTable("This file is neither an SQLite nor a DuckDB database: choose one, or load it as a table.")

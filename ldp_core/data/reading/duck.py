@@ -8,7 +8,8 @@ import duckdb
 import pyarrow as pa
 
 from ldp_core.data.reading.common import UnreadableTable, check_cells, in_words
-from ldp_core.data.reading.limits import LOCAL, MEND, Limits, too_much
+from ldp_core.data.reading.limits_in_words import MEND, too_much
+from ldp_core.limits import READ_LOCAL, Limits
 
 TABLES = "SELECT table_name FROM information_schema.tables ORDER BY table_name"
 BATCH = 4096
@@ -16,7 +17,7 @@ SETTINGS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",  # otherwise a query can read variables of this program
-    "memory_limit": f"{LOCAL.memory // 2**20}MiB",
+    "memory_limit": f"{READ_LOCAL.memory // 2**20}MiB",
     "temp_directory": "",  # rows are never written to disk
     "max_temp_directory_size": "0B",
 }

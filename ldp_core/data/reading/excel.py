@@ -17,7 +17,7 @@ import openpyxl
 from openpyxl.utils import get_column_letter
 
 from ldp_core.data.reading.common import UnreadableTable, check_columns, check_rows, column_names, numbered
-from ldp_core.data.reading.limits import MAX_COLUMN_NUMBER, MAX_PARTS, MAX_ROW_NUMBER, Limits
+from ldp_core.limits import MOST_SHEET_COLUMNS, MOST_SHEET_ROWS, MOST_WORKBOOK_PARTS, Limits
 from ldp_core.wording import quote_examples, quoted
 
 _BATCH = 4096
@@ -83,7 +83,7 @@ def _open(content: bytes, limits: Limits, formulas: bool = False) -> openpyxl.Wo
         parts = archive.infolist()
     # A part is never unpacked past the size it declares, so the declared sizes bound the memory.
     size = sum(part.file_size for part in parts)
-    if len(parts) > MAX_PARTS or size > limits.unpacked:
+    if len(parts) > MOST_WORKBOOK_PARTS or size > limits.unpacked:
         raise UnreadableTable(
             f"This workbook unpacks to {size / 2**20:,.0f} MB in {len(parts):,} parts, more than the "
             f"{limits.unpacked // 2**20} MB that are read: save the table alone as CSV or Parquet."
@@ -119,9 +119,9 @@ def _walk(sheet: Any) -> Iterator[tuple[int, tuple[object, ...]]]:
     sheet.reset_dimensions()
     for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
         # openpyxl fills the gap before a row with blank ones, however large its number.
-        if number > MAX_ROW_NUMBER or len(row) > MAX_COLUMN_NUMBER:
+        if number > MOST_SHEET_ROWS or len(row) > MOST_SHEET_COLUMNS:
             raise UnreadableTable(
-                f"This sheet has a cell beyond row {MAX_ROW_NUMBER:,} or column {MAX_COLUMN_NUMBER:,}, the last that Excel "
+                f"This sheet has a cell beyond row {MOST_SHEET_ROWS:,} or column {MOST_SHEET_COLUMNS:,}, the last that Excel "
                 "knows: save the table as CSV or Parquet."
             )
         yield number, row

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 _CHUNK = 2**22
-_LF, _CR = b"\n", b"\r"
+_LF = b"\n"
+_CR = b"\r"
 
 
 def chunks(path: Path, check: Callable[[], None]) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from ldp_core.data.reading import limits
+from ldp_core import limits
 from ldp_core.data.reading.common import (
     PARQUET_ENDINGS,
     TEXT_ENDINGS,
@@ -29,15 +29,15 @@ from ldp_core.data.reading.common import (
 )
 from ldp_core.data.reading.database import checked_path
 from ldp_core.data.reading.duck import BATCH, ERRORS, LOCKS, SETTINGS, identifier, literal
+from ldp_core.data.reading.limits_in_words import too_long
 from ldp_core.data.reading.local_text import LocalText, look
 from ldp_core.data.reading.options import ReadOptions
 from ldp_core.data.reading.stored import frame_of, is_ordered, type_notes
 from ldp_core.data.reading.text import with_points
 from ldp_core.data.reading.watch import Watch, watch
+from ldp_core.limits import MOST_DISTINCT_ROWS
 from ldp_core.wording import quoted
 
-MAX_DISTINCT = 5_000_000
-"""Most distinct rows `counts` returns."""
 KEPT_BYTES = 2**27
 """Counts are kept for the column sets asked about last, up to this size: other bins, and fewer columns, then need no further look
 at the file."""
@@ -102,7 +102,7 @@ class LocalTable:
         with self._query("SELECT * FROM source LIMIT 0", by_arrow=False) as result:
             self._stored = dict(zip(self.columns, result.columns, strict=True))
 
-    def counts(self, columns: list[str], most: int = MAX_DISTINCT) -> tuple[pd.DataFrame, np.ndarray]:
+    def counts(self, columns: list[str], most: int = MOST_DISTINCT_ROWS) -> tuple[pd.DataFrame, np.ndarray]:
         """The distinct rows of some columns, and how many rows hold each: (k, columns) and (k,) int64.
 
         Raises:
@@ -154,7 +154,7 @@ class LocalTable:
             f"GROUP BY GROUPING SETS ({', '.join(own)})"
         )
         with self._query(sql) as result:
-            found = _fetch(result, MAX_DISTINCT)
+            found = _fetch(result, MOST_DISTINCT_ROWS)
         which = found.column("which").to_numpy()
         for needed in sets.values():
             bits = sum(1 << (len(every) - 1 - i) for i, name in enumerate(every) if name not in needed)
@@ -306,7 +306,7 @@ def _followed(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 
 def _late(guard: Watch) -> bool:
-    return time.monotonic() - guard.begun > limits.LOCAL.seconds
+    return time.monotonic() - guard.begun > limits.READ_LOCAL.seconds
 
 
 def _check(guard: Watch) -> None:
@@ -314,7 +314,7 @@ def _check(guard: Watch) -> None:
     guard.check()
     if _late(guard):
         mend = "choose fewer columns, or save the file as Parquet, which is read faster."
-        raise UnreadableTable(limits.too_long(limits.LOCAL.seconds, mend))
+        raise UnreadableTable(too_long(limits.READ_LOCAL.seconds, mend))
 
 
 def _fetch(result: duckdb.DuckDBPyRelation, most: int) -> pa.Table:
@@ -324,8 +324,8 @@ def _fetch(result: duckdb.DuckDBPyRelation, most: int) -> pa.Table:
     for batch in reader:
         batches.append(batch)
         rows, size = rows + batch.num_rows, size + batch.nbytes
-        check_cells(rows, batch.num_columns, limits.LOCAL.cells)
-        if size > limits.LOCAL.unpacked or rows > most:
+        check_cells(rows, batch.num_columns, limits.READ_LOCAL.cells)
+        if size > limits.READ_LOCAL.unpacked or rows > most:
             raise TooManyRows(_TOO_MANY)
     return pa.Table.from_batches(batches, reader.schema)
 

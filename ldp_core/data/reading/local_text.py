@@ -21,9 +21,9 @@ from ldp_core.data.reading.duck import literal
 from ldp_core.data.reading.line_ends import blank_at_end, chunks, mixed, number_of_ends
 from ldp_core.data.reading.options import ReadOptions
 from ldp_core.data.reading.text import comma_columns, comma_notes, decode, has_header, sniff, without_hint
+from ldp_core.limits import MOST_CELL_CHARACTERS
 
 _SAMPLE = 65536
-LONGEST_LINE = 2**24
 # DuckDB reads these itself; other encodings would need an extension.
 _DUCKDB_ENCODINGS = ("utf-8", "latin-1")
 
@@ -49,7 +49,7 @@ class LocalText:
         return (
             f"read_csv({literal(self.path)}, auto_detect=false, header={str(self.options.header).lower()}, columns={{{types}}}, "
             f"skip={self.skip}, delim={literal(self.options.delimiter)}, quote='\"', escape='\"', "
-            f"encoding='{self.options.encoding}', strict_mode=true, null_padding=false, max_line_size={LONGEST_LINE})"
+            f"encoding='{self.options.encoding}', strict_mode=true, null_padding=false, max_line_size={MOST_CELL_CHARACTERS})"
         )
 
     def blank(self) -> int:
@@ -71,7 +71,7 @@ class LocalText:
             skip_rows_after_names=int(bool(self.options.header)),
             encoding=self.options.encoding or "utf-8",
             use_threads=False,
-            block_size=LONGEST_LINE,
+            block_size=MOST_CELL_CHARACTERS,
         )
         layout = pa.csv.ParseOptions(
             delimiter=self.options.delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
-from ldp_core.data.reading.limits import MAX_COLUMNS
+from ldp_core.limits import MOST_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ class ReadOptions(BaseModel):
     encoding: Encoding | None = None
     decimal: Literal[".", ","] | None = None
     header: bool | None = None
-    names: Annotated[tuple[str, ...], Strict(False), Field(max_length=MAX_COLUMNS)] = ()
+    names: Annotated[tuple[str, ...], Strict(False), Field(max_length=MOST_COLUMNS)] = ()
     sheet: str | None = None
 
     @field_validator("delimiter")

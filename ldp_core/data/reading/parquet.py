@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from ldp_core.data.reading.common import UnreadableTable, check_cells, column_names
-from ldp_core.data.reading.limits import Limits
+from ldp_core.limits import Limits
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from sys import getsizeof
 from typing import Any, BinaryIO
 
 from ldp_core.data.reading.common import UnreadableTable, check_cells, in_words
-from ldp_core.data.reading.limits import MEND, Limits, too_much
+from ldp_core.data.reading.limits_in_words import MEND, too_much
+from ldp_core.limits import Limits
 
 TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY name"
 _BATCH = 4096

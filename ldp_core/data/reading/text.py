@@ -22,8 +22,8 @@ from ldp_core.data.reading.common import (
     column_names,
     numbered,
 )
-from ldp_core.data.reading.limits import Limits
 from ldp_core.data.reading.options import ReadOptions
+from ldp_core.limits import Limits
 from ldp_core.wording import quote_examples
 
 _DELIMITERS = ",;\t|"

@@ -15,7 +15,7 @@ import sys
 from typing import BinaryIO
 
 from ldp_core.data.reading.common import UnreadableTable
-from ldp_core.data.reading.limits import Limits
+from ldp_core.limits import Limits
 
 TASKS = {name: f"ldp_core.data.reading.{name}" for name in ("text", "parquet", "excel", "sqlite", "duck")}
 TASKS["proof"] = "ldp_core.designs.proof_check"

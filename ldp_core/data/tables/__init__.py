@@ -22,7 +22,7 @@ from ldp_core.data.reading import ReadOptions as ReadOptions
 from ldp_core.data.reading import TooManyRows as TooManyRows
 from ldp_core.data.reading import UnreadableTable as UnreadableTable
 from ldp_core.data.reading import database_tables as database_tables
-from ldp_core.data.reading import limits as limits
+from ldp_core.data.reading import limits_in_words as limits_in_words
 from ldp_core.data.reading import load as load
 from ldp_core.data.reading import query as query
 from ldp_core.data.reading import read as read
@@ -62,7 +62,6 @@ from ldp_core.data.tables.summary import can_count as can_count
 from ldp_core.data.tables.summary import counts_column as counts_column
 from ldp_core.data.tables.summary import identifies as identifies
 from ldp_core.data.tables.summary import summarise as summarise
-from ldp_core.data.tables.survey_columns import MOST_CATEGORIES as MOST_CATEGORIES
 from ldp_core.data.tables.survey_columns import Suggestion as Suggestion
 from ldp_core.data.tables.survey_columns import fitting as fitting
 from ldp_core.data.tables.survey_columns import suggest_for_survey as suggest_for_survey

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.domain import MAX_TYPES, CategoricalAttribute, Missing, Origin, build
+from ldp_core.data.domain import CategoricalAttribute, Missing, Origin, build
 from ldp_core.data.population import check_types, checked_name
+from ldp_core.limits import MOST_LISTED_TYPES
 from ldp_core.wording import quote_examples, quoted
 
 
@@ -41,7 +42,7 @@ def categorical_attribute(
         weights: (rows,) people each row stands for; one each by default.
 
     Raises:
-        ValueError: fewer than two types or more than `MAX_TYPES`, repeated or blank declared values, contradictory
+        ValueError: fewer than two types or more than `MOST_LISTED_TYPES`, repeated or blank declared values, contradictory
             choices, a merged text that the column does not hold.
     """
     if rare_below < 0:
@@ -127,17 +128,17 @@ def _as_stated(order: tuple[str, ...], pairs: dict[str, str], users: dict[str, i
 
 def _check_kept(column: columns.Column, users: np.ndarray, kept: np.ndarray, rare_below: int) -> None:
     """Refuse, with what would help, when the categories `kept` (a mask; each has `users`) are none or too many."""
-    if kept.sum() > MAX_TYPES:
+    if kept.sum() > MOST_LISTED_TYPES:
         # Room for "(other)" and "(missing)" beside the values that remain.
         users = np.sort(users[kept])[::-1]
-        enough = int(users[MAX_TYPES - 2]) + 1
+        enough = int(users[MOST_LISTED_TYPES - 2]) + 1
         way = (
             f"merge values with fewer than {enough:,} users into (other)"
             if users[0] >= enough
             else "choose another column"
         )
         raise ValueError(
-            f"{kept.sum():,} distinct values in {column.name}, and a domain holds at most {MAX_TYPES:,}: "
+            f"{kept.sum():,} distinct values in {column.name}, and a domain holds at most {MOST_LISTED_TYPES:,}: "
             f"bin it as numbers, or {way}."
         )
     if kept.any():

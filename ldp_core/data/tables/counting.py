@@ -13,10 +13,9 @@ from ldp_core.data import columns
 from ldp_core.data.domain import Attribute, Domain, EncodedRows
 from ldp_core.data.reading import LocalTable
 from ldp_core.data.reading.local import TooManyRows
-from ldp_core.people import MOST_CELLS, MOST_VALUES, Records, smallest_type
+from ldp_core.limits import MOST_COUNTED_USERS, MOST_TABLE_CELLS, MOST_VALUES
+from ldp_core.people import Records, smallest_type
 from ldp_core.wording import quoted
-
-MOST_USERS = 2**53
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Tally:
     """Users of each type.
 
     Attributes:
-        counts: (n,) int64, in the order of the domain's types (C order of its attributes); past `MOST_CELLS` types the
+        counts: (n,) int64, in the order of the domain's types (C order of its attributes); past `MOST_TABLE_CELLS` types the
             people themselves.
         users: their sum.
         dropped: users left out for a missing value.
@@ -59,7 +58,7 @@ def tally(
     domain = domain if isinstance(domain, Domain) else Domain(attributes=(domain,))
     if isinstance(table, pd.Series) and len(domain.attributes) > 1:
         raise ValueError("a single column cannot fill several attributes: pass the whole table.")
-    counted, report = _Counts(domain) if domain.size <= MOST_CELLS else _Rows(domain), _Report()
+    counted, report = _Counts(domain) if domain.size <= MOST_TABLE_CELLS else _Rows(domain), _Report()
     for frame, times in _chunks(table, domain, weights):
         users = times * checked_weights(frame, weights)
         parts = domain.encode_rows(frame, None if weights is None and not isinstance(table, LocalTable) else users)
@@ -126,7 +125,7 @@ def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np
         numbers = np.asarray(weights, dtype=float)
         if numbers.shape != (len(table),):
             raise ValueError(f"there are {numbers.size:,} counts for {len(table):,} rows: give one for each row.")
-    bad = ~((numbers >= 0) & (numbers == np.floor(numbers)) & (numbers <= MOST_USERS))
+    bad = ~((numbers >= 0) & (numbers == np.floor(numbers)) & (numbers <= MOST_COUNTED_USERS))
     if bad.any():
         shown = f"{table[weights].iloc[int(np.argmax(bad))]}" if isinstance(weights, str) else numbers[bad][0]
         raise ValueError(
@@ -134,7 +133,7 @@ def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np
             f"in row {int(np.argmax(bad)) + 1:,}: choose the column that holds the counts, or mend them."
         )
     # The sum of floats may be rounded down to the limit; that of whole numbers overflows far beyond it.
-    if numbers.sum() > MOST_USERS or numbers.astype(np.int64).sum() > MOST_USERS:
+    if numbers.sum() > MOST_COUNTED_USERS or numbers.astype(np.int64).sum() > MOST_COUNTED_USERS:
         raise ValueError(f"the counts in {what} add up to more than 2^53 users: check the column.")
     return numbers.astype(np.int64)
 
@@ -202,7 +201,7 @@ def _chunks(
         yield table, np.ones(len(table), dtype=np.int64)
         return
     needed = columns_needed([attribute.name for attribute in domain.attributes], weights)
-    if domain.size <= MOST_CELLS:
+    if domain.size <= MOST_TABLE_CELLS:
         try:
             yield table.counts(needed)
             return

@@ -26,12 +26,9 @@ from ldp_core.data.tables.recipes import (
     NumericRecipe,
     build_attribute,
 )
+from ldp_core.limits import MOST_CATEGORY_NAME, MOST_EDITED_ROWS
 from ldp_core.wording import quote_examples, quoted
 
-MAX_ROWS = 5000
-"""Most rows of a table of categories: what a browser still edits smoothly."""
-MAX_NAME = 200
-"""Most characters of a name that a person gives a category; a text of the data may be longer."""
 _LARGEST_EDGE = 1e300
 
 
@@ -55,7 +52,7 @@ def category_table(
     Returns:
         Columns `value` (the text), `people` (int64; absent without a column), `category` (what it counts in; for a text
         outside, the label of "(other)", or None where such texts are refused) and `order` (Int64: 1, 2, ... by category, NA
-        outside). At most `MAX_ROWS` rows; `attrs["left_out"]` is how many more there were.
+        outside). At most `MOST_EDITED_ROWS` rows; `attrs["left_out"]` is how many more there were.
     """
     known = _known(attribute)
     if series is None:
@@ -70,11 +67,11 @@ def category_table(
     order = {category: place for place, category in enumerate(attribute.values, 1)}
     other = _other_label(attribute) if attribute.outside == "other" else None
     rows = [*((text, known[text], order[known[text]]) for text in listed), *((text, other, pd.NA) for text in outside)]
-    frame = pd.DataFrame(rows[:MAX_ROWS], columns=["value", "category", "order"], dtype=object)
+    frame = pd.DataFrame(rows[:MOST_EDITED_ROWS], columns=["value", "category", "order"], dtype=object)
     frame["order"] = frame["order"].astype("Int64")
     if series is not None:
         frame.insert(1, "people", np.array([people.get(text, 0) for text in frame["value"]], dtype=np.int64))
-    frame.attrs["left_out"] = max(0, len(rows) - MAX_ROWS)
+    frame.attrs["left_out"] = max(0, len(rows) - MOST_EDITED_ROWS)
     return frame
 
 
@@ -86,7 +83,7 @@ def recipe_of_categories(
     Rows of one `category` are merged under it. A text whose category is blank or the label of "(other)" goes to
     "(other)", or is missing if it is a word for that; one that was refused and has no category is still refused. A row
     without `value` adds a category that no one has yet. The text of a deleted row is outside; one that a table of
-    `MAX_ROWS` rows had no room for stays where it was.
+    `MOST_EDITED_ROWS` rows had no room for stays where it was.
 
     Categories come in the order of the column `order`, or of the rows where there is none. A category whose number
     was changed to that of another takes its place: before it on the way up, after it on the way down. Without a number a category
@@ -102,7 +99,7 @@ def recipe_of_categories(
 
     Raises:
         ValueError: all values in "(other)", a category beside a value of the same name in another one, a value in two
-            rows of different categories, a name of more than `MAX_NAME` characters, fewer than two types or too many.
+            rows of different categories, a name of more than `MOST_CATEGORY_NAME` characters, fewer than two types or too many.
     """
     known, other = _known(attribute), _other_label(attribute)
     rows = _rows(frame, known, other)
@@ -150,7 +147,7 @@ def edge_table(
         the numbers are whole ("integer"), and where the edges came from ("origin").
 
     Raises:
-        ValueError: more than `MAX_TYPES` bins.
+        ValueError: more than `MOST_LISTED_TYPES` bins.
     """
     bins = len(attribute.edges) - 1
     check_size(bins, "a table of edges")
@@ -325,7 +322,7 @@ def _rows(frame: pd.DataFrame, known: Mapping[str, str], other: str) -> list[_Ro
         if (name := category if text is None and category != other else text) is not None
     ]
     there = {row.text for row in rows}
-    beyond = [text for text in list(known)[MAX_ROWS:] if text not in there]
+    beyond = [text for text in list(known)[MOST_EDITED_ROWS:] if text not in there]
     return rows + [_Row(text, known[text], math.nan, math.nan) for text in beyond]
 
 
@@ -354,7 +351,7 @@ def _check_names(categories: list[str], placed: Mapping[str, str | None], known:
                 f"a category is called {quoted(category)}, and the value {quoted(category)} does not count in it: "
                 "give the category another name, or put the value into it."
             )
-        if len(category) > MAX_NAME and category not in placed and category not in known:
+        if len(category) > MOST_CATEGORY_NAME and category not in placed and category not in known:
             raise ValueError(
-                f"the category {quoted(category)} has {len(category):,} characters: use at most {MAX_NAME}."
+                f"the category {quoted(category)} has {len(category):,} characters: use at most {MOST_CATEGORY_NAME}."
             )

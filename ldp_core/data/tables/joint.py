@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from ldp_core.data.domain import MAX_TYPES, Attribute, Domain, Unit
+from ldp_core.data.domain import Attribute, Domain, Unit
 from ldp_core.data.domain.dates import first_day, period_of
 from ldp_core.data.tables.counting import Tally
+from ldp_core.limits import MOST_LISTED_TYPES
 from ldp_core.people import Counted, Records, people_of
 
 _COARSER: dict[Unit, tuple[Unit, ...]] = {
@@ -70,7 +71,7 @@ def table_warnings(domain: Domain, users: int, places: Sequence[int]) -> list[st
 
 
 def size_warnings(
-    domain: Domain, facts: JointFacts | None = None, limit: int = MAX_TYPES, what: str = "this design"
+    domain: Domain, facts: JointFacts | None = None, limit: int = MOST_LISTED_TYPES, what: str = "this design"
 ) -> list[str]:
     """Sentences on what is wrong with a joint domain, with what would fix it; empty where nothing is.
 

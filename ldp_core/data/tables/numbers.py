@@ -10,17 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
-from ldp_core.data.domain import (
-    MAX_BINS,
-    Missing,
-    NumericAttribute,
-    RangeAttribute,
-    attained_bins,
-    build,
-    whole_ends,
-)
+from ldp_core.data.domain import Missing, NumericAttribute, RangeAttribute, attained_bins, build, whole_ends
 from ldp_core.data.population import check_types, checked_bins, checked_name, whole_edges
 from ldp_core.data.tables.summary import whole
+from ldp_core.limits import MOST_BINS
 
 
 def numeric_attribute(
@@ -97,7 +90,7 @@ def range_attribute(
     outside: Literal["other", "clamp", "refuse"] = "refuse",
     non_numbers: Literal["refuse", "missing"] = "refuse",
 ) -> RangeAttribute:
-    """Bins of one width, up to `MAX_BINS` of them, kept as two ends and a number of bins.
+    """Bins of one width, up to `MOST_BINS` of them, kept as two ends and a number of bins.
 
     Args:
         series: the column; not needed when both ends are given.
@@ -113,8 +106,8 @@ def range_attribute(
     """
     if series is None and (low is None or high is None):
         raise ValueError("a range without data needs its lowest and its highest value: give both, or load the data.")
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 2 <= bins <= MAX_BINS:
-        raise ValueError(f"{bins!r} bins are not possible: choose a whole number from 2 to {MAX_BINS:,}.")
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 2 <= bins <= MOST_BINS:
+        raise ValueError(f"{bins!r} bins are not possible: choose a whole number from 2 to {MOST_BINS:,}.")
     numbers = np.array([end for end in (low, high) if end is not None], dtype=float)
     if series is not None:
         column = columns.parse(series)

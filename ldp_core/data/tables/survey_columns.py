@@ -19,10 +19,7 @@ from ldp_core.data.tables.recipes import (
     suggest_recipe,
 )
 from ldp_core.data.tables.summary import ColumnSummary, called_id, identifies, summarise
-from ldp_core.people import MOST_COMBINATIONS
-
-MOST_CATEGORIES = 50
-"""Columns of more categories keep the most common ones, since tables of several such columns would be mostly empty."""
+from ldp_core.limits import MOST_COMBINATIONS, MOST_KEPT_CATEGORIES
 
 
 @dataclass(frozen=True)
@@ -91,9 +88,9 @@ def _categories(
     column = columns.parse(series, weights)
     users = np.sort(column.rows_per_text[~column.missing])[::-1]
     kept = recipe.model_copy(update={"missing": "category" if gaps else recipe.missing})
-    if len(users) <= MOST_CATEGORIES:
+    if len(users) <= MOST_KEPT_CATEGORIES:
         return kept, ""
-    least = int(users[MOST_CATEGORIES]) + 1
+    least = int(users[MOST_KEPT_CATEGORIES]) + 1
     many = int((users >= least).sum())
     if not many:
         most = int(users[0])

@@ -18,12 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from ldp_core.deploy.collector.alphabet import alphabet
+from ldp_core.limits import MOST_COLLECTION_BYTES
 from ldp_core.mechanisms.base import Mechanism, Reports
 from ldp_core.wording import quoted
 
 FORMAT = "ldp-collection/1"
-MAX_BYTES = 2**29
-"""Largest collection that is read, unpacked: twice the tables of the largest survey."""
 # Of NumPy, zipfile (NotImplementedError for methods of compression, RuntimeError for passwords), zlib and JSON.
 _ERRORS = (
     OSError,
@@ -163,7 +162,7 @@ class Collection:
         source = io.BytesIO(place) if isinstance(place, bytes) else place
         try:
             with zipfile.ZipFile(source) as archive:
-                if sum(entry.file_size for entry in archive.infolist()) > MAX_BYTES:
+                if sum(entry.file_size for entry in archive.infolist()) > MOST_COLLECTION_BYTES:
                     raise ValueError(_DAMAGED)
             with np.load(source, allow_pickle=False) as members:
                 about = json.loads(members["about"].tobytes())

@@ -16,11 +16,10 @@ from ldp_core.data.reading.common import first_line
 from ldp_core.data.reading.duck import ERRORS, LOCKS, SETTINGS, literal
 from ldp_core.deploy.collector.files import Source
 from ldp_core.deploy.collector.reasons import NotRead
+from ldp_core.limits import MOST_DATABASE_MIB
 from ldp_core.run import Interrupted
 from ldp_core.wording import quoted
 
-MEMORY = 900
-"""MiB that the database may take; what exceeds it goes to the private folder."""
 HASHES = 40_000_000
 """Hashes of ids compared at once: 320 MB."""
 _BATCH = 2**18
@@ -45,7 +44,7 @@ class Engine:
         spill = self.folder / "spill"
         settings: dict[str, str | bool | int | float | list[str]] = {
             **SETTINGS,
-            "memory_limit": f"{MEMORY}MiB",
+            "memory_limit": f"{MOST_DATABASE_MIB}MiB",
             "temp_directory": str(spill),
             "max_temp_directory_size": "1000GiB",
             # Rows of text files are numbered by their order.

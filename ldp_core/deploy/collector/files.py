@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 
+from ldp_core import limits
 from ldp_core.data.reading.duck import identifier, literal
 from ldp_core.data.reading.line_ends import chunks, mixed
 from ldp_core.deploy.collector import slow_text
@@ -170,7 +171,7 @@ def _header(path: Path) -> tuple[str, list[str], bool]:
     """The delimiter, the names of the columns, and whether these take one line, however long that is."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline(slow_text.LONGEST_CELL)
+            first = file.readline(limits.MOST_CELL_CHARACTERS)
             delimiter = max(",;\t", key=first.count)
             lines = itertools.chain([first], file)
             reader = csv.reader(lines, delimiter=delimiter)

@@ -30,6 +30,7 @@ from ldp_core.deploy.collector.lock import Held, held
 from ldp_core.deploy.collector.private_folder import private_folder
 from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN, NO_ID, NO_NUMBER, NotRead, UnreadableReports
 from ldp_core.deploy.collector.rows import Tally, longest
+from ldp_core.limits import MOST_COUNTED_USERS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.run import Cancel, asked
 from ldp_core.wording import quoted
@@ -37,8 +38,6 @@ from ldp_core.wording import quoted
 File = str | Path | tuple[str, bytes]
 """A path, or the name and the content of an upload."""
 
-MOST = 2**53
-"""Reports in a collection: sums stay exact."""
 _SHARED = Path("/dev/shm")
 _NUMBERS_AT_ONCE = 2**22
 _FEWEST = 2**8
@@ -114,7 +113,7 @@ def collect(
                 found = counted(look_at.converted(source, home, check)).read(digest, kept)
             collection = collection + found
             tell(1.0)
-            if collection.users > MOST:
+            if collection.users > MOST_COUNTED_USERS:
                 raise UnreadableReports(
                     f"The file {quoted(path.name)} brings the collection to more than 2^53 reports: check its column reports."
                 )

@@ -14,11 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from ldp_core.deploy.collector.reasons import UnreadableReports
+from ldp_core.limits import MOST_CELL_CHARACTERS
 from ldp_core.wording import quoted
 
 _ROWS = 2**16
-LONGEST_CELL = 2**24
-"""Characters of a cell; the database has the same limit for a line."""
 
 
 def convert(
@@ -30,7 +29,7 @@ def convert(
     ``check`` is called now and then. UnreadableReports, one sentence, if the file is damaged.
     """
     schema = pa.schema([(name, pa.string()) for name in places])
-    before, rows = csv.field_size_limit(LONGEST_CELL), 0
+    before, rows = csv.field_size_limit(MOST_CELL_CHARACTERS), 0
     try:
         with (
             path.open(encoding="utf-8-sig", newline="") as file,

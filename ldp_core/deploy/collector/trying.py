@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ldp_core.deploy.collector.alphabet import alphabet
+from ldp_core.limits import MOST_DRAWN_PEOPLE
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
 
-MOST_SIMULATED = 100_000
-"""Most people whose reports are simulated."""
 SIMULATED = "simulated-reports.csv"
 """The name of their file: the column simulated in it says so too."""
 _NUMBERS = 2**24
@@ -17,12 +16,12 @@ _NUMBERS = 2**24
 
 def simulated(mechanism: Mechanism, design: str, counts: Counts, seed: int = 0) -> bytes:
     """A CSV file of reports of the people ``counts`` (n,), or of some of them drawn at random where there are more than
-    `MOST_SIMULATED` (or their reports are long); the same seed gives the same file.
+    `MOST_DRAWN_PEOPLE` (or their reports are long); the same seed gives the same file.
 
     ValueError for a mechanism whose reports hold continuous noise.
     """
     letters, rng = alphabet(mechanism), np.random.default_rng(seed)
-    values = _people(mechanism, counts, rng, min(MOST_SIMULATED, _NUMBERS // letters.width))
+    values = _people(mechanism, counts, rng, min(MOST_DRAWN_PEOPLE, _NUMBERS // letters.width))
     sent = mechanism.privatize(values, rng)
     rows = sent.astype(letters.dtype).reshape(len(values), letters.width)
     written = ["report,design,id,simulated"]

@@ -12,6 +12,7 @@ from typing import Any
 from ldp_core import analysis, frames, wording
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.designs import Setting, choices, ready
+from ldp_core.limits import MOST_EXACT_TYPES
 from ldp_core.mechanisms import ExplicitMechanism, strategy_files
 from ldp_core.mechanisms.base import Audit, Mechanism
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
@@ -73,8 +74,8 @@ def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event)
             return found | {"missing": f"Costs are worked out for epsilon from {MIN_EPSILON:g} to {MAX_EPSILON:g}."}
         own = setting.configuration.with_(epsilon=wording.rounded_up(audit.epsilon, 12))
         setting = ready(own, files.table(given.data, c), stop)
-    if setting.workload.working_types > choices.PRICED_TYPES:
-        return found | {"missing": f"Exact errors are worked out for at most {choices.PRICED_TYPES:,} types."}
+    if setting.workload.working_types > MOST_EXACT_TYPES:
+        return found | {"missing": f"Exact errors are worked out for at most {MOST_EXACT_TYPES:,} types."}
     return found | _judged(setting, mechanism, analysis.WORST_CASE.name, stop)
 
 

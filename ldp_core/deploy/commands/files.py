@@ -9,8 +9,9 @@ from ldp_core import designs
 from ldp_core.data import tables
 from ldp_core.deploy.commands import terminal
 from ldp_core.designs import Bundle, Configuration, UploadedData
-from ldp_core.designs.bundle import LACKS_STRATEGY, MAX_BYTES
+from ldp_core.designs.bundle import LACKS_STRATEGY
 from ldp_core.designs.standalone import Table
+from ldp_core.limits import MOST_DESIGN_BYTES
 
 
 def configuration_argument(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +42,7 @@ def figures_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def content(name: str, most: int = MAX_BYTES) -> bytes:
+def content(name: str, most: int = MOST_DESIGN_BYTES) -> bytes:
     """The bytes of a file. ValueError, one sentence, where it is no file or larger than ``most``."""
     path = Path(name)
     if path.is_dir():

@@ -20,6 +20,7 @@ from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, Ra
 from ldp_core.data.domain.dates import first_day, period_of
 from ldp_core.data.domain.product import Attribute
 from ldp_core.deploy.kit.client import FORMAT, OLDER, ONE, design_id, domain_id
+from ldp_core.limits import MOST_DEVICE_ENTRIES, MOST_DEVICE_LABELS, MOST_ROW_CELLS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
@@ -41,13 +42,6 @@ from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.mechanisms.trees.tables import Grid
 from ldp_core.mechanisms.unary import UnaryEncoding
-
-TABLE_ENTRIES = 2**22
-"""Largest table of a device: 70 MB of text."""
-MOST_CELLS = 2**24
-"""Most cells of all patterns and base rows of a device, a digit each."""
-MOST_LABELS = 2**12
-"""Labels of bins that a device knows: numbers do without them."""
 
 Sampler = dict[str, object]
 Terms = list[list[int]]
@@ -123,7 +117,7 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
             "unread": attribute.non_dates == "missing",
         }
     else:
-        if ordinary <= MOST_LABELS:
+        if ordinary <= MOST_DEVICE_LABELS:
             words |= {label: i for i, label in enumerate(attribute.decode(np.arange(ordinary)))}
         told = {"kind": "numbers", "unread": attribute.non_numbers == "missing"}
         if isinstance(attribute, RangeAttribute):
@@ -164,9 +158,9 @@ def _continuous(mechanism: VectorMechanism) -> Sampler:
 @sampler.register
 def _explicit(mechanism: ExplicitMechanism) -> Sampler:
     Q = mechanism.strategy
-    if Q.size > TABLE_ENTRIES:
+    if Q.size > MOST_DEVICE_ENTRIES:
         raise NoDevice(
-            f"The table of this mechanism has {Q.shape[0]:,} x {Q.shape[1]:,} chances, more than the {TABLE_ENTRIES:,} that fit into a device. "
+            f"The table of this mechanism has {Q.shape[0]:,} x {Q.shape[1]:,} chances, more than the {MOST_DEVICE_ENTRIES:,} that fit into a device. "
             "Use coarser bins, or a mechanism that needs no table, such as subset selection."
         )
     steps = Q.T * float(ONE)
@@ -311,9 +305,9 @@ def _steps(probability: float) -> int:
 
 
 def _check_cells(cells: int) -> None:
-    if cells > MOST_CELLS:
+    if cells > MOST_ROW_CELLS:
         raise NoDevice(
-            f"The patterns of this mechanism have {cells:,} cells, more than the {MOST_CELLS:,} that fit into a device: use coarser bins."
+            f"The patterns of this mechanism have {cells:,} cells, more than the {MOST_ROW_CELLS:,} that fit into a device: use coarser bins."
         )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ldp_core import limits
 from ldp_core.data.domain import Domain
 from ldp_core.deploy.kit import devices
 from ldp_core.deploy.kit.client import Device
@@ -84,8 +85,8 @@ def _content(place: Path) -> bytes:
 
 
 def _limited(file: Path) -> bytes:
-    if file.stat().st_size > bundle.MAX_BYTES:
+    if file.stat().st_size > limits.MOST_DESIGN_BYTES:
         raise ValueError(
-            f"{file.name} is too large to be part of a kit: at most {bundle.MAX_BYTES // 10**6} MB are read."
+            f"{file.name} is too large to be part of a kit: at most {limits.MOST_DESIGN_BYTES // 10**6} MB are read."
         )
     return file.read_bytes()

@@ -27,21 +27,17 @@ from ldp_core.anova import Set, subsets
 from ldp_core.estimators.joint import trees
 from ldp_core.estimators.joint.evidence import Evidence, evidence_of
 from ldp_core.estimators.joint.model import JointModel
-from ldp_core.people import MOST_CELLS
+from ldp_core.limits import MOST_JOINT_ATTRIBUTES, MOST_TABLE_CELLS
 from ldp_core.run import Budget, Callback, Cancel, Stopped
 
 if TYPE_CHECKING:
     from mbi import CliqueVector
 
-MAX_ROUNDS = 400
+DEFAULT_ROUNDS = 400
 STEPS = 50
 """Steps of `mbi` in each round."""
 SETTLED = 1e-5
 """A fit has converged when no table moves by more than this share of the users in a round."""
-
-
-MOST_ATTRIBUTES = 100
-"""Beyond it the compilation alone takes minutes: half a second for each attribute."""
 
 
 class _Enough(Exception):
@@ -53,8 +49,8 @@ def fit(
     tables: Mapping[Sequence[int], tuple[np.ndarray, float]],
     users: int,
     *,
-    most_cells: int = MOST_CELLS,
-    max_rounds: int | None = MAX_ROUNDS,
+    most_cells: int = MOST_TABLE_CELLS,
+    max_rounds: int | None = DEFAULT_ROUNDS,
     time_limit: float | None = None,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
@@ -88,8 +84,8 @@ def fit_evidence(
     users: int,
     *,
     measured: Sequence[Set] | None = None,
-    most_cells: int = MOST_CELLS,
-    max_rounds: int | None = MAX_ROUNDS,
+    most_cells: int = MOST_TABLE_CELLS,
+    max_rounds: int | None = DEFAULT_ROUNDS,
     time_limit: float | None = None,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
@@ -127,11 +123,11 @@ def _check(sizes: Sequence[int], known: Mapping[Set, Evidence], users: int, most
         )
 
 
-def too_large(sizes: Sequence[int], most_cells: int = MOST_CELLS) -> str | None:
+def too_large(sizes: Sequence[int], most_cells: int = MOST_TABLE_CELLS) -> str | None:
     """Why there is no joint model of attributes of these ``sizes``, in a sentence; None where there is."""
-    if len(sizes) > MOST_ATTRIBUTES:
+    if len(sizes) > MOST_JOINT_ATTRIBUTES:
         return (
-            f"A joint model of {len(sizes)} attributes would take minutes to prepare: at most {MOST_ATTRIBUTES} are modelled at "
+            f"A joint model of {len(sizes)} attributes would take minutes to prepare: at most {MOST_JOINT_ATTRIBUTES} are modelled at "
             "once. Leave out those that matter least."
         )
     if sum(sizes) > most_cells:

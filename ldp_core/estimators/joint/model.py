@@ -11,11 +11,9 @@ import numpy as np
 
 from ldp_core.anova import Set
 from ldp_core.estimators.joint.trees import spanning
-from ldp_core.people import MOST_VALUES, ROWS_AT_ONCE, check_cells, smallest_type
+from ldp_core.limits import MOST_MODEL_CELLS, MOST_VALUES
+from ldp_core.people import ROWS_AT_ONCE, check_cells, smallest_type
 from ldp_core.run import Stopped
-
-MOST_WORK = 2**24
-"""Most cells of a product of tables on the way to an answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +95,10 @@ class JointModel:
     def _product(self, factors: Sequence[tuple[np.ndarray, Set]], kept: Set) -> np.ndarray:
         """The product of ``factors`` (array, its attributes), summed over all attributes but ``kept``, in their order."""
         work = math.prod(self.sizes[i] for i in set(kept).union(*(over for _, over in factors)))
-        if work > MOST_WORK:
+        if work > MOST_MODEL_CELLS:
             raise ValueError(
                 f"These attributes lie so far apart in the model that a table of {work:,} cells is needed on the way, more than "
-                f"{MOST_WORK:,}. Ask for fewer attributes at once, or draw people and count them."
+                f"{MOST_MODEL_CELLS:,}. Ask for fewer attributes at once, or draw people and count them."
             )
         letters = {i: k for k, i in enumerate(sorted(set().union(*(over for _, over in factors))))}
         operands = [part for array, over in factors for part in (array, [letters[i] for i in over])]

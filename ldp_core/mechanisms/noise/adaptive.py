@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv
 
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import check_counts, check_values
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.privacy import STEP, check_epsilon, exp_epsilon, probability_within
-from ldp_core.workloads import DENSE_TYPES, Workload
+from ldp_core.workloads import Workload
 
 
 @dataclass(frozen=True)
@@ -182,12 +183,12 @@ def build(workload: Workload, epsilon: float) -> ExplicitMechanism:
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
     """Why the queries of ``workload`` cannot be asked one by one, None when they can (or are not known yet)."""
-    if n > DENSE_TYPES:
+    if n > MOST_MATRIX_TYPES:
         return (
-            f"Asking queries one by one works with an n x n matrix, formed for at most {DENSE_TYPES:,} types; there are {n:,}. "
+            f"Asking queries one by one works with an n x n matrix, formed for at most {MOST_MATRIX_TYPES:,} types; there are {n:,}. "
             "Use coarser bins, fewer attributes, or an adaptive session."
         )
-    if workload is None or 2 * workload.num_queries * n <= STRATEGY_ENTRIES:
+    if workload is None or 2 * workload.num_queries * n <= MOST_STRATEGY_ENTRIES:
         return None
     return (
         f"Asking the {workload.num_queries:,} queries of this workload one by one needs a strategy matrix of "

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.special import ndtri
 
+from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.mechanisms.base import (
     FLOATING_POINT,
     Audit,
@@ -32,7 +33,7 @@ from ldp_core.mechanisms.base import (
 from ldp_core.mechanisms.noise.gaussian_privacy import check_delta, exact_delta
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter
 from ldp_core.people import Counts
-from ldp_core.workloads import DENSE_TYPES, Workload
+from ldp_core.workloads import Workload
 
 # Diameters computed in two ways differ by a few units in the last place; noise is made that much larger.
 ROUNDING = 1 + 1e-12
@@ -135,10 +136,10 @@ class GaussianNoise:
 
 def too_large(n: int) -> str | None:
     """Why vectors for ``n`` types are not handled, None where they are."""
-    if n <= DENSE_TYPES:
+    if n <= MOST_MATRIX_TYPES:
         return None
     return (
-        f"Mechanisms that send vectors invert an n x n matrix, done for at most {DENSE_TYPES:,} types; there are {n:,}. Use "
+        f"Mechanisms that send vectors invert an n x n matrix, done for at most {MOST_MATRIX_TYPES:,} types; there are {n:,}. Use "
         "coarser bins, or a hierarchical mechanism."
     )
 

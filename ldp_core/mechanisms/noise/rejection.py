@@ -44,7 +44,7 @@ VARIANTS = ("corrected", "paper")
 EPSILON_RANGE = (MIN_EPSILON, 2 * math.log(2))
 """Above 2 log 2 the largest eta, e^(epsilon/2)/2, would not be a probability."""
 
-FARTHEST = 9.0
+FARTHEST_DRAW = 9.0
 """Standard deviations that no draw is expected to exceed: one in 4e18 does."""
 
 PAPER_USERS = 10**6
@@ -171,9 +171,9 @@ class RejectionMechanism(SphericalMechanism):
         return across, self.scale**2 * (m2 - m0) / self.radius**2 - self.attenuation**2
 
     def reach(self, weights: np.ndarray) -> np.ndarray:
-        """A report has no limits: taken for them is the distance `FARTHEST` of a normal draw, which one user exceeds with a
+        """A report has no limits: taken for them is the distance `FARTHEST_DRAW` of a normal draw, which one user exceeds with a
         probability of about 1e-19. One that was not sent adds the mean."""
-        return FARTHEST * self.scale * np.linalg.norm(weights, axis=1)
+        return FARTHEST_DRAW * self.scale * np.linalg.norm(weights, axis=1)
 
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, k) draws sent, a row of nan where nothing is sent. Simulation only: a client needs a secure

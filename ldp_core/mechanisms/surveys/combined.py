@@ -37,7 +37,7 @@ from ldp_core.anova import Set
 from ldp_core.mechanisms.surveys.largest import tied_together
 from ldp_core.workloads import Survey
 
-MOST_DIMENSIONS = 2_048
+_MOST_DIMENSIONS = 2_048
 """Tables are put together up to this number of dimensions: a matrix of this size takes half a
 second."""
 
@@ -111,7 +111,7 @@ class Tables:
 
 def together(sizes: Sequence[int], sets: Sequence[Set]) -> list[Tables]:
     """The tables of ``sets`` in those whose reports are put together: such as attributes of more than one value tie together, as many as
-    `MOST_DIMENSIONS` allow, and those that are left the same way; these answer the components that none before them holds."""
+    `_MOST_DIMENSIONS` allow, and those that are left the same way; these answer the components that none before them holds."""
     found, several = list[Tables](), [tuple(i for i in one if sizes[i] > 1) for one in sets]
     for group in tied_together(several):
         left = [k for k, one in enumerate(several) if set(one) <= set(group)]
@@ -120,7 +120,7 @@ def together(sizes: Sequence[int], sets: Sequence[Set]) -> list[Tables]:
             numbers = left[:1]
             for k in left[1:]:
                 more = _components(sizes, [sets[j] for j in (*numbers, k)])
-                if math.fsum(anova.dimensions(sizes, one) for one in more) <= MOST_DIMENSIONS:
+                if math.fsum(anova.dimensions(sizes, one) for one in more) <= _MOST_DIMENSIONS:
                     numbers.append(k)
             held = frozenset(_components(sizes, [sets[k] for k in numbers]))
             found.append(Tables(tuple(sizes), tuple(numbers), tuple(sets[k] for k in numbers), held - known))

@@ -32,7 +32,7 @@ from ldp_core.mechanisms.surveys.sets import maximal_sets, only_survey, without_
 from ldp_core.wording import meant
 from ldp_core.workloads import Survey, Workload
 
-MOST_CELLS = 2**10
+_MOST_CELLS = 2**10
 """Most cells of an enlarged table: in a far larger table most of the information is about nothing
 in the questions."""
 _PATIENCE = 2
@@ -55,7 +55,7 @@ def best_sets(survey: Survey, epsilon: float, oracle: str) -> tuple[Set, ...]:
     best, least, worse, tried = asked, variance(survey, asked, epsilon, oracle), 0, {asked}
     smallest = min(math.prod(survey.shape[i] for i in one) for one in asked)
     cells = 1 << (2 * smallest - 1).bit_length()
-    while cells <= MOST_CELLS and worse < _PATIENCE:
+    while cells <= _MOST_CELLS and worse < _PATIENCE:
         found = cover(asked, survey.shape, cells)  # whatever epsilon is: kept for searches over it
         if found not in tried:
             tried.add(found)

@@ -13,16 +13,17 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
+from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.mechanisms.base import Estimate
 from ldp_core.people import Counts, check_cells, people_of
 from ldp_core.wording import magnitude
-from ldp_core.workloads import DENSE_TYPES, Group, Survey, Workload
+from ldp_core.workloads import Group, Survey, Workload
 from ldp_core.workloads.surveyed import by_tables
 
 
 @lru_cache(maxsize=64)
 def as_survey(workload: Workload, sizes: tuple[int, ...]) -> Survey:
-    """The ``workload`` on attributes of ``sizes`` as a survey: itself, a single group about all attributes, or past `DENSE_TYPES` types a group
+    """The ``workload`` on attributes of ``sizes`` as a survey: itself, a single group about all attributes, or past `MOST_MATRIX_TYPES` types a group
     for each table asked about. ValueError for other types, and for tables that are too large."""
     if (survey := workload.survey) is not None:
         if survey.shape != sizes:
@@ -32,12 +33,12 @@ def as_survey(workload: Workload, sizes: tuple[int, ...]) -> Survey:
         raise ValueError(
             f"The mechanism has {magnitude(math.prod(sizes))} types, the workload {magnitude(workload.n)}."
         )
-    if workload.n <= DENSE_TYPES:
+    if workload.n <= MOST_MATRIX_TYPES:
         return Survey(sizes, [Group(tuple(range(len(sizes))), workload)])
     found = by_tables(workload, sizes)
-    if any(group.base.n > DENSE_TYPES for group in found.groups):
+    if any(group.base.n > MOST_MATRIX_TYPES for group in found.groups):
         raise ValueError(
-            f"Questions about all {len(sizes)} attributes at once are answered for at most {DENSE_TYPES:,} types; there are "
+            f"Questions about all {len(sizes)} attributes at once are answered for at most {MOST_MATRIX_TYPES:,} types; there are "
             f"{magnitude(workload.n)}. Ask about a few attributes at a time."
         )
     return found

@@ -12,12 +12,13 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_TABLE_CELLS
 from ldp_core.mechanisms.base import Audit, Contributions, FromCovariance, Reports
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
-from ldp_core.people import MOST_CELLS, Counted, Counts, Records, Tables, people_of
+from ldp_core.people import Counted, Counts, Records, Tables, people_of
 from ldp_core.wording import magnitude
-from ldp_core.workloads import DENSE_TYPES, Group, Histogram, Survey, Workload, in_chunks
+from ldp_core.workloads import Group, Histogram, Survey, Workload, in_chunks
 from ldp_core.workloads.surveys import eigenvalues
 
 
@@ -155,7 +156,7 @@ class SurveyMechanism(FromCovariance):
     def _asked(self, group: Group) -> list[Set]:
         """The non-empty sets A on whose components the queries of ``group`` depend, or may."""
         values = self._eigenvalues(group)
-        if values is None and group.base.n > DENSE_TYPES:
+        if values is None and group.base.n > MOST_MATRIX_TYPES:
             return [members for members in anova.subsets(self._several(group.attributes)) if members]
         if values is None:
             values = self._squares(group)
@@ -204,7 +205,7 @@ class SurveyMechanism(FromCovariance):
         if all(profile.size == 1 for _, profile in found):
             one = math.fsum(float(profile[0]) for _, profile in found)
             return np.array([one]) if workload.survey is not None else np.full(self.n, one)
-        return at_all_types(self.sizes, found) if self.n <= MOST_CELLS else np.array([largest(self.sizes, found)])
+        return at_all_types(self.sizes, found) if self.n <= MOST_TABLE_CELLS else np.array([largest(self.sizes, found)])
 
     def average_of(self, workload: Workload) -> float:
         """The mean over all types of what they add, however many there are. ValueError where the workload cannot be answered."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ldp_core.anova import Set
-from ldp_core.people import MOST_CELLS
+from ldp_core.limits import MOST_TABLE_CELLS
 from ldp_core.wording import magnitude
 
 _ROUNDING = 1e-12
@@ -22,7 +22,7 @@ def at_all_types(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray
 def largest(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -> float:
     """The largest value of that sum, looked for in each group of attributes that functions tie together.
 
-    ValueError where a group has more than `MOST_CELLS` combinations of values.
+    ValueError where a group has more than `MOST_TABLE_CELLS` combinations of values.
     """
     constant, varying = 0.0, []
     for members, values in functions:
@@ -32,11 +32,11 @@ def largest(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -
             varying.append(_reduced(sizes, members, values))
     for tied in tied_together([members for members, _ in varying]):
         combinations = math.prod(sizes[i] for i in tied)
-        if combinations > MOST_CELLS:
+        if combinations > MOST_TABLE_CELLS:
             raise ValueError(
                 "Questions that follow an order or single out values have errors that differ from type to type. They tie "
                 f"{len(tied)} attributes together, with {magnitude(combinations)} combinations of values, and the worst is looked for among at "
-                f"most {MOST_CELLS:,}: ask such questions about fewer attributes."
+                f"most {MOST_TABLE_CELLS:,}: ask such questions about fewer attributes."
             )
         inside = [(members, values) for members, values in varying if set(members) <= set(tied)]
         constant += float(_sum(sizes, tied, inside).max())

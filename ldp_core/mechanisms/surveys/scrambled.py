@@ -27,6 +27,7 @@ import numpy as np
 
 from ldp_core import anova, wording
 from ldp_core.anova import Set
+from ldp_core.limits import MOST_REPORT_NUMBERS
 from ldp_core.mechanisms.base import Audit, Reports, check_reports, check_rows
 from ldp_core.mechanisms.files import PATTERNS, MechanismFile
 from ldp_core.mechanisms.subset_selection import SubsetSelection
@@ -42,8 +43,6 @@ from ldp_core.privacy import exp_epsilon, in_steps, log_ratio, probability_withi
 LEAST_FOURIER_WEIGHT = 1e-12
 """Sets of attributes with a smaller share of all the Fourier weight are not estimated: what there is of it may be rounding."""
 
-MOST_NUMBERS = 2**30
-"""Most numbers in the reports of `ScrambledPatterns.privatize`, 2 to 4 bytes each."""
 # Values of people gone through in one step, and numbers of reports made at once.
 _VALUES_AT_ONCE = 2**26
 _NUMBERS_AT_ONCE = 2**22
@@ -196,12 +195,12 @@ class ScrambledPatterns(SurveyMechanism):
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) the pattern's number, then where the values of each of its attributes go, one attribute after the other;
         -1 fills up. ``records`` (users, d) are value indices, or types (users,). Simulation only: a client needs a secure random source.
-        ValueError for reports of more than `MOST_NUMBERS` numbers together."""
+        ValueError for reports of more than `MOST_REPORT_NUMBERS` numbers together."""
         records = records_of(records, self.sizes)
-        if len(records) * (1 + self.width) > MOST_NUMBERS:
+        if len(records) * (1 + self.width) > MOST_REPORT_NUMBERS:
             raise ValueError(
-                f"{len(records):,} reports of {1 + self.width:,} numbers each are more than {MOST_NUMBERS:,} together: privatize at most "
-                f"{MOST_NUMBERS // (1 + self.width):,} people at a time and add up what aggregate makes of them, or simulate."
+                f"{len(records):,} reports of {1 + self.width:,} numbers each are more than {MOST_REPORT_NUMBERS:,} together: privatize at most "
+                f"{MOST_REPORT_NUMBERS // (1 + self.width):,} people at a time and add up what aggregate makes of them, or simulate."
             )
         largest = max(len(self.patterns), *self.sizes)
         raw = np.full((len(records), 1 + self.width), -1, dtype=np.result_type(np.int16, np.min_scalar_type(-largest)))

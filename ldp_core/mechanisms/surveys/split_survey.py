@@ -26,8 +26,9 @@ import numpy as np
 
 from ldp_core import anova, wording
 from ldp_core.anova import Set
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import Audit, Reports, check_reports
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import STRATEGIES, MechanismFile
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
@@ -101,9 +102,9 @@ class SplitSurvey(SurveyMechanism):
         """The patterns with the shares of all designs, and the strategies on single tables."""
         strategies = {str(k): one.mechanism.strategy for k, one in enumerate(self.own)}
         entries = sum(strategy.size for strategy in strategies.values())
-        if entries > STRATEGY_ENTRIES:
+        if entries > MOST_STRATEGY_ENTRIES:
             raise ValueError(
-                f"The strategies on single tables have {entries:,} probabilities together, and at most {STRATEGY_ENTRIES:,} are kept in a file: "
+                f"The strategies on single tables have {entries:,} probabilities together, and at most {MOST_STRATEGY_ENTRIES:,} are kept in a file: "
                 "use coarser bins."
             )
         patterns = patterns_file(0 if self.rest is None else len(self.rest.patterns), self._document)

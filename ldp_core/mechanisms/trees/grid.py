@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from ldp_core.limits import MOST_WORKLOAD_ENTRIES
 from ldp_core.mechanisms.base import Contributions, Estimate, QuadraticForm, Reports
 from ldp_core.mechanisms.trees.hierarchical import ConsistentNodes, RawNodes
 from ldp_core.mechanisms.trees.levels import QUERIES_AT_ONCE, Tree, check_dense
 from ldp_core.mechanisms.trees.rectangles import Rectangles, domain_rule, located, rectangles, told_shape
 from ldp_core.mechanisms.trees.tables import Grid
 from ldp_core.people import Counts, dense
-from ldp_core.workloads import MATRIX_ENTRIES, Workload
+from ldp_core.workloads import Workload
 
 ORACLES = ("oue", "hrr", "hadamard")
 RECONSTRUCTIONS = ("consistent", "raw")
@@ -70,12 +71,12 @@ class RawGridEstimate(Estimate):
 
     def fitted(self, workload: Workload) -> np.ndarray:
         """(n,) the counts whose answers come closest to the raw ones, by least squares over all queries. ValueError for more
-        than `DENSE_TYPES` types."""
+        than `MOST_MATRIX_TYPES` types."""
         if rectangles(workload, self.grid.shape) is None:
             return self.estimated_counts
         check_dense(workload.n, "Fitting counts to raw answers")
         answers, seen = self.answers(workload), np.zeros(workload.n)
-        chunk = max(1, MATRIX_ENTRIES // (8 * workload.n))
+        chunk = max(1, MOST_WORKLOAD_ENTRIES // (8 * workload.n))
         for start in range(0, len(answers), chunk):
             some = np.arange(start, min(start + chunk, len(answers)))
             seen += answers[some] @ workload.rows(some)
@@ -87,7 +88,7 @@ class RawGridEstimate(Estimate):
 
 
 def _all_or(workload: Workload, queries: np.ndarray | None) -> np.ndarray:
-    if queries is None and workload.num_queries > MATRIX_ENTRIES:
+    if queries is None and workload.num_queries > MOST_WORKLOAD_ENTRIES:
         raise ValueError(
             f"Raw answers do not add up, so all {workload.num_queries:,} of them would have to be formed, too many here. Ask for "
             'the queries you need, or use reconstruction "consistent".'

@@ -14,9 +14,10 @@ from functools import cached_property
 
 import numpy as np
 
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import hadamard
 from ldp_core.mechanisms.base import Contributions, Reports
-from ldp_core.mechanisms.explicit import STRATEGY_ENTRIES, ExplicitMechanism
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.trees.levels import (
@@ -195,7 +196,7 @@ def build(
     ValueError for an oracle that does not go with the reconstruction, or a strategy too large to write out.
     """
     tree = Tree(int(n), int(branching))
-    fits = 3 * n * n <= STRATEGY_ENTRIES
+    fits = 3 * n * n <= MOST_STRATEGY_ENTRIES
     if oracle is None:
         oracle = "hadamard" if fits else "oue"
     if consistent:

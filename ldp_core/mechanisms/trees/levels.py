@@ -17,9 +17,10 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_WORKLOAD_ENTRIES
 from ldp_core.mechanisms.base import Estimate
 from ldp_core.people import Counts, dense
-from ldp_core.workloads import DENSE_TYPES, MATRIX_ENTRIES, AllRange, Histogram, Prefix, WidthRange, Workload
+from ldp_core.workloads import AllRange, Histogram, Prefix, WidthRange, Workload
 
 QUERIES_AT_ONCE = 2**20
 """Ranges decomposed at once: bounds the memory, some 100 bytes each."""
@@ -238,10 +239,10 @@ class Tree:
 
 
 def check_dense(n: int, what: str) -> None:
-    """Refuse, in words, an n x n matrix past `DENSE_TYPES` types."""
-    if n > DENSE_TYPES:
+    """Refuse, in words, an n x n matrix past `MOST_MATRIX_TYPES` types."""
+    if n > MOST_MATRIX_TYPES:
         raise ValueError(
-            f"{what} needs an n x n matrix; it is formed for at most {DENSE_TYPES:,} types and there are {n:,}. Simulate instead, "
+            f"{what} needs an n x n matrix; it is formed for at most {MOST_MATRIX_TYPES:,} types and there are {n:,}. Simulate instead, "
             "or use coarser bins."
         )
 
@@ -337,7 +338,7 @@ class RawTreeEstimate(OrderedEstimate):
     def fitted(self, workload: Workload) -> np.ndarray:
         """(n,) the counts whose answers come closest to the raw ones, by least squares over all queries.
 
-        ValueError for ranges on more than `DENSE_TYPES` types.
+        ValueError for ranges on more than `MOST_MATRIX_TYPES` types.
         """
         if isinstance(workload, Prefix):
             return np.diff(self.answers(workload), prepend=0.0)
@@ -354,7 +355,7 @@ class RawTreeEstimate(OrderedEstimate):
         """Squared error summed over all queries (squared users); for ranges every answer is formed, a batch at a time."""
         if not isinstance(workload, Ranges):
             return super().squared_error(workload, counts)
-        if workload.num_queries > MATRIX_ENTRIES:
+        if workload.num_queries > MOST_WORKLOAD_ENTRIES:
             raise ValueError(
                 f"Raw answers do not add up, so their error takes all {workload.num_queries:,} of them, too many here. Ask for "
                 'the queries you need, or use reconstruction "consistent".'

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ldp_core.optimize import sizes
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import threshold_rows
 from ldp_core.optimize.columns.single import SinglePrecision
@@ -17,6 +17,10 @@ from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
+# Rows of a strategy for each type, and at least. Fewer fit for many types: 8 for each of 2,048. With four
+# the search gets nowhere, because second moments are then mostly chance.
+ROWS_PER_TYPE = 16
+LEAST_ROWS = 256
 # Rows to climb from in each round: how many per type, and at least; and the weight of a new row as a share of the average.
 STARTS_PER_TYPE = 1 / 4
 LEAST_STARTS = 64
@@ -25,9 +29,9 @@ LEAST_STARTS = 64
 STARTS_WHERE_BLIND = 1
 NEW_WEIGHT = 0.3
 UPDATES = 6
-# Updates go on in the direction of the last one: weights are multiplied by this power of their last ratio, MOST_PUSH at most.
+# Updates go on in the direction of the last one: weights are multiplied by this power of their last ratio, _MOST_PUSH at most.
 MOMENTUM = 0.8
-MOST_PUSH = 3.0
+_MOST_PUSH = 3.0
 LAST_UPDATES = 6
 LEAST_GAIN = 1e-6
 # Where a workload is blind to some directions, randomized response keeps this share of the
@@ -42,6 +46,11 @@ LEAST_WEIGHT = 1e-6
 RESTART_WEIGHT = 1e-2
 # Rows whose weight is below this share of the average carry nothing, and are left out of the strategy.
 NEGLIGIBLE = 1e-9
+
+
+def rows_held(n: int) -> int:
+    """How many rows a strategy for ``n`` types has."""
+    return min(max(ROWS_PER_TYPE * n, LEAST_ROWS), max(MOST_STRATEGY_ENTRIES // n, 4 * n))
 
 
 @dataclass(frozen=True)
@@ -93,7 +102,7 @@ class RowSearch:
         self._given = first
         self._workload, self._ratio, self._reference = workload, fitted_exp_epsilon(epsilon), reference
         self._rng, self._check = rng, check
-        self._size = sizes.rows(workload.n)
+        self._size = rows_held(workload.n)
         self._anchors = 0
         self._weights = np.zeros(0)
         self._rough = True  # whether updates may be in single precision
@@ -259,7 +268,7 @@ class RowSearch:
             floor,
             self._check,
             fixed=self._anchors,
-            push=np.clip(self._trend**MOMENTUM, 1 / MOST_PUSH, MOST_PUSH),
+            push=np.clip(self._trend**MOMENTUM, 1 / _MOST_PUSH, _MOST_PUSH),
             hessian=self._hessian,
             single=self._single,
             exact=exact,

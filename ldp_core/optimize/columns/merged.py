@@ -24,7 +24,7 @@ from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
 from ldp_core.privacy import fitted_exp_epsilon
 
 LEAST_PART = 1e-4
-MOST_PART = 0.999
+_MOST_PART = 0.999
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,9 @@ def mixed(gram: np.ndarray, shape: Sequence[int], epsilon: float, merged: np.nda
         less = linalg.solve(np.eye(len(inner)) / odds + inner, worth, assume_a="pos")
         return float(orbits.objective - np.trace(less)) / (1 - part)
 
-    found = minimize_scalar(lambda x: objective(1 / (1 + math.exp(-x))), bounds=(_logit(LEAST_PART), _logit(MOST_PART)))
+    found = minimize_scalar(
+        lambda x: objective(1 / (1 + math.exp(-x))), bounds=(_logit(LEAST_PART), _logit(_MOST_PART))
+    )
     part = 1 / (1 + math.exp(-float(found.x)))
     high, weights = orbits.rows()
     both = np.vstack([part * strategy[:, merged], (1 - part) * strategy_of(high, weights, ratio)])

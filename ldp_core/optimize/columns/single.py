@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
-from ldp_core.optimize.sizes import blocks
+from ldp_core.optimize.objective import blocks
 from ldp_core.run import Check
 
 # Fewer types are fast enough in double precision. Single precision loses the differences between

@@ -13,18 +13,18 @@ from scipy.linalg import blas, lapack
 
 from ldp_core.optimize.columns.single import SUM_TOLERANCE as ROUGH_TOLERANCE
 from ldp_core.optimize.columns.single import SinglePrecision
-from ldp_core.optimize.sizes import blocks
+from ldp_core.optimize.objective import blocks
 from ldp_core.run import Check, unchecked
 
 # Column sums are solved to this accuracy; what rounding allows is about 1e-15.
 SUM_TOLERANCE = 1e-13
 # An error of this many times the accuracy is accepted where rounding stops all steps.
 FAR_OFF = 1e3
-MAX_NEWTON = 60
+_MOST_NEWTON = 60
 TO_BOUNDARY = 0.9
 SUFFICIENT = 1e-4
 NEAR = 1e-3
-MAX_HALVINGS = 30
+_MOST_HALVINGS = 30
 # Powers of the ratio of value to price by which weights change: the majoriser's own, which never
 # raises L, and a longer step. At powers of 1 or more, weights that alone decide an eigenvalue of M
 # would swing for ever: their value falls with their square.
@@ -173,7 +173,7 @@ class Balance:
         """
         mu, slopes = self._inside(mu, objective)
         previous, carried, precise = np.inf, factor is not None, self.single is None
-        for step in range(MAX_NEWTON):
+        for step in range(_MOST_NEWTON):
             self.check()
             balanced = scaled / slopes**power
             short = self.total - self._sums(balanced, precise)
@@ -238,7 +238,7 @@ def _length(
     if error < NEAR and length == 1:
         return length  # quadratic convergence, where differences of the dual are rounding
     before = scaled @ slopes ** (1 - power)
-    for _ in range(MAX_HALVINGS):
+    for _ in range(_MOST_HALVINGS):
         gain = (scaled @ (slopes + length * turn) ** (1 - power) - before) / (1 - power) - length * cost
         if gain >= SUFFICIENT * length * rate:
             break

@@ -19,11 +19,11 @@ from ldp_core.workloads import Workload
 # should find their shape before light ones die (the paper also takes a smaller step on z than on Q).
 LOWER_STEP = 0.1
 WARM_UP = 30
-LARGEST_STRETCH = 0.5
+_LARGEST_STRETCH = 0.5
 MOMENTUM = 0.9
 GROWTH = 1.05
 # Longer steps gain nothing at the vertices and cost the projection more Newton passes.
-LONGEST_STEP = 3
+_LONGEST_STEP = 3
 BACKTRACKS = 25
 CONJUGATE_STEPS = 2
 # Standard deviation of a perturbation, as a share of the range (E - 1) z of its row.
@@ -135,7 +135,7 @@ class Descent:
             if candidate is not None and candidate.objective <= point.objective:
                 self._previous, self.point = point.transposed, candidate
                 self._momentum = min(MOMENTUM, self._momentum + 0.1)
-                self._step = min(self._step * GROWTH, LONGEST_STEP * self._first_step)
+                self._step = min(self._step * GROWTH, _LONGEST_STEP * self._first_step)
                 self._caution = min(1.0, 1.3 * self._caution)
                 return True
             if self._momentum > 0:
@@ -165,7 +165,7 @@ class Descent:
 
     def _stretched(self, stretch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Factors for the rows and the new z, kept where columns can still sum to 1."""
-        factor = 1 + np.clip(stretch, -LARGEST_STRETCH, LARGEST_STRETCH)
+        factor = 1 + np.clip(stretch, -_LARGEST_STRETCH, _LARGEST_STRETCH)
         total = factor @ self.point.lower
         margin = 1e-9
         factor /= max(1.0, total * (1 + margin))

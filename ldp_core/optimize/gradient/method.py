@@ -11,7 +11,7 @@ from ldp_core import pictures
 from ldp_core.optimize.base import Design, SearchLimits, fields_of
 from ldp_core.optimize.gradient.descent import Descent, DescentSearch, FeasibleStrategy, random_start, start_from
 from ldp_core.optimize.gradient.literal import LiteralDescent
-from ldp_core.optimize.sizes import too_large
+from ldp_core.optimize.refusals import too_large
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
 from ldp_core.run import drive, generator
 from ldp_core.threads import blas_threads

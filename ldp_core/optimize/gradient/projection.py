@@ -11,7 +11,7 @@ from ldp_core.run import Check, unchecked
 EDGE = 1e-14
 # Column sums are solved to this accuracy; pairwise summation of m terms is itself good to a few 1e-16.
 SUM_TOLERANCE = 5e-14
-MAX_NEWTON = 100
+_MOST_NEWTON = 100
 
 
 def project(matrix: np.ndarray, lower: np.ndarray, epsilon: float, check: Check = unchecked) -> np.ndarray:
@@ -63,7 +63,7 @@ def project_types(
     shift, out = shift.copy(), np.empty_like(values)
     left, right = np.full(len(shift), -np.inf), np.full(len(shift), np.inf)
     active = np.arange(len(shift))
-    for _ in range(MAX_NEWTON):
+    for _ in range(_MOST_NEWTON):
         check()
         at, rows = shift[active], values if active.size == len(values) else values[active]
         moved = rows + at[:, None]

@@ -19,7 +19,7 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.run import Check, unchecked
 
-MOST_CLIMBED = 4096
+CLIMBED_CELLS = 4096
 """Largest table on which patterns climb, and largest over more attributes than anything asked is about."""
 
 # Smallest relative rise of a step; steps between two looks at the clock; cells of all starts that climb together.

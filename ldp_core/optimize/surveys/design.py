@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldp_core.anova import Set
+from ldp_core.limits import MOST_DESIGNED_SETS, MOST_DESIGNED_SUBSETS
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.optimize.base import DEFAULT, Design, SearchLimits, fields_of
@@ -15,11 +16,6 @@ from ldp_core.privacy import check_epsilon
 from ldp_core.run import drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Survey
-
-MOST_SETS = 100_000
-"""Most sets of attributes that questions may depend on: all pairs of 200 attributes are 20,100 with the attributes alone."""
-MOST_SUBSETS = 2**22
-"""Most subsets of those sets, counted for each of them: a pattern over 13 attributes has Fourier weight on 2^13 sets."""
 
 # The search has converged when this many rounds together gain next to nothing.
 WINDOW = 16
@@ -86,15 +82,15 @@ def too_many(survey: Survey) -> str | None:
     sets = survey.components.sets
     if not sets:
         return "All that is asked about has a single possible value: there is nothing to design."
-    if len(sets) > MOST_SETS:
+    if len(sets) > MOST_DESIGNED_SETS:
         return (
-            f"The questions depend on {len(sets):,} sets of attributes, and mechanisms are designed for at most {MOST_SETS:,}: ask about "
+            f"The questions depend on {len(sets):,} sets of attributes, and mechanisms are designed for at most {MOST_DESIGNED_SETS:,}: ask about "
             "fewer sets, or about fewer attributes at a time."
         )
     subsets = sum(2 ** len(members) for members in sets)
-    if subsets > MOST_SUBSETS:
+    if subsets > MOST_DESIGNED_SUBSETS:
         return (
             f"The questions depend on sets of up to {max(map(len, sets))} attributes with {subsets:,} subsets in all, and mechanisms are "
-            f"designed for at most {MOST_SUBSETS:,}: ask about fewer attributes at a time."
+            f"designed for at most {MOST_DESIGNED_SUBSETS:,}: ask about fewer attributes at a time."
         )
     return None

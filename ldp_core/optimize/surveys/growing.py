@@ -12,7 +12,7 @@ from ldp_core.optimize.surveys.mixture import Mixture
 from ldp_core.optimize.surveys.shapes import Shape
 
 # Attributes that a column is grown by, where there are more.
-MOST_TRIED = 12
+_MOST_TRIED = 12
 
 Column = tuple[Shape, int, int]
 """A shape, the place of its attributes and that of its pattern."""
@@ -61,8 +61,8 @@ def grown(columns: Sequence[Column], sizes: Sequence[int], most_cells: int, rng:
         others = [
             i for i, size in enumerate(sizes) if size > 1 and i not in members and shape.cells * size <= most_cells
         ]
-        if len(others) > MOST_TRIED:
-            others = sorted(rng.choice(others, MOST_TRIED, replace=False).tolist())
+        if len(others) > _MOST_TRIED:
+            others = sorted(rng.choice(others, _MOST_TRIED, replace=False).tolist())
         table = shape.patterns[pattern].reshape(shape.sizes)
         for other in others:
             size = sizes[other]

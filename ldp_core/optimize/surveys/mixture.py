@@ -22,13 +22,13 @@ from ldp_core.run import Check, unchecked
 # Fourier weights gone through in all updates, where they are many.
 POWER = 0.9
 TOGETHER = 10
-MOST_PRODUCTS = 2 * 10**8
+_MOST_PRODUCTS = 2 * 10**8
 # Updates end when TOGETHER of them gain less than this share.
 SETTLED = 1e-8
 # The cost of each attribute of a column, which decides between equally good columns.
 PER_ATTRIBUTE = 1e-6
 # A linear program takes a second or two; one that goes astray is given up, since nothing else can end it.
-MOST_SECONDS = 20.0
+_MOST_SECONDS = 20.0
 
 
 class Mixture:
@@ -65,7 +65,7 @@ class Mixture:
         """Multiplicative updates of the shares (Silvey, Titterington, Torsney 1978), given to the shapes as well."""
         before = np.inf
         shares = self.shares
-        for update in range(min(updates, max(2 * TOGETHER, MOST_PRODUCTS // max(1, self.fourier_weights.nnz)))):
+        for update in range(min(updates, max(2 * TOGETHER, _MOST_PRODUCTS // max(1, self.fourier_weights.nnz)))):
             reached = self._transposed @ shares
             if update % TOGETHER == 0:
                 check()
@@ -94,7 +94,7 @@ class Mixture:
             A_ub=-needed,
             b_ub=-np.ones(len(self.costs)),
             method="highs-ipm",
-            options={"time_limit": MOST_SECONDS},
+            options={"time_limit": _MOST_SECONDS},
         )
         return self.shares if found.status != 0 else np.maximum(found.x, 0.0)
 

@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
+from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.mechanisms.surveys.pattern import Pattern
-from ldp_core.optimize import sizes
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
 from ldp_core.optimize.surveys.split_design import SplitDesign, design_split
@@ -28,10 +28,10 @@ from ldp_core.workloads.surveyed import by_tables
 FEWEST_TYPES = 128
 """Up to this many types a search that begins with nothing gets to the best strategy within seconds."""
 ROWS_PER_TYPE = 15
-MOST_ENTRIES = 2**24
+_MOST_ENTRIES = 2**24
 """How many rows there are at first for each type, and at most of entries in all: their weights are known after a few seconds then."""
 TIME = 1 / 4
-MOST_SECONDS = 8.0
+_MOST_SECONDS = 8.0
 """The most of the time that goes to the tables, and in seconds where time is limited: nothing is shown until they are there."""
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -42,10 +42,10 @@ proportion to the least probabilities of reports."""
 def first_rows(workload: Workload, epsilon: float, limits: SearchLimits) -> Rows | None:
     """`rows` of a design for the tables that the questions are `about_tables` of, found in a part of the time there is;
     None where there are no such tables."""
-    if workload.n > sizes.MOST_TYPES or (tables := about_tables(workload)) is None:
+    if workload.n > MOST_FITTED_TYPES or (tables := about_tables(workload)) is None:
         return None
     whole = limits.time_limit
-    seconds = None if whole is None else min(whole * TIME, MOST_SECONDS)
+    seconds = None if whole is None else min(whole * TIME, _MOST_SECONDS)
     design = design_survey if tables.symmetric else design_split
     return rows(design(tables, epsilon, limits.telling(None).within(seconds)), limits.seed)
 
@@ -77,9 +77,9 @@ def _shape(workload: Workload) -> tuple[int, ...]:
 
 
 def rows(found: SurveyDesign | SplitDesign, seed: int) -> Rows:
-    """The rows of a design for tables: all of its strategies, and as many scrambled patterns as `ROWS_PER_TYPE` and `MOST_ENTRIES` allow."""
+    """The rows of a design for tables: all of its strategies, and as many scrambled patterns as `ROWS_PER_TYPE` and `_MOST_ENTRIES` allow."""
     shape, ratio, rng = found.survey.shape, exp_epsilon(found.epsilon), generator(seed)
-    budget = min(ROWS_PER_TYPE * found.survey.n, MOST_ENTRIES // found.survey.n)
+    budget = min(ROWS_PER_TYPE * found.survey.n, _MOST_ENTRIES // found.survey.n)
     own, rest, shares = found.divided
     shares, parts = shares / shares.sum(), []
     for (members, strategy), share in zip(own, shares, strict=False):

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldp_core.mechanisms.surveys.pattern import Pattern
-from ldp_core.optimize.surveys.climbing import MOST_CLIMBED, balanced_patterns, climb, random_patterns
+from ldp_core.optimize.surveys.climbing import CLIMBED_CELLS, balanced_patterns, climb, random_patterns
 from ldp_core.optimize.surveys.growing import Grown, Starts, exchanged, grown
 from ldp_core.optimize.surveys.mixture import Mixture
 from ldp_core.optimize.surveys.shapes import NumberedSets, Shape
@@ -43,19 +43,19 @@ START_COLUMNS = 20_000
 NEW_SHARE = 0.1
 LEAST_GAIN = 2e-5
 # Columns that contribute less than LITTLE of the Fourier weight of every set are dropped. If there
-# are more than MOST_COLUMNS columns for each set, as many as there are sets are chosen among them.
-# This takes long where many are equally good, so it is left out past MOST_FOURIER_WEIGHTS Fourier weights
+# are more than _MOST_COLUMNS columns for each set, as many as there are sets are chosen among them.
+# This takes long where many are equally good, so it is left out past _MOST_FOURIER_WEIGHTS Fourier weights
 # in all.
 LITTLE = 1e-5
-MOST_COLUMNS = 10
-MOST_FOURIER_WEIGHTS = 100_000
+_MOST_COLUMNS = 10
+_MOST_FOURIER_WEIGHTS = 100_000
 # This number of columns for each set is then tried in the end; it may cost the share FREE.
 FEW_COLUMNS = (2, 4)
 FREE = 1e-4
 # Starts of climbs on a table: their cells together, and their least and largest number.
 CLIMBING_CELLS = 2**14
 FEWEST_STARTS = 4
-MOST_STARTS = 32
+_MOST_STARTS = 32
 # Columns grown in a round, and rounds before one is grown once more; draws of other attributes that patterns of a shape are tried on,
 # at least, and of all shapes together for each set asked for.
 GROWN = 24
@@ -64,7 +64,7 @@ FEWEST_DRAWS = 16
 DRAWS = 0.5
 # Columns with an attribute exchanged in a round, for each set asked for and at most.
 TRIED = 2.5
-MOST_TRIED = 600
+_MOST_TRIED = 600
 # A table is large enough if the ideal share of its cells is this number of cells.
 FINE = 64
 # Fourier weights of a mixture that is simplified in a moment, and shares that are none.
@@ -106,7 +106,7 @@ class SurveySearch:
         self._costs = asked.dims**2 * asked.gram / self._bound  # the closed-form bound is then 1
         self._sizes, self._epsilon, self._rng, self._check = survey.shape, epsilon, rng, unchecked
         self._difference, self._share = exp_epsilon(epsilon) - 1, 1 / (exp_epsilon(epsilon) + 1)
-        self._most_cells = min(MOST_CLIMBED, int(FINE / self._share))
+        self._most_cells = min(CLIMBED_CELLS, int(FINE / self._share))
         self._asked = NumberedSets(asked.sets, len(survey.shape))
         self._shapes: dict[tuple[int, ...], Shape] = {}
         self._available = Counter(survey.shape)
@@ -132,8 +132,8 @@ class SurveySearch:
         self._price(worth, level)
         self._reassign(worth, level)
         self._mixture = self._fitted(UPDATES)
-        most = MOST_COLUMNS * len(self._costs)
-        if len(self._mixture.shares) > most and self._mixture.fourier_weights.nnz <= MOST_FOURIER_WEIGHTS:
+        most = _MOST_COLUMNS * len(self._costs)
+        if len(self._mixture.shares) > most and self._mixture.fourier_weights.nnz <= _MOST_FOURIER_WEIGHTS:
             self._simplify()
         self._drop(most)
         if self._objective(self._mixture.objective) < self.best.objective:
@@ -209,7 +209,7 @@ class SurveySearch:
 
     def _simplify(self) -> None:
         """About as few columns as there are sets, for the same Fourier weights or nearly so."""
-        if self._mixture.fourier_weights.nnz <= MOST_FOURIER_WEIGHTS:
+        if self._mixture.fourier_weights.nnz <= _MOST_FOURIER_WEIGHTS:
             self._mixture.give(self._mixture.spare())
             self._drop(len(self._mixture.shares))
             self._mixture.fit(UPDATES)
@@ -241,17 +241,17 @@ class SurveySearch:
             places = shape.add_attributes(alike)
             ideal = self._share * shape.cells
             high = {min(max(1, round_(ideal)), shape.cells - 1) for round_ in (math.floor, math.ceil)}
-            if shape.cells <= MOST_CLIMBED:
+            if shape.cells <= CLIMBED_CELLS:
                 high.add(1)  # a single cell has Fourier weight on all sets
             cells = balanced_patterns(sizes, sorted(high))
-            if len(sizes) > 1 and shape.cells <= MOST_CLIMBED:
+            if len(sizes) > 1 and shape.cells <= CLIMBED_CELLS:
                 order = self._rng.random((drawn, shape.cells)).argsort(axis=1)
                 cells = np.vstack([cells, order < max(1, round(ideal))])
             known = np.unique(shape.add_patterns(cells))
             shape.add_columns(np.repeat(places, len(known)), np.tile(known, len(places)))
 
     def _starts(self, shape: Shape) -> int:
-        return min(max(CLIMBING_CELLS // shape.cells, FEWEST_STARTS), MOST_STARTS)
+        return min(max(CLIMBING_CELLS // shape.cells, FEWEST_STARTS), _MOST_STARTS)
 
     def _high(self, cells: int, count: int) -> np.ndarray:
         """(count,) how many cells patterns may begin with: about the ideal share."""
@@ -260,7 +260,7 @@ class SurveySearch:
 
     def _climb(self, shape: Shape, worth: np.ndarray) -> None:
         """From patterns known, with some cells changed, and from random ones. Shapes where that brought nothing wait twice as long."""
-        told = len(shape.patterns) > 0 and len(shape.sizes) > 1 and shape.cells <= MOST_CLIMBED
+        told = len(shape.patterns) > 0 and len(shape.sizes) > 1 and shape.cells <= CLIMBED_CELLS
         if not told or not self._patience.ended(shape.sizes, self._rounds):
             return
         self._check()
@@ -294,8 +294,8 @@ class SurveySearch:
         efficiency = np.asarray(mixture.fourier_weights.sum(axis=1)).ravel() / math.sinh(self._epsilon / 2) ** 2
         losses = mixture.shares * (1 - efficiency)
         chosen = self._grown.chosen(mixture, losses, GROWN, self._rounds, self._most_cells, self._rng)
-        count = min(MOST_TRIED, int(TRIED * len(self._costs)))
-        others = exchanged(mixture, count, self._sizes, MOST_CLIMBED, self._rng)
+        count = min(_MOST_TRIED, int(TRIED * len(self._costs)))
+        others = exchanged(mixture, count, self._sizes, CLIMBED_CELLS, self._rng)
         self._take(grown(chosen, self._sizes, self._most_cells, self._rng), worth, level, drawn=True)
         self._take(others, worth, level, drawn=False)
 

@@ -17,7 +17,7 @@ from ldp_core.anova import Set
 from ldp_core.mechanisms.surveys.pattern import fourier_weights
 
 # Cells of all patterns held for one shape: past them no new ones are taken.
-MOST_HELD = 2**19
+_MOST_HELD = 2**19
 _CODES = 5
 
 
@@ -67,7 +67,7 @@ class Shape:
         """(r,) places of the patterns ``cells`` (r, n_B), -1 for those that say nothing or find no room."""
         places = np.full(len(cells), -1)
         new: list[int] = []
-        room = max(2, MOST_HELD // self.cells) - len(self.patterns)
+        room = max(2, _MOST_HELD // self.cells) - len(self.patterns)
         telling = cells.any(axis=1) & ~cells.all(axis=1)
         for row in np.flatnonzero(telling):
             key = np.packbits(cells[row]).tobytes()

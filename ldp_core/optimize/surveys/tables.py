@@ -12,9 +12,9 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
+from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, Tables, together
 from ldp_core.optimize.columns.merged import merged_types
-from ldp_core.optimize.sizes import MOST_TYPES
 from ldp_core.run import Budget
 from ldp_core.workloads import Group, Survey
 from ldp_core.workloads.restricted import (
@@ -29,7 +29,7 @@ from ldp_core.workloads.restricted import (
 )
 from ldp_core.workloads.surveys import Components
 
-MOST_OWN = 24
+_MOST_OWN = 24
 """Most strategies of their own: each takes time to fit, and people to report on it."""
 FEW_TOLD_APART = 64
 """A table whose questions distinguish at most this number of types is merged first, if a search
@@ -45,9 +45,10 @@ LITTLE = 1e-8  # of the weight of the questions, for all that can be asked of a 
 def own_sets(survey: Survey) -> tuple[Set, ...]:
     """The sets of attributes whose tables get strategies of their own: none where there would be too many."""
     sets = ordered_sets(
-        survey, (g for g in ordered_groups(survey) if math.prod(survey.shape[i] for i in g.attributes) <= MOST_TYPES)
+        survey,
+        (g for g in ordered_groups(survey) if math.prod(survey.shape[i] for i in g.attributes) <= MOST_FITTED_TYPES),
     )
-    return sets if len(sets) <= MOST_OWN else ()
+    return sets if len(sets) <= _MOST_OWN else ()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from scipy.special import factorial
 from ldp_core.workloads import walsh_hadamard
 
 BITS = 4
-LARGEST_BLOCK = 3
+_LARGEST_BLOCK = 3
 
 
 def moved(order: Sequence[int] | np.ndarray) -> np.ndarray:
@@ -60,8 +60,8 @@ def junta_fourier_weights(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
     subsets = (np.arange(2**BITS)[:, None] >> np.arange(BITS)) & 1
     relevant = np.array([_relevant(table) for table in functions])
     parts = []
-    for sizes in product(range(1, LARGEST_BLOCK + 1), repeat=BITS):
-        by_weight = np.zeros((2**BITS, BITS * LARGEST_BLOCK + 1))
+    for sizes in product(range(1, _LARGEST_BLOCK + 1), repeat=BITS):
+        by_weight = np.zeros((2**BITS, BITS * _LARGEST_BLOCK + 1))
         by_weight[np.arange(2**BITS), subsets @ np.array(sizes)] = 1
         fits = relevant @ np.array(sizes) <= d
         images = _images(d, relevant[fits] * np.array(sizes), spectra[fits])

@@ -25,14 +25,14 @@ from ldp_core.workloads import Workload, walsh_hadamard
 from ldp_core.workloads.symmetry import Scheme
 
 # Rows held, juntas and climbing starts tried in each round, and updates of the shares in it.
-MOST_ROWS = 64
+_MOST_ROWS = 64
 JUNTAS = 8
 STARTS = 6
 UPDATES = 200
-# Rows climb by single flips up to this many types; on more, so do functions of FEWEST_BITS to MOST_BITS bits, TABLES in each round.
+# Rows climb by single flips up to this many types; on more, so do functions of FEWEST_BITS to _MOST_BITS bits, TABLES in each round.
 FLIPPED_TYPES = 1024
 FEWEST_BITS = 5
-MOST_BITS = 9
+_MOST_BITS = 9
 TABLES = 4
 LINEARISATIONS = 30
 # Past FLIPPED_TYPES all but FRESH of the starts are near rows held, as near as the noise on their slopes.
@@ -187,7 +187,7 @@ class LevelSearch:
     def _climb_table(self, worth: np.ndarray) -> None:
         """Climbs on a function of several bits, each the parity of a few attributes: its own table
         gives it the same value as its row."""
-        rng, bits = self._rng, int(self._rng.integers(FEWEST_BITS, MOST_BITS + 1))
+        rng, bits = self._rng, int(self._rng.integers(FEWEST_BITS, _MOST_BITS + 1))
         size, blocks = 2**bits, np.ones(bits, dtype=np.int64)
         if rng.random() < 0.5:
             np.add.at(blocks, rng.integers(bits, size=rng.integers(min(self._d - bits, 2 * bits) + 1)), 1)
@@ -207,7 +207,7 @@ class LevelSearch:
         for _ in range(ADJUSTED):
             self._m = shares @ self._profiles / shares.sum()
             shares = fitted_shares(shares, self._usable(self._profiles, self._spreads), worth, UPDATES // ADJUSTED)
-        kept = np.argsort(-shares, kind="stable")[:MOST_ROWS]
+        kept = np.argsort(-shares, kind="stable")[:_MOST_ROWS]
         kept = np.unique(np.append(kept, 0))
         self._high, self._profiles, self._spreads = self._high[kept], self._profiles[kept], self._spreads[kept]
         self._shares = shares[kept] / shares[kept].sum()

@@ -20,20 +20,20 @@ from typing import Protocol
 import numpy as np
 
 from ldp_core.bounds.centred import high_share
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.subset_selection import best_subset_size
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import threshold_rows
 from ldp_core.optimize.columns.weights import fitted_shares
-from ldp_core.optimize.sizes import MOST_ENTRIES
 from ldp_core.optimize.symmetric.levels import LevelSearch, images
 from ldp_core.privacy import exp_epsilon, fitted_exp_epsilon
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 from ldp_core.workloads.symmetry import Scheme
 
-# Subset selection is written out up to this many rows, orbits up to ROWS_PER_TYPE n, within these limits and MOST_ENTRIES.
+# Subset selection is written out up to this many rows, orbits up to ROWS_PER_TYPE n, within these limits and MOST_STRATEGY_ENTRIES.
 FEWEST_ROWS = 2**13
-MOST_ROWS = 2**15
+_MOST_ROWS = 2**15
 ROWS_PER_TYPE = 128
 STARTS = 64
 # Rounds of the design that permutes attributes too, which comes first; images taken of those of its base rows that at least
@@ -230,7 +230,7 @@ class OrbitSearch:
         self._workload, self._epsilon, self._check = workload, epsilon, check
         self._rng, self._ratio, self._scheme = rng, fitted_exp_epsilon(epsilon), scheme
         self._differences = scheme.differences
-        self._most_rows = min(max(ROWS_PER_TYPE * n, FEWEST_ROWS), MOST_ROWS, MOST_ENTRIES // n)
+        self._most_rows = min(max(ROWS_PER_TYPE * n, FEWEST_ROWS), _MOST_ROWS, MOST_STRATEGY_ENTRIES // n)
         # G commutes with the group, so that its first column transforms into its eigenvalues.
         self._gamma = scheme.transform(workload.gram_column).real
         self._searched = self._gamma + RIDGE * self._gamma.mean()

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
-from ldp_core.optimize.sizes import along_an_order, ring_too_large
+from ldp_core.optimize.refusals import along_an_order, ring_too_large
 from ldp_core.optimize.symmetric.ring_rows import RingSearch
 from ldp_core.optimize.symmetric.translations import OrbitDesign
 from ldp_core.privacy import check_epsilon, exp_epsilon

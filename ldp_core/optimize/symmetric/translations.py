@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ldp_core.limits import MOST_ROW_CELLS, MOST_TRANSFORMED_TYPES
 from ldp_core.optimize.base import DEFAULT, Design, SearchLimits, fields_of
 from ldp_core.optimize.certified import WINDOW
 from ldp_core.optimize.symmetric.levels import LevelMixture, LevelSearch, images
@@ -15,12 +16,8 @@ from ldp_core.run import Best, Check, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload, walsh_hadamard
 
-MOST_TYPES = 2**16
-"""Largest number of types with designed base rows."""
-
 # Base rows, and entries of all of them together; smaller shares are left out.
-MOST_ROWS = 2048
-MOST_ENTRIES = 2**24
+_MOST_ROWS = 2048
 NEGLIGIBLE = 1e-9
 # Rounds over rows with all their images, before there are base rows to refine.
 LEVEL_ROUNDS = 15
@@ -57,10 +54,10 @@ def design_orbits(
     """
     budget = limits.budget()
     epsilon = check_epsilon(epsilon)
-    if workload.symmetry != "hamming" or workload.n > MOST_TYPES:
+    if workload.symmetry != "hamming" or workload.n > MOST_TRANSFORMED_TYPES:
         raise ValueError(
             f"Orbits are designed for workloads over binary attributes, such as marginals and parities, with up to "
-            f"{MOST_TYPES:,} types; this is {workload.title} on {workload.n:,}."
+            f"{MOST_TRANSFORMED_TYPES:,} types; this is {workload.title} on {workload.n:,}."
         )
     with blas_threads(workload.n):
         search = _Designing(workload, epsilon, generator(limits.seed), budget.check)
@@ -131,4 +128,4 @@ def _copies(mixture: LevelMixture, most: int) -> np.ndarray:
 
 def _most(n: int) -> int:
     """How many base rows there may be: a device holds no more."""
-    return min(MOST_ROWS, MOST_ENTRIES // n)
+    return min(_MOST_ROWS, MOST_ROW_CELLS // n)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ldp_core.limits import MOST_LENGTH_GROUPS, MOST_SET_GROUPS
 from ldp_core.studies.simulate import shown_queries, spread
 from ldp_core.workloads import (
     AllMarginals,
@@ -27,10 +28,6 @@ from ldp_core.workloads import (
     Workload,
 )
 
-MOST_LENGTHS = 128
-"""At most this many lengths of ranges are groups; more are thinned evenly."""
-MOST_SUBSETS = 64
-"""Up to this many sets of attributes are groups of their own; more are grouped by their size."""
 A_GROUP = 32
 """The errors of at most this many queries, evenly spread over their group, stand for all of it."""
 
@@ -108,7 +105,7 @@ def counts_people(workload: Workload) -> bool:
 
 def _by_length(workload: AllRange | WidthRange) -> Groups:
     n, width = workload.n, getattr(workload, "width", workload.n)
-    lengths = np.unique(np.linspace(1, width, min(width, MOST_LENGTHS)).astype(np.int64))
+    lengths = np.unique(np.linspace(1, width, min(width, MOST_LENGTH_GROUPS)).astype(np.int64))
     # The first query of each first type.
     starts = np.concatenate([[0], np.cumsum(np.minimum(width, n - np.arange(n)))])
     chosen = [starts[spread([n - length + 1], A_GROUP)[0]] + length - 1 for length in lengths]
@@ -117,7 +114,7 @@ def _by_length(workload: AllRange | WidthRange) -> Groups:
 
 def _by_attributes(sets: Sequence[Sequence[str]], sizes: Sequence[int]) -> Groups:
     """Marginals of ``sizes`` cells each over ``sets`` of attributes."""
-    if len(sets) <= MOST_SUBSETS:
+    if len(sets) <= MOST_SET_GROUPS:
         names = [", ".join(attributes) or "everybody" for attributes in sets]
         return _grouped("attributes", names, range(len(sets)), sizes)
     many = np.array([len(attributes) for attributes in sets])
@@ -130,7 +127,7 @@ def _by_set(survey: Survey) -> Groups:
     called = [axis.name for axis in survey.axes or ()] or [f"x{i + 1}" for i in range(len(survey.shape))]
     sizes = [group.base.num_queries for group in survey.groups]
     sets = list(dict.fromkeys(group.attributes for group in survey.groups))
-    of = [sets.index(group.attributes) for group in survey.groups] if len(sets) <= MOST_SUBSETS else []
+    of = [sets.index(group.attributes) for group in survey.groups] if len(sets) <= MOST_SET_GROUPS else []
     if of and len(sets) < len(survey.groups):  # several kinds of questions about the same
         return _grouped("attributes asked about", [", ".join(called[i] for i in one) for one in sets], of, sizes)
     found = _by_attributes([[called[i] for i in group.attributes] for group in survey.groups], sizes)

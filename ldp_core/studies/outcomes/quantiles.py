@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from ldp_core import wording
+from ldp_core.limits import MOST_QUANTILE_COLUMNS
 from ldp_core.workloads import (
     AllRange,
     Histogram,
@@ -28,8 +29,6 @@ from ldp_core.workloads.surveys import Group
 QUANTILES = tuple(k / 10 for k in range(1, 10))
 LEAST_VALUES = 3
 """A distribution over fewer values says no more than a share does."""
-MOST_SCALES = 12
-"""Quantiles are computed along at most this many columns of a survey, the first ones."""
 
 
 def positions(totals: np.ndarray, users: float | np.ndarray, quantiles: Sequence[float] = QUANTILES) -> np.ndarray:
@@ -93,7 +92,7 @@ class Scale:
 
 def scales_of(workload: Workload, axes: Sequence[Axis]) -> tuple[Scale, ...]:
     """The orders along which ``workload`` has quantiles, given the attributes of its types: one or none, and for surveys one for every
-    column, at most `MOST_SCALES`.
+    column, at most `MOST_QUANTILE_COLUMNS`.
 
     Running totals and ranges have the order that they go along, histograms that of their attribute; a union has that of
     the first part that has any. Other questions, such as running totals within groups, have the order of the first attribute whose
@@ -126,7 +125,7 @@ def _orders_of_tables(survey: Survey, axes: Sequence[Axis]) -> tuple[Scale, ...]
             axis = axes[i]
             if i in found or not axis.ordered or axis.ordinary < LEAST_VALUES:
                 continue
-            if len(found) < MOST_SCALES and _totals_follow(group.base, sizes, place, axis.ordinary):
+            if len(found) < MOST_QUANTILE_COLUMNS and _totals_follow(group.base, sizes, place, axis.ordinary):
                 totals: Workload = Prefix(axis.ordinary)
                 if axis.ordinary < axis.size:
                     totals = OnAttributes((axis.size,), (0,), totals, used=(axis.ordinary,))

@@ -23,7 +23,7 @@ COLUMNS = ["name", "solved", "epsilon", "users", "standard_error", "alpha", "cas
 # How closely epsilon is solved for, as a share of it: closed forms, and figures that take a fit or a certificate each.
 EXACT = 1e-12
 ROUGH = 0.004
-MOST_FITS = 12
+_MOST_FITS = 12
 # The search for a crossing steps through log epsilon by these shares of the log of how far v is off: about half of it
 # leads to the crossing where v falls like 1/epsilon^2. But Hadamard response jumps upwards where its block size
 # changes, and small steps find the lower of two crossings.
@@ -281,7 +281,7 @@ def _search(curve: _Curve, goal: float) -> None:
     if bracket is None:
         return
     root = brentq(
-        excess, *bracket, xtol=width, rtol=EXACT, maxiter=MOST_FITS if curve.point.effort else 100, disp=False
+        excess, *bracket, xtol=width, rtol=EXACT, maxiter=_MOST_FITS if curve.point.effort else 100, disp=False
     )
     # A root is met to rounding only, and not at all at a jump: the answer must be an epsilon that was tried.
     excess(max(low, root - width) if curve.bound else min(high, root + width))

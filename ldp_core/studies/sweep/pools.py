@@ -24,13 +24,13 @@ from urllib.parse import urlsplit
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+from ldp_core.limits import MOST_SILENT_SECONDS
 from ldp_core.studies.sweep.points import Outcome, SweepPoint, evaluate
 
 SCHEDULER_VARIABLE = "LDP_DASK_SCHEDULER"
 """Environment variable with the address of a Dask scheduler, such as tcp://10.0.0.5:8786."""
 
 CONNECT_SECONDS = 3.0
-SILENT_SECONDS = 900.0  # without any result from a pool
 WHAT_WORKERS_NEED = "import ldp_core.studies.sweep"
 IDLE_SECONDS = 60  # until processes that no one uses end
 LOOK_EVERY = 0.2  # seconds between looks at a flag or at the caller's wish to cancel
@@ -89,7 +89,7 @@ def compute(
                     record(index, outcome)
         except TimeoutError:
             raise ValueError(
-                f"No result has come back for {SILENT_SECONDS / 60:.0f} minutes. Check the workers, or use fewer types."
+                f"No result has come back for {MOST_SILENT_SECONDS / 60:.0f} minutes. Check the workers, or use fewer types."
             ) from None
         except TerminatedWorkerError:
             raise ValueError(
@@ -169,7 +169,12 @@ def _parallel(jobs: int) -> joblib.Parallel:
     """Single points go out, all at once, and come back in the order they are done. Nothing goes through files, where joblib
     puts arrays of more than ``max_nbytes``."""
     return joblib.Parallel(
-        jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="all", timeout=SILENT_SECONDS, max_nbytes=None
+        jobs,
+        return_as="generator_unordered",
+        batch_size=1,
+        pre_dispatch="all",
+        timeout=MOST_SILENT_SECONDS,
+        max_nbytes=None,
     )
 
 

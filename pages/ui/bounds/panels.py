@@ -11,8 +11,7 @@ from ldp_core import bounds, charts, library, wording
 from ldp_core.bounds import few_users
 from ldp_core.bounds.statements import Setting
 from ldp_core.designs.certificate_file import Written
-from ldp_core.designs.choices import PRICED_TYPES
-from ldp_core.designs.setting import AT_ONCE_TYPES
+from ldp_core.limits import AT_ONCE_TYPES, MOST_DRAWN_VALUES, MOST_EXACT_TYPES, UNASKED_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
 from pages.ui import layout, listing
@@ -23,10 +22,7 @@ from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.tasks.task import Task
 from pages.ui.words import case_meaning, case_title, people, plain
-from pages.ui.workload.figures import DRAWN_VALUES
 
-UNASKED_TYPES = 512
-"""Types up to which likelihoods, and errors of trees, are computed unasked: a few seconds."""
 SHOWN_USERS = (100, 100_000)
 ALGORITHMS = {
     "gaussian": "Gaussian noise (2)",
@@ -39,7 +35,7 @@ def elsewhere(state: Session, mechanism: Mechanism | None) -> str:
     """What the sidebar and other pages say of the design, where they count the errors of other people than an even spread; with what a
     ``mechanism`` needs, where its exact errors are known."""
     case = state.present.aim(state.chosen)
-    if state.setting.only_case or case == state.present.even_case or state.setting.working_types > PRICED_TYPES:
+    if state.setting.only_case or case == state.present.even_case or state.setting.working_types > MOST_EXACT_TYPES:
         return ""
     least, told = max(state.setting.bounds(case).values()), []
     if mechanism is not None:
@@ -89,13 +85,13 @@ def certificate(state: Session) -> None:
 
 def _quickly_written(state: Session, case: str) -> Written | None:
     """The proof of a case as files, where writing them does not keep the page waiting."""
-    return state.setting.written(case) if state.setting.working_types <= AT_ONCE_TYPES // 2 else None
+    return state.setting.written(case) if state.setting.working_types <= UNASKED_TYPES // 2 else None
 
 
 def singular_values(state: Session) -> None:
     """What the SVD bound adds up, where that can be drawn."""
     workload = state.setting.workload
-    if min(workload.n, workload.num_queries) > DRAWN_VALUES:
+    if min(workload.n, workload.num_queries) > MOST_DRAWN_VALUES:
         return
     try:
         values = workload.singular_values()
@@ -114,13 +110,13 @@ def singular_values(state: Session) -> None:
 def populations(state: Session, mechanism: Mechanism | None, about: Setting) -> None:
     """How far the averages over populations are."""
     if (task := _averages(state, mechanism, about)) is not None:
-        costly.worked_out(task, "populations", "Average over populations", about.workload.n <= UNASKED_TYPES)
+        costly.worked_out(task, "populations", "Average over populations", about.workload.n <= AT_ONCE_TYPES)
 
 
 def begin_populations(state: Session, mechanism: Mechanism | None, about: Setting) -> None:
     """Take the averages where that is quick, whichever tab is open: the picture shows what comes of them."""
     task = _averages(state, mechanism, about)
-    if task is not None and about.workload.n <= UNASKED_TYPES and task.result is None and task.job is None:
+    if task is not None and about.workload.n <= AT_ONCE_TYPES and task.result is None and task.job is None:
         task.start()
 
 
@@ -170,9 +166,9 @@ def branching(state: Session, mechanism: Mechanism | None) -> None:
     if not theorems.has_ranges(design.workload):
         st.caption("Branching factors are about ranges of ordered types; this workload asks something else.")
         return
-    if design.domain.size > PRICED_TYPES:
+    if design.domain.size > MOST_EXACT_TYPES:
         st.caption(
-            f"Exact errors of trees are worked out for at most {PRICED_TYPES:,} types; there are "
+            f"Exact errors of trees are worked out for at most {MOST_EXACT_TYPES:,} types; there are "
             f"{wording.magnitude(design.domain.size)}. Use coarser bins."
         )
         return
@@ -180,7 +176,7 @@ def branching(state: Session, mechanism: Mechanism | None) -> None:
     kinds = dict.fromkeys([*theorems.TREES, *([(own["oracle"], own["reconstruction"])] if own else [])])
     task = costly.over_branching(state, tuple(kinds))
     found = costly.worked_out(
-        task, "branching", "Work out exact errors over B", design.domain.size <= UNASKED_TYPES // 2
+        task, "branching", "Work out exact errors over B", design.domain.size <= AT_ONCE_TYPES // 2
     )
     if found is None:
         return

@@ -10,6 +10,7 @@ import streamlit as st
 from ldp_core import analysis, wording
 from ldp_core.bounds.statements import KINDS, Setting
 from ldp_core.bounds.statements.large_sample import is_histogram
+from ldp_core.limits import MOST_CONCENTRATION
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
 from ldp_core.studies.theorems import Entry
@@ -32,7 +33,6 @@ PRIORS = {
     "own": "Dirichlet, your own",
 }
 CONCENTRATIONS = {"even": None, "jeffreys": 0.5, "uniform": 1.0}
-LARGEST_CONCENTRATION = 1e6
 BRANCHING = (2, 4, 8, 16)
 
 
@@ -126,9 +126,9 @@ def groups_shown(state: Session) -> tuple[str, ...]:
 
 def _concentration(text: str) -> float:
     value = number(text, "the concentration")
-    if not 0.01 <= value <= LARGEST_CONCENTRATION:
+    if not 0.01 <= value <= MOST_CONCENTRATION:
         raise ValueError(
-            f"The concentration must be from 0.01 to {wording.count(LARGEST_CONCENTRATION)}; 0.5 and 1 are common."
+            f"The concentration must be from 0.01 to {wording.count(MOST_CONCENTRATION)}; 0.5 and 1 are common."
         )
     return value
 

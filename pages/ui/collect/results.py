@@ -16,6 +16,7 @@ from ldp_core.deploy.collector import Collection, Read
 from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN
 from ldp_core.deploy.collector.trying import SIMULATED
 from ldp_core.designs import choices
+from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.studies.simulate import shown_queries
 from ldp_core.workloads import Fact
@@ -32,10 +33,6 @@ MEANING = {
     "fixed": "Each interval holds the true answer of those who reported in 95 of 100 collections or more, if you look once.",
     "any_time": "The intervals of an answer hold at all looks together in 95 of 100 collections or more: look every day. They are wider.",
 }
-QUICK_TYPES = 512
-"""Answers about so many types are computed while a page is drawn."""
-MOST_LISTED = 10_000
-"""Most answers in a download."""
 PLANNED_FOR = 0.05
 """Share by which the number of reports may differ from that planned for before it is said."""
 
@@ -125,7 +122,7 @@ def answers(state: Session, subject: Subject, found: Collection) -> None:
     compute = partial(
         collector.answers, found, subject.mechanism, workload, estimator, LEVEL, kind, labels=subject.labels, **options
     )
-    chosen, listed = shown_queries(workload), workload.num_queries <= MOST_LISTED
+    chosen, listed = shown_queries(workload), workload.num_queries <= MOST_DOWNLOADED_ANSWERS
     later = Later(state, "answers")
     key = (
         found.digest,
@@ -140,7 +137,7 @@ def answers(state: Session, subject: Subject, found: Collection) -> None:
         table = later.value(
             key,
             "working out the answers",
-            subject.mechanism.cost_dimension(workload) <= QUICK_TYPES and not estimators.spec(estimator).from_reports,
+            subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports,
             lambda cancel: compute(queries=chosen),
         )
     except ValueError as error:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ldp_core import wording
-from ldp_core.deploy import collector
+from ldp_core import limits, wording
 from ldp_core.deploy.collector.trying import SIMULATED
 from pages.ui import layout, promises
 from pages.ui.controls import control
@@ -164,7 +163,7 @@ def _earlier(state: Session, subject: Subject) -> None:
 
 def _simulated(state: Session, subject: Subject) -> None:
     design, seed = state.setting, state.configuration.simulation.seed
-    number = min(design.users, collector.MOST_SIMULATED)
+    number = min(design.users, limits.MOST_DRAWN_PEOPLE)
     st.caption(
         f"Walk the whole way before anybody is asked: simulated reports of {wording.count(number)} people of {design.population}. They are "
         "marked as simulated; never mix them with those of real people."

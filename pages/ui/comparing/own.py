@@ -9,11 +9,10 @@ import streamlit as st
 
 from ldp_core import designs, library, wording
 from ldp_core.designs import SuppliedTable
-from ldp_core.designs.supplied_tables import MOST_CHARACTERS, MOST_OWN, name_for
-from ldp_core.library.table_strategies import MOST_ENTRIES, find
+from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, name_for
+from ldp_core.library.table_strategies import find
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_BYTES, MOST_SUPPLIED_CHARACTERS, MOST_SUPPLIED_ENTRIES
 from ldp_core.mechanisms import Mechanism
-from ldp_core.optimize.sizes import MOST_TYPES
-from ldp_core.workloads.matrix_files import MAX_BYTES
 from pages.ui import layout, lazy, listing
 from pages.ui.controls import control
 from pages.ui.session.state import Session
@@ -27,9 +26,9 @@ def own_controls(state: Session, ready: Mapping[str, Mechanism], failed: Mapping
     if fold is None:
         return
     with fold:
-        if state.present.domain.size > MOST_TYPES:
+        if state.present.domain.size > MOST_FITTED_TYPES:
             st.caption(
-                f"Strategy matrices are taken for at most {MOST_TYPES:,} types: use coarser bins to compare one."
+                f"Strategy matrices are taken for at most {MOST_FITTED_TYPES:,} types: use coarser bins to compare one."
             )
         else:
             _upload(state)
@@ -108,13 +107,13 @@ def _upload(state: Session) -> None:
         f"One row per report, one column for each of the {types:,} types",
         type=["csv", "txt", "tsv", "npy", "npz"],
         key=key,
-        max_upload_size=MAX_BYTES // 1_000_000,
+        max_upload_size=MOST_MATRIX_BYTES // 1_000_000,
         help="Each number is how likely people of that type send that report, so every column sums to 1. A file with a row for each "
         "type, where rows sum to 1, is turned round.",
     )
     st.caption(
-        f"It is kept in this design and its file; links leave it out unless everything is asked for. A design holds at most {MOST_OWN}, each of at most "
-        f"{MOST_ENTRIES:,} numbers, and {MOST_CHARACTERS / 1e6:g} MB of them all together, packed."
+        f"It is kept in this design and its file; links leave it out unless everything is asked for. A design holds at most {SUPPLIED_TABLES}, each of at most "
+        f"{MOST_SUPPLIED_ENTRIES:,} numbers, and {MOST_SUPPLIED_CHARACTERS / 1e6:g} MB of them all together, packed."
     )
     if file is not None:
         st.session_state["own_files"] += 1

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, library, wording
+from ldp_core import charts, library, limits, wording
 from ldp_core.run import Progress
 from ldp_core.studies import sweep
 from pages.ui import layout
@@ -49,7 +49,7 @@ def tab(state: Session, over: str) -> None:
             "point. What has been computed is not computed again.",
         )
         st.caption(
-            f"It takes {work.SWEEP_SECONDS / 60:g} minutes at most; what is left then can be computed by pressing again."
+            f"It takes {limits.MOST_SWEEP_SECONDS / 60:g} minutes at most; what is left then can be computed by pressing again."
         )
         with st.expander("Where it is computed"):
             control(

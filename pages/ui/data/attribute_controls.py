@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from ldp_core.data import tables
-from ldp_core.data.domain import MAX_TYPES
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, DateRecipe, NumericRecipe
+from ldp_core.limits import MOST_BINS_ON_PAGES, MOST_LISTED_TYPES
 from pages.ui import layout
 from pages.ui.controls import control, number, pick, typed
 
@@ -25,7 +25,6 @@ UNITS = {unit: unit for unit in ("day", "week", "month", "quarter", "year")}
 DAY_FIRST = {None: "as found", True: "day first: 31/12/2026", False: "month first: 12/31/2026"}
 MISSING = {"drop": "leave those people out", "category": "a category of their own", "refuse": "refuse the data"}
 OUTSIDE = {"other": "count as (other)", "clamp": "move to the nearest end", "refuse": "refuse the data"}
-MANY_BINS = 2**20
 
 Commit = Callable[[AttributeRecipe], None]
 Change = Callable[..., None]
@@ -82,7 +81,7 @@ def declared(recipe: AttributeRecipe, commit: Commit) -> None:
         )
     elif recipe.kind == "numeric":
         _ends(recipe, change, "declare", "18", "90")
-        _bins(recipe, change, "declare-bins", MANY_BINS)
+        _bins(recipe, change, "declare-bins", MOST_BINS_ON_PAGES)
         whole = bool(recipe.integer)
         control(st.checkbox, "Whole numbers only", "declare-integer", whole, lambda on: change(integer=on))
     else:
@@ -140,7 +139,7 @@ def _numbers(recipe: NumericRecipe, change: Change) -> None:
     if recipe.method == "own_edges":
         _own_edges(recipe, change, "data-edges")
     else:
-        _bins(recipe, change, "data-bins", MANY_BINS if recipe.method == "range" else MAX_TYPES)
+        _bins(recipe, change, "data-bins", MOST_BINS_ON_PAGES if recipe.method == "range" else MOST_LISTED_TYPES)
     if recipe.method == "range":
         _ends(recipe, change, "data", "as found", "as found")
 

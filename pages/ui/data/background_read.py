@@ -18,9 +18,9 @@ from pydantic import BaseModel
 
 from ldp_core import wording
 from ldp_core.data import tables
-from ldp_core.data.domain import MAX_TYPES
 from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import DataChoice
+from ldp_core.limits import MOST_LISTED_TYPES
 from pages.ui.controls import guarded
 from pages.ui.session.history import History
 from pages.ui.session.saved_designs import SavedDesigns
@@ -219,7 +219,7 @@ def _rehearse(state: Session, act: Callable[[Session, Any], None], value: Any) -
         for recipe, attribute in zip(choice.recipes, design.attributes, strict=True):
             if recipe.kind == "numeric":
                 crowd(copy, found, recipe)
-            if attribute.size > MAX_TYPES:
+            if attribute.size > MOST_LISTED_TYPES:
                 continue
             if recipe.kind == "categorical":
                 edit_table(copy, found, recipe.column, tables.category_table, recipe, attribute)

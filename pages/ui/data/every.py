@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ldp_core.data import tables
-from ldp_core.designs import MAX_ATTRIBUTES, DataChoice
+from ldp_core.designs import DataChoice
+from ldp_core.limits import MOST_ATTRIBUTES
 from pages.ui.data.background_read import looking, values
 from pages.ui.data.choice import picked, remember, suggested
 from pages.ui.session.state import Session, counts_column
@@ -31,7 +32,7 @@ def choose_all(state: Session, choice: DataChoice, found: Source) -> None:
     able = {one.recipe: one.types for one in looked.values() if one.recipe is not None}
     if not able:
         raise ValueError(f"No column can be an attribute. {' '.join(one.note for one in list(looked.values())[:3])}")
-    kept = list(able)[: min(MAX_ATTRIBUTES, tables.fitting(list(able.values())))]
+    kept = list(able)[: min(MOST_ATTRIBUTES, tables.fitting(list(able.values())))]
     state.set_data(choice.model_copy(update={"recipes": tuple(kept)}), found)
     said = tables.told_of(looked)
     if len(kept) < len(able):

@@ -13,10 +13,11 @@ import streamlit as st
 
 from ldp_core import charts, frames, library, wording
 from ldp_core.data import tables
-from ldp_core.data.domain import MAX_TYPES, Attribute
+from ldp_core.data.domain import Attribute
 from ldp_core.data.tables import AttributeRecipe
 from ldp_core.designs import Design
-from ldp_core.optimize import sizes
+from ldp_core.limits import MOST_DOWNLOADED_TYPES, MOST_LISTED_TYPES
+from ldp_core.optimize import refusals
 from ldp_core.people import check_cells
 from ldp_core.workloads import tables_asked
 from pages.ui import layout, listing
@@ -34,8 +35,6 @@ NAMED = 12
 """Most attributes whose sizes are listed."""
 DESCRIBED = 6
 """Most columns that are described below the first rows."""
-LISTED = 2**17
-"""Most types of a table of types to download."""
 
 
 def facts(state: Session, design: Design) -> None:
@@ -98,7 +97,7 @@ def _within_reach(state: Session, design: Design) -> tuple[int, str]:
     out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.workload)]
     if not out:
         return design.domain.size, ""
-    most = min(sizes.most_types(design.workload, s.continuous, s.aimed) for s in out)
+    most = min(refusals.most_types(design.workload, s.continuous, s.aimed) for s in out)
     return most, " and ".join(s.title for s in out)
 
 
@@ -215,8 +214,8 @@ def _types(design: Design) -> pd.DataFrame:
     if (counts := design.people.by_type) is None:  # no one needs a number for each of so many
         return frames.per_attribute(design.domain, design.people)
     used = np.arange(design.domain.size)
-    if design.domain.size > LISTED:
-        used = np.flatnonzero(counts)[:LISTED]
+    if design.domain.size > MOST_DOWNLOADED_TYPES:
+        used = np.flatnonzero(counts)[:MOST_DOWNLOADED_TYPES]
     table = design.domain.decode(used)
     table.insert(0, "type", used)
     return table.assign(users=counts[used])
@@ -229,7 +228,7 @@ def editor(state: Session, design: Design) -> None:
         return
     attribute, _ = _shown(state, design)
     recipe = choice.recipes[design.domain.attributes.index(attribute)]
-    if attribute.kind == "date" or attribute.size > MAX_TYPES or attribute.name != recipe.column:
+    if attribute.kind == "date" or attribute.size > MOST_LISTED_TYPES or attribute.name != recipe.column:
         return
     base = _base(state, found, recipe, attribute)
     what = "categories" if attribute.kind == "categorical" else "edges of the bins"

@@ -48,7 +48,7 @@ def upload(state: Session) -> None:
             state.view["uploads"] = state.view.get("uploads", 0) + 1  # an empty uploader next time: the file is in
 
     st.file_uploader(
-        tables.limits.upload_in_words(),
+        tables.limits_in_words.upload_in_words(),
         type=None,
         key=key,
         on_change=ingest,
@@ -78,7 +78,7 @@ def local(state: Session) -> None:
         if st.button("Open", key="local-open", icon=":material/folder_open:", type="primary"):
             guarded(state, data_choice.open_file, state, path)
             st.rerun()
-        st.caption(tables.limits.local_in_words())
+        st.caption(tables.limits_in_words.local_in_words())
     else:
         _database(state, path)
     _reading(state, "local")
@@ -105,7 +105,7 @@ def _database(state: Session, path: str) -> None:
     if st.button("Run the query", key="local-run", icon=":material/play_arrow:", type="primary"):
         guarded(state, data_choice.run_query, state, path, query)
         st.rerun()
-    st.caption(tables.limits.query_in_words())
+    st.caption(tables.limits_in_words.query_in_words())
 
 
 def _tables(state: Session, path: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ldp_core import wording
+from ldp_core.limits import MOST_DRAWN_PEOPLE
 from ldp_core.run import Progress
 from ldp_core.studies import synthetic
 from ldp_core.workloads import Survey, axes_of
@@ -13,9 +14,6 @@ from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.synthetic import joint_model
 from pages.ui.words import people, plain
-
-MOST_ROWS = 100_000
-"""Most synthetic people in a download."""
 
 
 def show(state: Session) -> None:
@@ -62,7 +60,7 @@ def show(state: Session) -> None:
         st.caption("It takes the reports of one simulated collection, and about half a minute the first time.")
         return
     _errors(survey, found)
-    number = min(design.users, MOST_ROWS)
+    number = min(design.users, MOST_DRAWN_PEOPLE)
     layout.download_table(
         lambda: synthetic.rows(found.model, axes_of(design.domain), number, state.configuration.simulation.seed),
         "synthetic_people",

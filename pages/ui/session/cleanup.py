@@ -13,6 +13,7 @@ from typing import Any
 
 import streamlit as st
 
+from ldp_core.limits import MOST_HELD_BYTES
 from pages.ui import promises
 from pages.ui.session.session_store import SessionStore, session_store
 from pages.ui.session.state import Session
@@ -34,7 +35,7 @@ def _watch(store: SessionStore) -> None:
     known: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
     while True:
         time.sleep(promises.EVERY)
-        now, limits = time.monotonic(), (promises.kept_for(), promises.returns_within(), promises.MOST_HELD_BYTES)
+        now, limits = time.monotonic(), (promises.kept_for(), promises.returns_within(), MOST_HELD_BYTES)
         freed = store.look(now, tab_storage.is_open, *limits)
         if tab_storage.expire(known) or freed:
             _clear_main()

@@ -9,14 +9,12 @@ from ldp_core import designs, estimators, library, mechanisms, wording
 from ldp_core.deploy.kit import package
 from ldp_core.designs import Configuration, Setting
 from ldp_core.designs.certificate_file import Written
-from ldp_core.designs.setting import AT_ONCE_TYPES
 from ldp_core.designs.standalone import mechanism_of
+from ldp_core.limits import MOST_EXACT_TYPES, UNASKED_TYPES
 from pages.ui import sources
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 
-PROOF_TYPES = 2048
-"""Up to here a proof goes into files, and is checked while it is loaded, which takes two seconds of a processor."""
 SAME_ERROR = 1e-6
 """Share by which the error of one strategy may differ between machines."""
 
@@ -100,7 +98,7 @@ def load(state: Session, content: bytes) -> None:
 
 def _proof(state: Session, files: Written) -> tuple[str, str]:
     """Use a proof from a file, whoever made it, once it was checked; what there is to say of it."""
-    if state.setting.working_types > PROOF_TYPES:
+    if state.setting.working_types > MOST_EXACT_TYPES:
         return (
             "info",
             "The proof in the file is too large to be checked while it is loaded: run the verify.py beside it, or prove it again.",
@@ -116,10 +114,10 @@ def certificate(state: Session, mechanism: mechanisms.Mechanism, at_once: bool =
     """The proof that goes with the design: for the case that its mechanism is judged in, and ``at_once`` only where writing it is quick or
     has been done."""
     types = state.setting.working_types
-    if mechanism.delta > 0 or types > PROOF_TYPES:
+    if mechanism.delta > 0 or types > MOST_EXACT_TYPES:
         return None
     return state.setting.written(
-        state.present.aim(state.configuration.mechanism.name), at_once and types > AT_ONCE_TYPES // 2
+        state.present.aim(state.configuration.mechanism.name), at_once and types > UNASKED_TYPES // 2
     )
 
 

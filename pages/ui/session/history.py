@@ -7,11 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ldp_core.designs import Configuration, DataChoice
+from ldp_core.limits import MOST_HISTORY_BYTES, MOST_UNDO_STEPS
 from pages.ui.sources import Source
-
-KEPT_STEPS = 50
-KEPT_BYTES = 2**29
-"""Tables of earlier steps are kept, for undo, up to this size in all."""
 
 Step = tuple[Configuration, Source | None]
 
@@ -90,17 +87,17 @@ class History:
         return True
 
     def _step_from(self, step: Step) -> None:
-        self.past = _affordable([*self.past[-KEPT_STEPS:], step])
+        self.past = _affordable([*self.past[-MOST_UNDO_STEPS:], step])
 
 
 def _affordable(steps: list[Step]) -> list[Step]:
-    """The latest steps whose tables together stay within `KEPT_BYTES`; the last one always."""
+    """The latest steps whose tables together stay within `MOST_HISTORY_BYTES`; the last one always."""
     kept: list[Step] = []
     sizes: dict[str, int] = {}
     for configuration, source in reversed(steps):
         if source is not None:
             sizes[source.id] = source.size
-        if kept and sum(sizes.values()) > KEPT_BYTES:
+        if kept and sum(sizes.values()) > MOST_HISTORY_BYTES:
             break
         kept.append((configuration, source))
     return kept[::-1]

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ldp_core import wording
-from pages.ui.session.history import KEPT_BYTES, History, beginning
-
-MOST_DESIGNS = 12
-LONGEST_NAME = 60
+from ldp_core.limits import MOST_DESIGN_NAME, MOST_DESIGNS, MOST_HISTORY_BYTES
+from pages.ui.session.history import History, beginning
 
 
 @dataclass
@@ -129,7 +127,7 @@ class SavedDesigns:
             self._drop_steps()
 
     def _drop_steps(self) -> None:
-        """Drop steps of designs that wait, the oldest first, where their tables would take more than `KEPT_BYTES`."""
+        """Drop steps of designs that wait, the oldest first, where their tables would take more than `MOST_HISTORY_BYTES`."""
         held = _tables_of(one.history for one in self.designs)
         for one in self.designs:
             for steps in (one.history.past, one.history.future):
@@ -138,7 +136,7 @@ class SavedDesigns:
                     if source is None:
                         continue
                     more = 0 if source.id in held else source.size
-                    if more and sum(held.values()) + more > KEPT_BYTES:
+                    if more and sum(held.values()) + more > MOST_HISTORY_BYTES:
                         del steps[: i + 1]
                         break
                     held[source.id] = source.size
@@ -147,25 +145,25 @@ class SavedDesigns:
         if len(self.designs) >= MOST_DESIGNS:
             raise ValueError(f"The list holds {MOST_DESIGNS} designs, which is the most: delete one of them first.")
         tables = _tables_of([*(one.history for one in self.designs), self.shown])
-        if len(tables) > 1 and sum(tables.values()) > KEPT_BYTES:
+        if len(tables) > 1 and sum(tables.values()) > MOST_HISTORY_BYTES:
             raise ValueError(
                 f"The tables of these designs take {sum(tables.values()) / 1e6:,.0f} MB together, and at most "
-                f"{KEPT_BYTES / 1e6:,.0f} MB are kept: delete a design of another table first."
+                f"{MOST_HISTORY_BYTES / 1e6:,.0f} MB are kept: delete a design of another table first."
             )
 
     def _checked(self, name: str) -> str:
         name = " ".join(name.split())
-        if not 0 < len(name) <= LONGEST_NAME:
-            raise ValueError(f"A design needs a name of 1 to {LONGEST_NAME} letters.")
+        if not 0 < len(name) <= MOST_DESIGN_NAME:
+            raise ValueError(f"A design needs a name of 1 to {MOST_DESIGN_NAME} letters.")
         if name != self.name and name in {one.name for one in self.designs}:
-            raise ValueError(f"Another design is called {wording.quoted(name, LONGEST_NAME)}: choose another name.")
+            raise ValueError(f"Another design is called {wording.quoted(name, MOST_DESIGN_NAME)}: choose another name.")
         return name
 
     def _free(self, name: str) -> str:
         """The name, shortened, or with the first number that no other design has."""
         taken = {one.name for one in self.designs}
-        numbered: Callable[[int], str] = lambda i: f"{wording.shortened(name, LONGEST_NAME - 5)} ({i})"  # noqa: E731
-        tries = (wording.shortened(name, LONGEST_NAME), *map(numbered, range(2, MOST_DESIGNS + 2)))
+        numbered: Callable[[int], str] = lambda i: f"{wording.shortened(name, MOST_DESIGN_NAME - 5)} ({i})"  # noqa: E731
+        tries = (wording.shortened(name, MOST_DESIGN_NAME), *map(numbered, range(2, MOST_DESIGNS + 2)))
         return next(one for one in tries if one not in taken)
 
 

@@ -15,7 +15,7 @@ import streamlit as st
 
 NUMBER = "page-shown"
 _SHOWN = "shown-by-page"
-MOST_PAGES = 50
+_MOST_PAGES = 50
 """So many pages are remembered; a connection that is further behind counts as one that is up to date."""
 
 
@@ -24,7 +24,7 @@ def begin() -> None:
     pages = st.session_state.setdefault(_SHOWN, {})
     received = _received()
     last = max(pages, default=0)
-    for number in [page for page in pages if page < max(received, last - MOST_PAGES)]:
+    for number in [page for page in pages if page < max(received, last - _MOST_PAGES)]:
         del pages[number]
     pages[last + 1] = {}
 

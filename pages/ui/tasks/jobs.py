@@ -17,8 +17,7 @@ from typing import Any
 
 import streamlit as st
 
-WORKERS = 4  # fits and the proofs beside them come in pairs
-KEPT_FINISHED = 16  # of a session
+from ldp_core.limits import MOST_FINISHED_JOBS, MOST_JOBS_AT_ONCE
 
 
 @dataclass(frozen=True)
@@ -91,12 +90,12 @@ class Job:
 
 
 class Jobs:
-    """All jobs of the server: at most `WORKERS` run at once, the rest wait in order."""
+    """All jobs of the server: at most `MOST_JOBS_AT_ONCE` run at once, the rest wait in order."""
 
     def __init__(self) -> None:
         self._jobs: list[Job] = []
         self._lock = threading.Condition()
-        for _ in range(WORKERS):
+        for _ in range(MOST_JOBS_AT_ONCE):
             threading.Thread(target=self._worker, daemon=True).start()
 
     def submit(
@@ -114,7 +113,7 @@ class Jobs:
             job = Job(key, session, title, work, about or About())
             self._jobs.append(job)
             finished = [job for job in self._jobs if job.session == session and not job.active]
-            for old in finished[: max(0, len(finished) - KEPT_FINISHED)]:
+            for old in finished[: max(0, len(finished) - MOST_FINISHED_JOBS)]:
                 if old.stopped:
                     old.progress = None  # that it was stopped is all that must be remembered
                 else:

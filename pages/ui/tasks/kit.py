@@ -7,6 +7,7 @@ from contextlib import suppress
 from ldp_core import mechanisms
 from ldp_core.deploy.kit import package
 from ldp_core.designs.results import digest
+from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.run import Cancel
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
@@ -15,8 +16,6 @@ from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Task
 
 QUICK_BYTES = 24 * 2**16
-QUICK_TYPES = 512
-"""Mechanisms of this size, with errors for this many types, are packed while a page is drawn."""
 
 
 def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False) -> Task[bytes]:
@@ -51,4 +50,4 @@ def proof_written(state: Session, mechanism: mechanisms.Mechanism, later: Later)
 
 def quick(state: Session, mechanism: mechanisms.Mechanism) -> bool:
     """True if the kit is packed in a moment."""
-    return mechanism.bytes_held <= QUICK_BYTES and mechanism.cost_dimension(state.setting.workload) <= QUICK_TYPES
+    return mechanism.bytes_held <= QUICK_BYTES and mechanism.cost_dimension(state.setting.workload) <= AT_ONCE_TYPES

@@ -14,8 +14,8 @@ import pandas as pd
 
 from ldp_core import analysis, bounds, estimators, library, mechanisms, optimize, studies, workloads
 from ldp_core.designs import choices, questions_key
-from ldp_core.designs.choices import PRICED_TYPES
 from ldp_core.designs.setting import Curve, Fit, Proof
+from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
 from ldp_core.run import Budget, Interrupted, Progress
 from ldp_core.workloads.axes import axes_of
 from pages.ui.session.state import Session
@@ -24,13 +24,8 @@ from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import DESIGN, Task
 from pages.ui.words import case_title
 
-DRAWN_TYPES = 512
-"""Up to this many types a strategy at work is drawn along with what it needs: copying and ordering larger ones takes seconds."""
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
-PLAN_SECONDS = 120.0
-SWEEP_SECONDS = 600.0
-"""Time for all the fits of a plan over epsilon, and of a sweep."""
-PRICE_SECONDS = 3.0  # exact errors at `PRICED_TYPES`
+PRICE_SECONDS = 3.0  # exact errors at `MOST_EXACT_TYPES`
 
 
 def questions(state: Session) -> Task[workloads.Workload]:
@@ -86,7 +81,7 @@ def fit(state: Session, name: str) -> Task[Fit]:
                 history.append((progress.seconds, progress.objective))
             if progress.seconds - shown >= PICTURE_EVERY:  # copying the strategy every round would slow the rounds
                 shown = progress.seconds
-                drawn = progress.strategy if setting.working_types <= DRAWN_TYPES else None
+                drawn = progress.strategy if setting.working_types <= AT_ONCE_TYPES else None
                 job.progress = FitProgress(progress.round, progress.seconds, tuple(history), drawn)
 
         def ended() -> None:
@@ -212,7 +207,7 @@ def price(state: Session, mechanism: mechanisms.Mechanism) -> Task[np.ndarray]:
     workload = state.setting.workload
     here = f"price:{workload.digest}:{state.setting.epsilon}:"
     jobs().cancel(state.id, lambda key: key.startswith("price:") and not key.startswith(here))
-    seconds = PRICE_SECONDS * (workload.n / PRICED_TYPES) ** 3
+    seconds = PRICE_SECONDS * (workload.n / MOST_EXACT_TYPES) ** 3
     title = f"working out what {library.spec(mechanism.name).title} costs"
     work = partial(_price, state, mechanism, workload)
     return Task(state, here + mechanism.digest, title, work, lambda found: found.nbytes, DESIGN, expected=seconds)
@@ -242,7 +237,7 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     place = None if over == "epsilon" else c.epsilon_value
     inputs = [over, design.workload.digest, place, sorted(names), state.setting.alpha, parameters]
     how: dict[str, Any] = {"alpha": state.setting.alpha, "parameters": parameters, "results": state.results, "jobs": -1}
-    how |= {"scheduler": state.view.get("scheduler") or None, "time_limit": SWEEP_SECONDS}
+    how |= {"scheduler": state.view.get("scheduler") or None, "time_limit": MOST_SWEEP_SECONDS}
 
     def work(job: Job) -> studies.sweep.Sweep:
         if over == "epsilon":
@@ -252,7 +247,7 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     title = f"sweep over {'epsilon' if over == 'epsilon' else 'the number of types'}"
     of = ("questions", "data") if over == "epsilon" else DESIGN
     key = "sweep:" + json.dumps(inputs, sort_keys=True)
-    return Task(state, key, title, work, of=of, page="Compare", limit=SWEEP_SECONDS)
+    return Task(state, key, title, work, of=of, page="Compare", limit=MOST_SWEEP_SECONDS)
 
 
 def left_out_of_sizes(state: Session) -> pd.DataFrame:
@@ -284,13 +279,13 @@ def plan(state: Session, question: Question) -> Task[pd.DataFrame]:
     bound, floor = (question.epsilon and state.setting.floor(question.case)) or (None, None)
     inputs = [asked, workload.digest, parameters, [mechanism.digest for mechanism in fitted.values()], bound, floor]
     how: dict[str, Any] = {"parameters": parameters, "fitted": fitted, "results": state.results}
-    how |= {"bound": bound, "floor": floor, "time_limit": PLAN_SECONDS}
+    how |= {"bound": bound, "floor": floor, "time_limit": MOST_PLAN_SECONDS}
 
     def work(job: Job) -> pd.DataFrame:
         return studies.planning.plan(workload, **asked, **how, **job.followed)
 
     key = "plan:" + json.dumps(inputs, default=str)
-    return Task(state, key, "working out the plan", work, of=DESIGN[1:], page="Plan", limit=PLAN_SECONDS)
+    return Task(state, key, "working out the plan", work, of=DESIGN[1:], page="Plan", limit=MOST_PLAN_SECONDS)
 
 
 def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechanism]:

@@ -11,6 +11,7 @@ from ldp_core.data import tables
 from ldp_core.data.domain import Attribute
 from ldp_core.data.tables import AttributeRecipe, NumericRecipe
 from ldp_core.designs import DataChoice
+from ldp_core.limits import MOST_SPLIT_BINS
 from ldp_core.workloads import PredicateError, PredicatesPart
 from ldp_core.workloads.axes import axes_of
 from pages.ui.controls import guarded
@@ -20,8 +21,6 @@ from pages.ui.sources import Source
 from pages.ui.words import plain
 from pages.ui.workload.choice import replace
 from pages.ui.workload.kinds import edited, read_conditions
-
-MOST_SPLITS = 50
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def _splits(state: Session, part: PredicatesPart, text: str) -> Splits | None:
     recipes, attributes, edges = list(choice.recipes), list(domain.attributes), list[tuple[str, float]]()
     names = [attribute.name for attribute in attributes]
     try:
-        for _ in range(MOST_SPLITS):
+        for _ in range(MOST_SPLIT_BINS):
             cut = _first_cut(text, attributes)
             if cut is None:
                 axes = axes_of(attributes)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ldp_core.designs import WorkloadRecipe
-from ldp_core.designs.strict_json import MAX_JSON_BYTES
+from ldp_core.limits import MOST_JSON_BYTES
 from ldp_core.workloads import Axis, WorkloadPart, over_attributes
 from pages.ui.controls import guarded
 from pages.ui.session.state import Session
@@ -18,10 +18,10 @@ def put(state: Session, parts: Sequence[WorkloadPart], gone: int | None = None) 
     refused in other groups stay on screen. ValueError with a sentence; then nothing has changed."""
     recipe = made(WorkloadRecipe, parts=tuple(parts))
     size = len(state.configuration.with_(workload=recipe).to_json())
-    if size > MAX_JSON_BYTES and size > len(state.configuration.to_json()):
+    if size > MOST_JSON_BYTES and size > len(state.configuration.to_json()):
         raise ValueError(
             f"With these questions the design would take {size / 1e6:.1f} MB as a file, and files of at most "
-            f"{MAX_JSON_BYTES // 1_000_000} MB can be saved and loaded; ask fewer of them."
+            f"{MOST_JSON_BYTES // 1_000_000} MB can be saved and loaded; ask fewer of them."
         )
     refused, shorter = dict(state.invalid), len(parts) < len(parts_of(state))
     state.change(workload=recipe)

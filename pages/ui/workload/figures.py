@@ -16,6 +16,13 @@ import streamlit as st
 
 from ldp_core import analysis, charts, frames, library, mechanisms, wording, workloads
 from ldp_core.designs import Setting
+from ldp_core.limits import (
+    AT_ONCE_TYPES,
+    MOST_DOWNLOADED_QUERIES,
+    MOST_DRAWN_VALUES,
+    MOST_EXACT_TYPES,
+    MOST_TRANSFORMED_TYPES,
+)
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
 from pages.ui import layout, listing
@@ -29,18 +36,9 @@ from pages.ui.workload.groups import built, queries_of
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-QUICK_TYPES = 512
-"""Types up to which everything is computed while the page is drawn, whatever the questions are."""
 QUICK_ALIKE = 2**13
 """The same where the questions treat the types alike, so that no large matrices are needed."""
 QUICK_PICTURE = 2**13
-ALIKE_TYPES = 2**16
-"""Most types for which anything is computed where the types are treated alike, in a few seconds."""
-BOUNDED_TYPES = 2048
-"""Most types for which bounds and errors of single queries are computed where types are not treated alike."""
-LISTED_QUERIES = 200_000
-"""Most queries that are listed in a file, or whose errors are distinguished."""
-DRAWN_VALUES = 20_000
 ALIKE = 1.05
 """Queries err alike where none has more than this many times an even share of the error."""
 
@@ -62,7 +60,7 @@ class Dominance:
 
 def quick(design: Setting) -> bool:
     """True if spectra and bounds of the questions take no time."""
-    most = QUICK_TYPES if design.workload.symmetry == "none" else QUICK_ALIKE
+    most = AT_ONCE_TYPES if design.workload.symmetry == "none" else QUICK_ALIKE
     return design.workload.n <= most or alike(design.workload)
 
 
@@ -95,8 +93,10 @@ def _unweighted(parts: Sequence[WorkloadPart], workload: Workload) -> Workload:
 def spectrum(later: Later, design: Setting) -> tuple[np.ndarray, int] | None:
     """Singular values and rank; None while they are computed. ValueError where they cannot be."""
     w = design.workload
-    if w.n > ALIKE_TYPES:
-        raise ValueError(f"Rank and singular values are worked out for up to {ALIKE_TYPES:,} types; there are {w.n:,}.")
+    if w.n > MOST_TRANSFORMED_TYPES:
+        raise ValueError(
+            f"Rank and singular values are worked out for up to {MOST_TRANSFORMED_TYPES:,} types; there are {w.n:,}."
+        )
     return later.value(
         ("spectrum", w.digest), "singular values", quick(design), lambda cancel: (w.singular_values(), w.rank), 8 * w.n
     )
@@ -172,7 +172,7 @@ def matrix(later: Later, state: Session, design: Setting, parts: Sequence[Worklo
         f"Each row is one of {w.num_queries:,} queries, filled where it counts a type{thinned}{several}. "
         f"Examples: {named}.",
         "workload",
-        (lambda: query_table(design, groups)) if w.num_queries <= LISTED_QUERIES else None,
+        (lambda: query_table(design, groups)) if w.num_queries <= MOST_DOWNLOADED_QUERIES else None,
     )
 
 
@@ -197,7 +197,7 @@ def bounds(later: Later, state: Session, design: Setting) -> dict[str, float] | 
     there are none."""
     c, w = state.configuration, design.workload
     case = state.present.aim(c.mechanism.name)
-    most = BOUNDED_TYPES if w.symmetry == "none" else ALIKE_TYPES
+    most = MOST_EXACT_TYPES if w.symmetry == "none" else MOST_TRANSFORMED_TYPES
     if w.n > most and w.survey is None:
         raise ValueError(
             f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
@@ -286,7 +286,7 @@ def singular_values(later: Later, state: Session, design: Setting) -> None:
     def table() -> pd.DataFrame:
         return pd.DataFrame({"rank": np.arange(1, len(values) + 1), "singular_value": values})
 
-    if len(values) > DRAWN_VALUES:
+    if len(values) > MOST_DRAWN_VALUES:
         st.markdown(sentence)
         layout.download_table(table, "singular-values")
         return
@@ -299,9 +299,9 @@ def singular_values(later: Later, state: Session, design: Setting) -> None:
 def dominating(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """The queries that make up most of the error with the chosen mechanism, or with the best that needs no fitting."""
     w = design.workload
-    if w.num_queries > LISTED_QUERIES or w.n > BOUNDED_TYPES:
+    if w.num_queries > MOST_DOWNLOADED_QUERIES or w.n > MOST_EXACT_TYPES:
         st.caption(
-            f"Which queries dominate the error is shown for up to {BOUNDED_TYPES:,} types and {LISTED_QUERIES:,} queries."
+            f"Which queries dominate the error is shown for up to {MOST_EXACT_TYPES:,} types and {MOST_DOWNLOADED_QUERIES:,} queries."
         )
         return
     try:
@@ -363,7 +363,7 @@ def _dominance(later: Later, state: Session, design: Setting) -> Dominance | Non
     return later.value(
         ("dominating", w.digest, design.naming, design.epsilon, design.people_digest, about),
         "which queries dominate the error",
-        w.n <= QUICK_TYPES,
+        w.n <= AT_ONCE_TYPES,
         lambda cancel: _errors(able, design, case, cancel),
         8 * w.num_queries,
     )

@@ -12,9 +12,8 @@ import streamlit as st
 
 from ldp_core import wording, workloads
 from ldp_core.designs import Design
-from ldp_core.designs.configuration import MAX_PARTS
+from ldp_core.limits import MOST_MATRIX_BYTES, MOST_PARTS
 from ldp_core.workloads import Axis, Union, Workload, WorkloadPart
-from ldp_core.workloads.matrix_files import MAX_BYTES
 from pages.ui import layout
 from pages.ui.controls import control, guarded
 from pages.ui.session.state import Session
@@ -367,7 +366,7 @@ def _order_of_types(axes: Sequence[Axis]) -> None:
 
 def _adding(state: Session, design: Design, axes: Sequence[Axis]) -> None:
     kinds = offered(axes)
-    if kinds and len(parts_of(state)) < MAX_PARTS:
+    if kinds and len(parts_of(state)) < MOST_PARTS:
         kind = state.view.get("adding")
         kind = kind if kind in kinds else kinds[0]
         control(
@@ -397,7 +396,7 @@ def _upload(state: Session, design: Design, axes: Sequence[Axis]) -> None:
         f"One row per query, one column for each of the {wording.count(design.domain.size)} types",
         type=["csv", "txt", "tsv", "npy", "npz"],
         key=key,
-        max_upload_size=MAX_BYTES // 1_000_000,
+        max_upload_size=MOST_MATRIX_BYTES // 1_000_000,
         help=f"The columns are in the order of the types: {plain(first)}; {plain(second)}; ...; {plain(last)}. A first column may "
         "name the queries.",
     )

@@ -13,6 +13,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ldp_core import wording, workloads
 from ldp_core.designs.problems import in_words
+from ldp_core.limits import MOST_CONDITION_CHARACTERS, MOST_CONDITIONS
 from ldp_core.workloads import (
     Axis,
     KWayMarginalsPart,
@@ -22,8 +23,6 @@ from ldp_core.workloads import (
     WorkloadPart,
     joint_domain_fits,
 )
-from ldp_core.workloads.expressions import LONGEST
-from ldp_core.workloads.parts import MAX_PREDICATES
 
 LEAST_WEIGHT = 1e-6
 Made = TypeVar("Made", bound=BaseModel)
@@ -203,11 +202,13 @@ def read_conditions(text: str, axes: Sequence[Axis]) -> tuple[Predicate, ...]:
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if not lines:
         raise ValueError(f"There is no condition; write one per line, such as {examples(axes)[0]}.")
-    if len(lines) > MAX_PREDICATES:
-        raise ValueError(f"There are {len(lines):,} conditions, and at most {MAX_PREDICATES:,} fit in a group.")
+    if len(lines) > MOST_CONDITIONS:
+        raise ValueError(f"There are {len(lines):,} conditions, and at most {MOST_CONDITIONS:,} fit in a group.")
     for i, line in enumerate(lines, start=1):
-        if len(line) > LONGEST:
-            raise ValueError(f"Condition {i} has {len(line):,} characters, and at most {LONGEST:,} are read; split it.")
+        if len(line) > MOST_CONDITION_CHARACTERS:
+            raise ValueError(
+                f"Condition {i} has {len(line):,} characters, and at most {MOST_CONDITION_CHARACTERS:,} are read; split it."
+            )
     return tuple(_read(line, axes) for line in lines)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, frames, wording
+from ldp_core import charts, frames, limits, wording
 from ldp_core.designs import Setting
 from ldp_core.workloads import Survey, WorkloadPart, example_queries, tables_asked
 from pages.ui import layout
@@ -58,7 +58,7 @@ def _asked(state: Session, design: Setting, survey: Survey, parts: Sequence[Work
         lambda look: charts.asked_together(survey, look),
         f"How many of the {survey.num_queries:,} queries are about each column, and about each two of them together. Examples: {named}.",
         "workload",
-        table if survey.num_queries <= figures.LISTED_QUERIES else None,
+        table if survey.num_queries <= limits.MOST_DOWNLOADED_QUERIES else None,
     )
 
 
@@ -69,7 +69,7 @@ def _shares(state: Session, survey: Survey) -> None:
     except ValueError as error:
         st.caption(plain(str(error)))
         return
-    first, drawn = found.iloc[0], found.head(charts.MOST_SETS)
+    first, drawn = found.iloc[0], found.head(limits.MOST_DRAWN_SETS)
     some = (
         f"These {len(drawn)} of {len(found):,} sets hold {wording.share(drawn['share'].sum())}."
         if len(drawn) < len(found)

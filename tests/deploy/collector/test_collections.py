@@ -193,7 +193,7 @@ def test_what_is_no_collection_of_the_design_is_refused_whatever_its_digest_says
 
 def test_a_collection_that_unpacks_to_too_much_is_refused(monkeypatch):
     content = forged().to_bytes()
-    monkeypatch.setattr("ldp_core.deploy.collector.collection.MAX_BYTES", 100)
+    monkeypatch.setattr("ldp_core.deploy.collector.collection.MOST_COLLECTION_BYTES", 100)
     with pytest.raises(ValueError, match="damaged"):
         Collection.load(content, BUILT["number"])
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from test_collect_files import BUILT, DESIGN
 
+from ldp_core import limits
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import trying
 from ldp_core.people import Counted, Records
@@ -57,4 +58,4 @@ def test_everybody_takes_part_once_and_of_too_many_some_do(kind):
 
 def test_a_thousand_million_people_are_no_more_than_many():
     content = collector.simulated(BUILT["number"], DESIGN, np.full(5, 2 * 10**8))
-    assert content.count(b"\n") == collector.MOST_SIMULATED + 1
+    assert content.count(b"\n") == limits.MOST_DRAWN_PEOPLE + 1

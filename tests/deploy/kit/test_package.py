@@ -15,7 +15,7 @@ import pytest
 from examples import EPSILON, MECHANISMS
 from kits import NASTY, ages, device_of, kit_of, members, packed, survey
 
-from ldp_core import designs
+from ldp_core import designs, limits
 from ldp_core.deploy.kit import audit, client, devices, package
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.deploy.kit.readme import EXAMPLE_PEOPLE, count_sql
@@ -196,7 +196,7 @@ def test_continuous_noise_has_a_design_but_no_kit():
 
 
 def test_a_kit_too_large_to_load_again_is_not_made(monkeypatch):
-    monkeypatch.setattr(bundle, "MAX_KIT_BYTES", 1000)
+    monkeypatch.setattr(bundle, "MOST_KIT_BYTES", 1000)
     assert "use coarser bins" in complaint(kit_of, SUBSET)
 
 
@@ -223,7 +223,7 @@ def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
     for name in ("certificate.json", "certificate.npz"):
         half = packed({other: written for other, written in parts.items() if other != name})
         assert "one is missing" in complaint(designs.load, half)
-    large = packed({**parts, "certificate.npz": bytes(bundle.MAX_PROOF_BYTES + 1)})
+    large = packed({**parts, "certificate.npz": bytes(limits.MOST_PROOF_BYTES + 1)})
     assert "too large for a proof" in complaint(designs.load, large)
 
 

@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from ldp_core import workloads
+from ldp_core import limits, workloads
 from ldp_core.studies import outcomes
 from ldp_core.studies.outcomes import groups_of_queries
 from ldp_core.workloads.on_attributes import OnAttributes
@@ -32,7 +32,7 @@ def test_ranges_are_grouped_by_length(make, n):
 
 def test_many_ranges_are_thinned_in_length_and_in_number():
     found = outcomes.query_groups(workloads.all_range(512))
-    assert len(found.names) == groups_of_queries.MOST_LENGTHS
+    assert len(found.names) == limits.MOST_LENGTH_GROUPS
     assert (found.names[0], found.names[-1]) == ("1", "512")
     assert found.sizes[0] == 512
     assert np.bincount(found.of).max() == groups_of_queries.A_GROUP

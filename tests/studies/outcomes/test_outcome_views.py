@@ -6,8 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from ldp_core import analysis, estimators, frames, mechanisms, workloads
-from ldp_core.studies import outcomes, simulate
+from ldp_core import analysis, estimators, frames, limits, mechanisms, workloads
+from ldp_core.studies import outcomes
 
 COUNTS = np.array([120, 10, 40, 300, 50, 35, 80, 65])
 N = COUNTS.sum()
@@ -205,7 +205,7 @@ def test_every_workload_has_outcomes_of_a_bounded_size(kind):
     workload = workloads.on_types(kind, 64)
     counts = np.arange(64) + 1
     run = outcomes.compare({"hadamard": mechanisms.create("hadamard", 64, 1.0)}, workload, counts, range(64), 10)
-    assert run.queries["query"].nunique() == min(workload.num_queries, simulate.SHOWN_QUERIES)
+    assert run.queries["query"].nunique() == min(workload.num_queries, limits.MOST_SHOWN_QUERIES)
     assert run.groups["queries"].sum() == workload.num_queries
     assert run.nbytes < 2**20
 

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldp_core import mechanisms, workloads
+from ldp_core import limits, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, NumericAttribute
 from ldp_core.people import people_of
 from ldp_core.studies import outcomes
-from ldp_core.studies.outcomes import quantiles
 from ldp_core.workloads.axes import axes_of
 from ldp_core.workloads.surveys import Group
 
@@ -136,7 +135,7 @@ def test_surveys_have_the_order_of_a_column_that_a_table_tells():
 def test_a_survey_has_the_orders_of_its_first_columns_and_no_endless_list():
     axes = axes_of([NumericAttribute(name=f"x{i}", edges=(0, 1, 2, 3)) for i in range(20)])
     found = outcomes.scales_of(workloads.survey([3] * 20, 2), axes)
-    assert [scale.of for scale in found] == [f"x{i}" for i in range(quantiles.MOST_SCALES)]
+    assert [scale.of for scale in found] == [f"x{i}" for i in range(limits.MOST_QUANTILE_COLUMNS)]
 
 
 @pytest.mark.parametrize("name", ["sampled_sets", "split_budget", "covering_sets"])
