@@ -115,7 +115,7 @@ class Axis:
 
     @cached_property
     def decimals(self) -> int:
-        """Digits after the point to which labels of bins show the edges: a hundredth of the narrowest bin."""
+        """Digits after the point in labels of bins: a hundredth of the narrowest bin."""
         return max(0, math.ceil(-math.log10(np.diff(self.edges).min())) + 2)
 
     def at(self, i: int) -> str:

@@ -1,8 +1,9 @@
 """Workloads: sets of linear counting queries over the n types of a domain.
 
-A workload is the p x n matrix W of the papers, but hardly anything needs W itself: variances, bounds and the optimisers
-speak in terms of the Gram matrix ``G = W'W``, and answers come from running sums. So a workload is a set of operations
-with known structure, and the explicit matrix exists only for small sizes and for pictures.
+A workload is the p x n matrix W of the papers, but hardly anything needs W itself: variances,
+bounds and the optimisers speak in terms of the Gram matrix ``G = W'W``, and answers come from
+running sums. A workload is therefore a set of operations with known structure, and the explicit
+matrix exists only for small sizes and for pictures.
 
 Vectors over types always have the types on their *last* axis, so a batch of count vectors is ``(batch, n)``.
 
@@ -39,7 +40,7 @@ _ROW_ENTRIES = 2**22  # of queries written out at once
 
 
 def in_chunks(queries: np.ndarray, types: int) -> Iterator[np.ndarray]:
-    """The ``queries`` (q,) in runs so short that their rows over so many ``types`` can be written out."""
+    """The ``queries`` (q,) in runs short enough to write out their rows over ``types`` types."""
     chunk = max(1, _ROW_ENTRIES // types)
     for start in range(0, len(queries), chunk):
         yield queries[start : start + chunk]

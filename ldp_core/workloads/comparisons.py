@@ -1,4 +1,5 @@
-"""For which types of an attribute a comparison holds; errors are sentences that do not say where in the text."""
+"""The types of an attribute that meet a comparison. Errors are sentences without the place in the
+text."""
 
 from __future__ import annotations
 
@@ -90,9 +91,7 @@ def equal_to(axis: Axis, text: str, number: float | None) -> np.ndarray:
             cuts = [edge for edge in (number, number + 1) if low < edge <= high]
     if label is None:
         raise ValueError(f"{name} is never {shortened(text)}; its values range {_reach(axis)}.")
-    sentence = (
-        f"{name} = {shortened(text)} would cut the bin {label}, whose users are not told apart; use {name} = {label}."
-    )
+    sentence = f"{name} = {shortened(text)} would cut the bin {label}, whose users are not distinguished; use {name} = {label}."
     raise CutsBin(sentence, axis.name, cuts)
 
 
@@ -162,6 +161,6 @@ def _cut(axis: Axis, sign: str, number: float, place: int) -> str:
     elif not below and last:
         options = options[:1]
     return (
-        f"{name} {sign} {number:.12g} would cut the bin {quoted(axis.labels[place])}, whose users are not told apart; "
+        f"{name} {sign} {number:.12g} would cut the bin {quoted(axis.labels[place])}, whose users are not distinguished; "
         f"use {' or '.join(options)}."
     )

@@ -9,11 +9,12 @@
                | attribute ["not"] "between" value "and" value          both ends included
                | number ("<" | "<=" | ">" | ">=") attribute [("<" | "<=" | ">" | ">=") value]
 
-Names and values of letters, digits and most signs stand as they are; others, and the words above, in double or single
-quotes or backticks, where a doubled quote stands for one. Values are labels, or numbers where types are bins of
-numbers: a comparison that would cut a bin is refused, since its users are not distinguished. "!=" and "not" mean everyone
-else, "(missing)" included; "<" and the like hold for no one in "(other)" and "(missing)". Text is parsed by recursive
-descent, never evaluated.
+Names and values of letters, digits and most signs stand as they are; others, and the words above,
+in double or single quotes or backticks, where a doubled quote stands for one. Values are labels, or
+numbers where types are bins of numbers: a comparison that would cut a bin is refused, since its
+users are not distinguished. "!=" and "not" mean everyone else, "(missing)" included; "<", ">" and
+ranges hold for no one in "(other)" and "(missing)". Text is parsed by recursive descent, never
+evaluated.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ def parse(text: str, attributes: Any) -> Condition:
 
 
 def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int, ...], np.ndarray]]:
-    """The condition as a product: boolean tables over different attributes (increasing), all of which must hold.
+    """The condition as a product: boolean tables over different attributes (increasing), all of
+    them required.
 
     Tables that are all true are left out. ValueError when a table would have more than `MOST_WORKLOAD_ENTRIES` entries.
     """
@@ -122,7 +124,7 @@ def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int,
 
 
 def row(condition: Condition, shape: Sequence[int]) -> np.ndarray:
-    """(n,) 1 for the types for which the condition holds, 0 for the others."""
+    """(n,) 1 for the types that meet the condition, 0 for the others."""
     shape = tuple(shape)
     found = np.ones(shape)
     for attributes, table in factors(condition, shape):

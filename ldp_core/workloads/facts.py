@@ -3,9 +3,10 @@
     fact  = condition ":" total
     total = number | "at least" number | "at most" number | "between" number "and" number
 
-Such as ``sex = male : 480``, ``age >= 30 : at least 100`` or ``"marital status" = Widowed : between 20 and 40``. Conditions
-are those of `ldp_core.workloads.expressions`; thousands may be separated by commas. `StatedFact` is one as it was typed,
-`Fact` what it says of the types of a domain.
+Examples are ``sex = male : 480``, ``age >= 30 : at least 100`` and
+``"marital status" = Widowed : between 20 and 40``. Conditions are those of
+`ldp_core.workloads.expressions`; thousands may be separated by commas. `StatedFact` is a fact as it
+was typed, `Fact` its meaning for the types of a domain.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def _fact(text: str, attributes: Any) -> Fact:
     low, high = _ends(total.strip())
     row = _row(condition, attributes)
     if low > 0 and not row.any():
-        raise ValueError("its condition holds for nobody, whoever takes part; correct it, or leave it out.")
+        raise ValueError("its condition is true for no type; correct it, or leave it out.")
     return Fact(row, low, high, text)
 
 

@@ -1,8 +1,9 @@
 """Workloads over several attributes: marginals and parities. Types are records in row-major order, last attribute fastest.
 
-Gram matrices act attribute by attribute, so they are applied in O(n d) without ever being formed: for marginals each
-attribute contributes I where it is kept and the all-ones matrix J where it is summed out; parities are a projection in the
-Walsh-Hadamard basis. Sources: McKenna et al. 2020, Section 6.1; Cormode et al. 2018; Gaboardi et al. 2014.
+Gram matrices act attribute by attribute, so they are applied in O(n d) and never formed. For
+marginals each attribute contributes I if it is kept and the all-ones matrix J if it is summed out;
+parities are a projection in the Walsh-Hadamard basis. Sources: McKenna et al. 2020, Section 6.1;
+Cormode et al. 2018; Gaboardi et al. 2014.
 """
 
 from __future__ import annotations
@@ -276,7 +277,7 @@ class Parity(Workload):
 
     kind = "parity"
     title = "Parity"
-    meaning = "For each group of yes-or-no attributes: how many more people have an even number of yes than an odd one?"
+    meaning = "How many more people have an even than an odd number of yes, in each group of yes-or-no attributes?"
 
     def __init__(self, d: int, max_weight: int | None = None, axes: Sequence[Axis] | None = None):
         if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= MOST_ATTRIBUTES:

@@ -23,7 +23,7 @@ _NO_NUMBER = re.compile(r"[+-]?(nan|inf(inity)?|na|n/a|null|none|-)?", re.IGNORE
 
 @dataclass(frozen=True)
 class Rows:
-    """What the rows of a matrix are, in messages: one, several, and what ``zero`` stands for."""
+    """The words for the rows of a matrix in messages: one, several, and the meaning of ``zero``."""
 
     one: str
     many: str
@@ -38,7 +38,8 @@ REPORTS = Rows("report", "reports", "strategy matrix", "write 0 where people of 
 
 @dataclass(frozen=True, eq=False)
 class MatrixFile:
-    """What a file holds: ``matrix`` (p, n) of finite numbers, and the names of its p queries, or None."""
+    """The contents of a file: ``matrix`` (p, n) of finite numbers, and the names of its p queries,
+    or None."""
 
     matrix: np.ndarray
     names: tuple[str, ...] | None
@@ -69,7 +70,7 @@ def read_matrix(content: bytes, n: int | None, labels: Sequence[str] | None = No
 
 
 def _columns(content: bytes) -> int:
-    """For how many types the last line of a CSV has numbers."""
+    """The number of types with numbers in the last line of a CSV."""
     lines = content.decode("utf-8", "replace").splitlines()
     last = next((line for line in reversed(lines) if line.strip()), "")
     cells = last.split(max(";\t,", key=last.count))
@@ -163,8 +164,8 @@ def _cells(content: bytes, n: int, what: Rows) -> list[list[str]]:
 
 
 def _delimiter(line: str, n: int) -> str:
-    """What separates the cells of a line: the first sign that gives it the right width (decimal commas separate
-    nothing)."""
+    """The delimiter of a line: the first sign that gives it the right width (decimal commas
+    separate nothing)."""
     fitting = (sign for sign in ";\t," if len(next(csv.reader([line], delimiter=sign), [])) in (n, n + 1))
     return next(fitting, max(";\t,", key=line.count))
 
@@ -206,7 +207,7 @@ def _from_npz(content: bytes, what: Rows) -> MatrixFile:
 
 
 def _wanted(names: list[str]) -> list[str]:
-    """Which of the arrays of an archive hold the matrix and, where there are any, the names."""
+    """The arrays of an archive that hold the matrix and, if there are any, the names."""
     others = [name for name in names if name != "names"]
     matrix = "matrix" if "matrix" in others else others[0] if len(others) == 1 else None
     if matrix is None:

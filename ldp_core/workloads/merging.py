@@ -20,13 +20,15 @@ _MOST_QUERIES = 2**12
 _MOST_ENTRIES = 2**22
 _MOST_ATOMS = 2**20
 _MOST_COUNTED = 2**62
-"""What is looked through: queries, entries of all of them on the tables of their groups, combinations of atoms, and types that these stand for."""
+"""Limits of the search: queries, their entries on the tables of their groups, combinations of
+atoms, and the types that these stand for."""
 EXACT = 2.0**26
 """Entries that are whole and no larger than this have whole products."""
 
 
 class MergedQueries(Custom):
-    """Queries (p, c) on merged types, whose entries have been rounded so often as ``rounded`` says: each is off by so many u of itself at most."""
+    """Queries (p, c) on merged types, with entries that went through ``rounded`` roundings: each is
+    off by at most ``rounded`` u of itself."""
 
     def __init__(self, matrix: np.ndarray, rounded: int):
         super().__init__(matrix)

@@ -216,7 +216,8 @@ class WidthRange(_Intervals):
         return total
 
     def _written_gram(self) -> np.ndarray:
-        # Of the intervals that start at a <= i and hold j >= i too, the longest ends at min(n, a + width) - 1.
+        # The longest interval that starts at a <= i and holds j >= i too ends at min(n, a + width)
+        # - 1.
         types = np.arange(self.n)
         ends = np.concatenate([[0], np.cumsum(np.minimum(self.n, types + self.width))])
         low, high = np.minimum(types[:, None], types), np.maximum(types[:, None], types)

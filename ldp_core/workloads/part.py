@@ -1,4 +1,4 @@
-"""What all recipes for queries have in common."""
+"""The common part of all recipes for queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class Frozen(BaseModel):
 
 
 class Part(Frozen):
-    """What all recipes have: ``weight`` scales the queries, and so how much their errors count (with its square)."""
+    """The common part of all recipes: ``weight`` scales the queries, and the importance of their
+    errors by its square."""
 
     weight: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
 

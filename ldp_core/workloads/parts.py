@@ -181,8 +181,9 @@ class AllMarginalsPart(Part):
 
 
 class ParityPart(Part):
-    """For groups of up to ``max_weight`` attributes of two types (all such, or those named): how many more people have
-    the second value of an even number of them than of an odd number."""
+    """Parities of groups of up to ``max_weight`` attributes of two types (all such groups, or those
+    named): the people who have the second value of an even number of them, less those of an odd
+    number."""
 
     kind: Literal["parity"] = "parity"
     attributes: Names | None = None
@@ -239,7 +240,7 @@ class PredicatesPart(Part):
             try:
                 factors = expressions.factors(expressions.parse(predicate.expression, axes), shape)
                 if not all(table.any() for _, table in factors):
-                    raise ValueError("it holds for nobody, whoever takes part; loosen it, or leave it out.")
+                    raise ValueError("it is true for no type; loosen it, or leave it out.")
             except ValueError as error:
                 title = shortened(predicate.title)
                 raise ValueError(f"Condition {i}, {title}: {_uncapitalised(str(error))}") from None
@@ -294,8 +295,8 @@ def over_attributes(
 
 
 def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
-    """What to ask first: running totals along the only attribute where it has an order, else how many people have each of
-    its values; the joint counts of every two attributes where there are several."""
+    """The questions of a new design. A single attribute gets running totals if it has an order,
+    else a histogram; several attributes get the joint counts of every two."""
     axes = axes_of(attributes)
     if len([axis for axis in axes if axis.size > 1]) > 1:
         return (KWayMarginalsPart(k=2),)
@@ -313,7 +314,8 @@ def _uncapitalised(sentence: str) -> str:
 
 
 def _places(axes: Sequence[Axis], names: Sequence[str]) -> list[int]:
-    """Where the named attributes are. ValueError for one that is not there, is named twice, or has one type only."""
+    """The places of the named attributes. ValueError for an attribute that does not exist, is named
+    twice, or has one type only."""
     places = {axis.name: i for i, axis in enumerate(axes)}
     for name in names:
         if name not in places:

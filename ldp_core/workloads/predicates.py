@@ -23,10 +23,11 @@ Factor = tuple[tuple[int, ...], np.ndarray]
 
 
 class Predicates(Workload):
-    """How many people satisfy each predicate.
+    """The number of people who satisfy each predicate.
 
-    ``predicates``: each a list of factors (attributes, table) about different attributes, all of which must hold; a
-    table has one axis per attribute, or is the list of its entries in row-major order. ``names``: one per predicate.
+    ``predicates``: each a list of factors (attributes, table) about different attributes, all of
+    them required; a table has one axis per attribute, or is the list of its entries in row-major
+    order. ``names``: one per predicate.
     """
 
     kind = "predicates"

@@ -1,4 +1,5 @@
-"""What it takes to compute the structure of a workload (its queries, the diagonal and the sums of G), known beforehand.
+"""The price, known beforehand, of computing the structure of a workload: its queries, the diagonal
+and the sums of G.
 
 A design of a kilobyte can ask a hundred questions of a million types. Its price is taken from the recipes, before anything of
 that size is made: for each part, how many numbers are written or read, at a speed measured once (2.5 GHz). It is right

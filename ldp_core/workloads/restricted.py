@@ -18,8 +18,8 @@ def several(survey: Survey, attributes: Iterable[int]) -> Set:
 
 
 def spectra(survey: Survey) -> list[dict[Set, float] | None]:
-    """For each group the eigenvalues of its own Gram matrix by set of the survey's attributes; None for those that do not treat the values
-    of each of their attributes alike."""
+    """The eigenvalues of each group's own Gram matrix by set of the survey's attributes; None for a
+    group that does not treat the values of each of its attributes alike."""
     known: dict[tuple[object, ...], dict[Set, float] | None] = {}
 
     def found(group: Group) -> dict[Set, float] | None:

@@ -1,4 +1,4 @@
-"""Which queries, and which groups of them, make up the error of a workload."""
+"""The queries, and the groups of queries, that make up the error of a workload."""
 
 from __future__ import annotations
 

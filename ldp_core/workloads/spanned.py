@@ -1,4 +1,4 @@
-"""What follows from the answers to a workload: the queries in its row space."""
+"""The consequences of the answers to a workload: the queries in its row space."""
 
 from __future__ import annotations
 

@@ -19,14 +19,16 @@ from ldp_core.workloads.restricted import ordered_groups
 from ldp_core.workloads.surveys import Group, Survey, marginal
 
 TOGETHER = 5
-"""Questions about at most so many attributes at once need patterns over few attributes: rows over all types, of which a strategy can
-hold few, took 9 to 70 % more people for every three to five of 12 or 16 attributes, and patterns 3 % at most up to epsilon 2."""
+"""Questions about at most this number of attributes at once need patterns over few attributes. Rows
+over all types, few of which fit into a strategy, took 9 to 70 % more people for every three to five
+of 12 or 16 attributes. Patterns took 3 % more at most up to epsilon 2."""
 
 
 def surveyed(workload: Workload, axes: Sequence[Axis]) -> Workload:
-    """The same questions as a `Survey` where that serves better: past `MOST_TABLE_CELLS` types always, past `MOST_FITTED_TYPES` where none is about all
-    attributes at once, and those that do not treat the values of each attribute alike are about so few types that a strategy can be fitted to
-    these. ValueError where a table they ask about is too large."""
+    """The same questions as a `Survey` if that is better. It is past `MOST_TABLE_CELLS` types. It is also
+    past `MOST_FITTED_TYPES`, if no question is about all attributes at once, and if questions that do
+    not treat the values of each attribute alike are about few enough types to fit a strategy.
+    ValueError if a table in the questions is too large."""
     n, shape = workload.n, tuple(axis.size for axis in axes)
     if n <= MOST_FITTED_TYPES or workload.survey is not None or sum(size > 1 for size in shape) < 2:
         return workload
@@ -148,7 +150,7 @@ def _signs(workload: Parity, weight: float) -> Iterator[Group]:
 
 
 def _conditions(workload: Predicates, shape: Sequence[int], weight: float) -> Iterator[Group]:
-    """Conditions about the same attributes together, in the order in which they first come."""
+    """Conditions about the same attributes together, in the order of their first appearance."""
     found: dict[tuple[int, ...], list[int]] = {}
     for k, factors in enumerate(workload.predicates):
         mentioned = tuple(sorted({i for on, _ in factors for i in on}))
@@ -160,7 +162,7 @@ def _conditions(workload: Predicates, shape: Sequence[int], weight: float) -> It
 
 
 def _merged(found: Iterator[Group]) -> list[Group]:
-    """The groups, of which there must not be too many. ValueError, one sentence, where there are."""
+    """The groups, if there are not too many. ValueError, one sentence, if there are."""
     kept = []
     for group in found:
         kept.append(group)

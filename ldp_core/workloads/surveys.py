@@ -99,9 +99,11 @@ class Survey(Workload):
 
     @cached_property
     def components(self) -> Components:
-        """What a mechanism that treats the values of each attribute alike is judged by. Where questions do not (totals along an order,
-        conditions; then not `symmetric`), g_A is the mean of G on the component, ``tr(P_A G) / dim_A``: the information of such a mechanism
-        is diagonal, and its objective ``sum_A tr(P_A G) / m_A`` the same. ValueError where that takes too large tables."""
+        """The components that the cost of a mechanism depends on if it treats the values of each
+        attribute alike. If questions do not treat them alike (totals along an order, conditions;
+        then not `symmetric`), g_A is the mean of G on the component, ``tr(P_A G) / dim_A``. The
+        information of such a mechanism is diagonal, and its objective ``sum_A tr(P_A G) / m_A`` the
+        same. ValueError if that takes too large tables."""
         return self._found[0]
 
     @property
@@ -203,7 +205,8 @@ class Survey(Workload):
         return math.fsum(group.weight**2 * group.base.squared_weights for group in self.groups)
 
     def located(self, queries: np.ndarray) -> Iterable[tuple[int, np.ndarray, np.ndarray]]:
-        """For every group that ``queries`` (q,) ask about: its number, their places in ``queries``, and what they are in it."""
+        """(number of the group, places of its queries in ``queries``, their numbers within the
+        group) for every group in ``queries`` (q,)."""
         owner = np.searchsorted(self._starts, queries, side="right") - 1
         for k in np.unique(owner):
             here = np.flatnonzero(owner == k)
@@ -469,7 +472,7 @@ def survey(
     shape = _checked_sizes(sizes)
     sets = _every(len(shape), ways) if isinstance(ways, (int, np.integer)) else _named(shape, ways)
     scales = [1.0] * len(sets) if weights is None else _scales(weights, len(sets))
-    # Where every so many are asked about, one value leaves nothing to count.
+    # A set in "every k attributes" leaves nothing to count if all its attributes have one value.
     kept = [
         (members, scale)
         for members, scale in zip(sets, scales, strict=True)

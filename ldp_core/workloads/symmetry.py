@@ -1,14 +1,17 @@
-"""The permutations of the types that leave a workload's Gram matrix G unchanged, and what is known of G by them.
+"""The permutations of the types that leave a workload's Gram matrix G unchanged, and the structure
+of G that follows.
 
-**Shifts.** Types form a table, one axis per attribute. Where G stays the same when types are shifted cyclically along an axis,
-it is fixed by its columns at 0 of that axis, and a Fourier transform along the axis takes it apart into blocks of the size of
-the other axes (a block circulant matrix; Davis 1979, Section 5.8). Counting over attributes 100 x 16 x 2 with ranges along the
-first costs 32 eigenvalue problems of 100 types instead of one of 3,200; marginals cost one transform.
+**Shifts.** Types form a table, one axis per attribute. If cyclic shifts of the types along an axis
+leave G unchanged, its columns at 0 of that axis determine it. A Fourier transform along the axis
+splits it into blocks of the size of the other axes (a block circulant matrix; Davis 1979, Section
+5.8). Counting over attributes 100 x 16 x 2 with ranges along the first costs 32 eigenvalue problems
+of 100 types instead of one of 3,200; marginals cost one transform.
 
-**Classes.** Where all types are alike, or are records of binary attributes that may be flipped and swapped, the pairs of types
-fall into classes i = 0 .. s (equal types; different ones, or the number of attributes that differ), and a matrix that is
-constant on classes has one eigenvalue for each class j of characters: an association scheme (Delsarte 1973). Everything is
-then a few numbers, whatever the number of types.
+**Classes.** All types may be alike, or records of binary attributes that may be flipped and
+swapped. The pairs of types then fall into classes i = 0 .. s (equal or different types, or the
+number of attributes that differ). A matrix that is constant on classes has one eigenvalue for each
+class j of characters: an association scheme (Delsarte 1973). Everything is then a few numbers,
+whatever the number of types.
 """
 
 from __future__ import annotations
@@ -22,8 +25,9 @@ import numpy as np
 from scipy.linalg import hadamard
 
 EPS = np.finfo(float).eps
-# Of a Walsh-Hadamard transform: the bits taken at once (3 to 6 take much the same time), and the rows of a product, few enough for BLAS not to
-# share it out to threads, which wait for each other longer than it takes.
+# The bits of a Walsh-Hadamard transform taken at once (3 to 6 take much the same time), and the
+# rows of a product. The rows are few enough for BLAS not to spread them over threads, which would
+# wait for each other longer than the product takes.
 BITS_AT_ONCE = 4
 ROWS_AT_ONCE = 1024
 

@@ -65,7 +65,7 @@ UNSAID = [
     ("", "There is no condition"),
     ("smokes = yes and", "at character 17"),
     ("smokes = perhaps", "no value perhaps"),
-    ("smokes = yes and smokes = no", "it holds for nobody"),
+    ("smokes = yes and smokes = no", "it is true for no type"),
     ("__import__('os') = 1", "Condition 1"),
     ("(" * 60 + "smokes = yes" + ")" * 60, "more than 50 parentheses"),
     ("smokes = yes\n" + "asthma = no and " * 1000, "Condition 2 has 15,999 characters"),

@@ -52,7 +52,7 @@ def test_one_fact_a_line_and_colons_in_names():
         ("sex = male : nan", "got nan"),
         ("sex = male : between 30 and 20", "no number lies between 30 and 20; put the lower one first"),
         ("age > 45 : 3", "would cut the bin"),
-        ("sex = male and sex = female : 3", "holds for nobody"),
+        ("sex = male and sex = female : 3", "is true for no type"),
     ],
 )
 def test_what_cannot_be_read_gets_a_sentence(text, sentence):

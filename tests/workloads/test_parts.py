@@ -465,7 +465,7 @@ def test_ranges_on_one_attribute_of_many_take_small_matrices_only():
             PredicatesPart(predicates=[Predicate(expression="age < 35")]),
             "Condition 1, .age < 35.: at character 7: age < 35 would cut",
         ),
-        (PredicatesPart(predicates=[Predicate(expression="sex = male and sex = female")]), "holds for nobody"),
+        (PredicatesPart(predicates=[Predicate(expression="sex = male and sex = female")]), "is true for no type"),
         (MatrixPart.of(np.eye(3)), "3 columns and there are 96 types"),
     ],
 )
