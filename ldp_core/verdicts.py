@@ -22,8 +22,8 @@ from ldp_core.analysis import DEFAULT_ALPHA
 from ldp_core.limits import MOST_EXACT_TYPES, MOST_JUDGED_QUERIES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
-from ldp_core.studies.simulate import shown_queries, unweighted_answers
 from ldp_core.workloads import Workload
+from ldp_core.workloads.shown import shown_queries, unweighted_answers
 
 USABLE = "usable"
 ROUGH = "rough"

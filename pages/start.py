@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import beliefs, charts, frames, library, wording, workloads
+from ldp_core import beliefs, charts, library, wording, workloads
 from ldp_core.data.tables import NumericRecipe, build_domain, tally
 from ldp_core.people import dense, users_of
-from ldp_core.studies import simulate
+from ldp_core.studies import simulate, trial_frames
 from pages.ui import layout, privacy_accuracy
 from pages.ui.controls import control
 from pages.ui.data.choice import load_sample
@@ -85,8 +85,8 @@ def demonstration(
     workload = workloads.prefix(domain.size)
     mechanism = library.create("subset_selection", n=domain.size, epsilon=epsilon)
     run = simulate.collect(mechanism, workload, tally(table, domain).counts, trials=TRIALS, seed=DEMO_SEED)
-    answers = frames.simulated_answers({mechanism.name: run}, workload, domain.labels())
-    errors = frames.simulated_errors({mechanism.name: run}, {mechanism.name: mechanism}, workload)
+    answers = trial_frames.simulated_answers({mechanism.name: run}, workload, domain.labels())
+    errors = trial_frames.simulated_errors({mechanism.name: run}, {mechanism.name: mechanism}, workload)
     shares = dense(run.counts) / users_of(run.counts)
     return answers, errors, shares, beliefs.exposure(mechanism, shares)
 

@@ -9,7 +9,7 @@ from ldp_core import beliefs, charts, frames, library, mechanisms, papers, workl
 from ldp_core.bounds.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
-from ldp_core.studies import asking, outcomes, planning, privacy_accuracy, simulate, sweep, theorems
+from ldp_core.studies import asking, outcomes, planning, privacy_accuracy, simulate, sweep, theorems, trial_frames
 
 N = 24
 MECHANISMS = (
@@ -172,7 +172,7 @@ def _simulated():
     ranges = outcomes.compare({"haar": made["haar"]}, workloads.all_range(N), COUNTS, AGES, 9, 0, ("unbiased",))
     predicted = found.queries[found.queries["predicted"].notna()]
     runs = {name: simulate.collect(one, workload, COUNTS, 5) for name, one in made.items()}
-    answers = frames.simulated_answers(runs, workload, AGES)
+    answers = trial_frames.simulated_answers(runs, workload, AGES)
     three = privacy_accuracy.releases(made["haar"], workload, COUNTS, AGES)
 
     def one(frame, mechanism="haar", estimator="unbiased"):

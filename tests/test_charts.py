@@ -11,7 +11,7 @@ from ldp_core import analysis, charts, frames, library, mechanisms, workloads
 from ldp_core.charts.theme import DOTLESS, FILLS, PIXELS, UNKNOWN_STYLE, colour, filled, log_axis, marker, short, title
 from ldp_core.data.domain import CategoricalAttribute
 from ldp_core.pictures import binned
-from ldp_core.studies import simulate, sweep
+from ldp_core.studies import simulate, sweep, trial_frames
 
 LOOKS = [charts.LIGHT, charts.DARK]
 SUITABLE = ["unbiased", "wnnls", "norm_sub", "polytope"]
@@ -255,7 +255,7 @@ def test_query_errors_and_simulated_answers_build(maker, n):
     assert size(fig) < LIMIT
     assert [trace.line.color for trace in fig.data] == [colour(name) for name in made]
     runs = {name: simulate.collect(m, workload, counts, 2, estimators=["unbiased"]) for name, m in made.items()}
-    fig = charts.answers(frames.simulated_answers(runs, workload, labels(n)))
+    fig = charts.answers(trial_frames.simulated_answers(runs, workload, labels(n)))
     assert size(fig) < LIMIT
     assert len(fig.data) == 1 + len(made)
     assert fig.data[0].y[-1] == pytest.approx(100 * workload.answers(counts)[-1] / counts.sum())
@@ -268,7 +268,7 @@ def test_simulated_errors_build(ready, trials):
         name: simulate.collect(mechanism, workload, np.full(16, 9), trials, estimators=SUITABLE)
         for name, mechanism in ready.items()
     }
-    frame = frames.simulated_errors(runs, ready, workload)
+    frame = trial_frames.simulated_errors(runs, ready, workload)
     fig = charts.errors(frame)
     assert size(fig) < LIMIT
     observed, predicted = fig.data

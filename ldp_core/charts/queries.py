@@ -13,8 +13,8 @@ from ldp_core import wording
 from ldp_core.charts.labels import BESIDE, cell_names, label_ticks, row_ticks
 from ldp_core.charts.theme import COLOUR_BAR, LIGHT, PIXELS, Theme, colour, colour_bar, figure, row_name, short
 from ldp_core.pictures import binned
-from ldp_core.studies.simulate import spread
 from ldp_core.workloads import Workload
+from ldp_core.workloads.shown import spread
 
 ENTRIES = 2**25
 """A picture is made of at most this many entries of the workload: with millions of types it has fewer rows."""

@@ -19,12 +19,6 @@ from ldp_core.frames.surveys import column_sets as column_sets
 from ldp_core.frames.surveys import fourier_weights as fourier_weights
 from ldp_core.frames.surveys import names_of as names_of
 from ldp_core.frames.surveys import people_by_design as people_by_design
-from ldp_core.frames.trials import ROUNDING as ROUNDING
-from ldp_core.frames.trials import mean_error as mean_error
-from ldp_core.frames.trials import predictable as predictable
-from ldp_core.frames.trials import root_mean as root_mean
-from ldp_core.frames.trials import simulated_answers as simulated_answers
-from ldp_core.frames.trials import simulated_errors as simulated_errors
 from ldp_core.frames.types import group_name as group_name
 from ldp_core.frames.types import per_attribute as per_attribute
 from ldp_core.frames.types import reports as reports

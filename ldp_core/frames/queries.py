@@ -12,8 +12,8 @@ from ldp_core.limits import MOST_VARIANCES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
 from ldp_core.run import Cancel, asked
-from ldp_core.studies.simulate import shown_queries
 from ldp_core.workloads import Workload
+from ldp_core.workloads.shown import shown_queries
 
 
 def query_shares(

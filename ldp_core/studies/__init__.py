@@ -5,9 +5,29 @@ from typing import TYPE_CHECKING
 
 from ldp_core import parts
 
-__all__ = ["asking", "outcomes", "planning", "privacy_accuracy", "simulate", "sweep", "synthetic", "theorems"]
+__all__ = [
+    "asking",
+    "outcomes",
+    "planning",
+    "privacy_accuracy",
+    "simulate",
+    "sweep",
+    "synthetic",
+    "theorems",
+    "trial_frames",
+]
 
 if TYPE_CHECKING:
-    from ldp_core.studies import asking, outcomes, planning, privacy_accuracy, simulate, sweep, synthetic, theorems
+    from ldp_core.studies import (
+        asking,
+        outcomes,
+        planning,
+        privacy_accuracy,
+        simulate,
+        sweep,
+        synthetic,
+        theorems,
+        trial_frames,
+    )
 else:
     __getattr__ = parts.of(__name__, __all__)

@@ -16,6 +16,7 @@ from ldp_core.people import Counts, users_of
 from ldp_core.run import Cancel, asked
 from ldp_core.studies import simulate
 from ldp_core.workloads import Workload
+from ldp_core.workloads.shown import unweighted_answers
 
 RELEASES = 3
 QUICK_TYPES = 64
@@ -90,7 +91,7 @@ def releases(
     collections as shares of all users, in the form of `Outcomes.releases`. ValueError where they cannot be simulated."""
     found = simulate.collect(mechanism, workload, counts, RELEASES, seed)
     users, answers = float(users_of(found.counts)), found.answers["unbiased"]
-    truth = simulate.unweighted_answers(workload, found.counts, found.queries) / users
+    truth = unweighted_answers(workload, found.counts, found.queries) / users
     names = [workload.query_name(int(query), labels) for query in found.queries]
     return pd.DataFrame(
         {

@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import estimators as estimation
-from ldp_core.limits import MOST_SHOWN_QUERIES
 from ldp_core.mechanisms.base import Estimate, Mechanism, check_counts
 from ldp_core.people import Counts, People, dense, people_of, users_of
 from ldp_core.run import Budget, Callback, Cancel, check_seed
-from ldp_core.workloads import Fact, Union, Workload
+from ldp_core.workloads import Fact, Workload
+from ldp_core.workloads.shown import shown_queries
 
 _BLOCK = 32  # trials whose answers are computed together
 _BLOCK_ENTRIES = 2**22
@@ -57,32 +57,6 @@ class Trials:
         trials, users = self.frame["trial"].nunique(), users_of(self.counts)
         by = f"{users:,} users by {self.frame['mechanism'].iloc[0]}"
         return f"<Trials: {trials:,} trials of {by}, {len(self.queries):,} queries, {len(self.answers)} estimators>"
-
-
-def shown_queries(workload: Workload) -> np.ndarray:
-    """At most `MOST_SHOWN_QUERIES` query indices, evenly spread over the workload; over each part of a union, each of which
-    has a place as long as there are few enough."""
-    parts = workload.parts if isinstance(workload, Union) else [workload]
-    return spread([part.num_queries for part in parts], MOST_SHOWN_QUERIES)[0]
-
-
-def spread(sizes: Sequence[int], most: int) -> tuple[np.ndarray, np.ndarray]:
-    """At most ``most`` indices of the members of groups of ``sizes``, evenly spread over each group, small groups whole; and
-    where each group's end among them. Too many groups to have a place each count as one."""
-    if len(sizes) > most:
-        sizes = [sum(sizes)]
-    room, kept = most, [0] * len(sizes)
-    for place, i in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
-        kept[i] = min(sizes[i], room // (len(sizes) - place))  # what small groups leave is for larger ones
-        room -= kept[i]
-    starts = np.cumsum([0, *sizes[:-1]])
-    parts = [start + np.linspace(0, p - 1, k).astype(np.int64) for start, p, k in zip(starts, sizes, kept, strict=True)]
-    return np.concatenate(parts), np.cumsum(kept)
-
-
-def unweighted_answers(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
-    """(q,) answers to ``queries`` in users, without the weights that they carry in unions, for ``counts`` (n,)."""
-    return workload.answers(counts, queries) / workload.query_weights(queries)
 
 
 def collect(

@@ -13,7 +13,7 @@ from ldp_core.library import variants
 from ldp_core.mechanisms.quantised import quantised
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.optimize import projected_gradient
-from ldp_core.studies import planning, simulate, sweep
+from ldp_core.studies import planning, simulate, sweep, trial_frames
 
 HH16 = "hierarchical(branching=16, oracle=oue)"
 
@@ -182,5 +182,5 @@ def test_charts_and_frames_keep_variants_apart():
     lines = charts.over_epsilon(sweep.epsilons(names, workload, [1.0, 2.0], bounds=[]).points, None).data
     assert len({(trace.marker.symbol, trace.line.dash) for trace in lines}) == 3
     runs = {name: simulate.collect(mechanism, workload, counts, 2) for name, mechanism in made.items()}
-    errors = charts.errors(frames.simulated_errors(runs, made, workload))
+    errors = charts.errors(trial_frames.simulated_errors(runs, made, workload))
     assert len(set(errors.data[0].y)) == 3

@@ -8,8 +8,9 @@ import pytest
 
 from ldp_core import analysis, bounds, frames, mechanisms, optimize, workloads
 from ldp_core.limits import MOST_SHOWN_QUERIES
-from ldp_core.studies import simulate, sweep
+from ldp_core.studies import simulate, sweep, trial_frames
 from ldp_core.studies.simulate import Trials
+from ldp_core.workloads.shown import shown_queries
 
 CHEAP = ["randomized_response", "hierarchical"]
 
@@ -168,7 +169,7 @@ def test_reports_tell_who_shares_them():
 @pytest.mark.parametrize(("n", "expected"), [(5, 15), (27, 378), (28, 400), (512, 400)])
 def test_shown_queries_are_few_and_evenly_spread(n, expected):
     workload = workloads.all_range(n)
-    shown = simulate.shown_queries(workload)
+    shown = shown_queries(workload)
     assert len(shown) == min(workload.num_queries, MOST_SHOWN_QUERIES) == expected
     assert (shown[0], shown[-1]) == (0, workload.num_queries - 1)
     steps = np.diff(shown)
@@ -212,20 +213,20 @@ def hand_made_run(trials=3):
 
 
 def test_simulated_answers_by_hand():
-    frame = frames.simulated_answers(hand_made_run(), workloads.histogram(2), ["yes", "no"])
+    frame = trial_frames.simulated_answers(hand_made_run(), workloads.histogram(2), ["yes", "no"])
     assert frame["label"].tolist() == ["yes", "no"]
     assert frame["true"].tolist() == [0.6, 0.4]
     assert frame["mean"].tolist() == pytest.approx([0.7, 0.3])
     assert frame["deviation"].tolist() == pytest.approx([0.2, 0.2])  # of 0.7, 0.5, 0.9
     assert frame["standard_error"].tolist() == pytest.approx([0.2 / math.sqrt(3)] * 2)
-    single = frames.simulated_answers(hand_made_run(1), workloads.histogram(2), ["yes", "no"])
+    single = trial_frames.simulated_answers(hand_made_run(1), workloads.histogram(2), ["yes", "no"])
     assert single["mean"].tolist() == pytest.approx([0.7, 0.3])
     assert single["deviation"].isna().all()
 
 
 def test_simulated_errors_by_hand():
     made = {"randomized_response": mechanisms.create("randomized_response", 2, math.log(3))}
-    (row,) = frames.simulated_errors(hand_made_run(), made, workloads.histogram(2)).itertuples()
+    (row,) = trial_frames.simulated_errors(hand_made_run(), made, workloads.histogram(2)).itertuples()
     # Mean squared error of a share: (0.01 + 0.01 + 0.09) / 3.
     observed = math.sqrt(0.11 / 3)
     assert (row.trials, row.estimator) == (3, "unbiased")
@@ -235,7 +236,7 @@ def test_simulated_errors_by_hand():
     assert row.standard_error == pytest.approx(spread / (2 * observed))
     # E = 3, n = 2: 2/4 + 2/2 = 1.5 per user for both counts together.
     assert row.predicted == pytest.approx(math.sqrt(10 * 1.5 / 2) / 10)
-    (row,) = frames.simulated_errors(hand_made_run(1), made, workloads.histogram(2)).itertuples()
+    (row,) = trial_frames.simulated_errors(hand_made_run(1), made, workloads.histogram(2)).itertuples()
     assert math.isnan(row.standard_error)
     assert row.observed == pytest.approx(0.1)
 
@@ -243,7 +244,7 @@ def test_simulated_errors_by_hand():
 def test_only_unbiased_estimates_have_an_exact_prediction():
     mechanism, workload = mechanisms.create("hadamard", 4, 1.0), workloads.prefix(4)
     run = simulate.collect(mechanism, workload, np.array([9, 1, 0, 5]), 400, 0, ["unbiased", "wnnls"])
-    frame = frames.simulated_errors({"hadamard": run}, {"hadamard": mechanism}, workload).set_index("estimator")
+    frame = trial_frames.simulated_errors({"hadamard": run}, {"hadamard": mechanism}, workload).set_index("estimator")
     unbiased = frame.loc["unbiased"]
     assert abs(unbiased["observed"] - unbiased["predicted"]) < 4.5 * unbiased["standard_error"]
     assert math.isnan(frame.loc["wnnls", "predicted"])

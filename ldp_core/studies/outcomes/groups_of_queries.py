@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ldp_core.limits import MOST_LENGTH_GROUPS, MOST_SET_GROUPS
-from ldp_core.studies.simulate import shown_queries, spread
 from ldp_core.workloads import (
     AllMarginals,
     AllRange,
@@ -27,6 +26,7 @@ from ldp_core.workloads import (
     WidthRange,
     Workload,
 )
+from ldp_core.workloads.shown import shown_queries, spread
 
 A_GROUP = 32
 """The errors of at most this many queries, evenly spread over their group, stand for all of it."""

@@ -15,11 +15,11 @@ from ldp_core import frames
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
 from ldp_core.run import Budget, Callback, Cancel, Progress
-from ldp_core.studies import simulate
+from ldp_core.studies import simulate, trial_frames
 from ldp_core.studies.outcomes.groups_of_queries import Groups, counts_people, query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, rank_errors
-from ldp_core.studies.simulate import unweighted_answers
 from ldp_core.workloads import Fact, Workload
+from ldp_core.workloads.shown import spread, unweighted_answers
 
 RELEASES = 9
 """The published answers of this many collections, the first ones, are kept."""
@@ -38,7 +38,7 @@ class Outcomes:
     all users, without the weights of the queries except in ``errors``.
 
     Attributes:
-        errors: see `frames.simulated_errors`; weighted as the mechanisms are judged.
+        errors: see `trial_frames.simulated_errors`; weighted as the mechanisms are judged.
         queries: query, label, observed, standard_error, predicted (NaN for biased estimates) of the queries shown.
         groups: group, label, queries, observed, standard_error, predicted of `query_groups`; ``by`` says what groups are.
         releases: release (from 1), query, label, true, released: what the first `RELEASES` collections would publish.
@@ -162,7 +162,7 @@ def compare(
 
     return Outcomes(
         by=groups.by,
-        errors=frames.simulated_errors({run.name: run.trials for run in runs}, chosen, workload),
+        errors=trial_frames.simulated_errors({run.name: run.trials for run in runs}, chosen, workload),
         queries=frame(_Run.of_queries),
         groups=frame(_Run.of_groups),
         releases=frame(_Run.releases),
@@ -190,7 +190,7 @@ def _views(
 
 def _points(scales: Sequence[Scale], k: int) -> np.ndarray:
     """The values at which the curve along one of the ``scales`` is kept."""
-    return simulate.spread([len(scales[k].values)], max(_LEAST_POINTS, _CURVE_POINTS // len(scales)))[0]
+    return spread([len(scales[k].values)], max(_LEAST_POINTS, _CURVE_POINTS // len(scales)))[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +225,7 @@ class _Run:
         groups; NaN for biased estimates."""
         found, queries = {}, np.concatenate([self.trials.queries, self.groups.queries])
         for estimator in self.trials.answers:
-            variances, source = np.full(len(queries), np.nan), frames.predictable(self.mechanism, estimator)
+            variances, source = np.full(len(queries), np.nan), trial_frames.predictable(self.mechanism, estimator)
             if source is not None:
                 variances = frames.variances_of(source, self.workload, self.trials.counts, queries) / self.users**2
             found[estimator] = np.split(variances, [len(self.names)])
@@ -233,7 +233,7 @@ class _Run:
 
     def of_queries(self, estimator: str) -> Columns:
         errors = (self.trials.answers[estimator] - self.truth) / self.users
-        observed, uncertain = frames.root_mean(errors**2)
+        observed, uncertain = trial_frames.root_mean(errors**2)
         return {
             "query": self.trials.queries,
             "label": self.names,
@@ -243,7 +243,7 @@ class _Run:
         }
 
     def of_groups(self, estimator: str) -> Columns:
-        observed, uncertain = frames.root_mean(self.trials.views["groups"][estimator])
+        observed, uncertain = trial_frames.root_mean(self.trials.views["groups"][estimator])
         return {
             "group": np.arange(len(self.groups.names)),
             "label": self.groups.names,
@@ -321,7 +321,7 @@ class _Run:
             "true_label": [named[place] for place in true.tolist()],
             "first_label": [named[place] for place in places[0].tolist()],
             "value_error": distances.mean(axis=0),
-            "value_error_se": frames.mean_error(distances),
+            "value_error_se": trial_frames.mean_error(distances),
             "quantile_error": shares.mean(axis=0),
-            "quantile_error_se": frames.mean_error(shares),
+            "quantile_error_se": trial_frames.mean_error(shares),
         }

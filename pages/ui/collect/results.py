@@ -18,8 +18,8 @@ from ldp_core.deploy.collector.trying import SIMULATED
 from ldp_core.designs import choices
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
 from ldp_core.studies.outcomes import LEVEL
-from ldp_core.studies.simulate import shown_queries
 from ldp_core.workloads import Fact
+from ldp_core.workloads.shown import shown_queries
 from pages.ui import layout, listing
 from pages.ui.controls import control, pick
 from pages.ui.session.state import Session

@@ -6,8 +6,9 @@ import time
 import numpy as np
 import pytest
 
-from ldp_core import analysis, estimators, frames, limits, mechanisms, workloads
-from ldp_core.studies import outcomes
+from ldp_core import analysis, estimators, mechanisms, workloads
+from ldp_core.limits import MOST_SHOWN_QUERIES
+from ldp_core.studies import outcomes, trial_frames
 
 COUNTS = np.array([120, 10, 40, 300, 50, 35, 80, 65])
 N = COUNTS.sum()
@@ -195,7 +196,7 @@ def test_seconds_a_trial_leave_out_what_does_not_suit():
 
 
 def test_root_mean_by_hand():
-    root, uncertain = frames.root_mean(np.array([[1.0, 0.0], [4.0, 0.0], [4.0, 1e-30]]))
+    root, uncertain = trial_frames.root_mean(np.array([[1.0, 0.0], [4.0, 0.0], [4.0, 1e-30]]))
     assert root == pytest.approx([math.sqrt(3), 0])
     assert uncertain == pytest.approx([math.sqrt(3 / 3) / (2 * math.sqrt(3)), 0])
 
@@ -205,7 +206,7 @@ def test_every_workload_has_outcomes_of_a_bounded_size(kind):
     workload = workloads.on_types(kind, 64)
     counts = np.arange(64) + 1
     run = outcomes.compare({"hadamard": mechanisms.create("hadamard", 64, 1.0)}, workload, counts, range(64), 10)
-    assert run.queries["query"].nunique() == min(workload.num_queries, limits.MOST_SHOWN_QUERIES)
+    assert run.queries["query"].nunique() == min(workload.num_queries, MOST_SHOWN_QUERIES)
     assert run.groups["queries"].sum() == workload.num_queries
     assert run.nbytes < 2**20
 

@@ -5,8 +5,9 @@ import pytest
 
 from ldp_core import analysis, frames, mechanisms, workloads
 from ldp_core.limits import MOST_SHOWN_QUERIES
-from ldp_core.studies import outcomes, simulate
+from ldp_core.studies import outcomes
 from ldp_core.workloads import Axis
+from ldp_core.workloads.shown import shown_queries
 
 AXES = (
     Axis("age", ("young", "middle", "old", "very old"), 4, ordered=True, edges=(0, 20, 40, 60, 100), integer=True),
@@ -157,13 +158,13 @@ def test_quantiles_are_those_of_the_attribute_the_questions_go_along(found):
 
 def test_small_parts_of_a_union_are_shown_whole():
     large, small = workloads.histogram(5000), workloads.custom(np.eye(3, 5000))
-    shown = simulate.shown_queries(workloads.union([large, small, large], [1, 2, 3]))
+    shown = shown_queries(workloads.union([large, small, large], [1, 2, 3]))
     assert len(shown) <= MOST_SHOWN_QUERIES
     assert {5000, 5001, 5002} <= set(shown)
     first, last = (shown < 5000).sum(), (shown > 5002).sum()
     assert abs(first - last) <= 1
     many = workloads.union([workloads.prefix(2)] * 1000)
-    assert len(simulate.shown_queries(many)) == MOST_SHOWN_QUERIES
+    assert len(shown_queries(many)) == MOST_SHOWN_QUERIES
 
 
 def test_which_queries_count_people():

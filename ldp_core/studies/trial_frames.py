@@ -11,8 +11,9 @@ from ldp_core import analysis
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
-from ldp_core.studies.simulate import Trials, unweighted_answers
+from ldp_core.studies.simulate import Trials
 from ldp_core.workloads import Workload
+from ldp_core.workloads.shown import unweighted_answers
 
 ROUNDING = 1e-12
 """Errors up to this share of all users are rounding alone: the answer is known exactly."""
