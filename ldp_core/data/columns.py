@@ -122,8 +122,8 @@ def to_numbers(texts: np.ndarray) -> np.ndarray:
 
 
 def matching(texts: np.ndarray, pattern: str) -> np.ndarray:
-    """(texts,) mask of those (object array of strings) in which a regular expression of RE2 is found; reading a million texts
-    one by one takes seconds."""
+    """(texts,) mask of the strings (object array) that contain a match of a regular expression of
+    RE2; reading a million texts one by one takes seconds."""
     try:
         found = pc.match_substring_regex(pa.array(texts, pa.large_string()), pattern)
         return np.array(found, dtype=bool)

@@ -192,8 +192,9 @@ def expected_people(
 def _spread(totals: np.ndarray, users: int) -> np.ndarray:
     """(n,) how many people are up to each type, from running totals (n,) of the weights, to within less than one.
 
-    The range from 0 to ``users`` has a person in each unit. Where in it follows the golden ratio: in the middle of each, all
-    might have the same value of an attribute, as two values in turn have with half as many people as types.
+    The range from 0 to ``users`` has a person in each unit. The place within each unit follows the
+    golden ratio. If all were in the middle, they might have the same value of an attribute, as two
+    values in turn have with half as many people as types.
     """
     exact = users * (totals / totals[-1])
     whole = np.floor(exact)
@@ -217,7 +218,7 @@ def _dirichlet(n: int, concentration: float, draw: int) -> np.ndarray:
     if isinstance(draw, bool) or not isinstance(draw, (int, np.integer)) or draw < 0:
         raise ValueError(f"the draw {draw!r} is not a number of a draw: choose a whole number from 0 up.")
     rng = np.random.default_rng(draw)
-    # For small concentrations a Gamma variable is often below the least float; its logarithm is
+    # A Gamma variable of a small concentration is often below the least float; its logarithm is
     # not.
     logs = np.log(rng.standard_gamma(concentration + 1, n)) + np.log(rng.random(n)) / concentration
     return np.exp(logs - logs.max())

@@ -3,9 +3,10 @@ patterns.json (see `patterns_file`) with strategies.npz, or rows.json (see `rows
 (`ldp_core.deploy.kit.package`) has more files in it, which draw and count reports; a proof of what no mechanism can beat may be in either
 (`certificate_file`).
 
-An imported file is untrusted: sizes are bounded before anything is unpacked, nothing is unpickled, and a strategy
-is accepted only if its own probabilities, as an exact table, keep the epsilon of the configuration. Its digest protects against
-accidents, not against somebody who swaps it and computes the digest again: a loaded strategy is never called our own result.
+An imported file is untrusted: sizes are bounded before anything is unpacked, and nothing is
+unpickled. A strategy is accepted only if its probabilities, as an exact table, keep the epsilon of
+the configuration. Its digest protects against accidents, not against somebody who swaps it and
+computes the digest again: a loaded strategy is never called our own result.
 """
 
 import dataclasses

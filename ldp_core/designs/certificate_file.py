@@ -1,9 +1,12 @@
 """Certificates as files that others can check: certificate.json and certificate.npz, with the script verify.py that needs NumPy alone.
 
-The files say what is proved (questions by their Gram matrix, epsilon as the exact decimal number, whom the average is over, the bound)
-and hold the numbers that prove it: see `ldp_core.bounds.verify`. Bounds for surveys by inequalities between sets of columns, or by questions of
-different kinds taken together, are longer than a script of a few pages can check: the files then hold the closed form for it, or the bounds
-of the parts, say so, and hold the stronger proof for this program besides. Whatever is read is no one's word: `read` hands out certificates only once they have verified for the design available.
+The files say what is proved (questions by their Gram matrix, epsilon as the exact decimal number,
+whom the average is over, the bound) and hold the numbers that prove it: see
+`ldp_core.bounds.verify`. Some bounds are longer than a script of a few pages can check: bounds for
+surveys by inequalities between sets of columns, or by questions of different kinds taken together.
+The files then hold the closed form for the script, or the bounds of the parts, and say so. They
+also hold the stronger proof for this program. Whatever is read is no one's word: `read` hands out
+certificates only once they have verified for the design available.
 """
 
 from __future__ import annotations
@@ -92,7 +95,7 @@ def too_large(found: AnyCertificate) -> str | None:
         return too_large(found.plain)
     if isinstance(found, GroupedCertificate):
         if any(part is None for part in found.others):
-            return "For one of the groups of questions nothing is proved, so there is no proof to hold."
+            return "One of the groups of questions has no proved bound, so there is no proof to write."
         return next((reason for part in found.others if (reason := too_large(_whole(part)))), None)
     return None
 
@@ -167,7 +170,7 @@ def read(written: Written, workload: Workload, epsilon: str, checked: Sequence[f
 
 
 def claims(found: AnyCertificate) -> list[float]:
-    """What each part of a certificate claims that is made of parts: these are not in the files."""
+    """The claims of the parts of a composite certificate, which are not in the files."""
     plain = found.plain if isinstance(found, BlocksCertificate) else found
     if not isinstance(plain, GroupedCertificate):
         return []
@@ -176,7 +179,8 @@ def claims(found: AnyCertificate) -> list[float]:
 
 
 def _holds(found: AnyCertificate, document: Document, data: Arrays, value: float) -> bool:
-    """Whether the numbers prove both the bound for the script, and the stronger one if there is one."""
+    """True if the numbers prove both the bound for the script, and the stronger bound if there is
+    one."""
     by_script = verify.proven(document, data) if "stronger" in document else value
     return 0 <= value <= by_script and found.verify()
 
@@ -241,7 +245,7 @@ def _packed(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def _described(found: AnyCertificate, epsilon: str) -> tuple[Document, Arrays]:
-    """What a certificate is about, and the numbers that prove it."""
+    """The statement of a certificate, and the numbers that prove it."""
     about: Document = {"epsilon": epsilon, "types": int(found.workload.n)}
     if isinstance(found, GroupedCertificate):
         return _parts(found, about)
@@ -333,7 +337,8 @@ def _mended_classes(found: SymmetricCertificate, epsilon: str) -> SymmetricCerti
     document, arrays = _described(found, epsilon)
     n, _, _, _, X, taken, linear, constant = verify.terms(document, arrays, D := verify.exp_epsilon_minus_one(epsilon))
     gamma = _above(max(x + t for x, t in zip(X[1:], taken[1:], strict=True)))
-    # With u = n mu - X_0 the matrix that remains is [[n u - constant, sqrt n (u + e)], [., u + f]]: its determinant is linear in u.
+    # The remaining matrix is [[n u - constant, sqrt n (u + e)], [., u + f]] where u = n mu - X_0:
+    # its determinant is linear in u.
     e, f = -(D * Fraction(gamma) + linear) / 2, Fraction(gamma) - taken[0]
     rises = n * f - constant - 2 * n * e
     if not rises > 0:
@@ -349,7 +354,7 @@ def _above(x: Fraction) -> float:
 def _whole(proof: Proof | None) -> AnyCertificate:
     """The proof of a part, which must be there."""
     if not isinstance(proof, AnyCertificate):
-        raise ValueError("For one of the groups of questions nothing is proved, so there is no proof to hold.")
+        raise ValueError("One of the groups of questions has no proved bound, so there is no proof to write.")
     return proof
 
 

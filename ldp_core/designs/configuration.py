@@ -139,10 +139,11 @@ class SampleData(_Inputs):
 
 
 class UploadedData(_Inputs):
-    """Columns of the user's own table, of which neither name, place nor content is kept.
+    """Columns of the user's own table. Neither its name, its place nor its content is kept.
 
-    `counts` names the column that says how many people a row stands for (None: one), `reading` holds what was said about
-    how to read the file, and `query` the SELECT where the table came out of a database.
+    `counts` names the column that says how many people a row stands for (None: one), `reading`
+    holds the options for reading the file, and `query` the SELECT if the table came out of a
+    database.
     """
 
     source: Literal["upload"] = "upload"
@@ -178,7 +179,7 @@ class Population(_Inputs):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the shape was told: arguments of `expected_counts`."""
+        """The parameters of the shape: arguments of `expected_counts`."""
         told = {"centre": self.centre, "concentration": self.concentration, "draw": self.draw}
         return {name: value for name, value in told.items() if value is not None}
 
@@ -270,8 +271,9 @@ class Optimizer(_Inputs):
     """Settings of the strategy optimiser; None leaves the choice to it. `rows` is the number of outputs m, `time_limit`
     is in seconds.
 
-    `aim` says whose error is made small: that of users spread evenly over the types (average), of the population of the
-    design (people), of users spread like `histogram` (one weight per type), or of the worst type, whoever the users are.
+    `aim` says whose error to optimise for: that of users spread evenly over the types (average), of
+    the population of the design (people), of users spread like `histogram` (one weight per type),
+    or of the worst type (worst_case).
     """
 
     seed: Seed = 0

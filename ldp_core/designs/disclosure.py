@@ -1,9 +1,11 @@
-"""What files may contain that was computed from counted people. The app, the command line and kits all decide it here.
+"""The contents of files that may be computed from counted people. The app, the command line and
+kits all decide it here.
 
-A figure computed from counts can give the counts away: an error in full precision, with the number of users, leaves a single table
-of a thousand people and four values. By default, files therefore give the figures of people spread evenly over the types. Such a file
-depends on the design and the number of users alone; `observed_parts` says which of these come from the data. The analyst can ask for
-the figures of the data, and the file then says that it has them.
+A figure computed from counts can give the counts away: an error in full precision, with the number
+of users, leaves a single table of a thousand people and four values. By default, files therefore
+give the figures of people spread evenly over the types. These figures depend only on the design and
+the number of users; `observed_parts` says which of these come from the data. The analyst can ask
+for the figures of the data, and the file then says that it has them.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from ldp_core.designs.setting import Setting
 from ldp_core.people import Counted, Records
 
 PEOPLE = "people"
-"""The case in which error is averaged over the people of the design."""
+"""The case that averages the error over the people of the design."""
 MARK = "Made with counted data: it may tell about people."
 """A sentence for all other downloads, made while the design on screen has counted people."""
 
@@ -38,7 +40,8 @@ def released(found: Setting, figures: bool = False) -> Setting:
 
 
 def cases(found: Setting) -> list[str]:
-    """The cases that files have figures for. The case of the people is none of them where their counts are withheld or not at hand."""
+    """The cases that files have figures for. The case of the people is not among them if their
+    counts are withheld or not available."""
     unknown = found.configuration.population.shape == "data" and not found.on_data
     return [case for case in found.cases if not (unknown and case == PEOPLE)]
 

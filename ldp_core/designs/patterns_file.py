@@ -1,7 +1,7 @@
 """Reads the patterns of a survey mechanism, a JSON file that any language reads (see its `files`), and trusts nothing in it.
 
-Where people are split among strategies of their own on a few tables and the patterns, it names these tables; the probabilities, (m, cells)
-for the k-th, are numbers in a file beside it.
+If people are split among separate strategies on a few tables and the patterns, it names these
+tables; the probabilities, (m, cells) for the k-th, are numbers in a second file.
 
 {"epsilon": 1.0, "sizes": [16, 9, ...],
  "tables": [{"sizes": [16, 9], "cells": "0f3c..."}, ...],          booleans in row-major order, packed, most significant bit first
@@ -111,8 +111,8 @@ def _split(
 
 
 LOADED = (
-    "Each report names a few columns and a scrambled set of the combinations of their values; which, and how often, is given by "
-    "patterns that were loaded from a file, not computed here."
+    "Each report names a few columns and a scrambled set of the combinations of their values. The patterns and their frequencies "
+    "were loaded from a file, not computed here."
 )
 
 LOADED_SPLIT = (

@@ -13,7 +13,7 @@ WORTH_THE_NAME = 1e6
 """Beyond this factor "at most" limits nothing."""
 
 DESIGN_ONLY = (
-    "What is made here is a design. The reports of real people must not be drawn with the simulation in this program: its random "
+    "This program makes a design. The reports of real people must not be drawn with the simulation in this program: its random "
     "numbers can be predicted, and it computes in floating point."
 )
 
@@ -31,9 +31,10 @@ def risk_in_words(epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
     """The most that a number of reports, each (epsilon, delta)-LDP, reveal about one person, to be
     followed by a full stop.
 
-    Pure: they multiply the odds of any two values by at most e^(total epsilon). With a delta that is not true of every
-    report, nor of all but a share delta of them; what holds is that P(S | u) <= e^epsilon P(S | v) + delta for any set S of
-    reports: a conclusion may be drawn from S, and this bounds its chance. Several reports add up by basic composition.
+    Pure: they multiply the odds of any two values by at most e^(total epsilon). If delta is
+    positive, this does not hold for every report, nor for all but a share delta of them. Instead
+    P(S | u) <= e^epsilon P(S | v) + delta for any set S of reports: a conclusion may be drawn from
+    S, and this bounds its chance. Several reports add up by basic composition.
     """
     reports_of, total = ("a report", epsilon) if reports == 1 else (f"{reports:,} reports together", reports * epsilon)
     factor = factor_in_words(total)
@@ -45,7 +46,7 @@ def risk_in_words(epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
             f"delta = {rounded_up(reports * delta, 3)}"
         )
     if total > math.log(WORTH_THE_NAME):
-        words += ", more than a million and so no limit worth the name"
+        words += ", more than a million and so no limit in practice"
     return words
 
 
@@ -149,7 +150,7 @@ def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
     if attribute.binning == "equal_count":
         return f"The bin edges of {name} are quantiles of the data."
     if attribute.binning == "own_edges":
-        return f"The bin edges of {name} were read off the data and then edited."
+        return f"The bin edges of {name} were taken from the data and then edited."
     low, high = attribute.edges[0], attribute.edges[-1]
     if attribute.integer:
         low, high = math.ceil(low), math.floor(high)
@@ -163,7 +164,7 @@ def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
 def _observed_categories(name: str, attribute: CategoricalAttribute, recipe: AttributeRecipe | None) -> str:
     categories = f"The {len(attribute.values):,} categories of {name}"
     if getattr(recipe, "categories", None) is not None:
-        return f"{categories} were read off the data and then edited: they, and what is merged into them, tell what values somebody has."
+        return f"{categories} were taken from the data and then edited. They, and the values merged into them, show what values people have."
     told = "somebody has it"
     rare_below = getattr(recipe, "rare_below", 0)
     if rare_below > 1:
@@ -171,7 +172,7 @@ def _observed_categories(name: str, attribute: CategoricalAttribute, recipe: Att
     merged = (
         f" The {len(attribute.merged):,} values merged into them were observed as well." if attribute.merged else ""
     )
-    return f"{categories} were observed in the data: each one tells that {told}.{merged}"
+    return f"{categories} were observed in the data: each of them shows that {told}.{merged}"
 
 
 def _observed_range(

@@ -1,5 +1,5 @@
-"""Proofs that somebody uploads, checked in a process of its own with limits on time and memory,
-unless their numbers are so few that checking them takes no longer than starting a process."""
+"""Uploaded proofs, checked in a separate process with limits on time and memory. Proofs of few
+numbers are checked here, as that takes no longer than starting a process."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ldp_core.workloads import Workload, from_spec
 
 QUICK = 5e5
 SMALL = 2**23
-"""Microseconds of work, and bytes of numbers, up to which no process is started."""
+"""No process is started below this many microseconds of work, and bytes of numbers."""
 
 
 def read(files: Written, workload: Workload, epsilon: str, limits: Limits = READ_PROOF) -> AnyCertificate:
-    """The same as `certificate_file.read`, for files that nobody has looked at yet; ValueError as
-    there, or with a sentence about the limit that was passed."""
+    """The same as `certificate_file.read`, for files not yet examined; ValueError as there, or with
+    a sentence about the limit that was passed."""
     if _quick(files):
         return certificate_file.read(files, workload, epsilon)
     options = {"workload": workload.spec, "epsilon": epsilon, "document": len(files.document)}
@@ -45,7 +45,7 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
 
 
 def _quick(files: Written) -> bool:
-    """Whether all there is to do is known to be little, whatever the numbers are."""
+    """True if the work is known to be little, whatever the numbers are."""
     if len(files.arrays) > SMALL:
         return False
     try:

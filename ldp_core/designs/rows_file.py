@@ -4,7 +4,8 @@ trusts nothing in it.
 {"epsilon": 1.0, "moved": "rotated", "types": 4096, "places": 5400,
  "rows": [{"cells": "0f3c...", "share": 0.0418}, ...]}            a bit for every place, packed, most significant bit first
 
-Rows are "rotated" on a ring of places, of which the types are the first, or "flipped": moved by the bits of a number, a place for every type.
+Rows are "rotated" on a ring of places that begins with the types, or "flipped": moved by the bits
+of a number, a place for every type.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _DIGITS = 2**16 // 4  # hexadecimal, of a row for as many types as rows are flip
 LOADED = {
     "rotated": "Each report names one of a few rows of bits on a ring and how far it is rotated, and is likelier where the person's place has a 1. "
     "The rows were loaded from a file, not computed here.",
-    "flipped": "Each report names one of a few rows of bits, one for each type, and which answers are flipped to find the person's place in it, and is "
+    "flipped": "Each report names one of a few rows with a bit for each type, and the answers to flip to find the person's place in it. It is "
     "likelier where that place has a 1. The rows were loaded from a file, not computed here.",
 }
 

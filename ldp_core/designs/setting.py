@@ -80,7 +80,8 @@ class Setting(Design):
 
     @property
     def targets(self) -> float | dict[int, float]:
-        """What answers are judged against: the difference that was entered, or that of each group of questions."""
+        """The differences that answers are judged against: the difference that was entered, or that
+        of each group of questions."""
         if self.configuration.difference != "typical":
             return self.difference
         key = ("group_targets", self.workload.digest, self.people_digest)
@@ -213,7 +214,7 @@ class Setting(Design):
         if reason := choices.unfit(self.configuration, self.cases, name, self.workload):
             return reason
         if library.spec(name).fitted and self.results.too_large(self.fit_bytes(name)):
-            return "So many rows are too large to keep: choose fewer, or leave their number empty."
+            return "This number of rows is too large to keep: choose fewer, or leave it empty."
         return None
 
     def unfitted(self, names: Iterable[str]) -> list[str]:

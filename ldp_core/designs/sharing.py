@@ -8,7 +8,7 @@ from ldp_core.library import USUAL
 from ldp_core.workloads import StatedFact
 
 LEFT_OUT = {
-    "attributes": "the values that people can have (choose the table they were read off, or declare them, on the Data page)",
+    "attributes": "the values that people can have (choose their table, or declare them, on the Data page)",
     "people": "how many people there are (choose the table again on the Data page)",
     "query": "the SQL query (run it again on the Data page)",
     "matrix": "an uploaded matrix of queries (upload it again on the Workload page)",
@@ -44,9 +44,9 @@ def given_by_hand(configuration: Configuration) -> list[str]:
     if configuration.own:
         told.append("Strategy matrices were uploaded, with names for them.")
     if "predicates" in kinds and _names_values_of_the_data(configuration):
-        told.append("The conditions were typed by hand and may name values that were read off the data.")
+        told.append("The conditions were typed by hand and may name values taken from the data.")
     if configuration.simulation.facts and _names_values_of_the_data(configuration):
-        told.append("The public facts were typed by hand and may name values that were read off the data.")
+        told.append("The public facts were typed by hand and may name values taken from the data.")
     if isinstance(configuration.data, UploadedData) and configuration.data.query:
         told.append("The SQL query was typed by hand and may name people.")
     return told
@@ -87,7 +87,8 @@ def without_own(configuration: Configuration, *gone: str) -> dict[str, object]:
 
 
 def left_out(configuration: Configuration) -> tuple[str, ...]:
-    """What of a design `shareable` leaves out: keys of `LEFT_OUT`, none of which says more than that something was there."""
+    """The parts of a design that `shareable` leaves out: keys of `LEFT_OUT`. They reveal only that
+    something was there."""
     shared = shareable(configuration)
     before, after = (
         {part.kind for part in design.workload.parts} if design.workload is not None else set()

@@ -81,7 +81,7 @@ def ready(configuration: Configuration, table: Table | None = None, cancel: Canc
     domain = configuration.domain
     if domain is None:
         raise ValueError(
-            "The configuration has no domain: give the table that it is to be read off, or declare the values in the app."
+            "The configuration has no domain: give the table to take it from, or declare the values in the app."
         )
     tally = None if table is None else tables.tally(table, domain, counts)
     if tally is not None:

@@ -42,7 +42,7 @@ def test_columns_that_say_nothing_or_too_much_are_left_out_with_a_sentence(table
     found = suggestions(table)
     assert [name for name, one in found.items() if one.recipe is None] == ["id", "same", "empty"]
     assert "3,000 different values" in found["id"].note
-    assert found["same"].note == "same has the same value for everybody."
+    assert found["same"].note == "same has the same value for everyone."
     assert found["empty"].note == "empty is empty."
     many = pd.Series([f"v{i // 2}" for i in range(2_000)], name="code")
     assert "merge them into groups first" in tables.suggest_for_survey(many).note
@@ -59,7 +59,7 @@ def test_amounts_that_hardly_two_people_share_are_said_to_go_in_bins():
     assert "choose it under Attributes, and it is counted in bins" in one.note
     assert isinstance(tables.suggest_recipe(pd.Series(amounts, name="salary")), tables.NumericRecipe), "as is promised"
     for ids in (pd.Series(amounts, name="person id"), pd.Series(np.arange(3000), name="person")):
-        assert "tells people apart instead of saying something" in tables.suggest_for_survey(ids).note
+        assert "identifies people instead of describing" in tables.suggest_for_survey(ids).note
 
 
 def test_everybody_stays_whatever_is_missing(table):

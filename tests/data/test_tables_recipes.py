@@ -153,7 +153,7 @@ def test_what_is_read_off_the_data_needs_data():
         NumericRecipe(column="x", method="range", low=0),
         DateRecipe(column="x"),
     ):
-        with pytest.raises(ValueError, match='"x" is to be read off the data, and no data is loaded'):
+        with pytest.raises(ValueError, match='"x" has to be taken from the data, and no data is loaded'):
             build_domain(recipe)
 
 
@@ -490,6 +490,6 @@ def test_merges_of_one_name_are_one():
 
 
 def test_a_long_name_is_cut_in_the_sentence_about_it():
-    with pytest.raises(ValueError, match="read off the data, and no data is loaded") as refused:
+    with pytest.raises(ValueError, match="taken from the data, and no data is loaded") as refused:
         build_domain(CategoricalRecipe(column="é" * 5000))
     assert len(str(refused.value)) < 200

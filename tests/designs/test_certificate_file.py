@@ -461,6 +461,6 @@ def test_what_is_not_written_says_why(monkeypatch):
     with pytest.raises(ValueError, match="for at most 5 types; there are 6"):
         certificate_file.write(proof("running totals"), "1")
     same, others = bounds.surveys.grouped.split(MIXED)
-    with pytest.raises(ValueError, match="nothing is proved"):
+    with pytest.raises(ValueError, match="has no proved bound"):
         certificate_file.write(grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), [None] * len(others)), "1")
     assert len(written("parts").document) < limits.MOST_JSON_BYTES

@@ -98,7 +98,7 @@ def test_a_factor_that_limits_nothing_is_called_so(epsilon, reports, factor):
     words = risk_in_words(epsilon, reports=reports)
     whose = "a report" if reports == 1 else "1,000 reports together"
     assert words == (
-        f"{whose} can change anyone's odds by at most a factor {factor}, more than a million and so no limit worth the name"
+        f"{whose} can change anyone's odds by at most a factor {factor}, more than a million and so no limit in practice"
     )
     assert "no limit" in risk_in_words(epsilon, 1e-6, reports)
 
@@ -209,22 +209,22 @@ def edited_edges(method: str):
 SEEN = {
     "categories": (
         CategoricalRecipe(column="school"),
-        'The 4 categories of "school" were observed in the data: each one tells that somebody has it.',
+        'The 4 categories of "school" were observed in the data: each of them shows that somebody has it.',
     ),
     "rare values": (
         CategoricalRecipe(column="school", rare_below=2),
-        'The 2 categories of "school" were observed in the data: each one tells that at least 2 people have it, and that '
+        'The 2 categories of "school" were observed in the data: each of them shows that at least 2 people have it, and that '
         "fewer have any value that is left out.",
     ),
     "merged while read": (
         CategoricalRecipe(column="school", merges=[Merge(name="primary", texts=["7th", "8th"])]),
-        'The 3 categories of "school" were observed in the data: each one tells that somebody has it. The 2 values merged '
+        'The 3 categories of "school" were observed in the data: each of them shows that somebody has it. The 2 values merged '
         "into them were observed as well.",
     ),
     "edited": (
         edited_categories({"7th": "primary", "8th": "primary"}),
-        'The 3 categories of "school" were read off the data and then edited: they, and what is merged into them, tell '
-        "what values somebody has.",
+        'The 3 categories of "school" were taken from the data and then edited. They, and the '
+        "values merged into them, show what values people have.",
     ),
     "whole numbers": (
         NumericRecipe(column="age", bins=4),
@@ -256,7 +256,7 @@ SEEN = {
     ),
     "edited quantiles": (
         edited_edges("equal_count"),
-        'The bin edges of "age" were read off the data and then edited.',
+        'The bin edges of "age" were taken from the data and then edited.',
     ),
     "dates": (
         DateRecipe(column="day"),
@@ -302,7 +302,7 @@ def test_every_attribute_speaks_for_itself():
 def test_the_domain_alone_is_told_as_it_stands():
     domain = build_domain([SEEN["rare values"][0], SEEN["range from a given end"][0]], TABLE)
     told = observed_parts(FULL.with_(domain=domain))
-    assert told[0] == 'The 2 categories of "school" were observed in the data: each one tells that somebody has it.'
+    assert told[0] == 'The 2 categories of "school" were observed in the data: each of them shows that somebody has it.'
     assert told[1] == 'The range of "age", 0 to 90, was set by the smallest and the largest value in the data.'
 
 

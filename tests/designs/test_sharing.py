@@ -52,8 +52,8 @@ def test_all_that_is_told_is_listed():
     by_hand = [
         "The histogram to optimise for was given by hand.",
         "The uploaded matrix of queries was given by hand.",
-        "The conditions were typed by hand and may name values that were read off the data.",
-        "The public facts were typed by hand and may name values that were read off the data.",
+        "The conditions were typed by hand and may name values taken from the data.",
+        "The public facts were typed by hand and may name values taken from the data.",
         "The SQL query was typed by hand and may name people.",
     ]
     assert given_by_hand(OBSERVED) == by_hand
@@ -142,7 +142,7 @@ def test_what_is_left_out_is_named_without_telling_any_of_it():
     assert left_out(counted) == ("people",)
     assert left_out(DECLARED) == left_out(Configuration()) == ()
     sentence = left_out_in_words(left_out(OBSERVED))
-    assert sentence.startswith("The link leaves out the values that people can have (choose the table")
+    assert sentence.startswith("The link leaves out the values that people can have (choose their table")
     assert sentence.count(";") == 5
     assert left_out_in_words(["<b>", ""]) == ""
 

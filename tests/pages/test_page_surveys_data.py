@@ -213,9 +213,9 @@ def test_all_columns_at_one_press_keep_everybody(app):
     said = words(app)
     for sentence in (
         "10 of 14 columns are chosen",
-        "person tells people apart instead of saying something about them: it has 2,500 different values.",
-        "city tells people apart",
-        "same has the same value for everybody.",
+        "person identifies people instead of describing them: it has 2,500 different values.",
+        "city identifies people",
+        "same has the same value for everyone.",
         "empty is empty.",
         "have no gaps and count as a category of their own",
     ):

@@ -221,7 +221,8 @@ class CategoricalAttribute(BaseAttribute):
 
     Attributes:
         values: the categories, in the order of the types; unique and not blank, stripped of outer spaces.
-        merged: (text, category) pairs: further texts that count in a category. Such a text may not be a category itself.
+        merged: (text, category) pairs: further texts that count in a category. A merged text may
+        not be a category itself.
         ordered: the order means something, so that prefix and range queries make sense.
         missing: what becomes of missing values.
         outside: what becomes of other values: one "(other)" type, or an error.

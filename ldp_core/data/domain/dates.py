@@ -44,9 +44,9 @@ EXAMPLES = {"day": "2026-01-31", "week": "2026-W05", "month": "2026-01", "quarte
 class DateAttribute(BaseAttribute):
     """A column of dates by consecutive periods.
 
-    Dates are read as 2026-01-31, 2026/1/31, 20260131, 31.1.2026, 31 Jan 2026 or Jan 31, 2026, with or without a time of
-    day, which is left out as written (no time zones are converted); 31/1/2026 and 31-1-2026 where the order is clear or
-    stated. Years have four digits. Weeks are those of ISO 8601, from Monday.
+    Dates are read as 2026-01-31, 2026/1/31, 20260131, 31.1.2026, 31 Jan 2026 or Jan 31, 2026. A
+    time of day is ignored (no time zones are converted). 31/1/2026 and 31-1-2026 are read if the
+    order is clear or stated. Years have four digits. Weeks are those of ISO 8601, from Monday.
 
     Attributes:
         unit: how long a period is.
@@ -181,7 +181,7 @@ def not_dates(column: columns.Column, which: np.ndarray) -> str:
     """The sentence that refuses the texts in mask `which`, since they are not dates."""
     return (
         f"{column.rows_per_text[which].sum():,} of {column.rows:,} values of {column.name} are not dates such as "
-        f"2026-01-31 or 31.1.2026, for example {quote_examples(column.texts[which])}: mend them, say whether "
+        f"2026-01-31 or 31.1.2026, for example {quote_examples(column.texts[which])}: fix them, say whether "
         "the day comes first, use the values as categories, or treat these as missing."
     )
 

@@ -1,5 +1,5 @@
-"""The sentences in which pages state the limits of readers before a button is pressed, and those
-for a reading that passes them."""
+"""The sentences on pages that state the limits of readers before a button is pressed, and those for
+a reading that passes them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def local_in_words() -> str:
     """The limits of looking at a local file, for the page."""
     return (
         f"Reading and counting take at most {_minutes(limits.READ_LOCAL.seconds)} and {limits.READ_LOCAL.memory // GB} GB of memory, and can be "
-        "cancelled. Of columns with more than a million combinations of values, people are kept one by one: up to "
+        "cancelled. If columns have more than a million combinations of values, people are kept one by one: up to "
         f"{limits.MOST_VALUES // 10**6:,} million values, such as {limits.MOST_VALUES // 11 // 10**6:,} million people with 11 columns."
     )
 

@@ -193,7 +193,7 @@ class LocalTable:
         """The first rows."""
         try:
             return self._first(rows, self._text is not None and self._text.by_arrow is True)
-        except UnreadableTable:  # perhaps for its line ends, for which the whole file has to be looked at
+        except UnreadableTable:  # perhaps for its line ends: then the whole file is examined
             return self._first(rows)
 
     def _first(self, rows: int, by_arrow: bool | None = None) -> pd.DataFrame:
@@ -224,8 +224,8 @@ class LocalTable:
 
     @contextmanager
     def _query(self, sql: str, by_arrow: bool | None = None) -> Iterator[duckdb.DuckDBPyRelation]:
-        """The result of ``sql`` over the table ``source``, which for a text is read ``by_arrow`` or not. None: as its line ends
-        demand, for which the whole file is looked at once."""
+        """The result of ``sql`` over the table ``source``; a text is read ``by_arrow`` or not.
+        None: as its line ends demand, which requires a look at the whole file."""
         try:
             if _version(self.path) != self._version:
                 raise UnreadableTable("This file has changed since it was opened: open it again.")

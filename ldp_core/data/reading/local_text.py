@@ -1,7 +1,7 @@
 """A text table in a local file: what is seen of it from its first lines, and the two ways to read its rows.
 
-DuckDB reads most files, in parallel. Where lines end in several ways it refuses most files and loses cells or rows of others:
-these are read by Arrow, as uploads are.
+DuckDB reads most files, in parallel. If lines end in several ways, DuckDB refuses most files and
+loses cells or rows of others: these are read by Arrow, as uploads are.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class LocalText:
 
 
 def look(path: Path, options: ReadOptions) -> LocalText:
-    """What the first lines of a file show.
+    """The format of a file, from its first lines.
 
     Raises:
         UnreadableTable: a beginning that is no table.

@@ -1,4 +1,5 @@
-"""What the types of a stored table mean: Arrow tables to data frames, alike for uploads, files by path and databases."""
+"""The meaning of the types of a stored table: Arrow tables to data frames, alike for uploads, files
+by path and databases."""
 
 from __future__ import annotations
 

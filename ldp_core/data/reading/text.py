@@ -142,7 +142,7 @@ def ragged(text: str, delimiter: str, width: int) -> str:
             if row and len(row) != width:
                 return (
                     f"Line {reader.line_num:,} splits into {len(row):,} value{'s' if len(row) != 1 else ''} and the first line into {width:,}: "
-                    'mend that line, or put values that contain the delimiter in "quotes".'
+                    'fix that line, or put values that contain the delimiter in "quotes".'
                 )
     except csv.Error:
         pass
@@ -163,7 +163,7 @@ def _parse(text: str, delimiter: str, width: int) -> pa.Table:
     # An open quotation mark swallows all further lines, down to the line end added above.
     if text.count('"') % 2 and table.num_rows and str(table.column(width - 1)[-1]).endswith("\n"):
         raise UnreadableTable(
-            "A quotation mark in this file is opened and never closed, so the lines after it cannot be told apart: "
+            "A quotation mark in this file is opened and never closed, so the lines after it cannot be separated: "
             'close it, or double it ("") where it is meant literally.'
         )
     return table

@@ -50,7 +50,9 @@ def categorical_attribute(
             f"rare_below is {rare_below}: use 0 to keep all values, or the fewest users a category may have."
         )
     if values is not None and rare_below:
-        raise ValueError("rare values are merged only when the categories are read off the data: drop one of the two.")
+        raise ValueError(
+            "rare values are merged only when the categories are taken from the data: drop one of the two."
+        )
     pairs = _pairs(merged or {})
     if values is None:
         if series is None:

@@ -130,7 +130,7 @@ def checked_weights(table: pd.DataFrame, weights: str | np.ndarray | None) -> np
         shown = f"{table[weights].iloc[int(np.argmax(bad))]}" if isinstance(weights, str) else numbers[bad][0]
         raise ValueError(
             f"{bad.sum():,} of {bad.size:,} counts in {what} are not whole numbers of at least 0, such as {str(shown)[:30]!r} "
-            f"in row {int(np.argmax(bad)) + 1:,}: choose the column that holds the counts, or mend them."
+            f"in row {int(np.argmax(bad)) + 1:,}: choose the column that holds the counts, or fix them."
         )
     # The sum of floats may be rounded down to the limit; that of whole numbers overflows far beyond it.
     if numbers.sum() > MOST_COUNTED_USERS or numbers.astype(np.int64).sum() > MOST_COUNTED_USERS:

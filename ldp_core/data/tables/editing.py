@@ -80,10 +80,11 @@ def recipe_of_categories(
 ) -> CategoricalRecipe:
     """The recipe that an edited `category_table` describes; the same attribute where nothing was edited.
 
-    Rows of one `category` are merged under it. A text whose category is blank or the label of "(other)" goes to
-    "(other)", or is missing if it is a word for that; one that was refused and has no category is still refused. A row
-    without `value` adds a category that no one has yet. The text of a deleted row is outside; one that a table of
-    `MOST_EDITED_ROWS` rows had no room for stays where it was.
+    Rows of one `category` are merged under it. A text whose category is blank or the label of
+    "(other)" goes to "(other)", or is missing if it is a word for that. A text that was refused and
+    has no category is still refused. A row without `value` adds a category that no one has yet. The
+    text of a deleted row is outside; one that a table of `MOST_EDITED_ROWS` rows had no room for
+    stays where it was.
 
     Categories come in the order of the column `order`, or of the rows where there is none. A category whose number
     was changed to that of another takes its place: before it on the way up, after it on the way down. Without a number a category
@@ -134,8 +135,9 @@ def edge_table(
 ) -> pd.DataFrame:
     """The edges of bins as a person would type them, to be edited for `recipe_of_edges`.
 
-    Bins of whole numbers show the first one of each, and at the end the last one that is included, as own edges do:
-    18, 40, 65, 120 are 18-39, 40-64 and 65-120. A last bin of one number k ends at k + 0.5, since edges must differ.
+    Bins of whole numbers show the first number of each, and at the end the last number included, as
+    hand-typed edges do: 18, 40, 65, 120 are 18-39, 40-64 and 65-120. A last bin of one number k
+    ends at k + 0.5, since edges must differ.
 
     Args:
         series: the column; people are counted where there is one.
@@ -181,7 +183,7 @@ def recipe_of_edges(recipe: NumericRecipe, frame: pd.DataFrame) -> NumericRecipe
     if unread:
         raise ValueError(
             f"bin edges must be numbers of {_LARGEST_EDGE:g} at most, and {quote_examples(unread)} is not one: "
-            "mend it or leave it blank."
+            "fix it or leave it blank."
         )
     edges = np.sort(edges[usable])
     twice = edges[1:][np.diff(edges) == 0]
@@ -218,9 +220,10 @@ def split_bins(
 def declared_recipe(attribute: Attribute) -> AttributeRecipe:
     """The recipe that declares an attribute as it is, so that it no longer depends on the data.
 
-    `build_attribute` makes the same attribute from it without data, except for the origin, the order of merged texts,
-    which come by category, and listed edges, which become own edges. Categories, edges and ends stay what they
-    were: where they were taken from the data they still reveal as much about it, and whoever declares them answers for that.
+    `build_attribute` makes the same attribute from it without data, except for the origin, the
+    order of merged texts, which come by category, and listed edges, which become own edges.
+    Categories, edges and ends do not change. If they were taken from the data they still reveal as
+    much about it, and the person who declares them is responsible for that.
     """
     same = {
         "column": attribute.name,

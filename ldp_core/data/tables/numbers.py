@@ -94,8 +94,9 @@ def range_attribute(
 
     Args:
         series: the column; not needed when both ends are given.
-        bins: the number of bins wanted. There are fewer when whole numbers do not divide evenly, and, for numbers that need not
-            be whole between given ends that are, where a few less give whole edges: [18, 21) rather than [18, 20.25).
+        bins: the number of bins wanted. There are fewer if whole numbers do not divide evenly.
+        Numbers that need not be whole, between given whole ends, also get fewer bins if that makes
+        edges whole: [18, 21) rather than [18, 20.25).
         low, high: the ends, both included; where they are not given they are taken from the column.
         name: of the attribute, by default that of the column.
         integer: the numbers are whole; by default when those in the column are, or, without one, when both ends are.

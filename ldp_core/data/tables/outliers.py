@@ -15,13 +15,14 @@ from ldp_core.data.tables.recipes import NumericRecipe, build_attribute
 _TAIL = 0.01
 """Share of people on either side of the middle of a column."""
 _CROWDED = 8
-"""The middle is crowded where it fills at most one bin in so many."""
+"""The middle is crowded if it fills at most one bin in this number."""
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """Where nearly everyone is: the middle 98 % of people are in ``held`` of ``bins`` bins of one width. ``recipe`` has bins that
-    leave out what is far from them; ``beyond`` people have values outside, which count in its first and last bin."""
+    """The range of nearly everyone: the middle 98 % of people are in ``held`` of ``bins`` bins of
+    one width. ``recipe`` has bins that leave out values far from them; ``beyond`` people have
+    values outside, which count in its first and last bin."""
 
     recipe: NumericRecipe
     held: int

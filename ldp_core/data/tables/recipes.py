@@ -191,7 +191,7 @@ def _column(
     if table is None:
         if not recipe.declared:
             raise ValueError(
-                f"{quoted(recipe.column)} is to be read off the data, and no data is loaded: load it, or "
+                f"{quoted(recipe.column)} has to be taken from the data, and no data is loaded: load it, or "
                 "declare the categories or the ends of the range."
             )
         return None, None

@@ -119,8 +119,8 @@ def can_count(series: pd.Series) -> bool:
 
 
 def counts_column(table: pd.DataFrame) -> str | None:
-    """The column that says how many people a row stands for, where a table looks like one of counts: its name says so, it
-    holds whole numbers of at least 0, and no two rows are alike in the other columns."""
+    """The column that says how many people a row stands for, if a table looks like counts. Its name
+    says so, it holds whole numbers of at least 0, and no two rows are alike in the other columns."""
     for name in map(str, table.columns):
         rest = [other for other in table.columns if str(other) != name]
         if name.strip().casefold() not in COUNT_NAMES or not rest or table.duplicated(rest).any():

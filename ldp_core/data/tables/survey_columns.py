@@ -33,15 +33,16 @@ class Suggestion:
 
 
 def suggest_for_survey(series: pd.Series, weights: np.ndarray | None = None) -> Suggestion:
-    """How a column takes part where many do. Missing values are a category of their own, as hardly anybody would be left if a gap
-    in any column left people out; of many categories the most common are kept; numbers far from all others count in the end bins; and a
-    column that says nothing about people, or tells them apart, is left out."""
+    """The suggested use of a column in a survey of many columns. Missing values are a separate
+    category, as hardly anyone would be left if a gap in any column left people out. Only the most
+    common of many categories are kept. Numbers far from all others count in the end bins. A column
+    that says nothing about people, or identifies them, is left out."""
     found = summarise(series, weights)
     name = found.name
     if not found.distinct:
         return Suggestion(None, f"{name} is empty.")
     if found.distinct == 1 and not found.missing:
-        return Suggestion(None, f"{name} has the same value for everybody.")
+        return Suggestion(None, f"{name} has the same value for everyone.")
     if identifies(series, weights):
         return Suggestion(None, _told_apart(found))
     recipe, note = _suited(series, weights, found.missing > 0)
@@ -63,7 +64,7 @@ def _told_apart(found: ColumnSummary) -> str:
                 f"{found.name} has {found.distinct:,} different whole numbers, nearly one for each person, as ids have; if they are "
                 "amounts, such as salaries, choose it under Attributes, and it is counted in bins."
             )
-    return f"{found.name} tells people apart instead of saying something about them: it has {found.distinct:,} different values."
+    return f"{found.name} identifies people instead of describing them: it has {found.distinct:,} different values."
 
 
 def _suited(series: pd.Series, weights: np.ndarray | None, gaps: bool) -> tuple[AttributeRecipe | None, str]:
