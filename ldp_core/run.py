@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, Literal, Protocol
@@ -75,6 +75,8 @@ class Progress:
     found: Any = field(default=None, repr=False)
     """Results so far: the `Sweep`, the rows of a plan, the name of the mechanism that is simulated."""
     best: Any = field(default=None, repr=False)
+    history: Sequence[tuple[float, float]] = field(default=(), repr=False)
+    """(seconds, objective or bound) of a fit or a proof so far, where `ldp_core.designs` runs it. Copy it inside the callback."""
 
     @property
     def strategy(self) -> np.ndarray | None:

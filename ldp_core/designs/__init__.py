@@ -31,10 +31,10 @@ from ldp_core.designs.privacy_note import guarantee as guarantee
 from ldp_core.designs.privacy_note import observed_parts as observed_parts
 from ldp_core.designs.privacy_note import risk_in_words as risk_in_words
 from ldp_core.designs.problems import ConfigurationError as ConfigurationError
+from ldp_core.designs.proofs import Proof as Proof
 from ldp_core.designs.results import Results as Results
 from ldp_core.designs.setting import Fit as Fit
 from ldp_core.designs.setting import NotFitted as NotFitted
-from ldp_core.designs.setting import Proof as Proof
 from ldp_core.designs.setting import Setting as Setting
 from ldp_core.designs.sharing import given_by_hand as given_by_hand
 from ldp_core.designs.sharing import left_out as left_out

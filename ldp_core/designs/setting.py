@@ -13,24 +13,21 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, frames, library, mechanisms, optimize, verdicts, workloads
-from ldp_core.bounds.triples.duals import Duals
-from ldp_core.designs import certificate_file, choices, proof_check
-from ldp_core.designs.certificate_file import Written
-from ldp_core.designs.design import Design
-from ldp_core.limits import MOST_ENUMERATED_TYPES, MOST_EXACT_TYPES, MOST_FITTED_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
+from ldp_core import analysis, bounds, frames, library, mechanisms, workloads
+from ldp_core.designs import choices
+from ldp_core.designs.proofs import Curve as Curve
+from ldp_core.designs.proofs import Proof as Proof
+from ldp_core.designs.proofs import ProvedDesign
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked, unchecked
-
-Curve = tuple[tuple[float, float], ...]
-"""How a search went: (seconds, objective or bound on the scale of L)."""
 
 
 class NotFitted(ValueError):
@@ -45,63 +42,11 @@ class Fit(NamedTuple):
     loaded: bool = False
 
 
-@dataclass(frozen=True)
-class Proof:
-    """A lower bound with its certificate, how it was found, and whether the search for a better one has ``finished``."""
-
-    certificate: bounds.AnyCertificate
-    history: Curve
-    finished: bool
-
-    @property
-    def size(self) -> int:
-        """Bytes of its arrays."""
-        return sum(part.nbytes for part in vars(self.certificate).values() if isinstance(part, np.ndarray | Duals))
-
-
 @dataclass(frozen=True, eq=False)
-class Setting(Design):
+class Setting(ProvedDesign):
     """A design whose questions have been computed. Mechanisms go by their name in the design, each with its parameters."""
 
-    workload: workloads.Workload
-
-    # --- the error aimed at ---------------------------------------------------------------------
-
-    @property
-    def suggested(self) -> verdicts.Suggestion:
-        """Target errors taken from the questions and the people of the design."""
-        key = ("suggested", self.workload.digest, self.people_digest)
-        return self.results.cached(key, lambda: verdicts.suggest(self.workload, self.counts))
-
-    @cached_property
-    def difference(self) -> float:
-        """The difference between answers that must be seen, as a share of all users."""
-        return choices.difference(self.configuration, lambda: self.suggested)
-
-    @property
-    def targets(self) -> float | dict[int, float]:
-        """The differences that answers are judged against: the difference that was entered, or that
-        of each group of questions."""
-        if self.configuration.difference != "typical":
-            return self.difference
-        key = ("group_targets", self.workload.digest, self.people_digest)
-        return self.results.cached(key, lambda: verdicts.group_targets(self.workload, self.counts))
-
-    def differences(self, queries: np.ndarray) -> np.ndarray:
-        """(q,) the difference that each answer must show: see `verdicts.differences`."""
-        return verdicts.differences(self.workload, self.counts, np.asarray(queries), self.targets)
-
-    @cached_property
-    def alpha(self) -> float:
-        """The target mean squared error of shares: as given, or the one at which the difference
-        shows clearly."""
-        return choices.alpha(self.configuration, lambda: self.suggested)
-
-    @property
-    def only_case(self) -> str:
-        """The reason why there is only one case to optimise for, in a sentence; empty if there are
-        several."""
-        return analysis.only_case(self.people, self.workload)
+    # --- facts ----------------------------------------------------------------------------------
 
     def facts(self) -> tuple[workloads.Fact, ...]:
         """The public facts stated. ValueError with a sentence where they cannot be read, or cannot be true together."""
@@ -261,7 +206,7 @@ class Setting(Design):
                 history.append((progress.seconds, progress.objective))
                 near = least is not None and choices.close(progress.objective, least, self.workload.trace)
             if callback is not None:
-                callback(replace(progress, bound=progress.bound if least is None else least))
+                callback(replace(progress, bound=progress.bound if least is None else least, history=history))
 
         began = time.perf_counter()
         options = self.fit_options(name)
@@ -364,137 +309,6 @@ class Setting(Design):
         table["users_needed"] = [self.users_needed(ready[name], case) for name in table["name"]]
         table["gap"] = [self.gap(ready[name], case) for name in table["name"]]
         return table.sort_values("users_needed", ignore_index=True)
-
-    # --- what no mechanism can beat -------------------------------------------------------------
-
-    def certificate_key(self, case: str) -> str:
-        """Identifies a certificate by what it is about."""
-        prior = self.cases[case].prior
-        digest = prior is not None and hashlib.sha256(prior.tobytes()).hexdigest()
-        return "certificate:" + json.dumps([self.workload.digest, self.epsilon, digest])
-
-    def proof(self, case: str) -> Proof | None:
-        """The best proof of a case so far. It takes no time where the workload treats all types
-        alike."""
-        key = self.certificate_key(case)
-        found: Proof | None = self.results.get(key)
-        if found is None and self.workload.symmetry == "exchangeable" and self._even(case):
-            found = Proof(bounds.certificate(self.workload, self.epsilon), (), True)
-            self.results.put(key, found, found.size, expensive=True)
-        return found
-
-    def proved_objective(self, case: str) -> float | None:
-        """The best proved bound of a case, on the scale of L; None if there is none."""
-        found = self.results.get(self.certificate_key(case))
-        return None if found is None else bounds.equivalent_objective(found.certificate.variance, self.workload)
-
-    def prove(self, case: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Proof:
-        """Search for a certificate of what no mechanism can beat in a case, and keep the better of this and the last."""
-        history, cancelled = list[tuple[float, float]](), asked(cancel)
-        seconds, began = self.search_seconds, time.perf_counter()
-
-        def follow(progress: Progress) -> None:
-            history.append((progress.seconds, progress.bound or 0.0))
-            if callback is not None:
-                callback(progress)
-
-        found = choices.prove(self.workload, self.epsilon, self.cases[case], seconds, follow, cancelled)
-        finished = time.perf_counter() - began < seconds and not cancelled()
-        return self._better(self.certificate_key(case), Proof(found, tuple(history), finished))
-
-    def _better(self, key: str, proof: Proof) -> Proof:
-        before: Proof | None = self.results.get(key)
-        if before is not None and before.certificate.variance > proof.certificate.variance:
-            proof = before
-        self.results.put(key, proof, proof.size, expensive=True)
-        return proof
-
-    def written(self, case: str, before: bool = False) -> Written | None:
-        """The best proof of a case as files; None if there is nothing to write.
-
-        It takes as long as two checks of the proof, and no time where only files written ``before`` are asked for.
-        """
-        proof, epsilon = self.proof(case), self.configuration.epsilon
-        if proof is None or certificate_file.too_large(proof.certificate) or not proof.certificate.value > 0:
-            return None
-        found = proof.certificate
-        key = ("written", self.certificate_key(case), found.value, type(found).__name__, epsilon)
-        if before:
-            return self.results.get(key)
-        write = partial(certificate_file.write, found, epsilon)
-        return self.results.cached(key, write, lambda files: len(files.arrays))
-
-    def adopt(self, files: Written) -> None:
-        """Take over what files prove, once that has been checked for the questions and epsilon of the design.
-
-        ValueError, one sentence, where they prove nothing for any of its cases.
-        """
-        found = proof_check.read(files, self.workload, self.configuration.epsilon)
-        cases = [name for name in self.cases if self._about(found, name)]
-        for name in cases or [name for name, case in self.cases.items() if case.prior is None]:
-            self._better(self.certificate_key(name), Proof(found, (), False))
-
-    def _about(self, found: bounds.AnyCertificate, case: str) -> bool:
-        """True if a certificate is about the people of a case, rather than about others."""
-        chosen, prior = self.cases[case], found.prior if isinstance(found, bounds.Certificate) else None
-        even = prior is None or np.array_equal(prior, np.full(len(prior), 1 / len(prior)))
-        if chosen.prior is None:
-            return even and (prior is None or self.workload.symmetry_group.all_alike)
-        return chosen.uniform if even or prior is None else np.array_equal(chosen.prior, prior)
-
-    def _even(self, case: str) -> bool:
-        """True if a case is about users spread evenly. The worst case is, where symmetry makes all types alike."""
-        chosen = self.cases[case]
-        return chosen.prior is None or chosen.uniform
-
-    def closed_bounds(self, case: str) -> dict[str, float]:
-        """Lower bounds on users needed that are known at once, in closed form, by name."""
-        key = ("bounds", self.certificate_key(case), self.alpha)
-        limits = partial(frames.users_bounds, self.workload, self.epsilon, self.alpha, self.cases[case])
-        return self.results.cached(key, limits)
-
-    def bounds(self, case: str = "worst_case") -> dict[str, float]:
-        """Lower bounds on users needed in a case, by name."""
-        found, proof = self.closed_bounds(case), self.proof(case)
-        if proof is None:
-            return found
-        return {**found, "certificate": frames.users_certified(proof.certificate, self.alpha)}
-
-    def floor(self, case: str) -> tuple[str, float] | None:
-        """The strongest of these bounds by name, and the variance per user that no unbiased mechanism goes below.
-
-        None where bounds take too long to compute while a page is drawn.
-        """
-        if self.working_types > MOST_EXACT_TYPES:
-            return None
-        limits = self.bounds(case)
-        return frames.strongest(limits), max(limits.values()) * self.alpha * self.workload.squared_weights
-
-    # --- the exact optimum ----------------------------------------------------------------------
-
-    def optimum_prior(self, case: str) -> np.ndarray | None:
-        """The spread of people whose exact optimum is that of a case; None where there is none, or too many types.
-
-        The worst case has the even spread where symmetry makes all types alike: no one fares worse
-        than the average.
-        """
-        prior, n = self.cases[case].prior, self.domain.size
-        if n > MOST_ENUMERATED_TYPES:
-            return None
-        alike = prior is None and self.workload.symmetry_group.all_alike
-        return np.full(n, 1 / n) if alike else prior
-
-    def optimum_key(self, prior: np.ndarray) -> str:
-        """Identifies the exact optimum for people spread like this."""
-        return "optimum:" + json.dumps([self.workload.digest, self.epsilon, prior.tolist()])
-
-    def optimum(self, case: str) -> float | None:
-        """Users that the best of all pure mechanisms needs in a case; None where that is not known, or not yet."""
-        prior = self.optimum_prior(case)
-        found: optimize.ExactOptimum | None = None if prior is None else self.results.get(self.optimum_key(prior))
-        if found is None:
-            return None
-        return analysis.users_for(found.variance, self.workload.squared_weights, self.alpha)
 
 
 def _profile_key(mechanism: Mechanism, workload: workloads.Workload) -> tuple[str, str, str]:

@@ -73,16 +73,14 @@ def fit(state: Session, name: str) -> Task[Fit]:
     proof, trace = certificate(state, case), setting.workload.trace
 
     def work(job: Job) -> Fit:
-        history, shown = list[tuple[float, float]](), -PICTURE_EVERY
+        shown = -PICTURE_EVERY
 
         def follow(progress: Progress) -> None:
             nonlocal shown
-            if progress.objective is not None:
-                history.append((progress.seconds, progress.objective))
             if progress.seconds - shown >= PICTURE_EVERY:  # copying the strategy every round would slow the rounds
                 shown = progress.seconds
                 drawn = progress.strategy if setting.working_types <= AT_ONCE_TYPES else None
-                job.progress = FitProgress(progress.round, progress.seconds, tuple(history), drawn)
+                job.progress = FitProgress(progress.round, progress.seconds, tuple(progress.history), drawn)
 
         def ended() -> None:
             if job.progress is not None:
@@ -118,11 +116,8 @@ def certificate(state: Session, case: str) -> Task[Proof]:
     setting = state.setting
 
     def work(job: Job) -> Proof:
-        history = list[tuple[float, float]]()
-
         def follow(progress: Progress) -> None:
-            history.append((progress.seconds, progress.bound or 0.0))
-            job.progress = tuple(history)
+            job.progress = tuple(progress.history)
 
         return setting.prove(case, follow, job.cancelled)
 
