@@ -1,7 +1,27 @@
 """Design of local differential privacy (LDP) collections: workloads, mechanisms, their exact errors, and lower bounds.
 
-Tables become counts over types; a workload says what matters; a mechanism says what users send; analysis and bounds say
-how good it is; simulation shows it; designs take it into the world. Imports run one way along that sentence.
+Tables become counts over types. A workload says what matters, a mechanism what users send. Analysis
+and bounds say how good it is, simulation shows it, and designs take it into the world. Imports run
+one way along these sentences.
+
+Glossary:
+
+    type                a value, or combination of values, that a person can have
+    domain              the attributes of a person; their values combine into types
+    query, workload     a linear count of people by type; a set of queries
+    survey              a workload on tables of a few attributes each, for very many types
+    mechanism           the randomised rule that turns a type into a report
+    report              what one person sends; it is epsilon-private
+    strategy            a mechanism as a table of probabilities of reports by type
+    information matrix  the accuracy of a mechanism: M below; every variance follows from it
+    profile             the variance that one user of each type adds to the answers
+    case                the users whose error counts: the worst type, or an average over people
+    prior               shares of the types that an average is over
+    certificate         numbers that prove a lower bound on the error of every mechanism
+    gap                 the share by which a design's error exceeds a proven bound, at most
+    estimator           the rule that turns reports into answers
+    configuration       the inputs of a design; the setting is all that follows from them
+    kit                 a design's files for collecting: client, audit, collector
 
 Notation (long names in signatures, these letters inside the mathematics, as in McKenna et al. 2020):
 
@@ -68,7 +88,7 @@ if TYPE_CHECKING:
     )
     from ldp_core.studies import simulate
 else:
-    # What notebooks run most is found at the top as well.
+    # The module that notebooks use most is available at the top as well.
     __getattr__ = parts.of(__name__, __all__, simulate="studies.simulate")
 
 

@@ -76,12 +76,12 @@ def only_case(people: People, workload: Workload) -> str:
         )
     if workload.survey is not None:
         return (
-            "The worst case counts here: questions that follow an order or single out values have errors that differ from one combination of "
-            "values to another, and for surveys they are not worked out one by one."
+            "The worst case counts here. Questions that follow an order or single out values have errors that differ from one combination of "
+            "values to another, and surveys have too many combinations to compute them all."
         )
     return (
-        "The worst case counts here: the errors of so many combinations of values are not known one by one, and so no average "
-        "of them is."
+        "The worst case counts here: there are too many combinations of values to know the error of each, and so no average "
+        "of them is known."
     )
 
 

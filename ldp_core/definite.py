@@ -9,8 +9,9 @@ from ldp_core.run import Check, unchecked
 
 
 def inverse_of(matrix: np.ndarray, check: Check = unchecked) -> np.ndarray | None:
-    """The inverse of a symmetric ``matrix`` (n, n), exactly symmetric and in Fortran order; None where the matrix is not positive
-    definite as far as rounding tells. ``check`` is called halfway. Source: LAPACK, by Cholesky factors."""
+    """The inverse of a symmetric ``matrix`` (n, n), exactly symmetric and in Fortran order; None if
+    the matrix is not positive definite up to rounding. ``check`` is called halfway. Source: LAPACK,
+    by Cholesky factors."""
     factor, failed = lapack.dpotrf(matrix, lower=1)
     if failed:
         return None

@@ -1,8 +1,9 @@
 """Every limit that a user can meet, in one place: sizes, seconds and bytes past which something is refused or waits.
 
-A limit is named for what it limits. The comment beside it says why it is not larger. What nobody
-meets, because it only tunes an algorithm, stands beside that algorithm. Scripts that must work
-alone (`ldp_core.bounds.verify` and the clients of `ldp_core.deploy.kit`) repeat a few of these.
+A limit is named for what it limits. The comment beside it says why it is not larger. A constant
+that only tunes an algorithm, and that no user meets, stands beside that algorithm. Scripts that
+must work alone (`ldp_core.bounds.verify` and the clients of `ldp_core.deploy.kit`) repeat a few of
+these.
 
 This module imports nothing of the core.
 """
@@ -69,7 +70,7 @@ MOST_REPORT_SETS = 2_000
 MOST_CONDITIONS = 10_000
 # Characters of a condition.
 MOST_CONDITION_CHARACTERS = 10_000
-# Parentheses and "not" within one another in a condition: the parser recurses.
+# Parentheses and "not" nested in a condition: the parser recurses.
 MOST_CONDITION_DEPTH = 50
 # Bins that are split so that conditions fall on their edges.
 MOST_SPLIT_BINS = 50
@@ -140,8 +141,8 @@ MOST_DEVICE_ENTRIES = 2**22
 MOST_ROW_CELLS = 2**24
 # Labels of bins in a device: numbers do without them.
 MOST_DEVICE_LABELS = 2**12
-# What a device may name, in every client: types, buckets and coefficients (JavaScript combines
-# their binary digits), numbers in a report, reports sent as one, samplers within samplers.
+# The largest numbers in a device, for every client: types, buckets and coefficients (JavaScript
+# combines their binary digits), numbers in a report, reports sent as one, samplers within samplers.
 MOST_DEVICE_TYPES = 2**31
 MOST_DEVICE_NUMBERS = 2**24
 MOST_DEVICE_REPORTS = 2**10

@@ -71,8 +71,9 @@ _PLACES = 192  # binary places that are kept, all cut off, so that nothing is ro
 def exponential_below(epsilon: str | Decimal | Fraction) -> Fraction:
     """A rational number below e^epsilon for the exact number that ``epsilon`` >= 0 says, by less than 2^-80 of it.
 
-    With x = epsilon / 2^k below 1/2, the first 32 terms of e^x = 1 + x + x^2/2 + ... are all positive, so that leaving out the rest
-    (below x^32) and cutting off places only makes the sum smaller; it is then squared k times. ValueError beyond `MAX_EPSILON`.
+    Let x = epsilon / 2^k be below 1/2. The first 32 terms of e^x = 1 + x + x^2/2 + ... are all
+    positive, so that leaving out the rest (below x^32) and cutting off places only makes the sum
+    smaller; it is then squared k times. ValueError beyond `MAX_EPSILON`.
     """
     exact = least_meant(epsilon)
     if not 0 <= exact <= MAX_EPSILON:

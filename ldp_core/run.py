@@ -170,7 +170,8 @@ class Budget:
         return "cancelled" if self.cancelled() else "time"
 
     def tell(self, done: int | None = None, **known: Any) -> Progress:
-        """A round is done, or ``done`` in all: counts it, and tells what is ``known`` (see `Progress`)."""
+        """Counts a finished round, or ``done`` in all, and reports what is ``known`` (see
+        `Progress`)."""
         self.rounds = self.rounds + 1 if done is None else done
         progress = Progress(self.rounds, self.seconds, self.max_rounds, **known)
         if self._callback is not None:

@@ -13,11 +13,13 @@ ONE_THREAD = 512
 
 
 def blas_threads(n: int) -> AbstractContextManager:
-    """A context in which BLAS uses one thread for up to `ONE_THREAD` types, and all the threads it has beyond that."""
+    """A context that gives BLAS one thread for up to `ONE_THREAD` types, and all its threads beyond
+    that."""
     return _libraries().limit(limits=1 if n <= ONE_THREAD else None, user_api="blas")
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """What is loaded of BLAS, looked for once: that takes as long as a round of a small search."""
+    """The loaded BLAS libraries, searched for once: that takes as long as a round of a small
+    search."""
     return ThreadpoolController()

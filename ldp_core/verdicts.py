@@ -1,10 +1,11 @@
-"""The verdict on an answer: usable, rough or noise, judged against the difference that somebody
+"""The verdict on an answer: usable, rough or noise, judged against the difference that the analyst
 must be able to see.
 
-With s the standard error of an answer and d the difference to be seen, both as shares of all users, an answer is *usable* where
-2 s <= d, *rough* where s <= d, and *noise* beyond. The standard error aimed at is therefore d / 2, and alpha its square: a
-typical answer is usable once there are as many users as needed for alpha. That says nothing of the others, which are judged one
-by one: each group of questions has a target of its own, and no answer is asked to show less than its own size
+Let s be the standard error of an answer and d the difference to be seen, both as shares of all
+users. An answer is *usable* if 2 s <= d, *rough* if s <= d, and *noise* beyond. The standard error
+aimed at is therefore d / 2, and alpha its square: a typical answer is usable once there are as many
+users as needed for alpha. That says nothing of the others, which are judged one by one: each group
+of questions has a target of its own, and no answer is asked to show less than its own size
 (`differences`). An answer smaller than its standard error is therefore never usable.
 """
 
@@ -88,9 +89,9 @@ class Tally:
 
     Attributes:
         queries: the number of all queries, some or all of which were judged.
-        users_for_all: the number of users with which all answers judged are usable, but for those that count nobody; nan
+        users_for_all: the number of users with which all answers judged are usable, but for those that count no one; nan
             where the number of users was not given.
-        nobody: the answers that are expected to count nobody: no number of users makes them usable.
+        nobody: the answers that are expected to count no one: no number of users makes them usable.
     """
 
     usable: int
@@ -144,10 +145,10 @@ def tally(
 
 
 def for_all(tally: Tally) -> str:
-    """The users with which all answers are usable, in a sentence."""
+    """The users that make all answers usable, in a sentence."""
     if tally.nobody == tally.judged:
-        return "No number of users makes them usable: they are expected to count nobody."
-    those = f"All but the {tally.nobody:,} expected to count nobody" if tally.nobody else "All"
+        return "No number of users makes them usable: they are expected to count no one."
+    those = f"All but the {tally.nobody:,} expected to count no one" if tally.nobody else "All"
     return f"{those} would be with {wording.users(tally.users_for_all)}."
 
 
@@ -162,8 +163,8 @@ def too_large(workload: Workload) -> str:
     if workload.working_types <= MOST_EXACT_TYPES:
         return ""
     return (
-        f"Single answers are judged for at most {MOST_EXACT_TYPES:,} types; there are {workload.working_types:,} here. Simulate shows what some "
-        "are worth, or use coarser bins."
+        f"Single answers are judged for at most {MOST_EXACT_TYPES:,} types; there are {workload.working_types:,} here. Simulate shows how accurate "
+        "some are, or use coarser bins."
     )
 
 
@@ -203,8 +204,9 @@ class Suggestion:
 
 
 def suggest(workload: Workload, counts: Counts) -> Suggestion:
-    """The differences that answers of the users ``counts`` (n,) suggest, from the queries shown. What answers lack to everyone
-    counts where that is less: of running totals, the last ones tell as much as the first.
+    """The differences that answers of the users ``counts`` (n,) suggest, from the queries shown.
+    The distance of an answer from everyone counts if it is smaller than the answer: the last
+    running totals are as informative as the first.
 
     >>> ldp.verdicts.suggest(ldp.workloads.histogram(50), np.full(50, 20)).difference
     0.01
@@ -221,8 +223,8 @@ def suggest(workload: Workload, counts: Counts) -> Suggestion:
 def group_targets(workload: Workload, counts: Counts) -> dict[int, float]:
     """For each group of questions (`Workload.groups_of`) the difference that its own answers suggest: half of a typical one.
 
-    The answers of a union of running totals and a histogram differ by far: one target for both would call a cell of a
-    histogram usable though its error is as large as the cell.
+    The answers of a union of running totals and a histogram differ by far. One target for both
+    would call a cell of a histogram usable though its error is as large as the cell.
     """
     queries = judged_queries(workload)
     whole = suggest(workload, counts).difference
@@ -264,7 +266,7 @@ def _sizes(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarra
 
 
 def _distances(sizes: np.ndarray) -> np.ndarray:
-    """(q,) how far answers are from nobody and from everybody, whichever is nearer."""
+    """(q,) the distance of answers from no one or from everyone, whichever is nearer."""
     return np.where(sizes <= 1, np.minimum(sizes, 1 - sizes), sizes)
 
 

@@ -206,7 +206,7 @@ def test_users_for_all_leaves_out_answers_that_count_nobody_and_says_so():
     found = verdicts.tally(np.full(12, 0.01), differences, users=1000)
     assert found.nobody == 1
     assert found.users_for_all == pytest.approx(1000 * (2 * 0.01 / 0.01) ** 2)
-    assert verdicts.for_all(found) == "All but the 1 expected to count nobody would be with 4,000 users."
+    assert verdicts.for_all(found) == "All but the 1 expected to count no one would be with 4,000 users."
     scaled = verdicts.tally(np.full(12, 0.01) / np.sqrt(found.users_for_all / 1000), differences)
     assert scaled.usable == 11
 

@@ -1,13 +1,14 @@
 """Beliefs about one column of a person, or about a few together, after one report of a survey
 mechanism.
 
-About a whole person of a survey nothing is computed: no one holds numbers for all combinations of answers. About the cells c of the
-table of some attributes C everything follows from tables of a few more. A report is a random set S of cells of the table of
-attributes B, and is e^epsilon times as likely for people in S as for others; with p_c the share of people in cell c, m_c(S) that
-of them in S, s the share of cells that S holds and D = e^epsilon - 1, it makes c as likely as p_c (1 + D m_c(S)) / (1 + D s),
-summed over S drawn without looking at the person. Reports of a strategy of its own on the table of B, with
-probabilities Q, make c as likely as the sum over the cells b of B of P(c, b) Q[y, b]: these are few enough to be looked at one by one.
-This project, from Bayes' rule.
+About a whole person of a survey nothing is computed: no one holds numbers for all combinations of
+answers. About the cells c of the table of some attributes C everything follows from tables of a few
+more. A report is a random set S of cells of the table of attributes B, and is e^epsilon times as
+likely for people in S as for others; with p_c the share of people in cell c, m_c(S) that of them in
+S, s the share of cells that S holds and D = e^epsilon - 1, it makes c as likely as p_c (1 + D
+m_c(S)) / (1 + D s), summed over S drawn without looking at the person. Reports of a separate
+strategy on the table of B, with probabilities Q, make c as likely as the sum over the cells b of B
+of P(c, b) Q[y, b]: these are few enough to be enumerated. This project, from Bayes' rule.
 """
 
 from __future__ import annotations

@@ -40,12 +40,13 @@ def blind_guess(prior: np.ndarray | None, n: int) -> float:
 def best_guess(prior: np.ndarray | None, n: int, epsilon: float, delta: float = 0.0, reports: int = 1) -> float:
     """The largest chance, over all mechanisms with this guarantee, that the best guess at a person's value is right.
 
-    For pure reports max_k P_k E/(E + k - 1), with E = e^(reports epsilon) and P_k the share of the k commonest types together.
-    A report is worth the guess u it leads to, so V = sum_u p_u d_u with d_u = P(guess u | u), and since every other type leads
-    there at least d_u/E often, d_v + sum_{u != v} d_u/E <= 1 for every v. The vertices of these d are k equal entries
-    E/(E + k - 1), which randomized response on k types attains. With delta it is delta + (1 - delta) times that, by the same
-    argument, attained by telling the truth with probability delta (derived in this project). For
-    several reports this bounds all that they reveal together.
+    Pure reports give max_k P_k E/(E + k - 1), with E = e^(reports epsilon) and P_k the share of the
+    k commonest types together. A report counts only by the guess u it leads to, so V = sum_u p_u
+    d_u with d_u = P(guess u | u). Every other type leads there at least d_u/E often, so d_v +
+    sum_{u != v} d_u/E <= 1 for every v. The vertices of these d are k equal entries E/(E + k - 1),
+    which randomized response on k types attains. A delta gives delta + (1 - delta) times that, by
+    the same argument, attained by telling the truth with probability delta (derived in this
+    project). The bound for several reports covers all that they reveal together.
     """
     return _guess(_together(prior, n), epsilon, delta, reports)
 

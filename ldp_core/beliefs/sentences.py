@@ -29,7 +29,8 @@ def out_of(chance: float, base: int = 100) -> str:
 
 
 def base_of(least: float) -> int:
-    """The power of ten, from 1,000 up, out of which the smallest of a few probabilities is at least 10."""
+    """The power of ten, from 1,000 up, that makes the smallest of a few probabilities at least 10
+    out of it."""
     return int(10 ** max(3, math.ceil(1 - math.log10(least) - 1e-9)))
 
 
@@ -42,7 +43,7 @@ def belief_in_words(suspicion: float, epsilon: float, delta: float = 0.0, report
     words = f"Whoever gives it {out_of(suspicion)} that a person has a certain value, or one of a certain group, can be led by {seen} "
     words += f"to about {out_of(belief)} at most" if belief <= CERTAIN else "to practical certainty"
     if reports * epsilon > NO_LIMIT:
-        words += ": more than a million times the odds, and so no limit worth the name"
+        words += ": more than a million times the odds, and so no limit in practice"
     if delta > 0:
         words += f"; but for delta: with probability {rounded_up(min(1.0, reports * delta), 2)} the value itself may be given away"
     return f"{words}."
@@ -67,9 +68,9 @@ def exposure_in_words(found: Exposure, title: str, suspicion: float, epsilon: fl
     if reports > 1 or math.isinf(found.between):
         return f"{words}."
     if found.single is None and not found.attained:
-        return f"{words}; how far it goes is not worked out."
+        return f"{words}; its exact limit is not computed."
     if found.single is None:
-        return f"{words}. For one value against all others it goes no further; how far is not worked out."
+        return f"{words}. It goes no further for one value against all others; the exact limit is not computed."
     if found.single > found.between - 1e-3:
         return f"{words}, and the same for one value against all others."
     alone = strongest(suspicion, found.single)

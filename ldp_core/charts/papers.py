@@ -128,7 +128,7 @@ def _add_series(
             marker=_hollow(shade, symbol),
             showlegend=False,
             customdata=[wording.significant(ratio) for ratio in printed["printed"] / printed["here"]],
-            hovertemplate=f"{literal(shown)}, %{{x}}: %{{y:,.4g}} in print, %{{customdata}} times what was found here<extra></extra>",
+            hovertemplate=f"{literal(shown)}, %{{x}}: %{{y:,.4g}} printed, %{{customdata}} times the value here<extra></extra>",
         )
 
 

@@ -138,8 +138,8 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
 
 
 def show_legend(fig: go.Figure) -> None:
-    """A legend whose columns are wide enough for its names, and a figure that is higher by as much as the legend takes up on a
-    telephone, where it has a single column."""
+    """A legend with columns wide enough for its names, and a figure that is higher by the height of
+    the legend on a telephone, where it has a single column."""
     names = {trace.name for trace in fig.data if trace.name and trace.showlegend is not False}
     longest = max(map(len, names), default=0)
     width = max(150, 48 + round(6.6 * longest))

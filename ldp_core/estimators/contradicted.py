@@ -44,4 +44,4 @@ def why(name: str) -> str:
             f"{spec(name).short} takes the counts of all types for about equally well known, and these reports tell the questions far better "
             "than the counts behind them. Choose unbiased."
         )
-    return "What this estimate takes for granted does not hold here. Choose unbiased."
+    return "An assumption of this estimate does not hold here. Choose unbiased."

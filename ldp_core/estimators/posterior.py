@@ -1,13 +1,14 @@
 """The posterior distribution of the users' true counts, given the reports, by Gibbs sampling.
 
-Model: shares p ~ Dirichlet(prior), each user's type is drawn from p, and reports from types by the strategy Q. The
-counts x of *these N users* are sought, not the shares of a larger population they might come from: an interval says
-where the answer that a full, unprotected count would have given may lie.
+Model: shares p ~ Dirichlet(prior), each user's type is drawn from p, and reports from types by the
+strategy Q. The counts x of *these N users* are sought, not the shares of a larger population: an
+interval says where the answer of a full, unprotected count may lie.
 
-With l_y the smallest entry of row y, a report y is *uninformative* with probability l_y/(Q p)_y: then its user's type is
-distributed as p, whatever y. Only the types of the other reports are drawn; given those, p is Dirichlet, and the types of
-the uninformative reports are a multinomial draw from the new p. Leaving these out of the chain is exact (a collapsed Gibbs
-sampler), and the smaller the part of the data that is imputed, the faster it mixes.
+Let l_y be the smallest entry of row y. A report y is *uninformative* with probability l_y/(Q p)_y:
+its user's type is then distributed as p, whatever y. Only the types of the other reports are drawn;
+given those, p is Dirichlet, and the types of the uninformative reports are a multinomial draw from
+the new p. Leaving these out of the chain is exact (a collapsed Gibbs sampler), and the smaller the
+part of the data that is imputed, the faster it mixes.
 """
 
 from __future__ import annotations

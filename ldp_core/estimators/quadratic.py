@@ -1,9 +1,9 @@
 """Projection onto non-negative vectors, or those of a given sum, in the norm of any positive semidefinite matrix.
 
-For a total t, write x = t l with l in the unit simplex. There (t l - z)'G(t l - z) = l'A l with A =
-H'G H, H = t I - z 1',
-and as the optimum of l'A l + (1'l - 1)^2 over l >= 0 is a multiple of the convex weights l sought, for any scale of A, the
-sum needs no constraint of its own and no penalty to choose.
+If there is a total t, write x = t l with l in the unit simplex. There (t l - z)'G(t l - z) = l'A l
+with A = H'G H, H = t I - z 1', and as the optimum of l'A l + (1'l - 1)^2 over l >= 0 is a multiple
+of the convex weights l sought, for any scale of A, the sum needs no constraint of its own and no
+penalty to choose.
 """
 
 from __future__ import annotations

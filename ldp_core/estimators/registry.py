@@ -18,7 +18,7 @@ from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.wording import check_parameters, magnitude, meant
 from ldp_core.workloads import Fact, Histogram, Prefix, Workload
 
-_NO_COUNTS = "Norm-Sub mends counts, but these reports only tell the answers; choose WNNLS or unbiased."
+_NO_COUNTS = "Norm-Sub adjusts counts, but these reports only give the answers; choose WNNLS or unbiased."
 
 _NO_TYPES = (
     "It starts from counts of all types, or from the likelihood of every report; what this mechanism estimates are tables of a few "
@@ -136,7 +136,7 @@ def _is_inconsistent(mechanism: Mechanism, workload: Workload) -> str | None:
     if mechanism.consistent is not mechanism:
         return None
     return (
-        "The answers of this mechanism are consistent as they are. What consistency mends are the node estimates of a tree: "
+        "The answers of this mechanism are consistent as they are. Consistency adjusts the node estimates of a tree: "
         'choose a hierarchical mechanism with reconstruction "raw".'
     )
 
@@ -153,7 +153,7 @@ def _knows_tables(mechanism: SurveyMechanism, workload: Workload) -> str | None:
     survey = as_survey(workload, mechanism.sizes)
     if all(mechanism.knows(group.attributes) for group in survey.groups):
         return None
-    return "Norm-Sub mends whole tables, but these reports only tell the answers; choose WNNLS or unbiased."
+    return "Norm-Sub adjusts whole tables, but these reports only give the answers; choose WNNLS or unbiased."
 
 
 # --- how each is computed ---------------------------------------------------------------------------------------------
@@ -223,8 +223,8 @@ ESTIMATORS = {
             "constrained",
             "In agreement with public facts",
             "agrees with facts",
-            "the closest answers that some data set of this many people could give of which the facts stated are true; biased, but "
-            "where they are true never a larger total error",
+            "the closest answers of any data set of this many people that agrees with the stated facts; biased, but never a larger "
+            "total error if the facts are true",
             unbiased=False,
             improve=_constrained,
             rule=_fits_constrained,

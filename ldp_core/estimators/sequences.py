@@ -3,15 +3,17 @@
 A fixed interval (`ldp_core.estimators.confidence`) misses the truth of one look with a probability of at most 1 - level; of many
 looks some will miss. Here the probability that an interval ever misses, after any number of people, is at most 1 - level.
 
-**Why.** Given the people's data, what the reports of the first t people add to an answer is off by S_t, a sum of independent
-variables with mean 0 in the order in which they come, and so a martingale. exp(h S_t) is a submartingale for every h, so Doob's
-inequality gives P(max_{t <= n} S_t >= x) <= e^(-hx) E exp(h S_n): every bound on the tail of S_n that is proved by its
-exponential moments, such as that of Bennett and Hoeffding (`tails.bennett`), bounds the maximum of S_1, ..., S_n as it stands
-(Freedman 1975, Theorem 1.6, for variances that are random too). Cut time into epochs, of which epoch k holds the people
-2^(k-1), ..., 2^k - 1, and let every epoch exceed its bound for n = 2^k - 1 with a probability of at most 6 tail/(pi k)^2 on either
-side: these add up to the tail (stitching, as in Howard, Ramdas, McAuliffe and Sekhon 2021). The variance is the largest that
-people can have, so that it need not be estimated. Where noise is added whose law is symmetric and the same for all, Lévy's
-inequality, P(max S_t >= x) <= 2 P(S_n >= x), takes Doob's place.
+**Why.** Given the people's data, the error of the contribution of the first t reports to an answer
+is S_t, a sum of independent variables with mean 0 in the order of arrival, and so a martingale.
+exp(h S_t) is a submartingale for every h, so Doob's inequality gives P(max_{t <= n} S_t >= x) <=
+e^(-hx) E exp(h S_n). Every bound on the tail of S_n that is proved by its exponential moments, such
+as that of Bennett and Hoeffding (`tails.bennett`), therefore bounds the maximum of S_1, ..., S_n as
+it stands (Freedman 1975, Theorem 1.6, for variances that are random too). Cut time into epochs,
+epoch k with the people 2^(k-1), ..., 2^k - 1. Let every epoch exceed its bound for n = 2^k - 1 with
+a probability of at most 6 tail/(pi k)^2 on either side: these add up to the tail (stitching, as in
+Howard, Ramdas, McAuliffe and Sekhon 2021). The variance is the largest that people can have, so
+that it need not be estimated. If the added noise has a symmetric law, the same for all, Lévy's
+inequality, P(max S_t >= x) <= 2 P(S_n >= x), replaces Doob's.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ ANY_TIME = "holds at all times together, however often one looks (Freedman 1975;
 
 
 def epoch(people: int, tail: float) -> tuple[int, float]:
-    """The last number of people of the epoch of so many, at least 1, and the share of ``tail`` that is spent in it."""
+    """The last number of people of the epoch of this number of ``people``, at least 1, and the
+    share of ``tail`` that is spent in it."""
     k = people.bit_length()
     return 2**k - 1, 6 * tail / (math.pi * k) ** 2
 

@@ -1,11 +1,13 @@
 """Non-negative tables from the estimates of surveys, which hold tables of a few attributes each and no counts of all types.
 
-Tables that some people could have are non-negative, and agree in what they have in common; such tables are a convex set that holds the
-truth. (It also holds tables that no people have: whether there are any takes the joint domain.) The projection onto it in the
-workload's own norm never increases the squared error. It is found by the alternating direction method of multipliers
-(Boyd et al. 2011), accelerated: one half makes tables agree, which is a weighted mean for the component of each set of attributes (see
-`ldp_core.anova`), the other cuts them at 0. Its penalty follows how large the multipliers are against the tables, which is seen
-after a few rounds: with much noise and a known total they are a hundred times as large, with little noise a tenth.
+Tables that some people could have are non-negative, and agree in what they have in common; such
+tables are a convex set that holds the truth. (It also holds tables that no people have: whether
+there are any takes the joint domain.) The projection onto it in the workload's own norm never
+increases the squared error. It is found by the alternating direction method of multipliers (Boyd et
+al. 2011), accelerated: one half makes tables agree, which is a weighted mean for the component of
+each set of attributes (see `ldp_core.anova`), the other cuts them at 0. Its penalty follows the
+size of the multipliers relative to the tables, which shows after a few rounds: with much noise and
+a known total they are a hundred times as large, with little noise a tenth.
 """
 
 from __future__ import annotations
@@ -28,14 +30,15 @@ from ldp_core.workloads.surveys import eigenvalues
 
 _ROUNDS = 500
 _RELAXED = 1.7
-# The penalty in the weights of the questions: at first, then so many times the multipliers against the tables, at least the last. It is looked at
-# after these rounds, and changed where it is off by more than a factor.
+# The penalty in the weights of the questions: _PENALTY at first, then _TIMES the multipliers
+# relative to the tables, at least _LEAST. It is checked after the rounds _LOOKS, and changed if it
+# is off by more than the factor _OFF.
 _PENALTY = 5.0
 _TIMES = 2.0
 _LEAST = 1.0
 _LOOKS = (5, 20, 80)
 _OFF = 2.0
-# What is still negative is mixed away with even tables, of which there is about this share.
+# Remaining negative cells are removed by mixing in about this share of even tables.
 _MIXED = 1e-4
 
 
@@ -156,8 +159,9 @@ class _Layout:
 
 
 def _wanted(layout: _Layout, survey: Survey, estimate: SurveyEstimate) -> tuple[np.ndarray, np.ndarray]:
-    """For every number of the components, as tables of the attributes A: the sum, by weight, of what the groups of questions say of
-    it, and the sum of the weights, what a squared difference adds to the squared error."""
+    """Two numbers for every entry of the components, as tables of the attributes A. The first is
+    the weighted sum of the groups' estimates of it. The second is the sum of the weights, the
+    contribution of a squared difference to the squared error."""
     target, weight = np.zeros((2, layout.length))
     for group in survey.groups:
         shape = [survey.shape[i] for i in group.attributes]

@@ -33,8 +33,9 @@ def bennett(variance: np.ndarray, largest: np.ndarray, parts: float, tail: float
 
 @lru_cache(maxsize=2**14)  # many queries ask for the same
 def two_binomials(users: int, first: float, second: float, yes: int, tail: float) -> tuple[int, int]:
-    """Least and largest x in 0..``users`` for which ``yes`` is neither improbably large nor small as a draw of
-    Binomial(x, second) + Binomial(users - x, first), ``first`` < ``second``: either side has a probability above ``tail``.
+    """Least and largest x in 0..``users`` that make ``yes`` neither improbably large nor small as a
+    draw of Binomial(x, second) + Binomial(users - x, first), ``first`` < ``second``: either side
+    has a probability above ``tail``.
 
     This is Clopper and Pearson's inversion: the sum grows stochastically with x, so the true x is left out on either side with a
     probability of at most ``tail``, exactly computed.

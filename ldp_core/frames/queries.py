@@ -19,7 +19,8 @@ from ldp_core.workloads.shown import shown_queries
 def query_shares(
     workload: Workload, variances: np.ndarray, labels: Sequence[str] | None = None, most: int = 12
 ) -> pd.DataFrame:
-    """query, name, share, standard_error, group of the (at most ``most``) queries that err most, the worst first.
+    """query, name, share, standard_error, group of the (at most ``most``) queries with the largest
+    errors, the worst first.
 
     ``variances`` (p,) of the weighted answers in squared users, as `Mechanism.query_variances` gives them; ``share`` of
     their sum; ``standard_error`` of the answer without its weight, in users; ``group`` the part of a union, from 0.

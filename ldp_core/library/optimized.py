@@ -55,9 +55,9 @@ def from_strategy(
     loaded: bool = False,
     workload: Workload | None = None,
 ) -> ExplicitMechanism:
-    """A fitted mechanism from a strategy and the prior it was optimised for. One that was ``loaded`` explains itself as such:
-    what made it is not known. With the ``workload`` it was fitted to, it knows the loss from
-    becoming an exact table."""
+    """A fitted mechanism from a strategy and the prior it was optimised for. One that was
+    ``loaded`` explains itself as such: what made it is not known. If the ``workload`` it was fitted
+    to is given, it knows the loss from becoming an exact table."""
     if loaded:
         return ExplicitMechanism(name, strategy, epsilon, parameters, _LOADED.format(outputs=len(strategy)), prior)
     if parameters.get("target") == "worst_case":

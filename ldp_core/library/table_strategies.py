@@ -1,8 +1,9 @@
-"""Mechanisms that somebody brings along: strategy matrices under names of their own.
+"""Mechanisms from supplied strategy matrices, under the user's names.
 
-The name of one says which matrix it is, ``own(name=Ours, look=1, matrix=0123...)``, so that whatever works by name (sweeps, plans, charts,
-results that are kept) works with it, and two different matrices never have one name. The matrix itself is with whoever holds its `TableStrategy`,
-as configurations do: `find` knows it for as long.
+The name identifies the matrix, ``own(name=Ours, look=1, matrix=0123...)``, so that everything that
+works by name (sweeps, plans, charts, stored results) works with it, and two different matrices
+never share a name. The matrix itself is kept by the holder of its `TableStrategy`, such as a
+configuration: `find` knows it for that long.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ PLAIN = re.compile(r"[^\W_](?:[^\W_]|[ -](?=[^\W_]))*")
 _NAME = re.compile(rf"own\(name=({PLAIN.pattern}), look=([1-{len(LOOKS)}]), matrix=([0-9a-f]{{32}})\)")
 _DIGITS = 9  # of the epsilon that somebody will have meant
 _EXPLANATION = (
-    "Each person sends one of {outputs:,} reports; how likely each is for each type is given by a strategy matrix that was brought along, "
+    "Each person sends one of {outputs:,} reports. Their probabilities for each type are from a supplied strategy matrix, "
     "not computed here."
 )
 

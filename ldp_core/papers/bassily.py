@@ -313,8 +313,8 @@ PAPER = Paper(
                 partial(offline_errors, "rejection_gaussian", QUERIES),
                 partial(offline_lines, "rejection_gaussian"),
             ),
-            "As printed, Algorithm 3 is not private for any epsilon: one type can send what another never sends. Errors are those "
-            "of the corrected step, for which the bound holds. Below 120 users the theorem says nothing.",
+            "As printed, Algorithm 3 is not private for any epsilon: one type can send what another never sends. The errors "
+            "are those of the corrected step, and the bound holds for it. Below 120 users the theorem says nothing.",
             log_x=True,
             stored=partial(stored.read, "bassily-theorem-3-4"),
         ),
@@ -343,7 +343,7 @@ PAPER = Paper(
             2.0,
             partial(against_users, adaptive_errors, adaptive_lines),
             "As printed the bound would be 0 for one query, and it speaks of 8 d ln N users or more only; equation (20) of its proof "
-            "has neither flaw. Where bounds are left out they are above 1, the error of answering 0.",
+            "has neither flaw. Missing bounds are above 1, the error of answering 0.",
             log_x=True,
         ),
         Panel(
@@ -357,8 +357,8 @@ PAPER = Paper(
             "Error, in units of r",
             3.0,
             table,
-            "Orders leave constants out. With them the theorems promise no more than answering 0 does at 2,000 users, where errors "
-            "found are 0.19 to 0.44.",
+            "Orders leave constants out. The constants make the theorems promise no more than answering 0 does at 2,000 users, where "
+            "errors are 0.19 to 0.44.",
         ),
     ),
     (("Figures", "The paper has none and no experiments; all errors here are found by simulation."),),

@@ -29,8 +29,9 @@ def tree_error(n: int, epsilon: float, branching: int) -> float:
 
 
 def wavelet_error(n: int, epsilon: float) -> float:
-    """Haar coefficients (Xiao et al. 2010), n a power of two: a person changes one coefficient of each of log2(n) levels, and
-    the sum of all, by 1; each has Laplace noise of scale (log2(n) + 1)/epsilon."""
+    """The error of Haar coefficients (Xiao et al. 2010), n a power of two. A person changes one
+    coefficient of each of log2(n) levels, and the sum of all, by 1; each has Laplace noise of scale
+    (log2(n) + 1)/epsilon."""
     haar, workload = Haar(n, 1.0), workloads.all_range(n)
     levels = len(haar.blocks)
     spread = workload.quadratic(np.full(n, 1 / n)).sum()

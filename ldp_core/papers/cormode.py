@@ -75,14 +75,14 @@ REMARKS = {
     "shrink with epsilon: no noise of these mechanisms does that.",
     "6d": "From epsilon 0.8 on, printed errors are what is found here and, added in squares, 0.9 to 1.8 thousandths that do not "
     "shrink with epsilon: no noise of these mechanisms does that.",
-    "7": "Printed numbers differ from the exact ones by at most 0.7 %. With a curator the wavelet has 2.8 times the variance of "
+    "7": "Printed numbers differ from the exact ones by at most 0.7 %. A curator's wavelet has 2.8 times the variance of "
     "HH16 at 256 types; in the local model HaarHRR has 0.82 times that of HH16 there (epsilon 1, Figure 5).",
     "8a": "As in the paper, the centre makes no visible difference, and HaarHRR is slightly behind HH4 for every centre.",
     "8d": "The paper's errors rise to 3.5 thousandths where P is 0.3 or less; those found here are 1.5 to 1.8 at every centre.",
     "9-value": "The paper says that the largest error is about 35,000 types, of HH2; the means of five here stay below 10,000.",
     "9-share": "The paper mentions a median that is the 0.5004 quantile; mean errors here are up to 0.0015.",
 }
-"""By the figure and what tells its panels apart: how print and truth differ."""
+"""How print and truth differ, by the figure and the name of its panel."""
 UNIT = "Error of a query (root mean square, thousandths of all users)"
 EXPECTED = "2^26 users spread like a Cauchy distribution, epsilon 1.1"
 

@@ -36,7 +36,8 @@ MEANING = (
 """The table in sentences."""
 
 COLUMNS = ("workload", "epsilon", "name", "variance", "least", "multiple")
-"""Of the league's frame, a row per figure: variance per user in the worst case, what none can be below, and the one over the other."""
+"""The columns of the league's frame, a row per figure: variance per user in the worst case, its
+lower bound, and their ratio."""
 
 Row = tuple[str, float, str, float, float, float]
 """One of them, in the order of `COLUMNS`."""

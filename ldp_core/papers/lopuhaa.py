@@ -42,20 +42,20 @@ FOUND = {
         "randomized_response",
         10**6,
     ): "As the text says, maximum likelihood and Norm-Sub differ little with a million users.",
-    ("randomized_response", 10**4): "As the text says, maximum likelihood is better than Norm-Sub with so few users.",
+    ("randomized_response", 10**4): "As the text says, maximum likelihood is better than Norm-Sub at 10,000 users.",
     (
         "oue",
         10**6,
     ): "As the text says, maximum likelihood on whole reports is better than Norm-Sub with a million users.",
-    ("oue", 100): "As the text says, maximum likelihood and Norm-Sub are similar with so few users.",
+    ("oue", 100): "As the text says, maximum likelihood and Norm-Sub are similar at 100 users.",
 }
 """What Section 5 says of its figures, by mechanism and users, and is so here."""
 
 
 @dataclass(frozen=True)
 class Collection:
-    """A panel of Figures 2 and 3: how far estimates are from the distribution that people come from, or from their frequencies,
-    when so many users report one of n types by a mechanism."""
+    """A panel of Figures 2 and 3: the distance of estimates from the distribution that people come
+    from, or from their frequencies, when ``users`` people report one of n types by a mechanism."""
 
     place: str
     mechanism: str
@@ -69,7 +69,8 @@ class Collection:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Of the mechanism: unary encodings with the usual estimate, which is the paper's frequency oracle."""
+        """The parameters of the mechanism: unary encodings with the usual estimate, which is the
+        paper's frequency oracle."""
         return {"reconstruction": "standard"} if self.mechanism == "oue" else {}
 
 
@@ -220,8 +221,8 @@ PAPER = Paper(
             y=TIMES_USERS,
             seconds=1,
             compute=table_1,
-            remark="The entries of the table are formulas that the text at hand has lost. The bound on frequencies was derived anew, without "
-            "the number of reports that it depends on in print; the earlier bounds have unknown constants and are left out.",
+            remark="The entries of the table are formulas, lost in the available text. The bound on frequencies was derived again, without "
+            "the number of reports that the printed bound depends on; the earlier bounds have unknown constants and are left out.",
             log_x=True,
             design=lambda: design(FAMILIES[0], TABLE_TYPES, 10_000, "subset_selection", compared=TABLE_MECHANISMS),
         ),
@@ -273,7 +274,7 @@ PAPER = Paper(
         ("Table II", "It lists notation and has no results."),
         (
             "Figures 4 and 5",
-            "They use taxi trips in New York and UCI Adult, neither of which is shipped. Upload such a column on the Data page; Simulate then "
+            "They use taxi trips in New York and UCI Adult, which are not shipped. Upload such a column on the Data page; Simulate then "
             "compares unbiased estimates, Norm-Sub and maximum likelihood on it.",
         ),
     ),

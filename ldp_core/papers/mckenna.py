@@ -189,7 +189,7 @@ FITS = (
         y="variance of the worst type, over the average",
         seconds=10,
         compute=fits.worst_over_average,
-        remark="The text says that about nine in ten of its strategies stay below a ratio that is lost in the text at hand; here nine in ten "
+        remark="The text says that about nine in ten of its strategies stay below a ratio, lost in the available text. Here nine in ten "
         "stay below 1.2, and all below 1.5.",
         log_y=False,
         stored=partial(stored.read, "mckenna-figure-3b-ratio"),
@@ -233,7 +233,7 @@ FITS = (
         seconds=10,
         compute=fits.program,
         remark="Hierarchical agrees to all its digits, once counts are estimated by the pseudo-inverse as that program does; the best "
-        "estimate is 4 % better. Optimised strategies are better here than in print, and no strategy gets below the proved minimum.",
+        "estimate is 4 % better. Optimised strategies are better here than printed, and no strategy gets below the proved minimum.",
         design=lambda: design(PREFIX, fits.PROGRAM_TYPES, 10_000, "optimized_gradient"),
         stored=partial(stored.read, "mckenna-program"),
     ),
@@ -292,7 +292,7 @@ PAPER = Paper(
         ("Algorithms 1 and 2", "They are what the mechanism Optimized (gradient) runs, on the Design page."),
         (
             "Figure 3c on HEPTH",
-            "The data set is not shipped. With a file of your own, the Simulate page shows the same for your people.",
+            "The data set is not shipped. The Simulate page shows the same for people in your own file.",
         ),
     ),
 )

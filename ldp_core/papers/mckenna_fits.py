@@ -134,7 +134,8 @@ def _with_closed_forms(key: str, live: pd.DataFrame) -> pd.DataFrame:
 def rows_of_strategies(
     callback: Callback | None, cancel: Cancel | None, families: Sequence[Family] = FAMILIES
 ) -> pd.DataFrame:
-    """Users needed by fits with so many rows, over those with four rows a type: mean and standard error over `SEEDS`."""
+    """Users needed by fits with this number of rows, relative to those with four rows a type: mean
+    and standard error over `SEEDS`."""
     found: list[Row] = []
     budget = Budget(None, len(families) * len(ROWS), cancel, callback)
     for family in families:

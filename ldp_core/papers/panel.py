@@ -13,8 +13,9 @@ from ldp_core.designs import Configuration
 from ldp_core.run import Callback, Cancel
 
 COLUMNS = ("series", "x", "here", "standard_error", "printed")
-"""Of a panel's frame: a row per point; ``x`` a number or a name, ``here`` what this package finds, ``standard_error`` NaN where that
-is exact, ``printed`` NaN where the paper shows a picture without numbers."""
+"""The columns of a panel's frame, a row per point: ``x`` a number or a name, ``here`` the result of
+this package, ``standard_error`` NaN if that is exact, ``printed`` NaN if the paper shows a picture
+without numbers."""
 
 Row = tuple[str, float | str, float, float, float]
 """One of them, in the order of `COLUMNS`."""

@@ -1,8 +1,9 @@
 """Errors of ranges and prefixes as Cormode, Kulkarni and Srivastava 2019 measured them (their Section 5).
 
-N = 2^26 users spread like a Cauchy distribution with centre P n and scale n/10 over n types, cut at the ends; trees of OUE
-with consistency (HH2, HH4, HH16) and HaarHRR. What the paper calls mean squared errors, times 1000, are **roots** of mean
-squared errors of shares, times 1000: that is the unit here too, "thousandths".
+N = 2^26 users spread like a Cauchy distribution with centre P n and scale n/10 over n types, cut at
+the ends; trees of OUE with consistency (HH2, HH4, HH16) and HaarHRR. The paper's "mean squared
+errors", times 1000, are **roots** of mean squared errors of shares, times 1000: that is the unit
+here too, "thousandths".
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class MeasuredCollection:
     printed: float = math.nan
 
     def rng(self, n: int, trial: int) -> np.random.Generator:
-        """Of its own for each collection and trial, whatever else is measured."""
+        """The random stream of a collection and trial, independent of all others."""
         branching = BRANCHINGS.get(self.series, 0)
         return np.random.default_rng([n, branching, round(1000 * self.epsilon), round(1000 * self.centre), trial])
 

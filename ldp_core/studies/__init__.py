@@ -1,5 +1,5 @@
-"""What a design would do: trials, questions one by one, views of whole collections, sweeps over epsilon and
-types, plans, the two sides of epsilon, synthetic people, and what the papers' theorems say of it."""
+"""Studies of a design: trials, single questions, views of whole collections, sweeps over epsilon
+and types, plans, privacy against accuracy, synthetic people, and the papers' theorems for it."""
 
 from typing import TYPE_CHECKING
 

@@ -83,7 +83,7 @@ def average(attributes: Any, axis: int) -> Question:
     axes = axes_of(attributes)
     chosen = axes[axis]
     if not averageable(chosen):
-        raise ValueError(f"{chosen.name} has no mean: it is not made of bins of numbers that hold everybody.")
+        raise ValueError(f"{chosen.name} has no mean: it is not made of bins of numbers that hold everyone.")
     edges = np.asarray(chosen.edges, dtype=float)
     middles = (edges[1:] + edges[:-1]) / 2
     low, high = float(middles[0]), float(middles[-1])

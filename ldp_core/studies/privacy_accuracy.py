@@ -64,10 +64,11 @@ def users_needed(
 def users_bound(
     workload: Workload, at: Sequence[float] | np.ndarray, case: analysis.Case, alpha: float
 ) -> pd.DataFrame:
-    """name, epsilon, users_needed of the centred SVD bound: fewer no unbiased epsilon-LDP mechanism can need in the case.
+    """name, epsilon, users_needed of the centred SVD bound: no unbiased epsilon-LDP mechanism needs
+    fewer in the case.
 
-    The bound is a + b / sinh(epsilon/2)^2 (see `bounds.centred_svd`), so two of its values give all. For the worst case it is that
-    of people spread evenly, who need no more.
+    The bound is a + b / sinh(epsilon/2)^2 (see `bounds.centred_svd`), so two of its values give
+    all. The worst case uses the bound of people spread evenly, who need no more.
     """
     prior = None if case.prior is None or case.uniform else case.prior
     one, two = 2 * math.asinh(1), 2 * math.asinh(2)

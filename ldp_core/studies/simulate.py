@@ -1,7 +1,8 @@
 """Trials of a mechanism on data: what would the collector have seen?
 
-Every trial has its own random stream derived from the seed and its number, so the first ten trials of a hundred are the
-ten of a run of ten, and results do not depend on how far a cancelled run got.
+Every trial has its own random stream derived from the seed and its number. The first ten trials of
+a hundred are therefore the trials of a run of ten, and results do not depend on how far a cancelled
+run got.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def unsuitable(mechanism: ScrambledPatterns | SplitSurvey, survey: Survey) -> st
         if size > 1 and (i,) not in mechanism.inflation:
             name = f"attribute {i + 1}" if survey.axes is None else survey.axes[i].name
             return (
-                f"The reports say nothing about {name} by itself, and a joint model is of all columns: ask how many have each of its "
+                f"The reports say nothing about {name} alone, and a joint model covers all columns. Ask how many have each of its "
                 "values, or leave it out of the data."
             )
     return joint.too_large(survey.shape) or joint.missing()
@@ -85,11 +85,13 @@ def unsuitable(mechanism: ScrambledPatterns | SplitSurvey, survey: Survey) -> st
 def evidence(
     mechanism: ScrambledPatterns | SplitSurvey, estimate: ComponentEstimate, users: int
 ) -> dict[Set, joint.Evidence]:
-    """What an estimate says about each component, with its noise: in each direction of the table of A the variance is users / (n_A m_A),
-    since a direction of length one there is one of length sqrt(n / n_A) over the types, along which M has the eigenvalue m_A / n.
-    Strategies of their own have noise of another size in each direction, and of other people, and where their tables share attributes it goes
-    together in several components: taken is the mean over the directions and the types (`SplitSurvey.inflation`), which is what weighs a
-    component; that errors go together the model does not use."""
+    """The estimate of each component, with its noise. The variance in each direction of the table
+    of A is users / (n_A m_A): a direction of length one there has length sqrt(n / n_A) over the
+    types, and M has the eigenvalue m_A / n along it. Separate strategies have noise of another size
+    in each direction, and of other people. If their tables share attributes, their errors are
+    correlated in several components. The mean over the directions and the types
+    (`SplitSurvey.inflation`) is used, as in the weight of a component; the model ignores the
+    correlations."""
     return {
         members: joint.Evidence(part, math.sqrt(users * mechanism.inflation[members] / part.size))
         for members, part in estimate.components.items()

@@ -1,6 +1,5 @@
 """The papers' theorems applied to one design, on one axis: their numbers, the exact error of its
-mechanism beside them, and the distance between the two; with the two pictures and the table that
-test some of them.
+mechanism beside them, and the distance between the two. Two pictures and a table test some of them.
 
 Errors are averages over people spread evenly over the types, in squared users summed over the weighted queries, for one user
 (see `ldp_core.bounds.statements`); errors of shares and users needed follow from them.
@@ -114,8 +113,9 @@ def weighted(workload: Workload, figures: Mapping[str, tuple[float, float]]) -> 
 
 
 def sampling(workload: Workload, concentration: float | None = None) -> float:
-    """What the chance of who takes part adds to a total squared error per user, where it is that of answers about the population
-    P that people are drawn from: sum_u P_u G_uu - P'GP, P even or from the Dirichlet prior of this ``concentration``."""
+    """The contribution of sampling to a total squared error per user, if the answers are about the
+    population P that people are drawn from: sum_u P_u G_uu - P'GP, P even or from the Dirichlet
+    prior of this ``concentration``."""
     n, mean, even = workload.n, workload.trace / workload.n, workload.even_square
     if concentration is None:
         return mean - even
@@ -245,8 +245,9 @@ def over_branching(
 
 @dataclass(frozen=True)
 class Switch:
-    """Where an algorithm for few users starts to pay: ``bound`` is on the length of the error vector, in shares; projecting is
-    favoured below ``below``, to be compared with ``reports``, all users or, for rejection sampling, those who send something."""
+    """The point where an algorithm for few users starts to pay: ``bound`` is on the length of the
+    error vector, in shares. Projecting is favoured below ``below``, to be compared with
+    ``reports``: all users or, for rejection sampling, those who send something."""
 
     algorithm: str
     bound: few_users.ErrorBound

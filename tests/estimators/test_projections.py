@@ -147,7 +147,7 @@ def test_answers_without_counts():
         mended = estimators.apply(name, reports, m, workload)
         assert mended.counts() is None
         assert mended.answers(workload).shape == (4,)
-    with pytest.raises(ValueError, match="only tell the answers"):
+    with pytest.raises(ValueError, match="only give the answers"):
         estimators.apply("norm_sub", reports, m, workload)
 
 

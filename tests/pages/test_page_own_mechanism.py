@@ -184,7 +184,7 @@ def test_it_can_be_the_mechanism_of_the_design_and_goes_out_as_a_kit(ours):
     content = exchange.export(ours.session)
     outcome = json.loads(zipfile.ZipFile(io.BytesIO(content)).read("outcome.json"))
     assert outcome["audit"]["epsilon"] <= 1
-    assert "brought along, not computed here" in outcome["mechanism"]["explanation"]
+    assert "supplied strategy matrix, not computed here" in outcome["mechanism"]["explanation"]
     ours.go("export")
     assert "strategy matrix: our table" in ours.words, ours.words
 

@@ -376,7 +376,7 @@ def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkey
     assert loaded.own[0].mechanism.strategy.tobytes() == own.tobytes()
     state.view["sides"] = True
     app.go("design").finish()
-    assert "how far it goes is not worked out" not in words(app)
+    assert "its exact limit is not computed" not in words(app)
     monkeypatch.setattr("ldp_core.mechanisms.surveys.split_survey.MOST_STRATEGY_ENTRIES", 1_000)
     assert "and at most 1,000 are kept in a file" in words(app.go("export"))
     assert designs.load(exchange.export(other.session)).mechanism is None

@@ -4,13 +4,13 @@
 squared errors of the components, each over its variance, over the distributions whose tables agree with each other.
 
 All pairs of eleven columns determine a single clique of 10^9 cells, which is too large for exact
-inference. With the noise of local privacy most pairs say less than their noise anyway. The model
-therefore follows a tree of measured sets (`trees.chosen`), as MST does (McKenna, Miklau and Sheldon
-2021). Measured on invented people with eleven columns of Adult's sizes, all pairs designed at
-epsilon 1: with 50,000 people the total variation distance of pairs was 0.34 on average (0.50 for unbiased tables made non-negative one
-by one), with a million 0.13, where larger junction trees and mixtures of products fitted to all
-pairs reached 0.14. With far less noise (a million people at epsilon 4) leaving out pairs costs
-accuracy: 0.077, against 0.053 with a larger junction tree.
+inference. The noise of local privacy exceeds the signal of most pairs anyway. The model therefore
+follows a tree of measured sets (`trees.chosen`), as MST does (McKenna, Miklau and Sheldon 2021).
+Measured on invented people with eleven columns of Adult's sizes, all pairs designed at epsilon 1.
+The total variation distance of pairs was 0.34 on average with 50,000 people (0.50 for unbiased
+tables made non-negative one by one), and 0.13 with a million, against 0.14 for larger junction
+trees and mixtures of products fitted to all pairs. If there is far less noise (a million people at
+epsilon 4), leaving out pairs costs accuracy: 0.077, against 0.053 with a larger junction tree.
 """
 
 from __future__ import annotations
@@ -152,8 +152,9 @@ def _largest(sets: Mapping[Set, Evidence] | Sequence[Set]) -> tuple[Set, ...]:
 def _estimate(
     sizes: tuple[int, ...], followed: list[Set], known: Mapping[Set, Evidence], users: int, budget: Budget
 ) -> tuple[list[np.ndarray], Stopped]:
-    """The probabilities of each followed set: by `mbi`'s accelerated interior gradient descent (Auslender and Teboulle 2006), in
-    units in which the gradient of the loss has Lipschitz constant 1, as its first step supposes."""
+    """The probabilities of each followed set: by `mbi`'s accelerated interior gradient descent
+    (Auslender and Teboulle 2006). Units are such that the gradient of the loss has Lipschitz
+    constant 1, as its first step supposes."""
     jax, mbi = _loaded()
     parts = {part: known[part] for one in followed for part in subsets(one) if part}
     unit = 1 / math.sqrt(max(_curvature(sizes, one, known) for one in followed))

@@ -21,8 +21,9 @@ class JointModel:
     """``users`` people over attributes of these ``sizes``: the distribution of largest entropy among those with the tables over
     ``followed``, sets of attributes that form a tree. It is a `Tables` (`ldp_core.people`): non-negative, and all its tables agree.
 
-    ``probabilities`` has, for each followed set, an array of the sizes of its attributes. ``measured``: the sets whose tables were
-    measured, of which the followed are those (or parts of them) whose noise does not outweigh what they say.
+    ``probabilities`` has, for each followed set, an array of the sizes of its attributes.
+    ``measured``: the sets with measured tables. The followed sets are those (or parts of them)
+    whose signal exceeds their noise.
     """
 
     sizes: tuple[int, ...]

@@ -1,8 +1,9 @@
 """The sets of attributes that a model follows: sets that form a tree, chosen so that following them
 saves the most error.
 
-A family of sets is a tree (an acyclic hypergraph) where its maximum spanning tree by overlaps counts every attribute once:
-the sizes of the sets less the overlaps along the tree make the number of attributes (Bernstein and Goodman 1981).
+A family of sets is a tree (an acyclic hypergraph) if its maximum spanning tree by overlaps counts
+every attribute once: the sizes of the sets less the overlaps along the tree give the number of
+attributes (Bernstein and Goodman 1981).
 """
 
 from __future__ import annotations
@@ -56,8 +57,9 @@ def is_tree(sets: Sequence[Set]) -> bool:
 
 
 def spanning(sets: Sequence[Set]) -> list[tuple[int, int, Set]]:
-    """A maximum spanning tree by overlaps: (place of a set, place of its parent, attributes that it shares with it), parents first;
-    the first set, and each that shares nothing, has the parent -1 (Prim's algorithm)."""
+    """A maximum spanning tree by overlaps: (place of a set, place of its parent, shared
+    attributes), parents first. The first set, and each set that shares nothing, has the parent -1
+    (Prim's algorithm)."""
     members = [frozenset(one) for one in sets]
     nearest = dict.fromkeys(range(len(sets)), (0, -1))
     found: list[tuple[int, int, Set]] = []

@@ -1,10 +1,13 @@
-"""Planning a collection: of epsilon, users and error, any two fix the third; and which mechanism to take.
+"""Planning a collection: any two of epsilon, users and error fix the third; and a recommended
+mechanism.
 
-With v the variance per user of a mechanism on the workload (squared users, summed over the p queries), N users give
-shares with a mean squared error over the queries of ``alpha = v(epsilon) / (p N)`` (McKenna et al. 2020, Corollary
-5.4); its root is the standard error of a typical query. The case says whose v counts: ``worst_case``, whatever values people
-have, or ``average``, over people spread evenly over the types. A lower bound put in place of v gives what no unbiased
-epsilon-LDP mechanism can beat. Where queries have weights, so does the mean over them, and p is `Workload.squared_weights`.
+Let v be the variance per user of a mechanism on the workload (squared users, summed over the p
+queries). N users give shares with a mean squared error over the queries of
+``alpha = v(epsilon) / (p N)`` (McKenna et al. 2020, Corollary 5.4); its root is the standard error
+of a typical query. The case says whose v to use: ``worst_case``, whatever values people have, or
+``average``, over people spread evenly over the types. A lower bound in place of v gives a limit
+that no unbiased epsilon-LDP mechanism can beat. If queries have weights, so does the mean over
+them, and p is `Workload.squared_weights`.
 """
 
 from ldp_core.studies.planning.curves import errors_over_epsilon as errors_over_epsilon

@@ -1,8 +1,9 @@
 """Users needed over epsilon and over the number of types: Figures 1 and 2 of McKenna et al. 2020 for any workload.
 
-A `SweepPoint` is one mechanism or lower bound for one workload and epsilon. `epsilons` and `sizes` lay points out, and `run`
-computes them: cheap ones first, on this machine or on a Dask cluster, reusing what a cache knows. The numbers do not
-depend on where or in which order they are computed: fits are cut off by rounds, never by time, and use one BLAS thread.
+A `SweepPoint` is one mechanism or lower bound for one workload and epsilon. `epsilons` and `sizes`
+lay points out, and `run` computes them: cheap ones first, on this machine or on a Dask cluster,
+reusing what a cache knows. The numbers do not depend on the place or order of computation: fits are
+cut off by rounds, never by time, and use one BLAS thread.
 """
 
 from ldp_core.studies.sweep.grids import COLUMNS as COLUMNS

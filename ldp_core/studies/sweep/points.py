@@ -24,8 +24,8 @@ BOUNDS = ("svd", "centred_svd", "certificate")
 
 CERTIFIED_TYPES = 256
 CERTIFIED_BY_BLOCKS = 1024
-"""Certificates of workloads without symmetry take half a minute past this many types; half a second up to so many where neighbouring types
-are much alike."""
+"""Certificates of workloads without symmetry take half a minute past this many types. They take
+half a second up to this many if neighbouring types are much alike."""
 LIGHT_TYPES = 256
 """Closed forms on more types than this go to another process."""
 
@@ -104,7 +104,8 @@ class SweepPoint:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The parameters with the number of rounds of a fit settled (None where a sweep does not fit so many types)."""
+        """The parameters with a definite number of rounds of a fit (None if a sweep does not fit
+        this many types)."""
         options = {key: value for key, value in self.parameters.items() if key != "time_limit"}
         if self.fitted and options.get("max_rounds") is None:
             allowed = library.spec(self.name).sweep_rounds
@@ -213,8 +214,8 @@ def outcome_of(mechanism: Mechanism, workload: Workload, stopped: str, rounds: i
 
 
 def _bound(point: SweepPoint, cancelled: Callable[[], bool]) -> Outcome:
-    """A bound on L bounds the average over types, and with it the worst type. For the worst type,
-    the centred SVD bound uses the least favourable population if the search takes seconds."""
+    """A bound on L bounds the average over types, and with it the worst type. The centred SVD bound
+    for the worst type uses the least favourable population if the search takes seconds."""
     workload, epsilon, stopped = point.workload, point.epsilon, "closed form"
     if point.name == "svd":
         value = bounds.svd(workload, epsilon)

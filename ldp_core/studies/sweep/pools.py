@@ -4,8 +4,8 @@ through joblib.
 Closed forms cost less than handing them over, so the calling thread computes them while the pool starts on the rest.
 Threads would share one interpreter lock: fits spend enough time in Python that two threads are slower than one.
 
-Cancelling is cooperative. A flag that all processes can see is raised; fits in progress look at it every round, points
-not yet started return at once, and the pool is left empty and usable by others.
+Cancelling is cooperative. A flag that all processes can see is raised. Fits in progress check it
+every round, points not yet started return at once, and the pool is left empty and usable by others.
 """
 
 from __future__ import annotations
@@ -166,8 +166,8 @@ def _processes(jobs: int) -> Iterator[tuple[joblib.Parallel, Flag]]:
 
 
 def _parallel(jobs: int) -> joblib.Parallel:
-    """Single points go out, all at once, and come back in the order they are done. Nothing goes through files, where joblib
-    puts arrays of more than ``max_nbytes``."""
+    """Single points go out, all at once, and come back in the order they are done. No data goes
+    through files, where joblib puts arrays of more than ``max_nbytes``."""
     return joblib.Parallel(
         jobs,
         return_as="generator_unordered",
