@@ -94,13 +94,13 @@ def _follow(state: Session) -> None:
 
 def left_behind(job: Job, now: dict[str, str]) -> str:
     """Which design a job was asked of, in words such as "epsilon 2"; empty where what it depends on is the same ``now``."""
-    other = {name: was for name, was in job.about.asked.items() if was != now[name]}
+    other = {name: was for name, was in job.asked.items() if was != now[name]}
     return f"epsilon {other['epsilon']}" if "epsilon" in other else next((OTHERS[name] for name in other), "")
 
 
 def share(job: Job) -> float | None:
     """How much of a job is done, 0 to 1: by what it tells, else by the time it takes. None where no one knows."""
-    told, lasts = job.progress, job.about.limit or job.about.expected
+    told, lasts = job.progress, job.limit or job.expected
     if isinstance(told, float):
         return min(1.0, told)
     if isinstance(told, Progress) and told.max_rounds:
@@ -115,7 +115,7 @@ def so_far(job: Job) -> str:
     if job.state == "queued":
         before = jobs().waiting_before(job)
         return f"waiting, {before:,} before it" if before else "waiting"
-    done, limit = share(job) or 0.0, job.about.limit
+    done, limit = share(job) or 0.0, job.limit
     if limit is not None:
         rest = f", at most {wording.duration(limit - job.seconds)} left" if job.seconds < limit else ", finishing"
     elif isinstance(job.progress, Progress) and 0.05 <= done < 1:  # a guess from less would be wild
@@ -178,7 +178,7 @@ def _just_ended(state: Session) -> list[Job]:
         job
         for job in latest
         if not job.active
-        and job.about.page
+        and job.page
         and not job.cancelled()
         and job.seconds >= KEPT_AFTER
         and now - job.finished < KEPT
@@ -186,7 +186,7 @@ def _just_ended(state: Session) -> list[Job]:
 
 
 def _ended(job: Job) -> None:
-    page = job.about.page
+    page = job.page
     outcome = "done" if job.state == "done" else "not done"
     title = f"{_title(job)}: {outcome}, see {page}"
     mark = ":material/check_circle:" if job.state == "done" else ":material/error:"

@@ -10,12 +10,14 @@ from ldp_core.run import Progress
 from pages.ui import job_list
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import kit, work
-from pages.ui.tasks.jobs import About, Job, jobs
+from pages.ui.tasks.jobs import Job, jobs
 
 
 def running(seconds, progress=None, **about):
     """A job that has run for so long, whose clock stands still."""
-    return Job("key", "", "title", None, About(**about), progress, "running", started=100, finished=100 + seconds)
+    return Job(
+        "key", "", "title", None, **about, progress=progress, state="running", started=100, finished=100 + seconds
+    )
 
 
 def stops(app):
@@ -108,8 +110,8 @@ def test_other_data_and_other_people_are_told_apart(busy, app):
 def test_the_line_of_a_finished_job_stays_a_moment_and_says_where_to_look(ages, monkeypatch):
     monkeypatch.setattr(job_list, "KEPT_AFTER", 0.0)
     monkeypatch.setattr(job_list, "KEPT", 3600.0)
-    for key, about in (("one", About(page="Simulate")), ("two", About())):
-        jobs().submit(ages.session.id, key, f"{key} of two", lambda job: None, about)
+    for key, about in (("one", {"page": "Simulate"}), ("two", {})):
+        jobs().submit(ages.session.id, key, f"{key} of two", lambda job: None, **about)
     ages.finish()
     assert "One of two: done, see Simulate" in ages.words
     assert "Two of two" not in ages.words
@@ -191,7 +193,7 @@ def test_no_page_ends_so_that_the_tray_cannot_follow():
 def test_work_is_followed_where_lines_of_what_has_ended_stand(ages, monkeypatch):
     monkeypatch.setattr(job_list, "KEPT_AFTER", 0.0)
     monkeypatch.setattr(job_list, "KEPT", 3600.0)
-    jobs().submit(ages.session.id, "one", "one of two", lambda job: None, About(page="Simulate"))
+    jobs().submit(ages.session.id, "one", "one of two", lambda job: None, page="Simulate")
     ages.finish()
     assert "One of two: done, see Simulate" in ages.words
     before = len(jobs().of(ages.session.id))

@@ -20,34 +20,27 @@ import streamlit as st
 from ldp_core.limits import MOST_FINISHED_JOBS, MOST_JOBS_AT_ONCE
 
 
-@dataclass(frozen=True)
-class About:
-    """What can be said of a job besides its title.
+@dataclass
+class Job:
+    """One piece of work of one session. ``key`` identifies its inputs, so equal work is never started twice.
 
     Attributes:
-        asked: what it depends on of the design, as that was when it was asked for: see `pages.ui.tasks.task.features`.
-        page: title of the page that shows what comes of it.
+        asked: what it depends on of the design, as that was when it was requested: see `pages.ui.tasks.task.features`.
+        page: title of the page that shows its result.
         limit: seconds after which it ends. expected: seconds it takes by an estimate. None where these are not known.
         part: of a page that waits for it, see `pages.ui.tasks.later`. Empty where others say when it is given up.
     """
-
-    asked: dict[str, str] = field(default_factory=dict)
-    page: str = ""
-    limit: float | None = None
-    expected: float | None = None
-    part: str = ""
-
-
-@dataclass
-class Job:
-    """One piece of work of one session. ``key`` identifies its inputs, so equal work is never started twice."""
 
     key: str
     session: str
     title: str
     work: Callable[[Job], object] | None
     """None once it has run: it holds tables and workloads."""
-    about: About = field(default_factory=About)
+    asked: dict[str, str] = field(default_factory=dict)
+    page: str = ""
+    limit: float | None = None
+    expected: float | None = None
+    part: str = ""
     progress: Any = None
     state: str = "queued"  # queued, running, done, cancelled, failed
     error: str = ""
@@ -98,10 +91,9 @@ class Jobs:
         for _ in range(MOST_JOBS_AT_ONCE):
             threading.Thread(target=self._worker, daemon=True).start()
 
-    def submit(
-        self, session: str, key: str, title: str, work: Callable[[Job], object], about: About | None = None
-    ) -> Job:
-        """Queue ``work``; if the same work is already queued or running for this session, return that job."""
+    def submit(self, session: str, key: str, title: str, work: Callable[[Job], object], **about: Any) -> Job:
+        """Queue ``work``; if the same work is already queued or running for this session, return that job.
+        ``about`` are further fields of the `Job`."""
         with self._lock:
             for job in self._jobs:
                 if job.session == session and job.key == key:
@@ -110,7 +102,7 @@ class Jobs:
                     if job.active:
                         return job
                     job.allow()  # it is asked for again
-            job = Job(key, session, title, work, about or About())
+            job = Job(key, session, title, work, **about)
             self._jobs.append(job)
             finished = [job for job in self._jobs if job.session == session and not job.active]
             for old in finished[: max(0, len(finished) - MOST_FINISHED_JOBS)]:

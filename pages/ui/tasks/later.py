@@ -46,7 +46,7 @@ class Later:
     def finish(self) -> None:
         """Cancel what earlier questions were waiting for, and let the page follow what these wait for."""
         for job in jobs().active(self._state.id):
-            if job.about.part == self._part and job.key not in self._waited:
+            if job.part == self._part and job.key not in self._waited:
                 job.cancel()
         if self._waited:
             _follow(self._state, frozenset(self._waited))

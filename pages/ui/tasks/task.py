@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import About, Job, jobs
+from pages.ui.tasks.jobs import Job, jobs
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ class Stopped(ValueError):
 class Task(Generic[T]):
     """One piece of work for a session. ``key`` identifies its inputs, ``title`` says what is being done; ``work`` returns what is
     to be kept (None for nothing), ``size`` is how many bytes that holds, and ``expensive`` keeps it longest: see `Results`. ``of`` names
-    the `features` of the design that it depends on; the rest is told to others: see `About`."""
+    the `features` of the design that it depends on; the rest is told to others: see `Job`."""
 
     state: Session
     key: str
@@ -85,8 +85,9 @@ class Task(Generic[T]):
     def start(self) -> None:
         """Begin it, unless it is running."""
         now = features(self.state)
-        about = About({name: now[name] for name in self.of}, self.page, self.limit, self.expected, self.part)
-        jobs().submit(self.state.id, self.key, self.title, self._run, about)
+        asked = {name: now[name] for name in self.of}
+        about = {"page": self.page, "limit": self.limit, "expected": self.expected, "part": self.part}
+        jobs().submit(self.state.id, self.key, self.title, self._run, asked=asked, **about)
 
     def known(self, at_once: bool = False) -> T | None:
         """The result, computed now if ``at_once``; else None until it has been computed in the background. ValueError with a
