@@ -198,7 +198,7 @@ with results:
         if mechanism is None or reason:
             members.append(f"No strategy file. {plain(reason)}")
         else:
-            members += [f"**{file.name}**: {file.about}." for file in mechanism.files()]
+            members += [f"**{plain(file.name)}**: {plain(file.about)}." for file in mechanism.files()]
             members[-1] += (
                 " SHA-256 checksums are in outcome.json, and loading checks them and epsilon. A changed file can carry a changed checksum, so a "
                 "strategy from a file is called loaded, not computed."

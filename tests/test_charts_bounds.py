@@ -68,7 +68,7 @@ def test_lines_for_large_n_have_a_group_of_their_own_and_random_ones_have_bars(t
     names = [words[0] for words in large.customdata]
     bars = dict(zip(names, large.error_x.array, strict=True))
     assert bars["Corollary 4.3 for this mechanism, distribution"] > 0
-    assert bars["Theorem 4.5, distribution"] == 0
+    assert bars["Theorem 4.5 (Lopuhaä-Zwakenberg et al.), distribution"] == 0
     dashes = {shape.line.dash for shape in fig.layout.shapes if shape.type == "line"}
     assert len(dashes) == 2  # bounds for every number of users are solid
 

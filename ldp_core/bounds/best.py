@@ -78,6 +78,8 @@ def certificate(
     budget = Budget(time_limit, None, cancel, callback)
     if prior is not None:
         return general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
+    if workload.symmetry == "exchangeable" and (found := _of_classes(workload, epsilon, budget)):
+        return found
     return _of_merged(workload, epsilon, budget) or _of_all_types(workload, epsilon, budget)
 
 

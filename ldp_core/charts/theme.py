@@ -157,7 +157,12 @@ def wrapped(text: str, length: int = NAME_LENGTH) -> str:
     """``text``, which may be markup, in lines of at most ``length`` letters."""
     return "<br>".join(
         "<br>".join(
-            textwrap.wrap(line.replace("log scale", "log\N{NO-BREAK SPACE}scale"), length, break_long_words=False)
+            textwrap.wrap(
+                line.replace("log scale", "log\N{NO-BREAK SPACE}scale"),
+                length,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
         )
         for line in text.split("<br>")
     )
@@ -165,7 +170,7 @@ def wrapped(text: str, length: int = NAME_LENGTH) -> str:
 
 def row_name(text: str, length: int = NAME_LENGTH) -> str:
     """A name of the user's in lines, as text."""
-    return "<br>".join(map(literal, textwrap.wrap(text, length))) or literal(text)
+    return "<br>".join(map(literal, textwrap.wrap(text, length, break_on_hyphens=False))) or literal(text)
 
 
 def note(fig: go.Figure, text: str, shade: str, look: Theme, **place: Any) -> None:

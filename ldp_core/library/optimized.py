@@ -10,15 +10,13 @@ import numpy as np
 
 from ldp_core.bounds import average_variance, equivalent_objective
 from ldp_core.limits import MOST_DEVICE_ENTRIES, MOST_FITTED_TYPES, MOST_STRATEGY_ENTRIES, MOST_TRANSFORMED_TYPES
+from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.rings import RingMechanism
-from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
-from ldp_core.optimize import SearchLimits, design, projected_gradient, worst_case_design
+from ldp_core.optimize import ClosedFormDesign, SearchLimits, design, projected_gradient, worst_case_design
 from ldp_core.optimize.objective import evaluate
 from ldp_core.optimize.refusals import along_an_order, ring_too_large, too_large
 from ldp_core.optimize.surveys.design import SurveyDesign, too_many
@@ -129,7 +127,7 @@ def build_certified(
     cancel: Cancel | None = None,
     target: str = "average",
     prior: np.ndarray | None = None,
-) -> ExplicitMechanism | OrbitMechanism | RingMechanism | SubsetSelection | ScrambledPatterns | SplitSurvey:
+) -> Mechanism:
     """The best mechanism there is, within a per cent or so; see `ldp_core.optimize.certified` for the parameters.
 
     ``target`` says whose variance is made least: the "average" over the types, weighted by ``prior`` (n,) where that is
@@ -137,8 +135,8 @@ def build_certified(
     objectives on the scale of L, n times that variance + tr G, whatever the target is. `ldp_core.bounds.certificate`,
     or `ldp_core.bounds.general.hardest_prior` with the mechanism's prior, proves how close to the best the mechanism is.
 
-    Past `ldp_core.limits.MOST_FITTED_TYPES` no strategy is written out: workloads that treat all types alike get subset selection, their optimum, and
-    those over binary attributes an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior. Running totals and ranges get an
+    Workloads that treat all types alike get subset selection, their optimum, and others a mechanism in closed form where the search
+    comes to nothing better. Past `ldp_core.limits.MOST_FITTED_TYPES` types no strategy is written out: workloads over binary attributes get an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior. Running totals and ranges get an
     `ldp_core.mechanisms.rings.RingMechanism` up to 4,096 types, without a prior; types hardly differ there, and ``target`` is not looked at.
 
     Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types, and so do questions about few of
@@ -151,8 +149,6 @@ def build_certified(
     if target != "average" and prior is not None and not anyway:
         raise ValueError("The worst case is the same for every prior: leave the prior out, or choose the average.")
     many = workload.n > MOST_FITTED_TYPES
-    if many and not anyway and prior is None and workload.symmetry == "exchangeable":
-        return SubsetSelection(workload.n, epsilon)
     if prior is not None and callback is not None and not anyway:
         callback = _comparable(callback, workload, prior)
     limits = (time_limit, max_rounds, seed, callback, cancel)
@@ -160,6 +156,8 @@ def build_certified(
         found = design(workload, epsilon, *limits, prior=prior)
     else:
         found = worst_case_design(workload, epsilon, SearchLimits(*limits))
+    if isinstance(found, ClosedFormDesign):
+        return found.mechanism
     if isinstance(found, SurveyDesign | SplitDesign):
         return found.mechanism()
     parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}

@@ -7,6 +7,7 @@ entries of one type are contiguous in memory.
 """
 
 from ldp_core.optimize.base import SearchLimits
+from ldp_core.optimize.closed_form import ClosedFormDesign
 from ldp_core.optimize.columns.reweighting import WorstCaseOptimized, worst_case_design
 from ldp_core.optimize.dispatch import design
 from ldp_core.optimize.enumeration import ExactOptimum, exact
@@ -17,6 +18,7 @@ from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.run import Progress
 
 __all__ = [
+    "ClosedFormDesign",
     "ExactOptimum",
     "Optimized",
     "OrbitDesign",

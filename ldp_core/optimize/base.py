@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ldp_core.run import Budget, Callback, Cancel, Run, Stopped
+from ldp_core.run import Budget, Callback, Cancel, Progress, Run, Stopped
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,18 @@ class SearchLimits:
     def telling(self, callback: Callback | None) -> SearchLimits:
         """The same with another ``callback``."""
         return replace(self, callback=callback)
+
+    def never_above(self, objective: float) -> SearchLimits:
+        """The same, telling of an ``objective`` that is there already where the search has none as small."""
+        callback = self.callback
+        if callback is None:
+            return self
+
+        def pass_on(progress: Progress) -> None:
+            best = objective if progress.objective is None else min(progress.objective, objective)
+            callback(replace(progress, objective=best))
+
+        return self.telling(pass_on)
 
 
 DEFAULT = SearchLimits()

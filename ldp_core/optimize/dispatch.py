@@ -7,26 +7,28 @@ among strategies on tables.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ldp_core.limits import MOST_FITTED_TYPES
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_TYPES
 from ldp_core.optimize import refusals
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.certified import design_strategy
+from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.rows import first_rows
 from ldp_core.optimize.surveys.split_design import SplitDesign, design_split
 from ldp_core.optimize.symmetric.rings import RingDesign, design_ring
 from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
-from ldp_core.run import Callback, Cancel, Progress
+from ldp_core.priors import check_prior
+from ldp_core.run import Callback, Cancel
 from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.surveyed import as_tables
 
-AnyDesign = Optimized | SurveyDesign | SplitDesign | OrbitDesign | RingDesign
+AnyDesign = Optimized | ClosedFormDesign | SurveyDesign | SplitDesign | OrbitDesign | RingDesign
 TABLES_TIME = 1 / 2
 """The most of the time that goes to patterns and strategies on tables where one over all types is fitted as well."""
 
@@ -59,6 +61,16 @@ class Case:
         return self.survey is not None and self.prior is None and too_many(self.survey) is None
 
     @property
+    def exchangeable(self) -> bool:
+        """Whether all types are alike, so that subset selection is the optimum."""
+        return self.prior is None and self.workload.symmetry == "exchangeable"
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the errors of mechanisms in closed form are known for all types at once."""
+        return self.survey is None and self.workload.n <= MOST_MATRIX_TYPES
+
+    @property
     def many(self) -> bool:
         """True if there are too many types for a strategy over all of them, and all count equally."""
         return self.workload.n > MOST_FITTED_TYPES and self.prior is None
@@ -77,8 +89,10 @@ def design(
     cancel: Cancel | None = None,
     prior: np.ndarray | None = None,
 ) -> AnyDesign:
-    """The mechanism of least L.
+    """The mechanism of least L, never worse than subset selection and trees.
 
+    * Questions that treat all types alike get subset selection, which is the optimum there: a
+      `ClosedFormDesign`. So does every search that comes to nothing better than a closed form.
     * A `Survey` that treats all values of an attribute alike gets patterns
       (`ldp_core.optimize.surveys.design`). They are best for worst case and average, and ``prior``
       is not used.
@@ -102,9 +116,17 @@ def design(
     >>> 0 <= best.objective / ldp.bounds.centred_svd(survey, epsilon=1.0) - 1 < 0.01
     True
     """
+    prior = None if prior is None else check_prior(prior, workload.n)
     case, limits = Case(workload, prior), SearchLimits(time_limit, max_rounds, seed, callback, cancel)
+    if case.exchangeable:
+        return exchangeable_design(workload, epsilon, limits)
     find = next(find for applies, find in SEARCHES if applies(case))
-    return find(case, epsilon, limits)
+    if not case.comparable:
+        return find(case, epsilon, limits)
+    budget = limits.budget()
+    closed = best_closed_form(workload, epsilon, limits, prior)
+    found = find(case, epsilon, limits.never_above(closed.objective).within(budget.left()))
+    return better(found, closed)
 
 
 def _survey_of(case: Case) -> Survey:
@@ -117,13 +139,7 @@ def _better(case: Case, epsilon: float, limits: SearchLimits) -> Optimized | Sur
     survey, budget = _survey_of(case), limits.budget()
     seconds = None if limits.time_limit is None else limits.time_limit * TABLES_TIME
     tables = design_split(survey, epsilon, limits.telling(None).within(seconds))
-
-    def pass_on(progress: Progress) -> None:
-        if limits.callback is not None:
-            objective = tables.objective if progress.objective is None else min(progress.objective, tables.objective)
-            limits.callback(replace(progress, objective=objective))
-
-    strategy = design_strategy(survey, epsilon, limits.telling(pass_on).within(budget.left()))
+    strategy = design_strategy(survey, epsilon, limits.never_above(tables.objective).within(budget.left()))
     return strategy if strategy.objective <= tables.objective else tables
 
 

@@ -27,7 +27,7 @@ from ldp_core import pictures
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_WORKLOAD_ENTRIES
 from ldp_core.people import Tables, dense
 from ldp_core.workloads.axes import Axis, axes_of
-from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup
+from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup, deviation_from_exchangeable
 
 if TYPE_CHECKING:
     from ldp_core.workloads.surveys import Survey
@@ -128,9 +128,21 @@ class Workload(ABC):
     def _identity(self) -> Any:
         return self.spec
 
-    @property
+    @cached_property
     def symmetry_group(self) -> SymmetryGroup:
-        """Permutations of the types that leave G unchanged: none are known of where a subclass does not say."""
+        """Permutations of the types that leave G unchanged: those that the class knows of, and all of
+        them where G is a multiple of the identity plus one of the matrix of ones."""
+        known = self._known_symmetry
+        if known.kind == "exchangeable" or self.n > MOST_MATRIX_TYPES or self.num_queries < self.n - 1:
+            return known
+        apart = deviation_from_exchangeable(self.gram_diag, self.apply_gram(np.ones(self.n)), self.gram_dense)
+        if apart is None:
+            return known
+        return SymmetryGroup("exchangeable", tuple((size, True) for size, _ in known.shifts), apart)
+
+    @property
+    def _known_symmetry(self) -> SymmetryGroup:
+        """The `symmetry_group` as far as the class knows it: no permutations by default."""
         return SymmetryGroup("none", ((self.n, False),))
 
     def _seen(self, shifts: Shifts) -> SymmetryGroup:
@@ -183,13 +195,17 @@ class Workload(ABC):
         return G
 
     def _written_gram(self) -> np.ndarray:
-        if self.symmetry_group.fixed_types == self.n:
+        known = self._known_symmetry  # `symmetry_group` may need this matrix
+        if known.fixed_types == self.n:
             return self.apply_gram(np.eye(self.n))
-        return self.symmetry_group.dense(self._fixing_columns())
+        return known.dense(self._columns_of(known.fixing()))
 
     def _fixing_columns(self) -> np.ndarray:
         """(m, n) the columns of G that fix it, see `SymmetryGroup`."""
-        types = self.symmetry_group.fixing()
+        return self._columns_of(self.symmetry_group.fixing())
+
+    def _columns_of(self, types: np.ndarray) -> np.ndarray:
+        """(m, n) the columns of G of ``types`` (m,): the first type alone, all of them, or some."""
         if len(types) in (1, self.n):
             return self.gram_column[None] if len(types) == 1 else self.gram_dense()
         units = np.zeros((len(types), self.n))

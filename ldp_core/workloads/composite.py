@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from ldp_core.limits import MOST_MATRIX_TYPES, MOST_WORKLOAD_ENTRIES
+from ldp_core.limits import MOST_WORKLOAD_ENTRIES
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.symmetry import SymmetryGroup
@@ -57,21 +57,6 @@ class Custom(Workload):
     @property
     def num_queries(self) -> int:
         return len(self._matrix)
-
-    @cached_property
-    def symmetry_group(self) -> SymmetryGroup:
-        """All permutations where G is exactly a multiple of I and one of 11' (whole numbers leave no doubt)."""
-        W, shifts = self._matrix, ((self.n, True),)
-        if (
-            len(W) >= self.n - 1
-            and self.n <= MOST_MATRIX_TYPES
-            and np.array_equal(W, np.rint(W))
-            and np.abs(W).max() < 2**20
-        ):
-            G = W.T @ W
-            if np.array_equal(G, np.where(np.eye(self.n, dtype=bool), G[0, 0], G[0, 1])):
-                return SymmetryGroup("exchangeable", shifts)
-        return super().symmetry_group
 
     @property
     def gram_roundings(self) -> int:
@@ -129,12 +114,12 @@ class Union(Workload):
         self.parts, self.weights = tuple(parts), tuple(scales.tolist())
 
     @cached_property
-    def symmetry_group(self) -> SymmetryGroup:
+    def _known_symmetry(self) -> SymmetryGroup:
         # Parts that treat all types alike do so in a table of any shape.
         groups = [part.symmetry_group for part in self.parts]
         tables = {group.shifts for group in groups if group.kind != "exchangeable"}
         if len({tuple(size for size, _ in table) for table in tables}) > 1:
-            return super().symmetry_group
+            return super()._known_symmetry
         axes = zip(*tables, strict=True) if tables else [((self.n, True),)]
         return self._seen(tuple((axis[0][0], all(same for _, same in axis)) for axis in axes))
 
@@ -264,7 +249,7 @@ class Product(Workload):
         return {"kind": self.kind, "factors": [factor.spec for factor in self.factors]}
 
     @cached_property
-    def symmetry_group(self) -> SymmetryGroup:
+    def _known_symmetry(self) -> SymmetryGroup:
         return self._seen(tuple(axis for factor in self.factors for axis in factor.symmetry_group.shifts))
 
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core.limits import MOST_ATTRIBUTES, MOST_ATTRIBUTES_TOGETHER, MOST_FITTED_TYPES
+from ldp_core.limits import MOST_ATTRIBUTES, MOST_ATTRIBUTES_TOGETHER
 from ldp_core.workloads.axes import Axis, cell_name
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.symmetry import Kind, SymmetryGroup, walsh_hadamard
@@ -82,8 +82,10 @@ class _Marginals(Workload):
         return {"kind": self.kind, "shape": list(self.shape)}
 
     @property
-    def symmetry_group(self) -> SymmetryGroup:
+    def _known_symmetry(self) -> SymmetryGroup:
         kind: Kind = "hamming" if set(self.shape) == {2} else "translation"
+        if len(self.shape) in (1, self.sizes[0]):  # G is the identity, or that and the matrix of ones
+            kind = "exchangeable"
         return SymmetryGroup(kind, tuple((size, True) for size in self.shape))
 
     @property
@@ -294,9 +296,8 @@ class Parity(Workload):
         return {"kind": self.kind, "d": self.d, "max_weight": self.max_weight}
 
     @property
-    def symmetry_group(self) -> SymmetryGroup:
-        # All characters together have G = n I. Larger designs are made over orbits, which want the binary form.
-        alike = self.max_weight == self.d and self.n <= MOST_FITTED_TYPES
+    def _known_symmetry(self) -> SymmetryGroup:
+        alike = self.max_weight == self.d  # all characters together have G = n I
         return SymmetryGroup("exchangeable" if alike else "hamming", ((2, True),) * self.d)
 
     @property

@@ -57,7 +57,7 @@ class OnAttributes(Workload):
         return self.base.num_queries
 
     @cached_property
-    def symmetry_group(self) -> SymmetryGroup:
+    def _known_symmetry(self) -> SymmetryGroup:
         own = self.base.symmetry_group
         same = dict.fromkeys(range(len(self.shape)), True)
         for i, kept in enumerate(self.kept):

@@ -21,7 +21,7 @@ class Histogram(Workload):
     meaning = "How many people are of each type?"
 
     @property
-    def symmetry_group(self) -> SymmetryGroup:
+    def _known_symmetry(self) -> SymmetryGroup:
         return SymmetryGroup("exchangeable", ((self.n, True),))
 
     @property
@@ -195,6 +195,10 @@ class WidthRange(_Intervals):
         if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or not 1 <= width <= n:
             raise ValueError(f"The width of ranges must be a whole number from 1 to {n}; got {width!r}.")
         self.width = int(width)
+
+    @property
+    def _known_symmetry(self) -> SymmetryGroup:
+        return SymmetryGroup("exchangeable", ((self.n, True),)) if self.width == 1 else super()._known_symmetry
 
     @property
     def longest(self) -> int:

@@ -75,7 +75,7 @@ class Predicates(Workload):
         return len(self.predicates)
 
     @property
-    def symmetry_group(self) -> SymmetryGroup:
+    def _known_symmetry(self) -> SymmetryGroup:
         mentioned = {i for factors in self.predicates for attributes, _ in factors for i in attributes}
         return SymmetryGroup("none", tuple((size, i not in mentioned) for i, size in enumerate(self.shape)))
 

@@ -139,7 +139,7 @@ class Survey(Workload):
         return Components(sets, dims, np.array([gram[members] for members in sets]), constant), alike
 
     @cached_property
-    def symmetry_group(self) -> SymmetryGroup:
+    def _known_symmetry(self) -> SymmetryGroup:
         shifts = tuple((size, self.symmetric) for size in self.shape)
         if not self.symmetric:
             return SymmetryGroup("none", shifts)

@@ -17,6 +17,7 @@ whatever the number of types.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Literal
@@ -30,6 +31,8 @@ EPS = np.finfo(float).eps
 # wait for each other longer than the product takes.
 BITS_AT_ONCE = 4
 ROWS_AT_ONCE = 1024
+LOST = 1e-8
+"""The share of L up to which a Gram matrix counts as one of types that are all alike."""
 
 Kind = Literal["none", "translation", "hamming", "exchangeable"]
 Shifts = tuple[tuple[int, bool], ...]
@@ -46,6 +49,8 @@ class SymmetryGroup:
 
     kind: Kind
     shifts: Shifts
+    apart: float = 0.0
+    """No entry of G, as computed, is farther than this from the entry that stands for its class."""
 
     @classmethod
     def seen(cls, shifts: Shifts, column: np.ndarray) -> SymmetryGroup:
@@ -67,7 +72,7 @@ class SymmetryGroup:
         """The classes of pairs of types, None where the group is too small for any."""
         if self.kind not in ("exchangeable", "hamming"):
             return None
-        return Scheme(math.prod(size for size, _ in self.shifts), self.kind == "hamming")
+        return Scheme(math.prod(size for size, _ in self.shifts), self.kind == "hamming", self.apart)
 
     @property
     def fixed_types(self) -> int:
@@ -108,10 +113,11 @@ class SymmetryGroup:
 @dataclass(frozen=True)
 class Scheme:
     """Classes of pairs of ``n`` types, and of characters. Class 0 is equality, or the ones. ``binary``: types are records of s
-    binary attributes, and classes count those that differ; without it s = 1."""
+    binary attributes, and classes count those that differ; without it s = 1. ``apart`` as in `SymmetryGroup`."""
 
     n: int
     binary: bool
+    apart: float = 0.0
 
     @property
     def classes(self) -> int:
@@ -152,9 +158,9 @@ class Scheme:
         transform of integers is exact, that of other numbers a sum of s + 1 products.
         """
         by_class = self.by_class(column)
-        off = self.off(column) * (1 + 1e-9) + 2 * roundings * EPS * column[0]
+        off = (self.off(column) + self.apart) * (1 + 1e-9) + 2 * roundings * EPS * column[0]
         terms = np.abs(self.eigenvalues) @ np.abs(by_class)
-        exact = np.array_equal(by_class, np.rint(by_class)) and terms.max() < 2.0**53
+        exact = not self.apart and np.array_equal(by_class, np.rint(by_class)) and terms.max() < 2.0**53
         error = self.n * off + (0.0 if exact else (len(terms) + 3) * EPS) * terms
         gamma = self.eigenvalues @ by_class
         nothing = np.abs(gamma) < self.n * EPS * gamma.max()
@@ -169,6 +175,28 @@ class Scheme:
         """(n, n) the type that row u is the translation of by column v: u - v."""
         types = np.arange(self.n)
         return types[:, None] ^ types if self.binary else (types[:, None] - types) % self.n
+
+
+def deviation_from_exchangeable(
+    diagonal: np.ndarray, sums: np.ndarray, written: Callable[[], np.ndarray]
+) -> float | None:
+    """How far entries of G (n, n) are at most from those of its first column, for the ``diagonal`` (n,)
+    and the row ``sums`` (n,) of a G that is ``a I + b 11'`` but for rounding; None for any other G.
+
+    G is ``written`` out only where all rows look alike. What it may be off by changes L by `LOST` at most.
+    """
+    n = len(diagonal)
+    trace, total = float(diagonal.sum()), float(sums.sum())
+    b = (total - trace) / (n * (n - 1))
+    a = trace / n - b
+    most = LOST * a / n
+    if not a > 0 or max(np.abs(diagonal - (a + b)).max(), np.abs(sums - (a + n * b)).max() / n) > most:
+        return None
+    G = written()
+    off = np.abs(G - b)
+    off[np.diag_indices(n)] = np.abs(G.diagonal() - (a + b))
+    apart = float(off.max())
+    return 2 * apart if apart <= most else None
 
 
 def krawtchouk(d: int) -> np.ndarray:

@@ -193,7 +193,7 @@ def _kept(
 
 def _most(sets: int) -> str:
     return (
-        f"The {limits.MOST_DRAWN_SETS} largest are drawn; the download has all. "
+        f"The {limits.MOST_DRAWN_SETS:,} largest are drawn; the download has all. "
         if sets > limits.MOST_DRAWN_SETS
         else ""
     )

@@ -57,7 +57,7 @@ def in_words(state: Session, mechanism: Mechanism, later: Later) -> str:
         )
     if found is None:
         return f"{who}: how many of the answers are usable is being worked out."
-    more = f" {verdicts.for_all(found)}" if found.usable < found.judged else ""
+    more = f" {plain(verdicts.for_all(found))}" if found.usable < found.judged else ""
     return f"{who}, **{plain(found.in_words())}**.{more}"
 
 

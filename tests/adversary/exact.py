@@ -9,6 +9,7 @@ import numpy as np
 from ldp_core.mechanisms.hrr import sign_probabilities
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism, LaplaceNoise
+from ldp_core.mechanisms.noise.ball import BallMechanism
 from ldp_core.mechanisms.noise.rejection import RejectionMechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
@@ -85,6 +86,9 @@ def _drawn(mechanism) -> Fraction | None:
         return (1 - flipped) / flipped
     if isinstance(mechanism, RejectionMechanism):
         return _rejection(mechanism)
+    if isinstance(mechanism, BallMechanism):  # a point of the likely half of one type and the unlikely half of another
+        towards = Fraction(float(mechanism._halves[0].max()))
+        return towards / (1 - towards)
     return None
 
 

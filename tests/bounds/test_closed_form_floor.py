@@ -5,6 +5,9 @@ import pytest
 
 import ldp_core as ldp
 from ldp_core import bounds, workloads
+from ldp_core.data.domain import Domain, NumericAttribute
+from ldp_core.workloads.parts import PrefixPart, RangesPart
+from ldp_core.workloads.surveyed import by_tables
 
 
 def random_questions(p, n):
@@ -75,3 +78,38 @@ def test_all_parities_of_many_attributes_are_still_designed():
     found = ldp.optimize.design(workloads.parity(12), 1.0, time_limit=None, max_rounds=1)
     bound = bounds.certificate(workloads.parity(12), 1.0, time_limit=None)
     assert bound.value <= found.objective <= 2 * bound.value
+
+
+def test_weights_by_blocks_that_are_stopped_early_are_not_below():
+    """Neighbours of this workload have nothing in common, so that blocks of them say little."""
+    workload = random_questions(40, 700)
+    for asks in range(1, 12):
+        times = iter(range(100))
+        found = bounds.certificate(workload, 1.0, cancel=lambda times=times, asks=asks: next(times) >= asks)
+        assert found.value >= bounds.centred_svd(workload, 1.0) * (1 - 1e-3)
+
+
+@pytest.mark.parametrize("how", [{"time_limit": 0}, {"cancel": lambda: True}], ids=["no time", "cancelled"])
+def test_nor_are_groups_of_a_survey_that_are_not_reached(how):
+    axes = [
+        NumericAttribute(name=f"a{i}", edges=tuple(range(n + 1)), origin="declared") for i, n in enumerate((9, 8, 7))
+    ]
+    parts = [PrefixPart(attribute="a0"), RangesPart(attribute="a1"), PrefixPart(attribute="a2", weight=3.0)]
+    survey = by_tables(workloads.over_attributes(parts, Domain(attributes=axes)), (9, 8, 7))
+    assert len(survey.groups) == 3
+    assert not survey.symmetric
+    found = bounds.certificate(survey, 1.0, **how)
+    assert found.value >= bounds.centred_svd(survey, 1.0) * (1 - 1e-6)
+    assert found.verify()
+
+
+@pytest.mark.parametrize("n", [40, 600])
+@pytest.mark.parametrize("how", [{"time_limit": 0}, {"cancel": lambda: True}], ids=["no time", "cancelled"])
+def test_nor_is_the_worst_case_with_a_prior(n, how):
+    """Whatever prior it starts from: this one says next to nothing."""
+    workload, prior = random_questions(20, n), np.full(n, 1e-9)
+    prior[0] = 1 - prior[1:].sum()
+    closed = (bounds.centred_svd(workload, 1.0) - workload.trace) / n
+    found = bounds.worst_case(workload, 1.0, prior=prior, **how)
+    assert found.variance >= closed * (1 - 1e-3)
+    assert found.verify()

@@ -11,7 +11,15 @@ from clock import Clock
 from ldp_core import analysis, bounds, library, limits, mechanisms, workloads
 from ldp_core.bounds.general.certificate import nothing
 from ldp_core.data.domain import Domain, NumericAttribute
-from ldp_core.optimize import SearchLimits, design, objective, projected_gradient, strategies, worst_case_design
+from ldp_core.optimize import (
+    ClosedFormDesign,
+    SearchLimits,
+    design,
+    objective,
+    projected_gradient,
+    strategies,
+    worst_case_design,
+)
 from ldp_core.optimize.columns import generation, weights
 from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits, variances_of_types
@@ -49,6 +57,7 @@ def gradient(how):
     return projected_gradient(PREFIX, 1.0, limits=SearchLimits(None, 4, **how))
 
 
+PRIORS = {with_prior: PRIOR, blind: np.arange(1.0, 33) / 528}
 SEARCHES = [average, with_prior, blind, orbits, alike, worst_case, gradient]
 
 
@@ -70,13 +79,17 @@ def assert_as_told(search, result):
     )
     assert np.abs(result.strategy.sum(axis=0) - 1).max() <= 1e-12
     mechanism = mechanisms.ExplicitMechanism("found", result.strategy, 1.0, prior=result.prior)
+    if isinstance(result, ClosedFormDesign):
+        assert analysis.objective(mechanism, workload) <= analysis.objective(result.mechanism, workload) * (1 + 1e-6)
+        mechanism = result.mechanism
     assert mechanism.audit().epsilon <= 1 + 1e-11
     profile = mechanism.variance_profile(workload)
     if search is worst_case:
         told, cost = result.objective, workload.n * profile.max() + workload.trace
         assert result.worst_case_variance == pytest.approx(profile.max(), rel=1e-6)
-    elif result.prior is not None:
-        told, cost = bounds.average_variance(result.objective, workload, result.prior), result.prior @ profile
+    elif search in PRIORS:
+        prior = PRIORS[search]
+        told, cost = bounds.average_variance(result.objective, workload, prior), prior @ profile
     else:
         told, cost = result.objective, analysis.objective(mechanism, workload)
     assert told == pytest.approx(cost, rel=1e-5)
@@ -192,7 +205,8 @@ def test_a_time_limit_holds_within_a_tenth(search, limit, monkeypatch):
         result = run(asked, 1.0, limits=SearchLimits(time_limit=limit))
     else:
         result = design(asked, 1.0, time_limit=limit, prior=PRIOR if search is with_prior else None)
-    assert result.stopped == "time" or clock.now < limit
+    at_once = isinstance(result, ClosedFormDesign) and result.stopped == "converged"
+    assert at_once or result.stopped == "time" or clock.now < limit
     assert clock.now <= limit + max(LEAST_GRACE, GRACE * limit) + 8
 
 
@@ -252,7 +266,7 @@ def test_matrix_strategies_can_be_cancelled_anywhere(optimise, asks):
 @pytest.mark.parametrize("bound", [bounds.certificate, bounds.worst_case])
 @pytest.mark.parametrize("at_once", [0, 512])
 def test_proofs_can_be_cancelled_anywhere(bound, at_once, monkeypatch):
-    """With ``at_once`` 0 as where even the closed form takes seconds."""
+    """With ``at_once`` 0 as where even the closed form takes seconds: it is there all the same."""
     for place in ("certificate", "hardest_prior"):
         monkeypatch.setattr(f"ldp_core.bounds.general.{place}.AT_ONCE_TYPES", at_once)
     full, values = bound(PREFIX, 1.0, time_limit=None), []
@@ -263,8 +277,7 @@ def test_proofs_can_be_cancelled_anywhere(bound, at_once, monkeypatch):
         assert cancel.times <= asks + 4
         values.append(found.variance)
     assert max(values) <= full.variance * (1 + 1e-9)
-    assert values[-1] > 0
-    assert (values[0] == 0) == (at_once == 0)
+    assert min(values) > 0
 
 
 def test_the_variances_of_types_do_not_depend_on_how_they_are_solved_for(monkeypatch):

@@ -238,9 +238,8 @@ def test_past_written_strategies_a_design_is_of_rows_that_are_flipped_or_turned(
 
 
 def test_other_workloads_of_as_many_types_say_why_there_is_no_design():
-    for workload, said in ((workloads.prefix(4097), "at most 4,096"), (workloads.histogram(4096), "at most 2,048")):
-        with pytest.raises(ValueError, match=said):
-            ldp.optimize.design(workload, 1.0)
+    with pytest.raises(ValueError, match="at most 4,096"):
+        ldp.optimize.design(workloads.prefix(4097), 1.0)
 
 
 def test_the_shares_are_the_best_for_their_patterns():

@@ -63,7 +63,7 @@ KNOWN = [
     (r"sample\['(title|sentence)'\]", "our samples"),
     (r"mechanisms\.FLOATING_POINT|spec\.caveat|designs\.DESIGN_ONLY|league\.MEANING", "sentences of ours"),
     (r"promises\.(rows_in_memory|reports_in_memory|forgetting|forgotten_at_once|holding)\(\)", "sentences of ours"),
-    (r"tables\.limits\.(upload|local|query)_in_words\(\)", "sentences of ours"),
+    (r"tables\.limits_in_words\.(upload|local|query)_in_words\(\)", "sentences of ours"),
     (r"state\.setting\.only_case|(design|released)\.population", "sentences of ours"),
     (r"c\.epsilon|state\.configuration\.epsilon", "a decimal number, as the configuration checks"),
     (r"recipe\.unit", "one of five"),

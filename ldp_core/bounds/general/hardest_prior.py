@@ -15,7 +15,7 @@ from scipy import linalg
 from ldp_core.bounds.best import AnyCertificate, certificate
 from ldp_core.bounds.general.certificate import Certificate, closed_form, general_certificate
 from ldp_core.bounds.scales import average_variance, equivalent_objective
-from ldp_core.bounds.singular_values import LEAST_SHARE, decompositions, least_favourable_prior
+from ldp_core.bounds.singular_values import LEAST_SHARE, centred_svd, decompositions, least_favourable_prior
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, unchecked
@@ -84,8 +84,9 @@ def worst_case(
         closed, _ = least_favourable_prior(workload, epsilon, rounds, half_over, check)
     best = at(closed if prior is None else check_prior(prior, workload.n))
     if prior is not None:
-        with suppress(Interrupted):
-            best = max(best, closed_form(workload, epsilon, closed, budget.check), key=lambda found: found.variance)
+        known = average_variance(centred_svd(workload, epsilon, closed), workload, closed)
+        if best.variance < known:
+            best = max(best, closed_form(workload, epsilon, closed), key=lambda found: found.variance)
     step = FIRST_STEP
     while step >= LEAST_STEP and budget.stopped() is None:
         variances = type_variances(best)

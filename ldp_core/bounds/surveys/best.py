@@ -50,20 +50,18 @@ def survey_certificate(
     known: dict[str, Proof | None] = {}
     best = grouped(survey, epsilon, alike, [None] * len(others))
     together: BlocksCertificate | None = None
-    with suppress(Interrupted, ValueError):  # a table is too large
-        together = blocks_certificate(survey, epsilon, best, budget.check)
+    with suppress(ValueError):  # a table is too large
+        together = blocks_certificate(survey, epsilon, best)
     budget.tell(bound=_better(together, best).value)
     for group in others:
         if group.base.digest in known:
             continue
-        left = budget.left()
+        left = budget.left()  # where it is over, what is proved is the closed form
         share = None if left is None else left / (len({other.base.digest for other in others}) - len(known) + 1)
         with suppress(ValueError):  # the table is too large: nothing is proved about it
             known[group.base.digest] = prove(group.base, epsilon, Budget(share, None, budget.cancelled))
         best = grouped(survey, epsilon, alike, [known.get(other.base.digest) for other in others])
         budget.tell(bound=_better(together, best).value)
-        if budget.stopped() is not None:
-            return _better(together, best)
     if same is not None:
         found = _alike(same, epsilon, Budget(budget.left(), None, budget.cancelled))
         best = grouped(survey, epsilon, found, list(best.others))

@@ -29,7 +29,6 @@ from scipy import linalg
 from ldp_core.bounds.proof import ABOVE, MARGIN, Proof, U, exp_epsilon_minus_one
 from ldp_core.bounds.survey_blocks import GramBlock, parts_of
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
-from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
 
@@ -50,22 +49,19 @@ class BlocksCertificate(Proof):
         return proved(self.workload, self.epsilon)
 
 
-def blocks_certificate(
-    survey: Survey, epsilon: float, plain: GroupedCertificate, check: Check = unchecked
-) -> BlocksCertificate:
-    """The certificate of the closed form. `Interrupted` by ``check``, which is called before every block."""
+def blocks_certificate(survey: Survey, epsilon: float, plain: GroupedCertificate) -> BlocksCertificate:
+    """The certificate of the closed form."""
     found = BlocksCertificate(survey, epsilon, 0.0, plain)
-    return replace(found, value=max(0.0, proved(survey, epsilon, check) * (1 - MARGIN)))
+    return replace(found, value=max(0.0, proved(survey, epsilon) * (1 - MARGIN)))
 
 
-def proved(survey: Survey, epsilon: float, check: Check = unchecked) -> float:
+def proved(survey: Survey, epsilon: float) -> float:
     """The closed form, rounded down; at least the trace of G, as no variance is negative."""
     parts = parts_of(survey)
     norms = [
         float(parts.dims @ np.sqrt(parts.alone)) * (1 - (4 * len(parts.dims) + 4 * survey.gram_roundings + 64) * U)
     ]
     for block in parts.blocks:
-        check()
         norms.append(block.dim * roots_at_least(block))
     D = exp_epsilon_minus_one(epsilon)
     root, most = math.fsum(norms), D / (1 + D) * D / 4

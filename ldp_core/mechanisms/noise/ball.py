@@ -24,7 +24,7 @@ from ldp_core.mechanisms.noise.additive import check_vectors
 from ldp_core.mechanisms.noise.spherical import SphericalMechanism
 from ldp_core.mechanisms.noise.vectors import around_centre
 from ldp_core.people import Counts
-from ldp_core.privacy import check_epsilon, exp_epsilon
+from ldp_core.privacy import STEP, check_epsilon, exp_epsilon, probability_within
 from ldp_core.workloads import Workload
 
 _CHUNK = 2**22  # numbers drawn that are held in memory at once
@@ -74,7 +74,10 @@ class BallMechanism(SphericalMechanism):
     def _halves(self) -> np.ndarray:
         """(2, n) the probability that a report of each type lies in the half that its own vector points to, and in the other."""
         t, E = self._lengths / self.radius, self._ratio
-        return np.array([(1 + t) * E + (1 - t), (1 - t) * E + (1 + t)]) / (2 * (E + 1))
+        most = probability_within(E / (E + 1), lambda p: p / (1 - p), E)
+        wanted = ((1 + t) * E + (1 - t)) / (2 * (E + 1))
+        towards = np.minimum(np.rint(wanted / STEP) * STEP, most)  # its complement is then exact
+        return np.array([towards, 1 - towards])
 
     def _draw(self, types: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, k) reports. Simulation only."""

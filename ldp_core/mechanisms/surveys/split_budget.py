@@ -151,7 +151,7 @@ class SplitBudget(SurveyMechanism):
         d = len(self.attributes)
         chances = [response.p for response in self.responses.values()]
         return (
-            f"Each person reports all {d:,} attributes in the questions, each by randomized response with a {d:,}th part of epsilon. The "
+            f"Each person reports all {d:,} attributes in the questions, each by randomized response with 1/{d:,} of epsilon. The "
             f"report is the true value with a probability of {significant(min(chances))} to {significant(max(chances))}, otherwise any other value. Tables over several "
             "attributes are computed from the joint reports."
         )

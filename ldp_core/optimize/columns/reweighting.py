@@ -32,6 +32,7 @@ from ldp_core.bounds.scales import equivalent_objective
 from ldp_core.bounds.singular_values import decompositions, least_favourable_prior
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.certified import check_types, design_strategy, row_search
+from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.weights import MONOTONE, Singular, squared_lengths
 from ldp_core.optimize.gradient.method import Optimized
@@ -82,8 +83,11 @@ def worst_case_design(
     workload: Workload,
     epsilon: float,
     limits: SearchLimits = DEFAULT,
-) -> WorstCaseOptimized:
+) -> WorstCaseOptimized | ClosedFormDesign:
     """Strategy (m, n) and prior (n,) of least worst-case variance under epsilon-LDP, within a per cent or so.
+
+    If a mechanism in closed form is better for its worst type, the result is that one: a
+    `ClosedFormDesign`.
 
     `ldp_core.bounds.worst_case`, given its prior, proves a bound on its distance from the optimum.
     If symmetry makes all types alike (exchangeable, hamming), this is `ldp_core.optimize.design`
@@ -94,7 +98,16 @@ def worst_case_design(
     """
     budget = limits.budget()
     epsilon = check_epsilon(epsilon)
+    if workload.symmetry == "exchangeable":
+        return exchangeable_design(workload, epsilon, limits)
     check_types(workload)
+    closed = best_closed_form(workload, epsilon, limits, worst_case=True)
+    found = _searched(workload, epsilon, limits.never_above(closed.objective).within(budget.left()))
+    return better(found, closed)
+
+
+def _searched(workload: Workload, epsilon: float, limits: SearchLimits) -> WorstCaseOptimized:
+    budget = limits.budget()
     first = first_rows(workload, epsilon, limits)
     if workload.symmetry_group.all_alike:
         even = design_strategy(workload, epsilon, limits.within(budget.left()), first=first)

@@ -54,7 +54,7 @@ def test_a_fitted_design_costs_what_the_app_says_and_its_zip_is_that_of_export(s
     written, exported = designs.load(output.read_bytes()), designs.load(exchange.export(state))
     assert written.configuration == exported.configuration
     assert written.outcome == exported.outcome
-    np.testing.assert_array_equal(written.strategy, exported.strategy)
+    np.testing.assert_array_equal(written.mechanism.strategy, exported.mechanism.strategy)
     # Given the zip, nothing is fitted again: the strategy in it is judged.
     assert shell.result("design", output)["users_needed"] == told["users_needed"]
 

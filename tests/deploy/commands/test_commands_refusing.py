@@ -146,7 +146,7 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far_and_the_bar_is_for_terminals(
     os.close(master)
     assert process.returncode == 130
     assert '"stopped": true' in out
-    assert designs.load(output.read_bytes()).strategy is not None
+    assert designs.load(output.read_bytes()).mechanism is not None
 
 
 def test_a_bar_says_nothing_where_nobody_looks(capsys):
