@@ -27,7 +27,7 @@ from ldp_core.workloads import Workload
 TREE_TYPES = 256
 """The errors of trees with several branches are worked out for at most so many types: they take a tenth of
 a second there, and a tree with two branches takes hundredths of a second at any size."""
-MOST_SETS = 2**13
+_WRITTEN_SETS = 2**13
 """Subset selection is written out with all of its sets up to so many; with fewer, of the same second
 moments, beyond."""
 TIE = 1e-6
@@ -72,7 +72,7 @@ class ClosedFormDesign(Design):
         """
         made = self.mechanism
         n = self.workload.n
-        if isinstance(made, SubsetSelection) and math.comb(n, made.size) > MOST_SETS:
+        if isinstance(made, SubsetSelection) and math.comb(n, made.size) > _WRITTEN_SETS:
             return _fewer_sets(n, made.size, fitted_exp_epsilon(self.epsilon))
         strategy, channel = getattr(made, "strategy", None), getattr(made, "channel", None)
         if strategy is None and channel is not None and channel.shape[0] * n <= MOST_STRATEGY_ENTRIES:
