@@ -11,7 +11,7 @@ Glossary:
     query, workload     a linear count of people by type; a set of queries
     survey              a workload on tables of a few attributes each, for very many types
     mechanism           the randomised rule that turns a type into a report
-    report              what one person sends; it is epsilon-private
+    report              the message of one person, private by epsilon (and delta, if any)
     strategy            a mechanism as a table of probabilities of reports by type
     information matrix  the accuracy of a mechanism: M below; every variance follows from it
     profile             the variance that one user of each type adds to the answers

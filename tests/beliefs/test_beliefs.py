@@ -133,7 +133,7 @@ def test_what_is_not_worked_out_is_said_so():
     found = beliefs.exposure(library.create("olh", n=8, epsilon=1.0))
     assert found.single is None
     assert found.guess is None
-    assert "not worked out" in beliefs.exposure_in_words(found, "OLH", 0.5, 1.0)
+    assert "not computed" in beliefs.exposure_in_words(found, "OLH", 0.5, 1.0)
     assert "with it" not in beliefs.guess_in_words(found, 0.125, 0.3)
 
 

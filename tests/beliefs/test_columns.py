@@ -140,4 +140,4 @@ def test_what_is_not_worked_out_is_left_out():
     assert (found.single, found.guess) == (None, None)
     assert found.between == pytest.approx(EPSILON)
     said = beliefs.exposure_in_words(found, "Budget split", 0.5, EPSILON)
-    assert said == "Budget split goes no further; how far it goes is not worked out."
+    assert said == "Budget split goes no further; its exact limit is not computed."
