@@ -221,7 +221,8 @@ def suggest(workload: Workload, counts: Counts) -> Suggestion:
 
 
 def group_targets(workload: Workload, counts: Counts) -> dict[int, float]:
-    """For each group of questions (`Workload.groups_of`) the difference that its own answers suggest: half of a typical one.
+    """The differences that the answers of each group of questions (`Workload.groups_of`) suggest:
+    half of a typical answer.
 
     The answers of a union of running totals and a histogram differ by far. One target for both
     would call a cell of a histogram usable though its error is as large as the cell.

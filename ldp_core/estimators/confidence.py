@@ -4,8 +4,8 @@ An answer is a sum over users of what their reports add, independent given the d
 themselves: only the mechanism is random. How a report's part is distributed is known for every type (`Contributions`).
 
 * **exact**: if a report adds one of two values and a user's true answer is one of two, the reports
-  counted are a sum of two binomials, inverted as Clopper and Pearson do. If the added noise has the
-  same law for all types, its quantile.
+  counted are a sum of two binomials. It is inverted as Clopper and Pearson do. If the added noise
+  has the same law for all types, its quantile.
 * **normal**: standard errors from the exact variance, and the largest part of one report on top. Taken where no part of a report
   weighs more than `INTERVAL_PART` of the standard error. The part on top is at least what the first-order terms of
   skewness and of a lattice do to the tails (Esseen 1945). This is checked, not proven: tests compute the coverage of the hardest cases.

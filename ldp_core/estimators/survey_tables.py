@@ -6,8 +6,8 @@ there are any takes the joint domain.) The projection onto it in the workload's 
 increases the squared error. It is found by the alternating direction method of multipliers (Boyd et
 al. 2011), accelerated: one half makes tables agree, which is a weighted mean for the component of
 each set of attributes (see `ldp_core.anova`), the other cuts them at 0. Its penalty follows the
-size of the multipliers relative to the tables, which shows after a few rounds: with much noise and
-a known total they are a hundred times as large, with little noise a tenth.
+size of the multipliers relative to the tables, which shows after a few rounds: much noise and a
+known total make them a hundred times as large, little noise a tenth.
 """
 
 from __future__ import annotations

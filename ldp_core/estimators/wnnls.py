@@ -1,9 +1,9 @@
 """Workload non-negative least squares (McKenna et al. 2020, Appendix A): the closest answers that some real data could have.
 
 On ordered domains the total error is a plain sum of squares over running totals Y, and counts are
-non-negative where Y never falls: isotonic regression, in O(n) at any size. For prefixes Y_0 = 0 is
-known. All ranges are all differences of Y_0..Y_n, so Y is free up to a constant, which the sum of
-squares then fits on its own.
+non-negative where Y never falls: isotonic regression, in O(n) at any size. Prefixes have the known
+value Y_0 = 0. All ranges are all differences of Y_0..Y_n, so Y is free up to a constant, which the
+sum of squares then fits on its own.
 """
 
 from __future__ import annotations

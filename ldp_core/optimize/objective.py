@@ -16,8 +16,8 @@ from scipy.linalg import blas, lapack
 
 from ldp_core.run import Check, unchecked
 
-# Matrices are multiplied so many multiplications at a time, about a fifth of a second, so that a
-# cancelled search ends soon.
+# Matrices are multiplied in parts of this many multiplications, about a fifth of a second, so that
+# a cancelled search ends soon.
 BLOCK = 2**33
 
 

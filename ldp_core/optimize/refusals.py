@@ -1,4 +1,5 @@
-"""Why no strategy is fitted to so many types, and how many each kind of strategy takes."""
+"""The reasons why no strategy is fitted to this number of types, and the limits of each kind of
+strategy."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from ldp_core.workloads.composite import Union
 
 
 def shown_queries(workload: Workload) -> np.ndarray:
-    """At most `MOST_SHOWN_QUERIES` query indices, evenly spread over the workload; over each part of a union, each of which
-    has a place as long as there are few enough."""
+    """At most `MOST_SHOWN_QUERIES` query indices, evenly spread over the workload, or over each
+    part of a union. Each part has a place if there are few enough."""
     parts = workload.parts if isinstance(workload, Union) else [workload]
     return spread([part.num_queries for part in parts], MOST_SHOWN_QUERIES)[0]
 

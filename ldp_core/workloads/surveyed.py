@@ -20,8 +20,8 @@ from ldp_core.workloads.surveys import Group, Survey, marginal
 
 TOGETHER = 5
 """Questions about at most this number of attributes at once need patterns over few attributes. Rows
-over all types, few of which fit into a strategy, took 9 to 70 % more people for every three to five
-of 12 or 16 attributes. Patterns took 3 % more at most up to epsilon 2."""
+over all types took 9 to 70 % more people for every three to five of 12 or 16 attributes, as a
+strategy can hold few of them. Patterns took 3 % more at most up to epsilon 2."""
 
 
 def surveyed(workload: Workload, axes: Sequence[Axis]) -> Workload:

@@ -1,14 +1,14 @@
 """Whole-number cuts on three types at a time: what the high entries of a row obey because they are 0
 or 1.
 
-For whole c_1, c_2, c_3 and k, and the high entries h_i = y_i / D of any three types,
+Let c_1, c_2, c_3 and k be whole, and h_i = y_i / D the high entries of any three types. Then
 
     (c'h - k)(c'h - k - 1) >= 0.
 
-With c = (1, -1, -1) and k = -1 this is ``h_1 + h_2 h_3 >= h_1 h_2 + h_1 h_3``, with c = (1, 1, 1) and
-k = 1 ``1 + h_1 h_2 + h_1 h_3 + h_2 h_3 >= h_1 + h_2 + h_3``: together the triangle inequalities of
-the Boolean quadric polytope (Padberg 1989). The moment relaxation misses them most where few queries
-are asked about many types.
+The choice c = (1, -1, -1), k = -1 gives ``h_1 + h_2 h_3 >= h_1 h_2 + h_1 h_3``, and c = (1, 1, 1),
+k = 1 gives ``1 + h_1 h_2 + h_1 h_3 + h_2 h_3 >= h_1 + h_2 + h_3``: together the triangle
+inequalities of the Boolean quadric polytope (Padberg 1989). The moment relaxation misses them most
+where few queries are asked about many types.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ ASSUMPTIONS = (
 
 
 def histogram_of(workload: Workload) -> tuple[int, float] | None:
-    """The number of values counted and the squared weight of each query, for a histogram of all types or of one column of
-    theirs, whose values are then all counted; None for other questions.
+    """The number of values counted and the squared weight of each query, for a histogram of all
+    types or of all values of one column; None for other questions.
 
     Theorem 4.5 holds for a column as for all types: with the other columns drawn by any fixed law, a report about all of
     them is an epsilon-LDP report about the column.
@@ -46,7 +46,7 @@ def histogram_of(workload: Workload) -> tuple[int, float] | None:
 
 
 def is_histogram(workload: Workload) -> bool:
-    """Whether the workload is a histogram of any weight, of all types or of one column."""
+    """True if the workload is a histogram of any weight, of all types or of one column."""
     return histogram_of(workload) is not None
 
 

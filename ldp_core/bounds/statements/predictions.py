@@ -54,7 +54,7 @@ FEWEST_NODES = Assumption(
 
 
 ALL_RANGES = Assumption(
-    "The questions are all ranges. For others it stands for as many ranges drawn at random.",
+    "The questions are all ranges. Other workloads are treated as the same number of ranges drawn at random.",
     lambda setting: isinstance(_ordered(setting.workload), AllRange),
 )
 

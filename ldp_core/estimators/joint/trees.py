@@ -2,7 +2,7 @@
 saves the most error.
 
 A family of sets is a tree (an acyclic hypergraph) if its maximum spanning tree by overlaps counts
-every attribute once: the sizes of the sets less the overlaps along the tree give the number of
+every attribute once. The sizes of the sets less the overlaps along the tree then give the number of
 attributes (Bernstein and Goodman 1981).
 """
 

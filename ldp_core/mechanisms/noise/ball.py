@@ -38,8 +38,9 @@ def mean_height(k: int) -> float:
 
 
 def build(workload: Workload, epsilon: float) -> BallMechanism:
-    """Ball sampling on the columns of W, squeezed to its Gram root (the noise is the same in all directions) and moved to the
-    centre of the smallest ball that holds them: the radius of the running totals of 16 types falls from 4 to 1.94."""
+    """Ball sampling on the columns of W, reduced to its Gram root (the noise is the same in all
+    directions). They are moved to the centre of the smallest ball that holds them: the radius of
+    the running totals of 16 types falls from 4 to 1.94."""
     epsilon = check_epsilon(epsilon)
     vectors = around_centre(check_vectors(workload.gram_root))
     return BallMechanism(vectors, epsilon, {"workload": workload.spec})

@@ -49,7 +49,7 @@ _NUMBERS_AT_ONCE = 2**22
 
 
 def patterns_file(count: int, document: Callable[[], dict[str, Any]]) -> MechanismFile:
-    """The file of so many patterns."""
+    """The file of ``count`` patterns."""
     about = f"the {count:,} patterns and how often each is sent, plain JSON that any language reads"
     return MechanismFile(PATTERNS, "strategy", {"patterns": count}, about, document)
 

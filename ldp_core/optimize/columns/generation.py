@@ -34,8 +34,8 @@ MOMENTUM = 0.8
 _MOST_PUSH = 3.0
 LAST_UPDATES = 6
 LEAST_GAIN = 1e-6
-# Where a workload is blind to some directions, randomized response keeps this share of the
-# probability. M is then regular whatever the other rows are, and L at most this share larger.
+# If a workload ignores some directions, randomized response keeps this share of the probability. M
+# is then regular whatever the other rows are, and L at most this share larger.
 ANCHORED = 1e-5
 # There, a second copy of these rows stays to balance columns, and rows below the first of these
 # shares of the average weight leave. Updates start from the second share at least: a row of next to

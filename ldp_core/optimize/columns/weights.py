@@ -33,7 +33,8 @@ BOLD = 0.8
 # If row 0 is randomized response, it keeps at least this share of the probability, so that no
 # direction is ever lost.
 LEAST_SHARE = 1e-7
-# Where mu is not inside the cone, it is pulled to where mu'v is at least this share of what it is for the even mu.
+# If mu is outside the cone, it is pulled back until mu'v is at least this share of its value at the
+# even mu.
 WELL_INSIDE = 0.05
 # A step that shrinks the error less than this means that the factored Hessian is out of date.
 STALE = 0.6

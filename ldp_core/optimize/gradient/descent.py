@@ -187,7 +187,8 @@ class Descent:
 
 
 class DescentSearch(ABC):
-    """What searches by descents share: a start, the best point, and the strategy that it ends with."""
+    """The common part of searches by descents: a start, the best point, and the strategy that it
+    ends with."""
 
     finished = False
     best: FeasibleStrategy | None = None
