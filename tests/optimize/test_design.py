@@ -351,15 +351,18 @@ def drawn_queries(queries, types, seed):
     return workloads.custom(np.random.default_rng(seed).standard_normal((queries, types)))
 
 
-@pytest.mark.parametrize(("queries", "types", "ceiling"), [(3, 96, 1.35), (5, 64, 1.13)])
+# What certificates prove of these workloads, which takes them a while.
+PROVED = {(3, 96): 9760, (5, 64): 14090}
+
+
+@pytest.mark.parametrize(("queries", "types", "ceiling"), [(3, 96, 1.3), (5, 64, 1.08)])
 def test_few_queries_about_many_types_do_not_stall(queries, types, ceiling):
     # The information matrix of a good strategy is all but singular there, and most rows die out within a few rounds.
     workload = drawn_queries(queries, types, 0)
     result = design(workload, 1.0, time_limit=None, max_rounds=60)
     assert_valid(result.strategy, 1.0)
     assert result.objective == pytest.approx(plain_objective(result.strategy, workload), rel=1e-6)
-    bound = bounds.certificate(workload, 1.0, time_limit=None).value
-    assert bound <= result.objective < ceiling * bound
+    assert PROVED[queries, types] <= result.objective < ceiling * PROVED[queries, types]
 
 
 @pytest.mark.crossed
