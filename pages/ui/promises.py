@@ -1,8 +1,8 @@
-"""What is promised about rows: one place, because pages and README repeat it.
+"""The promises about rows stand in one place, because pages and README repeat them.
 
-What makes a promise true is elsewhere, some of it in the insides of Streamlit. Where a fix of
-Streamlit is off, see `pages.ui.streamlit_fixes`, the promise that rests on it is not made, and the
-sentence says that it is off.
+Other modules make the promises true, some of them inside Streamlit. If a fix of Streamlit is off
+(see `pages.ui.streamlit_fixes`), the promise that depends on it is not made, and the sentence says
+that the fix is off.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def forgetting_is_sure() -> bool:
 
 
 def forgotten_at_once() -> str:
-    """What pressing Forget everything does, in sentences that are true of this server."""
+    """The effect of Forget everything, in sentences that are true of this server."""
     others = "not those of other tabs" if run_context.KNOWN_TABS.off else "also those of other tabs of this browser"
     sure = forgetting_is_sure()
     return (
@@ -45,7 +45,7 @@ def forgotten_at_once() -> str:
 
 
 def reports_in_memory() -> str:
-    """Where reports are, in a sentence or two that is true of this server."""
+    """The place of reports, in a sentence or two that is true of this server."""
     here = (
         "Reports are counted in the memory of this server, for your session only, and let go of once they are counted"
     )
@@ -55,12 +55,13 @@ def reports_in_memory() -> str:
 
 
 def returns_within() -> float:
-    """Seconds for which Streamlit takes back somebody whose connection has ended."""
+    """Seconds within which Streamlit accepts a visitor whose connection has ended."""
     return float(st.get_option("server.disconnectedSessionTTL"))
 
 
 def held_for() -> float:
-    """Seconds for which what a browser has left is held: an hour, unless the environment says otherwise."""
+    """Seconds for which abandoned sessions are held: an hour, unless the environment sets another
+    time."""
     return float(os.environ.get("LDP_HELD_SECONDS", "3600"))
 
 
@@ -86,7 +87,7 @@ def forgetting() -> str:
 
 
 def holding() -> str:
-    """What comes back after a refresh and to whom, in sentences that are true of this server."""
+    """What a refresh brings back and for whom, in sentences that are true of this server."""
     if run_context.KNOWN_TABS.off or tab_storage.OPEN_TABS.off:
         return (
             "A refresh or a lost connection may begin with an empty design: the promise to bring yours back is off, because the "
@@ -107,7 +108,7 @@ def _minutes(count: int) -> str:
 
 
 def rows_in_memory() -> str:
-    """Where rows are, in a sentence or two that is true of this server."""
+    """The place of rows, in a sentence or two that is true of this server."""
     here = "Rows stay in the memory of this server, for your session only"
     if uploads.stay_in_memory():
         return f"{here}. They are not written to disk."

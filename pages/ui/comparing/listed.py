@@ -18,7 +18,8 @@ VARIANCE = "In squared users: what one user adds, summed over the queries."
 
 
 def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.Mechanism]) -> None:
-    """What each of the mechanisms that are ``ready`` needs and how large its errors are, from the ``table`` of the comparison."""
+    """Users needed and errors of each mechanism that is ``ready``, from the ``table`` of the
+    comparison."""
     design = state.setting
     columns = {
         "name": st.column_config.TextColumn("Mechanism", width="medium"),

@@ -86,7 +86,7 @@ def tab(state: Session, over: str) -> None:
 
 
 def _sentence(found: pd.DataFrame, over: str) -> str:
-    """Which mechanism needs the fewest users, and where."""
+    """The mechanism that needs the fewest users, and the range in which it does."""
     own = found[~found["name"].isin(sweep.BOUNDS)]
     rounded = own["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
     winners = own.loc[rounded.groupby(own[over]).idxmin()] if len(own) else own
@@ -126,7 +126,7 @@ def _in_words(column: str, places: Iterable[float]) -> str:
 
 
 def _say_without_points(found: pd.DataFrame, column: str, label: str) -> None:
-    """What a sweep has no figures for, and why."""
+    """The missing figures of a sweep, and the reasons."""
     if not len(found):
         return
     reasons = found.groupby(["name", "reason"], sort=False)[column].apply(list)

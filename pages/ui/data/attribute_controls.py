@@ -95,7 +95,7 @@ def _change(recipe: AttributeRecipe, commit: Commit) -> Change:
 def _kind(
     recipe: AttributeRecipe, commit: Commit, label: str, key: str, kinds: dict[str, str], **fields: dict[str, Any]
 ) -> None:
-    """What the values are; ``fields`` are those that an attribute of a kind begins with."""
+    """Choose how values are read; ``fields`` are the initial settings of an attribute of a kind."""
 
     def chosen(kind: str | None) -> None:
         if kind is not None:  # a second click takes the choice away
@@ -185,7 +185,7 @@ def _bins(recipe: NumericRecipe, change: Change, key: str, most: int) -> None:
 
 
 def _ends(recipe: NumericRecipe | DateRecipe, change: Change, key: str, *examples: str) -> None:
-    """Where the values begin and end; an empty end is taken from the data."""
+    """The first and last value; an empty end is taken from the data."""
     if recipe.kind == "date":
         labels = {"first": f"First {recipe.unit}", "last": f"Last {recipe.unit}"}
     else:

@@ -79,8 +79,8 @@ def looking(
     """Decorates an action ``(state, choice, found, ...)`` on the choice on screen and the table it is about: where a look at
     that takes long, it is looked at first.
 
-    It is called with the id of the table that was on screen. Where there is another one by now, or none, nothing is done: one
-    can press a control before the page has been drawn again.
+    It is called with the id of the table that was on screen. If another file, or none, has taken
+    its place, nothing happens: a control can be pressed before the page is drawn again.
     """
 
     def decorate(action: Callable[[Session, DataChoice, Source, *Ts], None]) -> Callable[[Session, str, *Ts], None]:
@@ -99,7 +99,8 @@ def looking(
 
 
 def settle(state: Session) -> None:
-    """Do what was waiting, once its file has been read. To be called before a page is drawn."""
+    """Do what was waiting, once its file has been read. app.py calls this before it draws a
+    page."""
     pending = state.view.get(_PENDING)
     if pending is None:
         return

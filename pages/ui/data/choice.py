@@ -1,4 +1,4 @@
-"""What the Data page does to the design: tables come in, columns become attributes."""
+"""The effects of the Data page on the design: tables come in, columns become attributes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 
 GIVEN = "given"
-"""Where the view keeps the file that could not be read."""
+"""The key under which the view keeps a file that could not be read."""
 TOGETHER = 6
 """Most columns of a local file that are counted as one table."""
 UNDESCRIBED = (CategoricalRecipe(column="value"),)
@@ -55,7 +55,7 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
 
 
 def _awaited(state: Session) -> UploadedData | None:
-    """What a loaded design says about the table it waits for."""
+    """The description in a loaded design of the table that it waits for."""
     data = state.configuration.data
     return data if state.awaits_upload and isinstance(data, UploadedData) else None
 
@@ -150,7 +150,7 @@ def read_again(state: Session, choice: DataChoice, found: Source, said: dict[str
 
 @looking("counting in the file")
 def choose_columns(state: Session, choice: DataChoice, found: Source, columns: list[str]) -> None:
-    """Which columns are the attributes, in their order. What was set up for a column comes back with it."""
+    """The columns that are attributes, in their order. A column comes back with its settings."""
     if not columns:
         raise ValueError("Please keep at least one column: a domain needs an attribute.")
     _count_together(state, found, columns)
@@ -171,7 +171,7 @@ def picked(state: Session, choice: DataChoice, found: Source) -> set[str]:
 
 
 def remember(state: Session, choice: DataChoice, found: Source) -> dict[tuple[str, str], AttributeRecipe]:
-    """What was set up for columns, those on screen included, by table and column."""
+    """The settings of columns, including those on screen, by table and column."""
     remembered: dict[tuple[str, str], AttributeRecipe] = state.view.setdefault("recipes", {})
     remembered.update({(found.id, recipe.column): recipe for recipe in choice.recipes})
     return remembered
@@ -213,7 +213,7 @@ def declare(state: Session, recipes: tuple[AttributeRecipe, ...], position: int)
 
 
 def declare_another(state: Session) -> None:
-    """One more attribute, a yes-or-no question until it is told otherwise."""
+    """One more attribute: a yes-or-no question until it is changed."""
     recipes = declared(state)
     taken = {recipe.column for recipe in recipes}
     name = next(f"question {i}" for i in range(1, len(recipes) + 2) if f"question {i}" not in taken)

@@ -15,7 +15,8 @@ from pages.ui.sources import Source
 
 @looking("counting every column")
 def choose_all(state: Session, choice: DataChoice, found: Source) -> None:
-    """Every column that says something about people becomes an attribute. What was set up or picked by hand stays as it is.
+    """Every column that says something about people becomes an attribute. Settings and choices made
+    by hand stay as they are.
     ValueError with a sentence where there is none; then nothing has changed."""
     counts = counts_column(choice)
     names = [name for name in found.columns if name != counts]

@@ -80,7 +80,7 @@ def _per_cell(row: DeltaGenerator, design: Design) -> None:
 
 
 def _warnings(state: Session, design: Design) -> list[str]:
-    """What cannot be done, or not well."""
+    """Warnings about choices that are impossible or work badly."""
     if design.workload is None and design.misfit:
         return [f"The questions cannot be asked: {design.misfit}"]
     if design.workload is not None and (survey := design.workload.survey) is not None:
@@ -121,7 +121,7 @@ def along_one(state: Session, design: Design) -> None:
 
 
 def _crowded(state: Session, design: Design, attribute: Attribute) -> None:
-    """Where a few numbers far from all others take most of the bins: bins without them, at a press."""
+    """A button that leaves out a few extreme numbers if they take most of the bins."""
     choice, found = state.choice, state.source_shown
     if choice is None or choice.source == "declared" or found is None or state.draft is not None:
         return
@@ -211,7 +211,7 @@ def _in_words(design: Design, attribute: Attribute, marginal: np.ndarray) -> str
 
 def _types(design: Design) -> pd.DataFrame:
     """Every type with its number, its values and its users: records decoded, and the way to encode them."""
-    if (counts := design.people.by_type) is None:  # no one needs a number for each of so many
+    if (counts := design.people.by_type) is None:  # nobody needs a number for each of so many
         return frames.per_attribute(design.domain, design.people)
     used = np.arange(design.domain.size)
     if design.domain.size > MOST_DOWNLOADED_TYPES:
@@ -262,7 +262,7 @@ def editor(state: Session, design: Design) -> None:
 
 @dataclass
 class _Base:
-    """What the table on screen was made from, and the recipe that the edits made in it have come to.
+    """The source of the table on screen, and the recipe with all edits so far.
 
     The widget remembers its edits by its ``key`` and belongs to one table: a new one for every edit would lose what somebody
     types meanwhile.

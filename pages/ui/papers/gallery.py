@@ -1,4 +1,4 @@
-"""What the Papers page shows: which panel, its numbers, and how they are recomputed."""
+"""The contents of the Papers page: the chosen panel, its numbers, and their recomputation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pages.ui.tasks.task import Task
 from pages.ui.words import plain
 
 AT_ONCE = 3.0
-"""A panel that takes so many seconds at most is computed as soon as it is on screen."""
+"""A panel that takes at most this many seconds is computed as soon as it is on screen."""
 
 
 def chosen(state: Session) -> tuple[Paper, Panel]:
@@ -56,7 +56,8 @@ def _choice(state: Session, label: str, name: str, shown: dict[str, str]) -> str
 
 
 def task(state: Session, panel: Panel) -> Task[pd.DataFrame]:
-    """A panel computed in the background. What was cancelled is kept only where nothing else can be shown."""
+    """A panel computed in the background. A cancelled result is kept only if there is nothing else
+    to show."""
 
     def work(job: Job) -> pd.DataFrame | None:
         frame = panel.compute(job.followed["callback"], job.cancelled)
@@ -70,7 +71,8 @@ def task(state: Session, panel: Panel) -> Task[pd.DataFrame]:
     max_entries=128, show_spinner="Working it out"
 )  # of the papers' settings only, so all visitors may share it
 def _known(key: str) -> pd.DataFrame | None:
-    """What is shown without asking: quick panels computed, others as stored; None where there is neither."""
+    """Numbers shown without a request: quick panels computed, others as stored; None if there are
+    neither."""
     panel = next(panel for paper in papers.PAPERS for panel in paper.panels if panel.key == key)
     if panel.seconds <= AT_ONCE:
         return panel.compute(None, None)
@@ -107,7 +109,7 @@ def show(state: Session, panel: Panel) -> None:
 
 
 def _origin(panel: Panel, long: Task[pd.DataFrame]) -> str:
-    """Where the numbers on screen come from, in a sentence."""
+    """The origin of the numbers on screen, in a sentence."""
     if long.result is not None:
         return "It was cancelled: these are the points finished by then." if long.cut_short else "Worked out just now."
     if panel.seconds <= AT_ONCE:
@@ -175,7 +177,7 @@ def _first_words(axis: str) -> str:
 
 
 def about(paper: Paper) -> None:
-    """Which paper it is, and what of it has no panel and why."""
+    """The source paper, and its parts without a panel, with the reasons."""
     with st.expander("The paper, and what of it is not here"):
         st.markdown(f"{plain(paper.authors)} ({paper.year:d}), *{plain(paper.title)}*.")
         for place, reason in paper.absent:

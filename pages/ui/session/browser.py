@@ -26,7 +26,8 @@ _TOKEN = "browser-token"
 _STALE = "browser-token-replaced"
 _OURS = re.compile(r"[\w-]{43}", re.ASCII)
 _RUN = secrets.token_urlsafe(8)
-"""This run of the server. A browser in which something was begun keeps it, and learns by it that the server was restarted."""
+"""This run of the server. The browser keeps a cookie once its visitor has begun a design. The
+cookie tells us that the server was restarted."""
 
 _SCRIPT = """<style>:has(> .st-key-browser) { display: none; }</style>
 <script>
@@ -59,7 +60,7 @@ def cookie_name() -> str:
 
 
 def visitor() -> Visitor | None:
-    """Who runs this script; None without a server."""
+    """The visitor whose script is running; None without a server."""
     if _VISITOR in st.session_state:
         return st.session_state[_VISITOR]
     tab = run_context.tab()
@@ -75,7 +76,8 @@ def visitor() -> Visitor | None:
 
 
 def remember(state: Session) -> None:
-    """Let the browser keep its number, and say on leaving which session it left. To be called on every run."""
+    """Let the browser keep its number, and say on leaving which session it left. app.py calls this
+    on every run."""
     if _TOKEN not in st.session_state:
         return
     said = {

@@ -1,4 +1,5 @@
-"""What closed tabs leave behind is freed: our sessions, see `pages.ui.session.session_store`, and Streamlit's copies of them."""
+"""This module frees the remains of closed tabs: our sessions (see `pages.ui.session.session_store`)
+and Streamlit's copies of them."""
 
 from __future__ import annotations
 
@@ -22,8 +23,9 @@ from pages.ui.streamlit_fixes import tab_storage
 
 @st.cache_resource
 def watch() -> threading.Thread:
-    """Start looking, once per server. Streamlit looks through all objects there are whenever it has run a page, and no one's page is
-    drawn meanwhile: what has been imported by then stays, and looking through it would take longer than most pages do."""
+    """Start looking, once per server. After every run of a page Streamlit collects garbage over all
+    objects, and no page is drawn in the meantime. Modules imported by then are frozen, because they
+    alone would take longer than most pages."""
     gc.collect()
     gc.freeze()
     thread = threading.Thread(target=_watch, args=(session_store(),), daemon=True)

@@ -26,7 +26,8 @@ WITHOUT = "without"
 def address(state: Session, here: str, everything: bool = False) -> str:
     """The address that opens the current design, on the server that shows the page at ``here``. ValueError if too long.
 
-    What was taken from data or given by hand (see `designs.revealing`) is left out unless ``everything`` is asked for.
+    Data-dependent or hand-given parts (see `designs.revealing`) are left out unless ``everything``
+    is set.
     """
     configuration = state.configuration if everything else designs.shareable(state.configuration)
     parts = urlsplit(here)
@@ -97,7 +98,7 @@ def load(state: Session, content: bytes) -> None:
 
 
 def _proof(state: Session, files: Written) -> tuple[str, str]:
-    """Use a proof from a file, whoever made it, once it was checked; what there is to say of it."""
+    """Use a checked proof from a file. Returns what to say about it."""
     if state.setting.working_types > MOST_EXACT_TYPES:
         return (
             "info",

@@ -14,7 +14,8 @@ Step = tuple[Configuration, Source | None]
 
 
 def beginning() -> Configuration:
-    """What a session starts from: the target error follows from the answers, until somebody says what it is."""
+    """The configuration that a session starts with: the target error follows from the answers until
+    the visitor sets it."""
     return Configuration(difference="typical")
 
 
@@ -26,7 +27,7 @@ class Draft:
     source: Source | None
     error: str
     begun: bool = False
-    """Nothing is wrong: it is just not complete yet."""
+    """Nothing is wrong: the entry is only incomplete."""
 
 
 @dataclass
@@ -63,7 +64,7 @@ class History:
 
     @contextmanager
     def one_step(self) -> Iterator[None]:
-        """What is changed within is undone together."""
+        """All changes made inside are undone together."""
         before, past = self.now, [*self.past]
         yield
         if self.configuration != before[0] or self.source is not before[1]:

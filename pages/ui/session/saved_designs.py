@@ -30,7 +30,7 @@ class SavedDesigns:
 
     @property
     def name(self) -> str:
-        """Of the design on screen; empty while it has none."""
+        """The name of the design on screen; empty while it has none."""
         place = self._place()
         return "" if place is None else self.designs[place].name
 
@@ -117,7 +117,7 @@ class SavedDesigns:
         self.shown, self.designs, self.deleted = History(), [], None
 
     def _place(self) -> int | None:
-        """Where the design on screen is in the list."""
+        """The position of the design on screen in the list."""
         return next((i for i, one in enumerate(self.designs) if one.history is self.shown), None)
 
     def _put_away(self) -> None:

@@ -1,8 +1,9 @@
 """Sessions whose tab has gone are held for an hour, so that a refresh or a lost connection loses nothing.
 
 Each `Session` has a seat: the browser it belongs to and the tab that shows it. While the tab lives, no one else gets the session.
-Once it has gone, a new tab of the same browser takes the session over, with its running jobs; the one left last comes first, so
-that tabs opened together get one each. A second tab opened beside a live one starts with a session of its own.
+After that, a new tab of the same browser takes over the session with its running jobs. The session
+left last comes first, so that tabs opened together get one each. A second tab opened beside a live
+one starts with a session of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Lives = Callable[[str], bool]
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who asks for a page.
+    """The visitor who requests a page.
 
     Attributes:
         browser: a digest of its cookie. tab: Streamlit's id of the connection.
@@ -42,7 +43,8 @@ class Visitor:
 
 @dataclass
 class Seat:
-    """``mark`` tells a browser's seats apart and opens nothing. ``tabs`` have shown the session, the last one may still do; ``gone``
+    """``mark`` distinguishes the seats of a browser and opens nothing. ``tabs`` have shown the
+    session, the last one may still do; ``gone``
     is when it was first missed."""
 
     state: Session
@@ -115,8 +117,9 @@ class SessionStore:
             return self._seats[state.id].mark if state.id in self._seats else ""
 
     def look(self, now: float, lives: Lives, kept_for: float, returns_within: float, most_bytes: int) -> bool:
-        """Forget the sessions missed for ``kept_for`` seconds, those in which nothing was done after ``returns_within``, and while
-        all that are missed hold more than ``most_bytes``, the one missed longest. Returns whether anything was freed since the
+        """Forget sessions missed for ``kept_for`` seconds, and unused sessions not resumed within
+        ``returns_within``. While the missed sessions hold more than ``most_bytes``, forget the one
+        missed longest. Returns whether anything was freed since the
         last look."""
         with self._lock:
             for seat in list(self._seats.values()):

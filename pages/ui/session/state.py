@@ -55,14 +55,14 @@ NO_ROOM = (
 
 @dataclass
 class Session:
-    """What one visitor has.
+    """The state of one visitor.
 
     Attributes:
-        saved: the named designs, of which one is on screen.
-        view: what is unfolded or selected for looking at; no result depends on it.
-        invalid: entries that were refused: control -> what was typed and the sentence about it.
-        notices: what the last action has to say, on screen until the next one or another page.
-        automatic: keys of proofs that were begun without being asked for.
+        saved: the named designs, one of which is on screen.
+        view: which parts are unfolded or selected; no result depends on it.
+        invalid: refused entries: control -> the text typed and the sentence about it.
+        notices: messages of the last action, on screen until the next action or another page.
+        automatic: keys of proofs that started without a request.
         page: title of the page on screen.
     """
 
@@ -120,7 +120,7 @@ class Session:
 
     @contextmanager
     def one_step(self) -> Iterator[None]:
-        """What is changed within is undone together."""
+        """All changes made inside are undone together."""
         with self.history.one_step():
             yield
 
@@ -207,7 +207,7 @@ class Session:
         return design.mechanism(name) if isinstance(design, Setting) else None
 
     def named(self, name: str) -> str:
-        """What a mechanism or variant is called in this design: see `choices.named`."""
+        """The name of a mechanism or variant in this design: see `choices.named`."""
         return choices.named(self.configuration, name)
 
     @property
@@ -233,7 +233,7 @@ class Session:
         return design.delta if isinstance(design, Setting) else choices.expected_delta(self.configuration)
 
     def crowded(self, names: list[str]) -> str:
-        """What to say before these mechanisms are fitted where their fits cannot all be kept; else nothing."""
+        """A warning if the fits of these mechanisms cannot all be kept; else nothing."""
         return "" if self.results.room(sum(map(self.setting.fit_bytes, names))) else NO_ROOM
 
     # --- data -----------------------------------------------------------------------------------
@@ -345,7 +345,8 @@ class Session:
 
     @property
     def lacking(self) -> str:
-        """What a design that was loaded does not hold, with the way to add it, in a sentence; empty where nothing is missing."""
+        """The missing parts of a loaded design, with the way to add them, in a sentence; empty if
+        nothing is missing."""
         c, where = self.configuration, "Choose the table again on the Data page"
         if self.awaits_upload:
             return f"The rows are not in what was loaded, so people are taken to be spread evenly. {where}."
@@ -365,7 +366,8 @@ class Session:
     # --- the session itself ---------------------------------------------------------------------
 
     def leave(self) -> None:
-        """Drop everything, for good: the browser has left, whoever else still holds this session."""
+        """Drop everything for good. The browser has left, even if other objects still hold this
+        session."""
         for source in list(self._tables):
             source.forget()
         self.results.close()
@@ -399,7 +401,7 @@ class Session:
 
 
 def _not_described(choice: DataChoice) -> str:
-    """What a declaration still lacks, in a sentence."""
+    """The missing part of a declaration, in a sentence."""
     if choice.source == "declared":
         for recipe in choice.recipes:
             if not recipe.declared:
@@ -411,7 +413,8 @@ def _not_described(choice: DataChoice) -> str:
 
 
 def session() -> Session:
-    """What the tab that runs this script shows: the session it has, else the one its browser has left last, else a new one."""
+    """The session of the tab that runs this script: its own, else the one its browser left last,
+    else a new one."""
     shown: Session | None = st.session_state.get("session")
     visitor = browser.visitor()
     if shown is not None and (visitor is None or session_store().shows(shown, visitor)):

@@ -1,7 +1,7 @@
 """Everything that touches the insides of Streamlit, which may change with any of its versions.
 
-Nothing else in the app imports more of Streamlit than its public face, and nothing here is
-imported from inside Streamlit before `install`. Each fix is tried as it is applied, see `guard`.
+The rest of the app imports only Streamlit's public interface, and this package imports nothing from
+inside Streamlit before `install`. Each fix is tried as it is applied, see `guard`.
 A promise about privacy that rests on a fix is made by `pages.ui.promises` only while it works.
 
     uploads        files that are uploaded stay in memory
@@ -30,8 +30,8 @@ _DONE = threading.Event()
 
 
 def install() -> None:
-    """Apply every fix, once per process. To be called by app.py before anything that takes long: a
-    page left open may upload as soon as app.py runs."""
+    """Apply every fix, once per process. app.py calls this before anything slow: a page left open
+    may upload as soon as app.py runs."""
     with _LOCK:
         if not _DONE.is_set():
             _DONE.set()

@@ -4,8 +4,9 @@ import streamlit as st
 
 
 def follow() -> None:
-    """Streamlit turns the page itself, and a script learns its look only when it runs the next time. So a hidden button is pressed
-    once the page has turned. The script is the same for everyone."""
+    """Streamlit turns the page itself, and a script learns its look only when it runs the next
+    time. A hidden button is therefore pressed once the theme has changed. The script is the same
+    for everyone."""
     drawn_for = "dark" if st.context.theme.type == "dark" else "light"
     with st.container(key="follow-theme"):
         st.button(f"Draw the charts anew, now {drawn_for}", key="look-again")

@@ -21,7 +21,7 @@ class Fix:
 
     Attributes:
         does: what it does, in a few words. without: what happens while it is off, in a sentence.
-        off: whether it has failed. What fails once stays off: half a fix promises too much.
+        off: whether it has failed. A fix that fails once stays off: half a fix promises too much.
     """
 
     does: str

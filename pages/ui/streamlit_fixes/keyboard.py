@@ -1,4 +1,5 @@
-"""What people need who use no mouse: each chart is one stop of the Tab key, and text that scrolls is one at all."""
+"""Support for visitors without a mouse: each chart is one stop of the Tab key, and scrolling text
+can be reached at all."""
 
 import streamlit as st
 

@@ -7,9 +7,10 @@ busy machine a poll can meet a click on a link or a page that is drawn again, an
   to the `PagesManager` of the session, and the run for the click draws the one written last. Here each thread reads what it wrote.
 * The click comes first, but until the answer arrives the browser goes on polling for the old page. Carried out after the
   click, such a poll clears the new page, or goes back to the old one. Here it is dropped when it arrives.
-* The poll comes while the page is drawn again, and its turn comes after that. Where the page ended early, by ``st.stop``, Streamlit
-  has kept the fragments that were drawn before and no longer are: one is drawn at a place that the browser has not, whose
-  window then stays empty until somebody loads it again. Here only fragments of the page as it was drawn last are drawn.
+* The poll comes while the page is drawn again, and its turn comes after that. If ``st.stop`` ends a
+page early, Streamlit keeps fragments of the earlier page that are no longer drawn. Such a fragment
+is then drawn at a place unknown to the browser, whose window stays empty until it is reloaded. Here
+only fragments of the page as it was drawn last are drawn.
 
 Streamlit has no setting for any of them (with ``runner.fastReruns`` off one thread does all, but the newest of several requests
 names the page, even if it is a poll).
@@ -84,8 +85,8 @@ def _read_what_the_thread_wrote() -> None:
 
 @LATE_POLLS.guarded(otherwise=False)
 def comes_late(session: Any, request: Any) -> bool:
-    """True if this is a poll for a page that a click has left. To be called for every request in turn, with an `AppSession` and a
-    `ClientState`, or None, of Streamlit."""
+    """True if this is a poll for a page that a click has left. The server calls this for every
+    request in turn, with Streamlit's `AppSession` and its `ClientState` or None."""
     left = session.__dict__.setdefault("pages_left", set())
     if request is None or not request.page_script_hash:
         return False

@@ -1,4 +1,5 @@
-"""What small screens need besides the style: the sidebar, which covers the page there, closes once something is chosen in it."""
+"""Small screens need one thing besides the style: the sidebar covers the page there, so it closes
+after a choice in it."""
 
 import streamlit as st
 

@@ -27,9 +27,10 @@ def tab() -> str:
 
 @KNOWN_POLLS.guarded(otherwise=False)
 def polled() -> bool:
-    """True if this run follows from the clock of a fragment, not from what anybody did with a control of the page. Such a run comes with
-    what all controls held when it was asked for: while the page is drawn again that may be what they showed before, and to take it for
-    a choice would put back what has just been typed or undone. What is chosen comes with a run of its own."""
+    """True if this run follows from the clock of a fragment, not from what anybody did with a
+    control of the page. Such a run carries the values of all controls at the time of the request.
+    While the page is drawn again, these may be old values. Taking them for choices would undo what
+    was just typed or undone. Every choice triggers a run of its own."""
     return bool(_fragments(_context()))
 
 

@@ -1,8 +1,8 @@
-"""Which page somebody had before them when they chose something, and what its controls showed.
+"""The page that a visitor saw at the time of a choice, and the values of its controls.
 
-A request holds the values of all controls of the page. Where it was sent before the answer to the
-last choice had come back, controls that follow from that choice (the slider beside the entry that
-was typed in) still hold what they showed before, which must not pass for a choice to go back. So
+A request holds the values of all controls of the page. If a choice is sent before the answer to the
+last one is back, dependent controls (the slider beside the typed entry) still hold their old
+values. These must not count as a choice to go back. So
 every page ends with its number in a hidden entry. A request says with it which page the browser had
 received as a whole, and a value that a control has shown since then is no choice.
 """
@@ -16,7 +16,7 @@ import streamlit as st
 NUMBER = "page-shown"
 _SHOWN = "shown-by-page"
 _MOST_PAGES = 50
-"""So many pages are remembered; a connection that is further behind counts as one that is up to date."""
+"""The number of remembered pages. A connection that is further behind counts as up to date."""
 
 
 def begin() -> None:

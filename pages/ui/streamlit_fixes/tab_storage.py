@@ -1,10 +1,10 @@
 """What Streamlit keeps of browser tabs: which are open, and copies of what closed ones have shown.
 
 Streamlit keeps its state of a tab that has gone for ``server.disconnectedSessionTTL`` seconds (120
-unless set). After that no one can come back to it, but Streamlit drops it only when another
-tab goes, and its main loop and the threads of scripts may hold it longer still, with copies of
-uploads and everything that callbacks of widgets refer to. It has no setting for that. So both are
-emptied here as soon as their time is over: what others still hold is a shell.
+unless set). After that nobody can come back to it. Streamlit drops it only when another tab closes.
+Its main loop and the threads of scripts may hold it longer, with copies of uploads and everything
+that callbacks of widgets refer to. It has no setting for that. Both are therefore emptied here as
+soon as their time is over; other owners then hold an empty shell.
 """
 
 from __future__ import annotations

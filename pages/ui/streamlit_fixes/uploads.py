@@ -2,7 +2,7 @@
 
 Streamlit's server reads an upload through Starlette's form parser, which moves files of more than
 1 MB to a temporary file on disk. Its documented limit, `MultiPartParser.spool_max_size`, is raised
-beyond the largest upload. Where a version knows no such limit, trying it shows that.
+beyond the largest upload. If a version has no such limit, a trial shows it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SPOOLING = Fix(
 _TRIED_BYTES = 2**21
 """Twice the limit that the parser has on its own."""
 _FRAMING_BYTES = 2**21
-"""What a form adds to its file, at most."""
+"""The most bytes that a form adds to its file."""
 
 
 def install() -> None:

@@ -73,7 +73,7 @@ def opened(state: Session, content: bytes, digest: str = "") -> Task[Subject]:
 
 
 def collection(state: Session, subject: Subject) -> Collection:
-    """What has been counted so far of a design."""
+    """The reports counted so far for a design."""
     found: Collection | None = state.results.get(_held(subject))
     return Collection.empty(subject.mechanism, subject.design) if found is None else found
 
@@ -86,7 +86,8 @@ def forget(state: Session, subject: Subject) -> None:
 def counting(
     state: Session, subject: Subject, adding: Callable[[Collection, Job], Collection] | None = None
 ) -> Task[None]:
-    """What adds to the collection of a design, one after the other: ``adding`` gets what there is and the job."""
+    """The steps that add to the collection of a design, in turn: ``adding`` gets the collection and
+    the job."""
 
     def work(job: Job) -> None:
         with suppress(Interrupted):  # then nothing of these files is counted
@@ -126,7 +127,7 @@ def add(state: Session, subject: Subject, content: bytes) -> None:
 def forged(
     mechanism: mechanisms.Mechanism, workload: workloads.Workload, cancel: Cancel
 ) -> collector.Manipulation | None:
-    """What forged reports can do to the answers, or to some of many; None once cancelled."""
+    """The effect of forged reports on the answers, or on a sample of many; None once cancelled."""
     with suppress(Interrupted):
         return collector.manipulation(mechanism, workload, verdicts.judged_queries(workload), cancel)
     return None

@@ -45,7 +45,8 @@ class Job:
     state: str = "queued"  # queued, running, done, cancelled, failed
     error: str = ""
     stopped: bool = False
-    """True if a person stopped it, who has not asked for it again. What the program cancels, no one waits for any more."""
+    """True if a person stopped it, who has not asked for it again. Nobody waits any more for jobs
+    that the program cancels."""
     lacked: bool = False
     """True if the page on screen goes without what this was to find, as it was stopped."""
     started: float = 0.0

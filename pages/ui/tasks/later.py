@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 class Later:
     """Values of the current design that may take long, by key. Made again whenever a page is drawn; where a page has several, each has a
-    ``part`` of its own. What is found, or stopped, for one page is so for all."""
+    ``part`` of its own. A result, or a stop by hand, counts for all pages."""
 
     def __init__(self, state: Session, part: str = ""):
         self._state, self._part = state, f"{PREFIX}{part}"
@@ -28,7 +28,8 @@ class Later:
 
     def value(self, key: object, title: str, quick: bool, compute: Callable[[Cancel], T], size: int = 0) -> T | None:
         """``compute(cancel)``, now where it is ``quick``; else None until it has been computed in the background. ValueError
-        with a sentence when it is not available. What was cancelled meanwhile is not kept: it may have been cut short."""
+        with a sentence when it is not available. The result of a job cancelled in the meantime is
+        not kept, because it may have been cut short."""
 
         def work(job: Job) -> T | None:
             found = compute(job.cancelled)

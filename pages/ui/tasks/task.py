@@ -15,8 +15,8 @@ DESIGN = ("epsilon", "questions", "data")
 
 
 def features(state: Session) -> dict[str, str]:
-    """What tells one design from another: its epsilon, and digests of its questions, its domain ("data") and its
-    people."""
+    """The features that distinguish designs: epsilon, and digests of the questions, the domain
+    ("data") and the people."""
     c, design = state.configuration, state.design()
     return {
         "epsilon": f"{c.epsilon_value:.15g}",
@@ -27,14 +27,15 @@ def features(state: Session) -> dict[str, str]:
 
 
 class Stopped(ValueError):
-    """What a page would show has been stopped by hand."""
+    """A visitor has stopped the work that the page would show."""
 
 
 @dataclass(frozen=True)
 class Task(Generic[T]):
     """One piece of work for a session. ``key`` identifies its inputs, ``title`` says what is being done; ``work`` returns what is
-    to be kept (None for nothing), ``size`` is how many bytes that holds, and ``expensive`` keeps it longest: see `Results`. ``of`` names
-    the `features` of the design that it depends on; the rest is told to others: see `Job`."""
+    to be kept (None for nothing), ``size`` is how many bytes that holds, and ``expensive`` keeps it
+    longest: see `Results`. ``of`` names the `features` of the design that the result depends on.
+    `Job` describes the rest."""
 
     state: Session
     key: str
@@ -50,7 +51,7 @@ class Task(Generic[T]):
 
     @property
     def result(self) -> T | None:
-        """What came of it, None until then."""
+        """The result; None until there is one."""
         return self.state.results.get(self.key)
 
     @property

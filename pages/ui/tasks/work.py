@@ -96,7 +96,7 @@ def fit(state: Session, name: str) -> Task[Fit]:
 
 
 def _features(state: Session, case: str) -> tuple[str, ...]:
-    """What a search depends on that is judged in this case: see `features`."""
+    """The features that a search in this case depends on: see `features`."""
     chosen = state.present.cases[case]
     return DESIGN if chosen.prior is None or chosen.uniform else (*DESIGN, "people")
 
@@ -112,7 +112,7 @@ def start_fit(state: Session, *names: str) -> None:
 
 
 def certificate(state: Session, case: str) -> Task[Proof]:
-    """What no mechanism can beat in this case, with its proof; the better of two is kept."""
+    """The proved limit of all mechanisms in this case. The better of two proofs is kept."""
     setting = state.setting
 
     def work(job: Job) -> Proof:
@@ -129,7 +129,7 @@ def certificate(state: Session, case: str) -> Task[Proof]:
 
 
 def proved(task: Task[Proof], nothing: float) -> Curve:
-    """What has been proved so far; ``nothing`` is the bound that says nothing."""
+    """The bounds proved so far; ``nothing`` is the trivial bound."""
     proof, job = task.result, task.job
     if proof is None:
         return ((0.0, nothing), *(job.progress or () if job is not None else ()))
@@ -183,7 +183,8 @@ def find_optima(state: Session) -> None:
 
 
 def sweep_options(state: Session, name: str) -> dict[str, Any]:
-    """What a mechanism of the design is built with at every point of a sweep or plan, besides what its name says. Fits there are cut
+    """Parameters of the design's mechanism at every point of a sweep or plan, besides those in its
+    name. Fits there are cut
     off by rounds."""
     spec, settings, options = library.spec(name), state.configuration.optimizer, state.present.parameters_for(name)
     if not spec.fitted:
@@ -246,7 +247,8 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
 
 
 def left_out_of_sizes(state: Session) -> pd.DataFrame:
-    """What a sweep over the size of the domain will leave out, as far as that is known before. ValueError with a sentence where
+    """The points that a sweep over the domain size will leave out, as far as this is known in
+    advance. ValueError with a sentence where
     the questions exist for their own types only."""
     design, names = state.setting, state.setting.side_by_side
     parameters = {name: sweep_options(state, name) for name in names}
@@ -267,7 +269,7 @@ class Question:
 
 
 def plan(state: Session, question: Question) -> Task[pd.DataFrame]:
-    """What is asked, mechanism by mechanism."""
+    """The questions, mechanism by mechanism."""
     workload, asked, fitted = state.setting.workload, asdict(question), _fitted(state, question.names)
     parameters = {name: sweep_options(state, name) for name in question.names}
     # At the epsilon of the design the bound is the one that every page shows.
@@ -326,7 +328,8 @@ class _Simulated:
     estimates: tuple[str, ...]
     facts: tuple[workloads.Fact, ...]
     inputs: list[Any]
-    """What trials depend on besides: actual probabilities, the people, and facts where there are any."""
+    """Further inputs of the trials: actual probabilities, the people, and facts if there are
+    any."""
 
     @classmethod
     def of(cls, state: Session, names: Sequence[str]) -> _Simulated:
