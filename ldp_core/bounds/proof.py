@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg
@@ -37,6 +38,17 @@ MARGINS = tuple(4.0**k for k in range(8))
 FEW_ROWS = 600
 
 
+Document = dict[str, Any]
+Arrays = dict[str, np.ndarray]
+"""What a proof is in a file: a document in JSON, and arrays by name; see `ldp_core.bounds.verify`."""
+KINDS: dict[tuple[str, str | None], type[Proof]] = {}
+"""The class that reads each kind of document: its ``kind``, and what it holds besides for this program."""
+BESIDES = ("merged", "intervals", "steps", "kinds", "blocks")
+OTHER_QUESTIONS = "it is about other questions than those of the design"
+NO_LONGER = "it is of a kind that this version does not check any more"
+NOTHING_TO_HOLD = "One of the groups of questions has no proved bound, so there is no proof to write."
+
+
 class Proof(ABC):
     """A lower bound ``value`` that its own stored numbers prove."""
 
@@ -45,6 +57,12 @@ class Proof(ABC):
     epsilon: float
     proves_by: ClassVar[str] = "signs and one factorisation of a matrix"
     """How the numbers prove the bound, in words for pages."""
+
+    file_kinds: ClassVar[tuple[tuple[str, str | None], ...]] = ()
+    """The kinds of documents that this class writes and reads."""
+
+    def __init_subclass__(cls) -> None:
+        KINDS.update(dict.fromkeys(cls.__dict__.get("file_kinds", ()), cls))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: lower bound {self.value:.6g}, epsilon {self.epsilon:g}, {self.workload!r}>"
@@ -69,9 +87,75 @@ class Proof(ABC):
         machine proves it, whatever the order of its sums; 0 if nothing is proven."""
         return max(0.0, self.proven() * (1 - MARGIN))
 
+    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
+        """What is proved, for the decimal number ``epsilon``, and the numbers that prove it.
+
+        ValueError, one sentence, for proofs that are not written to files.
+        """
+        raise ValueError(f"A {type(self).__name__} is not written to a file.")
+
+    @classmethod
+    def from_file(
+        cls,
+        document: Document,
+        data: Mapping[str, np.ndarray],
+        workload: Workload,
+        epsilon: float,
+        checked: Sequence[float] | None = None,
+    ) -> Proof:
+        """The proof in a document of one of `file_kinds`, about ``workload``, with value 0.
+
+        ``checked`` are the values of its parts where they are known. KeyError, TypeError or
+        ValueError for a document that holds no such proof.
+        """
+        raise ValueError(NO_LONGER)
+
+    def too_large_for_file(self) -> str | None:
+        """Why the proof is not written to a file, None where it is."""
+        return None
+
+    def mended(self, epsilon: str) -> Self:
+        """The proof with the least multipliers that pass where these are checked in exact fractions."""
+        return self
+
+    @property
+    def claimed(self) -> float:
+        """The bound on the scale of the types that the numbers in a file are about."""
+        return self.value
+
+    def claiming(self, value: float) -> Self:
+        """The proof with this bound as `claimed`."""
+        return replace(self, value=value)  # type: ignore[type-var]
+
+    @property
+    def parts_claimed(self) -> list[float]:
+        """The bounds of the parts, which are not in the files."""
+        return []
+
+    def _about(self, epsilon: str) -> Document:
+        return {"epsilon": epsilon, "types": int(self.workload.n)}
+
     @abstractmethod
     def proven(self) -> float:
         """The bound that the stored numbers prove, rounded down; -inf if none."""
+
+
+def from_file(
+    document: Document,
+    data: Mapping[str, np.ndarray],
+    workload: Workload,
+    epsilon: float,
+    checked: Sequence[float] | None = None,
+) -> Proof:
+    """The proof in a document of any kind, see `Proof.from_file`."""
+    held = {*document.get("proof", ()), *document.keys() & {"merged"}}
+    besides = next((name for name in BESIDES if name in held), None)
+    if held - {*BESIDES} or "three" in data:
+        raise ValueError(NO_LONGER)
+    reader = KINDS.get((document["kind"], besides))
+    if reader is None:
+        raise ValueError(OTHER_QUESTIONS)
+    return reader.from_file(document, data, workload, epsilon, checked)
 
 
 class QuotientProof(Proof):

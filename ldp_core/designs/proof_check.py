@@ -41,7 +41,7 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
         found = certificate_file.read(files, from_spec(options["workload"]), options["epsilon"])
     except ValueError as error:
         raise UnreadableTable(str(error)) from None
-    return {"claims": certificate_file.claims(found)}
+    return {"claims": found.parts_claimed}
 
 
 def _quick(files: Written) -> bool:

@@ -130,7 +130,7 @@ class ProvedDesign(Design):
         It takes as long as two checks of the proof, and no time where only files written ``before`` are asked for.
         """
         proof, epsilon = self.proof(case), self.configuration.epsilon
-        if proof is None or certificate_file.too_large(proof.certificate) or not proof.certificate.value > 0:
+        if proof is None or proof.certificate.too_large_for_file() or not proof.certificate.value > 0:
             return None
         found = proof.certificate
         key = ("written", self.certificate_key(case), found.value, type(found).__name__, epsilon)

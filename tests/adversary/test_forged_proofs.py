@@ -12,8 +12,8 @@ from ldp_core import analysis, bounds, mechanisms, optimize, workloads
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.proof import Proof
 from ldp_core.bounds.surveys.blocks import blocks_certificate
+from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.grouped import grouped, split
-from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.search import improved
 from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate

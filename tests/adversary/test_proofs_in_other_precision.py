@@ -8,7 +8,7 @@ import pytest
 
 from ldp_core import bounds, optimize, workloads
 from ldp_core.bounds.general.certificate import closed_form
-from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
+from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.search import improved
 from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate

@@ -18,13 +18,14 @@ from ldp_core.bounds.proof import exp_epsilon_minus_one
 from ldp_core.bounds.surveys import fibres
 from ldp_core.bounds.surveys.certificate import (
     SurveyCertificate,
+    closed_form,
     coefficients_aligned,
     coefficients_differing,
     coefficients_within,
     largest_ratio,
 )
 from ldp_core.bounds.surveys.relaxation import Relaxation, tracked
-from ldp_core.bounds.surveys.search import closed_form, improved
+from ldp_core.bounds.surveys.search import improved
 from ldp_core.bounds.surveys.traces import Traces
 from ldp_core.run import Budget
 

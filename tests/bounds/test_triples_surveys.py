@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ldp_core import bounds, optimize, workloads
-from ldp_core.bounds.surveys.search import closed_form
+from ldp_core.bounds.surveys.certificate import closed_form
 from ldp_core.bounds.triples import surveys
 from ldp_core.run import Budget, Interrupted
 from ldp_core.workloads import walsh_hadamard

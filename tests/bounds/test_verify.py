@@ -17,7 +17,7 @@ from test_rounding import FORGED, attains, exactly, proved_exactly
 from ldp_core import bounds, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
-from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
+from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.designs import certificate_file
 
@@ -162,8 +162,8 @@ def test_a_forgery_that_lives_off_rounding_is_refused():
 )
 def test_classes_prove_what_they_prove_in_rational_arithmetic_over_all_rows(workload, epsilon):
     found = symmetric_certificate(workload, float(epsilon))
-    found = certificate_file._mended(found, epsilon)
-    bound = verify.proven(*certificate_file._described(found, epsilon))
+    found = found.mended(epsilon)
+    bound = verify.proven(*found.to_file(epsilon))
     assert abs(bound / found.proven() - 1) < 1e-9
     assert bound <= exactly(found) * (1 + Fraction(1, 2**45))  # which takes epsilon for the float
 
@@ -177,9 +177,7 @@ def test_classes_prove_what_they_prove_in_rational_arithmetic_over_all_rows(work
 def test_shaken_classes_prove_no_more_than_rational_arithmetic_does(seed, noise, which):
     rng = np.random.default_rng(seed)
     workload = workloads.parity(3, 2)
-    document, arrays = certificate_file._described(
-        certificate_file._mended(symmetric_certificate(workload, 1.0), "1"), "1"
-    )
+    document, arrays = symmetric_certificate(workload, 1.0).mended("1").to_file("1")
     arrays[which] = arrays[which] * (1 + noise * rng.standard_normal(arrays[which].shape))
     bound = proven(document, arrays)
     # C and mu alone decide: over all rows, for the Gram matrix in the file.
@@ -208,7 +206,7 @@ def test_shaken_classes_prove_no_more_than_rational_arithmetic_does(seed, noise,
 def test_tables_prove_the_closed_form(epsilon):
     survey = workloads.survey([3, 4, 2, 1], ways=[(0, 1), (1, 2), (0, 3)], weights=[1.0, 0.3, 2.0])
     found = closed_form_of_survey(survey, float(epsilon))
-    document, arrays = certificate_file._described(found, epsilon)
+    document, arrays = found.to_file(epsilon)
     assert abs(verify.proven(document, arrays) / found.proven() - 1) < 1e-9
     assert abs(verify.own(document, arrays) / (survey.trace / survey.n) - 1) < 1e-12
     by_types = bounds.certificate(

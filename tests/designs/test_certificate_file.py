@@ -18,8 +18,8 @@ from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.best import survey_certificate
 from ldp_core.bounds.surveys.blocks import blocks_certificate
+from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.grouped import grouped
-from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.bounds.triples.certificate import improved
@@ -457,7 +457,7 @@ def test_every_field_counts(name):
 
 
 def test_what_is_not_written_says_why(monkeypatch):
-    monkeypatch.setattr(certificate_file, "MOST_MATRIX_TYPES", N - 1)
+    monkeypatch.setattr(bounds.general.certificate, "MOST_MATRIX_TYPES", N - 1)
     with pytest.raises(ValueError, match="for at most 5 types; there are 6"):
         certificate_file.write(proof("running totals"), "1")
     same, others = bounds.surveys.grouped.split(MIXED)

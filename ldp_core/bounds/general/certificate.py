@@ -51,7 +51,7 @@ loss with it: 7e-4 at epsilon 0.001 and 64 types.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -59,6 +59,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from ldp_core.bounds import verify
 from ldp_core.bounds.general import weighted
 from ldp_core.bounds.general.interior import Path
 from ldp_core.bounds.general.interior_start import NEAR, independent, starting_point
@@ -68,7 +69,10 @@ from ldp_core.bounds.proof import (
     ABOVE,
     LARGEST,
     NOTHING,
+    OTHER_QUESTIONS,
     UNDERFLOW,
+    Arrays,
+    Document,
     QuotientProof,
     U,
     exp_epsilon_minus_one,
@@ -79,7 +83,7 @@ from ldp_core.bounds.proof import (
 )
 from ldp_core.bounds.scales import average_variance
 from ldp_core.bounds.singular_values import centred_svd
-from ldp_core.limits import AT_ONCE_TYPES
+from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Check, Interrupted, unchecked
@@ -144,6 +148,55 @@ class Certificate(QuotientProof):
     def variance(self) -> float:
         """No epsilon-LDP mechanism has a smaller variance per user on average over ``prior``, nor for its worst type."""
         return max(0.0, average_variance(self.value, self.workload, self.prior))
+
+    file_kinds = (("general", None),)
+
+    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
+        n, below = self.workload.n, np.tril_indices(self.workload.n)
+        arrays: Arrays = {
+            "inverse": self.inverse[below],
+            "multipliers": self.multipliers,
+            "diagonal": self.diagonal,
+            "pairs": self.pairs[below],
+            "sizes": self.sizes,
+            "size_multipliers": self.size_multipliers,
+        }
+        if len(self.triples):
+            arrays |= {"triples": self.triples, "triple_multipliers": self.triple_multipliers}
+        even = np.array_equal(self.prior, np.full(n, 1 / n))
+        if not even:
+            arrays["prior"] = self.prior
+        G, asked = self.workload.gram_dense(), Document(gram="array", roundings=self.workload.gram_roundings)
+        for kind in verify.NAMED:
+            if np.array_equal(G, verify.gram({"types": n, "workload": {"gram": kind}}, {})):
+                asked = {"gram": kind}
+        if asked["gram"] == "array":
+            arrays["gram"] = G[below]
+        about = {"kind": "general", **self._about(epsilon), "workload": asked}
+        return {**about, "prior": "even" if even else "array"}, arrays
+
+    @classmethod
+    def from_file(
+        cls,
+        document: Document,
+        data: Mapping[str, np.ndarray],
+        workload: Workload,
+        epsilon: float,
+        checked: Sequence[float] | None = None,
+    ) -> Certificate:
+        n = workload.n
+        if n > MOST_MATRIX_TYPES:
+            raise ValueError(OTHER_QUESTIONS)
+        C, N = verify.square(data["inverse"], n), verify.square(data["pairs"], n)
+        prior = verify.people({**document, "types": n}, data)
+        mu, gamma, sizes, kappa = (data[name] for name in ("multipliers", "diagonal", "sizes", "size_multipliers"))
+        triples = data.get("triples", np.zeros((0, 7))), data.get("triple_multipliers", np.zeros(0))
+        return cls(workload, epsilon, prior, 0.0, C, mu, gamma, N, sizes, kappa, *triples)
+
+    def too_large_for_file(self) -> str | None:
+        if self.workload.n <= MOST_MATRIX_TYPES:
+            return None
+        return f"Certificates are written for at most {MOST_MATRIX_TYPES:,} types; there are {self.workload.n:,}."
 
     def _trace_and_total(self) -> tuple[float, float]:
         n, kinds = self.workload.n, (self.inverse, self.multipliers, self.diagonal, self.pairs)

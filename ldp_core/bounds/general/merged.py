@@ -16,17 +16,24 @@ those numbers and r is larger than the true one by a share of 3 u at most, it ho
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ldp_core.bounds.general.certificate import Certificate
-from ldp_core.bounds.proof import Proof, U
+from ldp_core.bounds.proof import OTHER_QUESTIONS, Arrays, Document, Proof, U
 from ldp_core.workloads import Workload
 from ldp_core.workloads.merging import merged
 
 MERGED_TYPES = 512
 """Most merged types: this number takes seconds."""
+
+MEANING = (
+    "The {few} types are those that the questions tell apart, of as many combinations of values as the number beside this; people are spread over "
+    "them by the shares of the combinations that they are. No mechanism for the combinations does better, on average over these."
+)
+"""What a file says of them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +45,35 @@ class MergedCertificate(Proof):
     epsilon: float
     value: float
     types: Certificate
+
+    file_kinds = (("general", "merged"),)
+
+    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
+        document, arrays = self.types.to_file(epsilon)
+        meaning = MEANING.format(few=self.types.workload.n)
+        return {**document, "merged": {"types": int(self.workload.n), "meaning": meaning}}, arrays
+
+    @classmethod
+    def from_file(
+        cls,
+        document: Document,
+        data: Mapping[str, np.ndarray],
+        workload: Workload,
+        epsilon: float,
+        checked: Sequence[float] | None = None,
+    ) -> MergedCertificate:
+        few = merged(workload, MERGED_TYPES)
+        if few is None:
+            raise ValueError(OTHER_QUESTIONS)
+        return cls(workload, epsilon, 0.0, Certificate.from_file(document, data, few.queries, epsilon))
+
+    @property
+    def claimed(self) -> float:
+        return self.types.value
+
+    def claiming(self, value: float) -> MergedCertificate:
+        types = replace(self.types, value=value)
+        return replace(self, types=types, value=scaled(self.workload, types))
 
     def proven(self) -> float:
         """The bound that the proof for merged types comes to, rounded down; -inf if it is none, or about other questions or people."""

@@ -16,9 +16,9 @@ from dataclasses import replace
 from ldp_core.bounds.proof import Proof
 from ldp_core.bounds.surveys import singles
 from ldp_core.bounds.surveys.blocks import BlocksCertificate, blocks_certificate
-from ldp_core.bounds.surveys.certificate import SurveyCertificate
+from ldp_core.bounds.surveys.certificate import SurveyCertificate, closed_form
 from ldp_core.bounds.surveys.grouped import GroupedCertificate, grouped, split
-from ldp_core.bounds.surveys.search import closed_form, improved
+from ldp_core.bounds.surveys.search import improved
 from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
 from ldp_core.bounds.triples import surveys as triples

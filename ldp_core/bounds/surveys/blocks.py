@@ -20,16 +20,17 @@ Being small beside the largest eigenvalue, r costs the small ones most, and thes
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.proof import ABOVE, MARGIN, Proof, U, exp_epsilon_minus_one
+from ldp_core.bounds.proof import ABOVE, MARGIN, Arrays, Document, Proof, U, exp_epsilon_minus_one
 from ldp_core.bounds.survey_blocks import GramBlock, parts_of
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
-from ldp_core.workloads import Survey
+from ldp_core.workloads import Survey, Workload
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +45,34 @@ class BlocksCertificate(Proof):
     epsilon: float
     value: float
     plain: GroupedCertificate
+
+    file_kinds = (("parts", "blocks"),)
+
+    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
+        document, arrays = self.plain.to_file(epsilon)
+        return {**document, "proof": {"blocks": True}}, arrays
+
+    @classmethod
+    def from_file(
+        cls,
+        document: Document,
+        data: Mapping[str, np.ndarray],
+        workload: Workload,
+        epsilon: float,
+        checked: Sequence[float] | None = None,
+    ) -> BlocksCertificate:
+        plain = GroupedCertificate.from_file(document, data, workload, epsilon, checked)
+        return cls(plain.workload, epsilon, 0.0, plain)
+
+    def too_large_for_file(self) -> str | None:
+        return self.plain.too_large_for_file()
+
+    def mended(self, epsilon: str) -> BlocksCertificate:
+        return replace(self, plain=self.plain.mended(epsilon))
+
+    @property
+    def parts_claimed(self) -> list[float]:
+        return self.plain.parts_claimed
 
     def proven(self) -> float:
         return proved(self.workload, self.epsilon)

@@ -45,16 +45,30 @@ g_A / n is taken from the workload, off by `Workload.gram_roundings`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, LARGEST, SMALLEST, Proof, U, exp_epsilon_minus_one, magnitudes_fit
+from ldp_core.bounds import verify
+from ldp_core.bounds.proof import (
+    ABOVE,
+    LARGEST,
+    OTHER_QUESTIONS,
+    SMALLEST,
+    Arrays,
+    Document,
+    Proof,
+    U,
+    exp_epsilon_minus_one,
+    magnitudes_fit,
+)
 from ldp_core.bounds.surveys import fibres
 from ldp_core.bounds.surveys.traces import Kinds, Traces
-from ldp_core.workloads import Survey
+from ldp_core.workloads import Histogram, Survey, Workload
+from ldp_core.workloads.surveys import eigenvalues
 
 _MOST_CELLS = 5_000
 _MOST_INEQUALITIES = 2_000
@@ -69,6 +83,11 @@ WIDE = 24
 LEAST = 1e-3
 # On intervals that are shorter than this share of their end, a ratio is taken for no better than its parts.
 SHORT = 1e-7
+
+
+IN_FILES = ("weights", "differing", "within", "slopes", "ends", "differing_multipliers", "within_multipliers")
+ALIGNED_IN_FILES = ("aligned", "aligned_multipliers")
+"""Only in files where there are any: older files have none."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,6 +116,38 @@ class SurveyCertificate(Proof):
     differing_multipliers: np.ndarray
     within_multipliers: np.ndarray
     aligned_multipliers: np.ndarray
+
+    file_kinds = (("tables", None), ("tables", "kinds"))
+
+    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
+        about = tables_about(self.workload, self._about(epsilon))
+        if np.all(self.weights == 1) and not any(map(len, (self.differing, self.slopes, self.aligned))):
+            return about, {}
+        names = (*IN_FILES, *(ALIGNED_IN_FILES if len(self.aligned) else ()))
+        arrays = {name: np.asarray(getattr(self, name), dtype=float) for name in names}
+        return {**about, "proof": {"kinds": [list(kind) for kind in self.kinds]}}, arrays
+
+    @classmethod
+    def from_file(
+        cls,
+        document: Document,
+        data: Mapping[str, np.ndarray],
+        workload: Workload,
+        epsilon: float,
+        checked: Sequence[float] | None = None,
+    ) -> SurveyCertificate:
+        survey = survey_of(workload)
+        if "proof" not in document:
+            return closed_form(survey, epsilon)
+        kinds = tuple(tuple(map(int, kind)) for kind in document["proof"]["kinds"])
+        weights, differing, within, slopes, ends, N, kappa = (data[name] for name in IN_FILES)
+        none = np.zeros((len(N), 0))
+        aligned, nu = data.get("aligned", np.zeros((0, 2 * len(kinds)))), data.get("aligned_multipliers", none)
+        most = max(survey.shape) * len(survey.shape)
+        if any(np.any(np.abs(array) > most) for array in (differing, within, aligned)):
+            raise ValueError("it counts columns that there are not")
+        sets, pairs = (differing.astype(np.int64), within.astype(np.int64)), aligned.astype(np.int64)
+        return cls(survey, epsilon, 0.0, weights, kinds, *sets, slopes, pairs, ends, N, kappa, nu)
 
     def proven(self) -> float:
         """The bound that the stored numbers prove, rounded down; -inf if none."""
@@ -196,6 +247,36 @@ class SurveyCertificate(Proof):
             own = used[values == size]
             found[:, own] = fibres.largest(int(size), grid, self.slopes[own])
         return found
+
+
+def closed_form(survey: Survey, epsilon: float) -> SurveyCertificate:
+    """The bound without inequalities: ``g_0 + (sum_A dim_A sqrt(g_A))^2 / sinh(epsilon / 2)^2``."""
+    none, ends = np.zeros(0), np.array([0.0, 1.0])
+    weights, multipliers = np.ones(len(survey.components.sets)), np.zeros((1, 0))
+    differing, within = np.zeros((0, 1), dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
+    inequalities = (differing, within, none, within)
+    found = SurveyCertificate(survey, epsilon, 0.0, weights, (), *inequalities, ends, *[multipliers] * 3)
+    return replace(found, value=found.claim())
+
+
+def survey_of(workload: Workload) -> Survey:
+    """The survey that a document of tables is about; ValueError where the questions are none."""
+    if workload.survey is None:
+        raise ValueError(OTHER_QUESTIONS)
+    return workload.survey
+
+
+def tables_about(survey: Survey, about: Document) -> Document:
+    """A document of the questions of a survey that treat the values of each attribute alike."""
+    groups = []
+    for group in survey.groups:
+        one: Document = {"columns": list(group.attributes), "weight": float(group.weight)}
+        if not isinstance(group.base, Histogram):
+            values = eigenvalues(group.base, [survey.shape[i] for i in group.attributes]) or {}
+            places = verify.subsets(tuple(range(len(group.attributes))))
+            one["eigenvalues"] = [float(values.get(members, 0.0)) for members in places]
+        groups.append(one)
+    return {"kind": "tables", **about, "workload": {"gram": "tables", "sizes": list(survey.shape), "groups": groups}}
 
 
 def _largest_multiple(fixed: np.ndarray, rising: np.ndarray, owner: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -9,14 +9,16 @@ part, a survey of their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import SMALLEST, Proof, U
-from ldp_core.workloads import Survey
+from ldp_core.bounds import verify
+from ldp_core.bounds.proof import NOTHING_TO_HOLD, OTHER_QUESTIONS, SMALLEST, Arrays, Document, Proof, U, from_file
+from ldp_core.bounds.surveys.certificate import survey_of
+from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.surveys import Group, eigenvalues
 
 
@@ -35,6 +37,64 @@ class GroupedCertificate(Proof):
     value: float
     alike: Proof | None
     others: tuple[Proof | None, ...]
+
+    file_kinds = (("parts", None),)
+
+    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
+        same, others = split(self.workload)
+        every = list(range(len(self.workload.shape)))
+        proofs = [] if same is None else [(every, 1.0, _there(self.alike))]
+        for group, proof in zip(others, self.others, strict=True):
+            proofs.append((list(group.attributes), float(group.weight), _there(proof)))
+        numbers, arrays, parts = dict[int, tuple[int, Document]](), Arrays(), []
+        for columns, weight, proof in proofs:
+            if id(proof) not in numbers:
+                number = len(numbers)
+                document, own = proof.to_file(epsilon)
+                numbers[id(proof)] = number, document
+                arrays.update({f"{number}.{name}": array for name, array in own.items()})
+            number, document = numbers[id(proof)]
+            parts.append({**document, "columns": columns, "weight": weight, "arrays": number})
+        workload = {"gram": "parts", "sizes": list(self.workload.shape)}
+        return {"kind": "parts", **self._about(epsilon), "workload": workload, "parts": parts}, arrays
+
+    @classmethod
+    def from_file(
+        cls,
+        document: Document,
+        data: Mapping[str, np.ndarray],
+        workload: Workload,
+        epsilon: float,
+        checked: Sequence[float] | None = None,
+    ) -> GroupedCertificate:
+        survey = survey_of(workload)
+        same, others = split(survey)
+        bases = [*([] if same is None else [same]), *(group.base for group in others)]
+        known, found = dict[int, Proof](), list[Proof]()
+        for base, (part, own) in zip(bases, verify.own_parts(document, data), strict=True):
+            number = part["arrays"]
+            if number not in known:
+                proof = from_file(dict(part), own, base, epsilon)
+                known[number] = proof.claiming(proof.claim() if checked is None else checked[len(known)])
+            if known[number].workload.digest != base.digest:
+                raise ValueError(OTHER_QUESTIONS)
+            found.append(known[number])
+        alike, rest = (None, found) if same is None else (found[0], found[1:])
+        return cls(survey, epsilon, 0.0, alike, tuple(rest))
+
+    def too_large_for_file(self) -> str | None:
+        if any(part is None for part in self.others):
+            return NOTHING_TO_HOLD
+        return next((reason for part in self.others if (reason := _there(part).too_large_for_file())), None)
+
+    def mended(self, epsilon: str) -> GroupedCertificate:
+        known = {id(part): _there(part).mended(epsilon) for part in self.others}
+        return replace(self, others=tuple(known[id(part)] for part in self.others))
+
+    @property
+    def parts_claimed(self) -> list[float]:
+        every = (self.alike, *self.others)
+        return list({id(part): part.value for part in every if part is not None}.values())
 
     def proven(self) -> float:
         """The bound that the parts prove, rounded down; -inf if none."""
@@ -56,6 +116,12 @@ class GroupedCertificate(Proof):
 
     def _proves(self, proof: Proof, digest: str) -> bool:
         return proof.workload.digest == digest and proof.epsilon >= self.epsilon and proof.verify()
+
+
+def _there(proof: Proof | None) -> Proof:
+    if proof is None:
+        raise ValueError(NOTHING_TO_HOLD)
+    return proof
 
 
 def _even(proof: Proof) -> bool:

@@ -36,15 +36,6 @@ FIRST_TURNS = 3
 LAST = 0.7
 
 
-def closed_form(survey: Survey, epsilon: float) -> SurveyCertificate:
-    """The bound without inequalities: ``g_0 + (sum_A dim_A sqrt(g_A))^2 / sinh(epsilon / 2)^2``."""
-    none, ends = np.zeros(0), np.array([0.0, 1.0])
-    weights, multipliers = np.ones(len(survey.components.sets)), np.zeros((1, 0))
-    differing, within = np.zeros((0, 1), dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
-    inequalities = (differing, within, none, within)
-    return _proven(SurveyCertificate(survey, epsilon, 0.0, weights, (), *inequalities, ends, *[multipliers] * 3))
-
-
 def _proven(found: SurveyCertificate) -> SurveyCertificate:
     return replace(found, value=found.claim())
 

@@ -22,16 +22,16 @@ From 0 to 1/N, ``W_i <= (n_i - 1) s^2`` may be better. F(1 - s) = F(s). Derived 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import MARGIN, Proof, exp_epsilon_minus_one, magnitudes_fit
-from ldp_core.bounds.surveys.certificate import bound, largest_ratio
+from ldp_core.bounds.proof import MARGIN, Arrays, Document, Proof, exp_epsilon_minus_one, magnitudes_fit
+from ldp_core.bounds.surveys.certificate import bound, largest_ratio, survey_of, tables_about
 from ldp_core.run import Check, unchecked
-from ldp_core.workloads import Survey
+from ldp_core.workloads import Survey, Workload
 
 _MOST_VALUES = 32
 _MOST_ATTRIBUTES = 100
@@ -69,6 +69,23 @@ class SinglesCertificate(Proof):
     value: float
     weights: np.ndarray
     steps: int
+
+    file_kinds = (("tables", "steps"),)
+
+    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
+        about = tables_about(self.workload, self._about(epsilon))
+        return {**about, "proof": {"steps": int(self.steps)}}, {"weights": np.asarray(self.weights, dtype=float)}
+
+    @classmethod
+    def from_file(
+        cls,
+        document: Document,
+        data: Mapping[str, np.ndarray],
+        workload: Workload,
+        epsilon: float,
+        checked: Sequence[float] | None = None,
+    ) -> SinglesCertificate:
+        return cls(survey_of(workload), epsilon, 0.0, data["weights"], int(document["proof"]["steps"]))
 
     def proven(self) -> float:
         fits_grid = 2 <= self.steps <= _MOST_STEPS and self.steps % 2 == 0

@@ -15,17 +15,21 @@ so off by as many u times the sum of their absolute values.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
+from ldp_core.bounds import verify
 from ldp_core.bounds.general.whole import Cut, averaged
 from ldp_core.bounds.proof import (
     ABOVE,
     LARGEST,
     NOTHING,
     UNDERFLOW,
+    Arrays,
+    Document,
     QuotientProof,
     U,
     exp_epsilon_minus_one,
@@ -79,6 +83,53 @@ class SymmetricCertificate(AlikeProof):
     pairs: np.ndarray
     cuts: tuple[Cut, ...]
     cut_multipliers: np.ndarray
+
+    file_kinds = (("classes", None),)
+
+    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
+        scheme = self.workload.symmetry_group.scheme
+        if scheme is None:
+            raise ValueError("the questions do not treat all types alike")
+        arrays: Arrays = {
+            "gram": scheme.by_class(self.workload.gram_column),
+            "inverse": self.inverse,
+            "pairs": self.pairs,
+            "cut_multipliers": self.cut_multipliers,
+            "floors": np.array([cut.floor for cut in self.cuts]),
+            **{f"cut{k}": np.asarray(cut.weights, dtype=float) for k, cut in enumerate(self.cuts)},
+            "diagonal": np.array([self.diagonal]),
+            "multiplier": np.array([self.multiplier]),
+        }
+        bits = scheme.classes - 1 if scheme.binary else 0
+        return {"kind": "classes", **self._about(epsilon), "workload": {"gram": "classes", "bits": bits}}, arrays
+
+    @classmethod
+    def from_file(
+        cls,
+        document: Document,
+        data: Mapping[str, np.ndarray],
+        workload: Workload,
+        epsilon: float,
+        checked: Sequence[float] | None = None,
+    ) -> SymmetricCertificate:
+        cuts = tuple(Cut(data[f"cut{k}"], float(floor)) for k, floor in enumerate(data["floors"]))
+        mu, gamma = float(data["multiplier"][0]), float(data["diagonal"][0])
+        C, N, kappa = (data[name] for name in ("inverse", "pairs", "cut_multipliers"))
+        return cls(workload, epsilon, 0.0, C, mu, gamma, N, cuts, kappa)
+
+    def mended(self, epsilon: str) -> SymmetricCertificate:
+        """With the least gamma, and then the least mu, that pass in exact fractions."""
+        D = verify.exp_epsilon_minus_one(epsilon)
+        n, _, _, _, X, taken, linear, constant = verify.terms(*self.to_file(epsilon), D)
+        gamma = -verify.below(-max(x + t for x, t in zip(X[1:], taken[1:], strict=True)))
+        # With u = n mu - X_0 the matrix that remains is [[n u - constant, sqrt n (u + e)], [., u + f]]:
+        # its determinant is linear in u.
+        e, f = -(D * Fraction(gamma) + linear) / 2, Fraction(gamma) - taken[0]
+        rises = n * f - constant - 2 * n * e
+        if not rises > 0:
+            raise ValueError("The certificate proves nothing yet.")
+        least = max((constant * f + n * e**2) / rises, constant / n, -f)
+        return replace(self, diagonal=gamma, multiplier=-verify.below(-(least + X[0]) / n))
 
     def _trace_and_total(self) -> tuple[float, float]:
         scheme = self.workload.symmetry_group.scheme

@@ -14,13 +14,23 @@ Multipliers ``mu_i = (X_0 + ratio) / n`` then meet the condition of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, NOTHING, UNDERFLOW, U, exp_epsilon_minus_one, magnitudes_fit, repair
+from ldp_core.bounds.proof import (
+    ABOVE,
+    NOTHING,
+    UNDERFLOW,
+    Arrays,
+    Document,
+    U,
+    exp_epsilon_minus_one,
+    magnitudes_fit,
+    repair,
+)
 from ldp_core.bounds.symmetric.certificate import AlikeProof, SymmetricCertificate
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.search import TriplesSearch
@@ -47,6 +57,27 @@ class TripleCertificate(AlikeProof):
     value: float
     duals: Duals
     plain: SymmetricCertificate
+
+    file_kinds = (("classes", "intervals"),)
+
+    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
+        document, arrays = self.plain.to_file(epsilon)
+        return {**document, "proof": {"intervals": len(self.duals.values)}}, arrays | self.duals.to_file()
+
+    @classmethod
+    def from_file(
+        cls,
+        document: Document,
+        data: Mapping[str, np.ndarray],
+        workload: Workload,
+        epsilon: float,
+        checked: Sequence[float] | None = None,
+    ) -> TripleCertificate:
+        plain = SymmetricCertificate.from_file(document, data, workload, epsilon)
+        return cls(workload, epsilon, 0.0, Duals.from_file(data), plain)
+
+    def mended(self, epsilon: str) -> TripleCertificate:
+        return replace(self, plain=self.plain.mended(epsilon))
 
     def _trace_and_total(self) -> tuple[float, float]:
         scheme = self.workload.symmetry_group.scheme

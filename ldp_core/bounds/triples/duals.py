@@ -30,11 +30,12 @@ taken off each coefficient.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, UNDERFLOW, U, exp_epsilon_minus_one, magnitudes_fit
+from ldp_core.bounds.proof import ABOVE, UNDERFLOW, Arrays, U, exp_epsilon_minus_one, magnitudes_fit
 from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.moments import COUNTED_RECORDS, Moments, known_of, moments
 
@@ -63,6 +64,15 @@ class Duals:
     cuts: np.ndarray
     through: np.ndarray
     windows: np.ndarray
+
+    def to_file(self) -> Arrays:
+        """The arrays by the names that they have in a file."""
+        return {f"triples_{field.name}": np.asarray(getattr(self, field.name), dtype=float) for field in fields(self)}
+
+    @classmethod
+    def from_file(cls, data: Mapping[str, np.ndarray]) -> Duals:
+        """The numbers in a file, see `to_file`."""
+        return cls(**{field.name: data[f"triples_{field.name}"] for field in fields(cls)})
 
     @property
     def length(self) -> int:

@@ -6,21 +6,21 @@ all sets of l attributes is at least that of those asked about.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import Proof
-from ldp_core.bounds.surveys.certificate import bound
+from ldp_core.bounds.proof import Arrays, Document, Proof
+from ldp_core.bounds.surveys.certificate import bound, survey_of, tables_about
 from ldp_core.bounds.triples.certificate import FEWEST_BITS, HIGHEST_DEGREE
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.moments import known_of
 from ldp_core.bounds.triples.search import TriplesSearch
 from ldp_core.privacy import exp_epsilon
 from ldp_core.run import Check, unchecked
-from ldp_core.workloads import Survey
+from ldp_core.workloads import Survey, Workload
 
 MANY = 10
 """A solution takes seconds for more attributes of three values or more."""
@@ -37,6 +37,23 @@ class TripleSurveyCertificate(Proof):
     epsilon: float
     value: float
     duals: Duals
+
+    file_kinds = (("tables", "intervals"),)
+
+    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
+        about = tables_about(self.workload, self._about(epsilon))
+        return {**about, "proof": {"intervals": len(self.duals.values)}}, self.duals.to_file()
+
+    @classmethod
+    def from_file(
+        cls,
+        document: Document,
+        data: Mapping[str, np.ndarray],
+        workload: Workload,
+        epsilon: float,
+        checked: Sequence[float] | None = None,
+    ) -> TripleSurveyCertificate:
+        return cls(survey_of(workload), epsilon, 0.0, Duals.from_file(data))
 
     def proven(self) -> float:
         if not fits(self.workload) or np.shape(self.duals.weights) != (length(self.workload),):

@@ -19,8 +19,8 @@ import numpy as np
 from ldp_core import workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
+from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.grouped import grouped, split
-from ldp_core.bounds.surveys.search import closed_form as closed_form_of_survey
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.designs import certificate_file
 from ldp_core.workloads import Prefix, Survey
