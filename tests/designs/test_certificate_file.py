@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import typing
 import zipfile
 from contextlib import suppress
 from dataclasses import replace
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from ldp_core import bounds, limits, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
+from ldp_core.bounds.proof import KINDS as REGISTRY
 from ldp_core.bounds.surveys.best import survey_certificate
 from ldp_core.bounds.surveys.blocks import blocks_certificate
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
@@ -138,6 +140,15 @@ def test_a_proof_comes_back_from_its_files_and_the_script_agrees(kind):
         assert abs(value / proved - 1) < 1e-6
     else:
         assert document["value"] < document["stronger"]["value"] <= found.value
+
+
+def test_every_class_of_certificates_reads_the_files_that_it_writes():
+    """One registry by kind: no class without a kind, and each kind has its own class."""
+    registered = {kind for cls in typing.get_args(bounds.AnyCertificate) for kind in cls.file_kinds}
+    assert set(REGISTRY) == registered
+    assert (
+        set(REGISTRY.values()) == set(typing.get_args(bounds.AnyCertificate)) == {type(proof(name)) for name in KINDS}
+    )
 
 
 def test_what_a_script_cannot_check_is_said_in_the_file():
