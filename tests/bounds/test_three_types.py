@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from ldp_core import bounds, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.three_types import CENTRED, JOINT, Cuts, violated
-from ldp_core.designs import certificate_file
 from ldp_core.optimize import exact
 
 N = 7
@@ -103,7 +102,7 @@ FORGED = {
 def proven_by_the_script(certificate):
     """What the script takes as proven; 0 where it refuses."""
     try:
-        return verify.proven(*certificate_file._described(certificate, "1"))
+        return verify.proven(*certificate.to_file("1"))
     except ValueError:
         return 0.0
 
