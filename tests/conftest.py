@@ -1,4 +1,5 @@
-"""For all tests: nothing is decided by how fast the machine is, and the same examples are tried everywhere."""
+"""Settings of all tests: nothing depends on the speed of the machine, and the same examples are
+tried everywhere."""
 
 import atexit
 import gc
@@ -20,11 +21,12 @@ settings.register_profile("search", max_examples=100, **PATIENT)
 settings.load_profile("repeatable")
 
 SPREAD = 0.7
-"""Among so much of the other files those in a browser are spread."""
+"""Tests in a browser are spread among the others."""
 
 
 def pytest_configure(config):
-    """Of two processes one reads the tests from the end: each finds half of them compiled by the other."""
+    """One of two processes reads the tests from the end: each finds half of them compiled by the
+    other."""
     if getattr(config, "workerinput", {}).get("workerid") == "gw1" and config.args == config.getini("testpaths"):
         files = (path for path in Path(__file__).parent.iterdir() if path.is_dir() or path.match("test_*.py"))
         config.args = [str(path) for path in sorted(files, reverse=True) if path.name != "__pycache__"]
@@ -46,8 +48,8 @@ def pytest_collection_modifyitems(items):
 
 
 def leave_repetitions(items):
-    """Of tests marked ``crossed``, only so many cases stay by default that each value of each parameter comes up, along the diagonal
-    of their product; the others become slow."""
+    """Tests marked ``crossed`` keep by default only as many cases as cover each value of each
+    parameter, along the diagonal of their product; the others become slow."""
     crossed = defaultdict(list)
     for item in items:
         if item.get_closest_marker("crossed") and not item.get_closest_marker("slow"):
@@ -65,7 +67,8 @@ def leave_repetitions(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What is loaded to collect the tests stays until the end: no use looking through it for garbage, then or later."""
+    """Objects loaded to collect the tests stay until the end: searching them for garbage is
+    useless, then or later."""
     gc.disable()
     try:
         return (yield)

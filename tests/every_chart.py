@@ -233,4 +233,5 @@ def _panels():
 
 
 FAMILIES = {"inputs": _inputs, "costs": _costs, "simulated": _simulated, "theory": _theory, "papers": _panels}
-"""What draws each chart of a family from a look, by the chart's name: what the charts show is worked out when the family is first drawn."""
+"""Draws each chart of a family from a look, by the chart's name; the data of the charts are
+computed when the family is first drawn."""

@@ -53,7 +53,7 @@ def test_covariance_standard_errors_and_profile_agree(name, maker, n, epsilon, d
     C, W = mechanism.covariance(counts), workload.matrix
     assert pytest.approx(C.T, rel=1e-6, abs=1e-6) == C
     expected = np.sqrt(np.maximum(np.diag(W @ C @ W.T), 0))
-    # A total that is known exactly has variance 0, of which rounding leaves the root of 1e-16 of the others.
+    # A total that is known exactly has variance 0; rounding leaves the root of 1e-16 of the others.
     noise = 1e-6 * (1 + np.sqrt(np.abs(C).sum()))
     errors = analysis.standard_errors(mechanism, workload, counts)
     assert errors == pytest.approx(expected, rel=1e-6, abs=noise)

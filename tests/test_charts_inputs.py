@@ -339,7 +339,7 @@ def test_long_names_do_not_make_a_large_picture():
     assert size(charts.workload_matrix(workload, ["\N{GRINNING FACE}" * 400] * 600)) < LIMIT
 
 
-# --- which queries err --------------------------------------------------------------------------------------------
+# --- the queries with the largest errors -------------------------------------------------------
 
 
 @pytest.mark.parametrize("look", LOOKS)

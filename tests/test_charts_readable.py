@@ -1,4 +1,5 @@
-"""Every chart can be read: words off the marks and the buttons, series told apart without colour, no lines between categories."""
+"""Every chart can be read: words off the marks and the buttons, series distinguished without
+colour, no lines between categories."""
 
 from itertools import combinations
 

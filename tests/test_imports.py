@@ -171,8 +171,9 @@ def test_what_the_package_advertises_is_there_and_nothing_else():
 
 @pytest.mark.slow
 def test_each_part_can_be_the_first_one_asked_for():
-    """In a process of its own, forked after the packages it needs, so that no order of imports is taken for granted. It follows from
-    imports that run one way, which `test_no_file_imports_the_app_and_imports_run_one_way` sees."""
+    """A separate process, forked after the packages it needs, so that no order of imports is
+    assumed. It follows from imports that run one way, which
+    `test_no_file_imports_the_app_and_imports_run_one_way` sees."""
     program = """
 import os, sys
 import numpy, pandas, plotly.graph_objects, pydantic, pyarrow, scipy.optimize, scipy.stats

@@ -1,4 +1,4 @@
-"""What a notebook shows of the main objects, and what it answers to a name that does not exist."""
+"""The display of the main objects in a notebook, and the answer to a name that does not exist."""
 
 import base64
 import re

@@ -1,4 +1,4 @@
-"""What the README shows runs, and what it names is there."""
+"""The examples of the README run, and the things that it names exist."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What long work may take and tells: limits, cancelling, rounds, and the loop of the optimisers."""
+"""Limits and reports of long work: time, cancelling, rounds, and the loop of the optimisers."""
 
 import threading
 

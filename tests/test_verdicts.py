@@ -112,8 +112,8 @@ def test_answers_count_from_the_nearer_end_and_those_of_nobody_and_everybody_do_
 
 @pytest.mark.parametrize("tail", [0, 60, 600])
 def test_a_long_tail_hardly_changes_how_many_users_a_typical_answer_takes(tail):
-    """Answers of next to nobody make a typical answer smaller, and as much smaller the error that a typical query may have: what
-    counts is the sum of squares, which they leave as it is."""
+    """Answers of next to no one make a typical answer smaller, and the allowed error of a typical
+    query by as much. The sum of squares counts, and they leave it as it is."""
     people = np.array([200_000, 300_000, 300_000, 200_000] + [1] * tail)
     workload = workloads.histogram(len(people))
     found = verdicts.suggest(workload, people)

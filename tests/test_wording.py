@@ -42,7 +42,7 @@ def test_significant_digits(value, text):
 
 
 def number(text):
-    """What a number as people write it stands for."""
+    """The value of a number as people write it."""
     digits, _, power = text.replace(",", "").replace("\N{NO-BREAK SPACE}", "").partition("×10")
     return float(f"{digits}e{power.translate(str.maketrans('⁻⁰¹²³⁴⁵⁶⁷⁸⁹', '-0123456789')) or 0}")
 

@@ -149,7 +149,8 @@ def matrix(rng: random.Random, look: int) -> tuple[dict[str, Any], str]:
 
 
 def with_own(rng: random.Random, document: dict[str, Any]) -> dict[str, Any]:
-    """The document with matrices of somebody's own, one of which it may use, or with the name of one that it does not hold."""
+    """The document with supplied matrices, of which it may use one, or with the name of a matrix
+    that it does not hold."""
     held = [matrix(rng, look) for look in range(1, rng.choice([2, 2, 2, 3, 8]))]
     named = rng.choice([*(called for _, called in held)] * 9 + ["own(name=Ours, look=1, matrix=" + "0" * 32 + ")"])
     used = [{}, {"compared": [*document["compared"], named]}, {"mechanism": {"name": named, "parameters": {}}}]
@@ -158,7 +159,8 @@ def with_own(rng: random.Random, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def document(rng: random.Random) -> dict[str, Any]:
-    """A document of the present version that is valid in all but perhaps how its parts fit one another."""
+    """A document of the present version that is valid, except perhaps in how its parts fit
+    together."""
     made = _document(rng)
     return with_own(rng, made) if rng.random() < 0.2 else made
 

@@ -41,7 +41,7 @@ def exceeds(mechanism) -> str | None:
 
 
 def ratios(mechanism):
-    """Pairs of what is drawn and the largest odds (a Fraction) by which it tells two types apart."""
+    """Pairs of a drawn value and the largest odds (a Fraction) by which it distinguishes two types."""
     if isinstance(mechanism, HierarchicalTree):
         for oracle in mechanism.oracles:
             yield from ratios(oracle)
@@ -101,8 +101,8 @@ def _laplace(mechanism) -> Fraction:
 
 
 def _rejection(mechanism) -> Fraction:
-    """Draws are sent with chances in [e^-c, e^c]/2 for the band c, whose odds are e^2c; equally many send nothing, as all
-    vectors have one length (as far as floating point tells)."""
+    """Draws are sent with chances in [e^-c, e^c]/2 for the band c, whose odds are e^2c. All types
+    send nothing equally often, as all vectors have one length (up to rounding)."""
     lengths = (mechanism.vectors**2).sum(axis=0)
     assert np.ptp(lengths) <= 1e-9 * lengths.max()
     band = 2 * Fraction(mechanism.acceptance.band)

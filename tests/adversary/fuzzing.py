@@ -1,4 +1,5 @@
-"""What an adversary's inputs may do: be refused in one clear sentence, or be accepted; write, call and reach nothing.
+"""The allowed effects of an adversary's inputs: they are refused in one clear sentence, or
+accepted; they write, call and reach nothing.
 
 Every input is made from its kind and its seed alone. A failure names the seed, and that one input runs again with
 
@@ -21,7 +22,7 @@ import pytest
 LONGEST = 800
 """Characters of a sentence that people read; that about a file may name three problems and where each is."""
 MEMORY = 1024 * 1024
-"""KiB by which the process may grow at its peak over all inputs of a kind, each of which is small."""
+"""KiB by which the process may grow at its peak over all inputs of a kind, each of them small."""
 
 _JARGON = re.compile(
     r"Traceback|NoneType|ndarray|pydantic|codec|validation error|TypeError|KeyError|ValueError|Errno|"
@@ -81,7 +82,7 @@ def check_sentence(error: ValueError) -> None:
 
 
 def tried(function, *arguments, **named):
-    """What the function returns, or None where it refuses in one sentence; anything else comes through."""
+    """The function's result, or None if it refuses in one sentence; anything else comes through."""
     try:
         return function(*arguments, **named)
     except ValueError as error:

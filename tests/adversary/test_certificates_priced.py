@@ -1,4 +1,5 @@
-"""What certificates would take to check is known before it is begun, and what was not checked is said."""
+"""The price of checking a certificate is known before the check begins, and unchecked parts are
+named."""
 
 import json
 import subprocess
@@ -22,7 +23,7 @@ from ldp_core.designs.certificate_file import Written
     ],
 )
 def test_what_takes_long_is_refused_before_it_is_begun(kind, content, monkeypatch):
-    """Nothing is looked at but how many numbers there are."""
+    """Only the number of numbers is examined."""
     monkeypatch.setattr(verify, "by_kind", lambda *_: pytest.fail("it was begun"))
     groups = [{"columns": [*range(20)], "weight": 1.0}] * 20
     document = {"kind": kind, "epsilon": "1", "types": 4096, "prior": "even", "workload": {"groups": groups}}
@@ -53,7 +54,7 @@ def test_a_cut_of_many_numbers_is_refused_by_both_before_its_square_is_made(shap
 
 
 def test_the_script_names_what_it_did_not_check(tmp_path):
-    """A larger bound beside the one that holds is nobody's proof."""
+    """A larger bound beside the one that holds proves nothing."""
     found = next(iter(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)))
     written = certificate_file.write(found, "3")
     document = json.loads(written.document)

@@ -133,7 +133,8 @@ def test_bundles(rng):
 
 
 def _check(bundle):
-    """What is promised of an accepted bundle: its strategy keeps epsilon, and it is exported and loaded unchanged."""
+    """The promise of an accepted bundle: its strategy keeps epsilon, and it is exported and loaded
+    unchanged."""
     made = bundle.mechanism
     if made is not None:
         m, n = made.strategy.shape

@@ -11,7 +11,7 @@ from ldp_core.data.tables import build_domain
 from ldp_core.designs import load_configuration
 
 SMALL = 300
-"""Types up to which the questions of an accepted design are built."""
+"""The questions of an accepted design are built up to this number of types."""
 REASONS = {
     *("packed matrix is damaged", "different size from the one it states", "is too large: merge reports"),
     *(
@@ -60,7 +60,8 @@ def test_matrices_of_ones_own_are_among_them():
 
 
 def _build(configuration):
-    """What pages do with a design: its domain from what it declares, and the questions about its domain."""
+    """The steps of pages with a design: its domain from its declarations, and the questions about
+    its domain."""
     if configuration.data is not None and configuration.data.source == "declared":
         domain = tried(build_domain, list(configuration.data.recipes))
         assert domain is None or domain.size >= 1

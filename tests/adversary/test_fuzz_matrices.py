@@ -44,7 +44,7 @@ def matrix(rng):
 
 
 def usable(values):
-    """Whether a matrix is a workload on three types, by the words of the docstring."""
+    """True if a matrix is a workload on three types, by the words of the docstring."""
     return values.shape[1] == 3 and bool(np.all(np.abs(values) <= 1e100)) and bool(np.all(np.any(values != 0, axis=1)))
 
 

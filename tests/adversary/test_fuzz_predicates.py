@@ -45,7 +45,7 @@ def in_quotes(rng, word):
 
 
 def condition(rng, depth=0):
-    """A condition as text, and its meaning: the set of positions in TYPES of which it holds."""
+    """A condition as text, and its meaning: the set of positions in TYPES that meet it."""
     how = rng.randrange(4 if depth < 4 else 1)
     if how == 0:
         return comparison(rng)

@@ -117,8 +117,8 @@ def _written(text, quoting):
 
 
 def read_here(module, content, read_options):
-    """What a file becomes that is otherwise read by a process of its own (see `tests/test_reading_excel.py`): 400 processes
-    would take minutes. None where it is refused."""
+    """The result of reading a file in this process, which a separate process does otherwise (see
+    `tests/test_reading_excel.py`): 400 processes would take minutes. None if it is refused."""
     output = io.BytesIO()
     limit = {excel: limits.READ_EXCEL, parquet: limits.READ_PARQUET}[module]
     found = tried(module.work, content, read_options.model_dump(), limit, output)
@@ -128,7 +128,7 @@ def read_here(module, content, read_options):
         table = table_of(bytearray(output.getvalue())).to_pandas(ignore_metadata=True)
     else:
         table = pd.DataFrame(rows_of(bytearray(output.getvalue())), columns=found["names"], dtype=object)
-    return table if len(table) else None  # `load` refuses tables without rows, whoever read them
+    return table if len(table) else None  # `load` refuses tables without rows, from every reader
 
 
 @fuzz(125)
@@ -261,7 +261,8 @@ CHANGES = [
     (b"<sheet name", b'<sheet name="x" sheetId="2" r:id="rId9"/><sheet name'),
     (b"</worksheet>", b""),
 ]
-"""What is changed in a part. Row numbers beyond what a sheet may have are left to `tests/test_reading_excel.py`."""
+"""The change in a part. Row numbers beyond what a sheet may have are left to
+`tests/test_reading_excel.py`."""
 
 
 @fuzz(200, accepted=(0.9, 1))

@@ -1,7 +1,7 @@
 """Gram matrices that rounding made indefinite, and others that were made so: no certificate lives off what they lack.
 
-``tr(M^-1 G) >= 2 tr(C G) - tr(C G C M)`` needs a semidefinite G. Where one eigenvalue is below 0,
-a large C along its eigenvector makes C G C negative there, so that multipliers mu cost nothing.
+``tr(M^-1 G) >= 2 tr(C G) - tr(C G C M)`` needs a semidefinite G. If one eigenvalue is below 0, a
+large C along its eigenvector makes C G C negative there, so that multipliers mu cost nothing.
 """
 
 from dataclasses import replace

@@ -89,7 +89,7 @@ def test_altered_arrays_prove_no_more(kind):
 @pytest.mark.parametrize("kind", ["sets", "tables", "single columns", "triples of a survey", "triples"])
 @pytest.mark.parametrize("scale", [1e-60, 1e-150, 3e-310, 1e-318, 1e-322, 1e60, 1e95])
 def test_all_multipliers_scaled_prove_no_more(kind, scale):
-    """Where numbers underflow a share of an error may be all of one: such proofs are none."""
+    """If numbers underflow, a share of an error may be all of one: such proofs are invalid."""
     found = proof(kind)
     holder = found.duals if hasattr(found, "duals") else found
     with np.errstate(all="ignore"):

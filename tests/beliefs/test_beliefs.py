@@ -1,4 +1,5 @@
-"""What reports tell about one person: exact against Bayes' rule by enumeration, and never past what epsilon allows."""
+"""What reports reveal about one person: exact against Bayes' rule by enumeration, and never more
+than epsilon allows."""
 
 import itertools
 import math

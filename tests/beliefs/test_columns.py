@@ -1,4 +1,4 @@
-"""What survey reports tell about a column, against every report written out."""
+"""What survey reports reveal about a column, against every report written out."""
 
 import itertools
 import math

@@ -1,4 +1,5 @@
-"""Workloads that nobody tuned for: how far the design is from the proof, and from everything else.
+"""Workloads that no one tuned for: the distance of the design from the proof, and from everything
+else.
 
 Run a few cells with ``-k``: ``-m benchmark -s -k "random and 256 and average and eps1"``.
 """

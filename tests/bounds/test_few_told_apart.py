@@ -1,4 +1,5 @@
-"""Bounds of few questions by the types that they tell apart: against all types, against mechanisms, and against forgers."""
+"""Bounds of few questions by the types that they distinguish: against all types, against
+mechanisms, and against forgers."""
 
 from collections import Counter
 from dataclasses import replace
@@ -26,7 +27,7 @@ SHAPE = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
 @cache
 def conditions(count, seed=2):
-    """So many conditions about two of eleven columns each, at random, which share columns."""
+    """Conditions about two of eleven columns each, at random, some with common columns."""
     rng = np.random.default_rng(seed)
     chosen = [sorted(rng.choice(11, 2, replace=False).tolist()) for _ in range(count)]
     predicates = [[((i,), np.arange(SHAPE[i]) < max(1, SHAPE[i] // 2)) for i in columns] for columns in chosen]
@@ -40,7 +41,7 @@ def proved():
 
 @st.composite
 def surveys(draw):
-    """Of up to 120 types, with entries of few values, so that some types are alike."""
+    """Surveys of up to 120 types, with entries of few values, so that some types are alike."""
     shape = tuple(draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)))
     groups = []
     for _ in range(draw(st.integers(1, 3))):
@@ -98,7 +99,7 @@ def test_conditions_that_share_columns_are_bounded_near_what_they_cost():
     assert proof.verify()
     assert 4 <= proof.types.workload.n <= 16
     best = optimize.design(proof.types.workload, 1.0, None, None, prior=proof.types.prior)
-    # What a mechanism for the merged types costs is what it costs for all.
+    # A mechanism for the merged types costs the same for all types.
     cost = best.objective / best.strategy.shape[1]
     assert 0.95 * cost < proof.value / survey.n <= cost
     assert proof.value <= optimize.design(survey, epsilon=1.0, time_limit=1, max_rounds=1, seed=0).objective
@@ -169,7 +170,7 @@ def test_forged_proofs_are_refused():
     tilted = types.prior[::-1]
     assert not replace(proof, types=replace(types, prior=tilted)).verify()
     easy = Custom(100 * types.workload.rows(np.arange(types.workload.num_queries)))
-    assert replace(proof, types=replace(types, workload=easy)).verify()  # which questions is worked out anew
+    assert replace(proof, types=replace(types, workload=easy)).verify()  # the questions are recomputed
     assert not replace(
         proof, types=replace(types, workload=easy, value=1e4 * types.value), value=1e4 * proof.value
     ).verify()

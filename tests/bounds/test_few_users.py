@@ -56,7 +56,7 @@ def test_simulated_errors_of_gaussian_noise_lie_below(d, n, users, estimator, ex
     for mechanism in (printed, exact):
         errors = population_errors(mechanism, workload, even, users, 60, estimator)
         bound = few_users.gaussian(d, n, users, 1.0, 1e-6, r, "sharp", mechanism.noise.scale).value
-        # Where nothing is projected the bound is attained but for a few per cent.
+        # Without a projection the bound is attained but for a few per cent.
         assert errors.mean() - 2 * errors.std() / math.sqrt(60) < bound
         if mechanism is printed:
             assert errors.mean() == pytest.approx(expected, rel=0.15)
@@ -154,7 +154,7 @@ def test_where_the_projection_is_worth_it():
     d, n, epsilon, delta = 64, 32, 0.8, 1e-6
     paper = d**2 * math.log(2 / delta) / (8 * epsilon**2 * math.log(n))
     assert few_users.project_below("gaussian", d, n, epsilon, delta) == pytest.approx(paper)
-    # Where the two bounds of Theorem 3.2 meet.
+    # The point where the two bounds of Theorem 3.2 meet.
     below, above = (few_users.gaussian(d, n, round(paper * factor), epsilon, delta, 8.0) for factor in (0.99, 1.01))
     assert below.projected < below.unprojected
     assert above.projected > above.unprojected

@@ -1,4 +1,5 @@
-"""What pages show of the theorems: every entry complete, its number on the scale of variances, or one sentence why not."""
+"""The theorems on pages: every entry complete, its number on the scale of variances, or one
+sentence why not."""
 
 import math
 

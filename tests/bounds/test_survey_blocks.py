@@ -61,7 +61,7 @@ LARGE = {
 
 
 def eigenvalues(survey):
-    """Of the Gram matrix off the constants, from its definition."""
+    """Eigenvalues of the Gram matrix off the constants, from its definition."""
     W = survey.rows(np.arange(survey.num_queries))
     W = W - W.mean(axis=1, keepdims=True)
     return np.clip(np.linalg.eigvalsh(W.T @ W), 0, None)
@@ -105,7 +105,7 @@ def test_the_products_of_few_queries_have_the_same_eigenvalues_and_are_as_exact_
 
 
 def conditions_in_a_row(shape):
-    """Each about two neighbouring columns, with which all tables hang together."""
+    """Conditions about two neighbouring columns each, which connect all tables."""
     pairs = [(i, i + 1) for i in range(len(shape) - 1)]
     half = [[int(value < size / 2) for value in range(size)] for size in shape]
     return Survey(

@@ -160,7 +160,8 @@ def test_without_inequalities_the_bound_is_the_closed_form(epsilon):
 
 
 def true_bound(proof):
-    """What the weights of ``proof`` prove by all sets of a small domain, in rational arithmetic."""
+    """The bound that the weights of ``proof`` prove by all sets of a small domain, in rational
+    arithmetic."""
     survey, c = proof.workload, proof.workload.components
     sets, shares, fourier_weights = rows(survey.shape)
     cells = math.prod(survey.shape)

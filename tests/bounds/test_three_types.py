@@ -100,7 +100,7 @@ FORGED = {
 
 
 def proven_by_the_script(certificate):
-    """What the script takes as proven; 0 where it refuses."""
+    """The bound that the script takes as proven; 0 if it refuses."""
     try:
         return verify.proven(*certificate.to_file("1"))
     except ValueError:

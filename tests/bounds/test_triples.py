@@ -1,4 +1,5 @@
-"""What three records at a time say of sets of records: sets of all kinds against every form, and all sets of few letters against the bound."""
+"""Bounds by three records at a time: sets of all kinds against every form, and all sets of few
+letters against the bound."""
 
 from dataclasses import fields, replace
 from functools import cache
@@ -253,7 +254,8 @@ def proof(kind, bits, degree, epsilon):
     ],
 )
 def test_it_proves_more_than_pairs_of_types_do(kind, bits, degree, epsilon, gain, gap):
-    """A proof holds, proves so much more than pairs of types do, and is so near to what can be reached."""
+    """A proof holds, proves ``gain`` more than pairs of types do, and is within ``gap`` of an
+    attainable value."""
     found = proof(kind, bits, degree, epsilon)
     assert found.verify()
     assert found.value > gain * found.plain.value

@@ -61,7 +61,7 @@ def test_they_allow_no_more_than_the_best_strategy_has(bits, ways, epsilon):
 
 
 def limit_of(survey, epsilon):
-    """What no proof of this kind can exceed for a survey, by sets that exist alone."""
+    """An upper bound on proofs of this kind for a survey, from existing sets alone."""
     bits, c, D = surveys.length(survey), survey.components, np.expm1(epsilon)
     levels = np.array([len(members) for members in c.sets])
     worth = np.bincount(levels - 1, c.dims * np.sqrt(c.gram), bits) ** 2

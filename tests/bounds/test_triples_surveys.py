@@ -176,7 +176,7 @@ def test_proofs_hold_for_the_number_of_values_they_were_made_for():
     # The numbers have the shapes of a proof for four values as well, and what they prove there is true.
     other = workloads.survey([4] * 4, 2)
     assert replace(found, workload=other).proven() < closed_form(other, 4.0).value
-    # Of many records no whole numbers are looked at: they would not be exact.
+    # Whole numbers are not used for many records: they would not be exact.
     many = next(surveys.best(workloads.survey([11] * 6, 2), 4.0)).duals
     assert many.valid(11)
     wide = np.hstack([cut[:, :1], np.zeros((1, 5)), cut[:, -2:]])

@@ -23,7 +23,8 @@ def some(rng, b, c, count):
 
 
 def value(T, by_moment, groups):
-    """Of a form in all 188 means of sets (k, 32), whose numbers depend on the moments that they are on average, one by one."""
+    """The value of a form in all 188 means of sets (k, 32), one by one; its numbers depend on the
+    moments that the means are on average."""
     known = moments(sum(groups))
     many = [sum(b for k, b in enumerate(groups) if u >> k & 1) for u in range(32)]
     total = by_moment[0] + by_moment[1] * T.mean(axis=1)

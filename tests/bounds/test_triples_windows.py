@@ -1,4 +1,5 @@
-"""Sets of records seen through four groups of bits: what is said of them holds for sets one by one, and is worth something."""
+"""Sets of records seen through four groups of bits: every statement about them holds for sets one
+by one, and improves the bound."""
 
 from itertools import pairwise, permutations
 

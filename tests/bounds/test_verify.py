@@ -105,7 +105,7 @@ def general(workload, epsilon, prior, **arrays):
 
 
 def proven(document, arrays):
-    """What the script says, 0 where it refuses."""
+    """The bound that the script proves, 0 if it refuses."""
     try:
         return verify.proven(document, arrays)
     except ValueError:
@@ -139,7 +139,7 @@ def test_no_arrays_prove_more_than_in_rational_arithmetic(data, noise, scale, ep
     document, arrays = general(workload, epsilon, found.prior, **arrays)
     bound = proven(document, arrays)
     square = [[Fraction(x) for x in row] for row in verify.square(C, n).tolist()]
-    # Of p it is known that it sums to 1 but for rounding.
+    # The shares p are known to sum to 1 but for rounding.
     exact = proved_exactly(workload, float(epsilon), found.prior, square, list(map(Fraction, mu.tolist())))
     assert bound <= exact / Fraction(float(np.sum(found.prior))) * (1 + Fraction(1, 2**48))
     if noise == 0:

@@ -31,7 +31,7 @@ WORKLOADS = {
 
 
 def some_weights(n, epsilon, rng, prior):
-    """Weights near the even ones, with which A_p is positive definite, and N that is by no means small."""
+    """Weights near the even ones that make A_p positive definite, and N that is by no means small."""
     ratio, blocks = math.exp(epsilon), rng.integers(0, n, n)
     N = rng.random((n, n)) * (rng.random((n, n)) < 0.3)
     return weighted.Weights(rng.uniform(0.8, 1.2, n), 0.1 * ratio * (N + N.T) / n, blocks)

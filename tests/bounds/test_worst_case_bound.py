@@ -68,7 +68,7 @@ def test_no_prior_nearby_makes_the_closed_form_larger(workload, epsilon):
 
 
 def test_the_closed_form_is_searched_where_the_uniform_prior_says_nothing():
-    # For the uniform prior the bound is negative here, for others it is not.
+    # The bound is negative here for the uniform prior, and positive for others.
     workload = workloads.custom(np.diag(np.arange(1.0, 17)))
     assert bounds.centred_svd(workload, 4.0) < workload.trace
     assert bounds.worst_case_variance(workload, 4.0) > 1

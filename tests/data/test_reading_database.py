@@ -164,7 +164,7 @@ def test_other_files_are_refused(tmp_path):
         LocalTable(str(tmp_path / "x.db"))
 
 
-# What a query may take
+# Limits of a query
 
 
 @pytest.mark.parametrize(
@@ -478,7 +478,8 @@ def test_batches_of_a_local_file_end_with_the_first_after_cancelling(tmp_path):
 
 
 def test_counting_spills_nothing_to_disk(tmp_path, monkeypatch):
-    """With less memory than the distinct rows take, DuckDB would write them to temporary files if it could."""
+    """DuckDB would write rows to temporary files if it could, given less memory than the distinct
+    rows take."""
     monkeypatch.setitem(duck.SETTINGS, "memory_limit", "20MiB")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.chdir(tmp_path)

@@ -39,7 +39,8 @@ def test_files_by_path_are_read_like_uploads(wide, ends, last, tmp_path):
 @pytest.mark.parametrize("blank", ["first", "last", "between", "all", "none"])
 @pytest.mark.parametrize("head", ["city", "city,note", '"ci\nty",note'])
 def test_blank_lines_are_what_they_are_in_uploads(head, blank, ends, tmp_path):
-    """Before the header and after the last row they are nobody; between rows of one column they are missing values."""
+    """Before the header and after the last row they are no rows; between rows of one column they
+    are missing values."""
     wide = "," in head
     rows = [head, *(f"town {i % 3}" + ",x" * wide for i in range(40)), '"two\nlines"' + ",x" * wide]
     rows = [""] * 2 * (blank in ("first", "all")) + rows + [""] * 3 * (blank in ("last", "all"))

@@ -98,7 +98,7 @@ def test_what_is_told_is_done():
         load(b"x,y\n1,2\n", "x.csv", ReadOptions(names=("u", "v", "w")))
     with pytest.raises(UnreadableTable, match='"u" occurs 2 times'):
         load(b"x,y\n1,2\n", "x.csv", ReadOptions(names=("u", "u")))
-    # Names mend a file whose own names are twice the same.
+    # Given names fix a file that uses a name twice.
     assert load(b"x,x\n1,2\n", "x.csv", ReadOptions(names=("u", "v"))).table["v"].tolist() == ["2"]
 
 
@@ -136,7 +136,8 @@ def test_any_text_survives(rows, delimiter, encoding):
 
 
 def read_here(content, name):
-    """Whether there are rows; Excel and Parquet without their process: hundreds of those would take minutes."""
+    """True if there are rows; Excel and Parquet without a separate process: hundreds of those would
+    take minutes."""
     for ending, (task, allowed) in {
         "xlsx": (excel, limits.READ_EXCEL),
         "parquet": (parquet, limits.READ_PARQUET),

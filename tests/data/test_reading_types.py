@@ -1,4 +1,5 @@
-"""What a file says of its columns is kept: whole numbers, ordered categories, text, times and durations."""
+"""The types of columns in a file are kept: whole numbers, ordered categories, text, times and
+durations."""
 
 import io
 import sqlite3

@@ -142,7 +142,9 @@ def test_the_advice_on_rare_values_works():
 
 
 @given(
-    st.lists(st.floats(-1e9, 1e9, allow_subnormal=False), min_size=2),  # those are too close together to be told apart
+    st.lists(
+        st.floats(-1e9, 1e9, allow_subnormal=False), min_size=2
+    ),  # those are too close together to be distinguished
     st.integers(2, 40),
     st.sampled_from(["equal_width", "equal_count"]),
 )

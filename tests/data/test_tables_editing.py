@@ -1,4 +1,5 @@
-"""Attributes as tables to edit: what nobody edited comes back, what somebody did is what the table then says."""
+"""Attributes as tables to edit: an unedited table gives the same attribute, an edited table means
+what it says."""
 
 import itertools
 import json
@@ -46,7 +47,7 @@ def reread(recipe, series, frame):
 
 
 def labels(attribute, texts):
-    """What each text counts in: a label, None where it is dropped, "refused" where it is."""
+    """The label that each text counts in, None if it is dropped, "refused" if it is."""
     found = []
     for text in texts:
         try:

@@ -1,4 +1,4 @@
-"""Random designs of every kind, valid piece by piece; whether the pieces fit one another is left to chance."""
+"""Random designs of every kind, valid piece by piece; the pieces fit together only by chance."""
 
 import string
 

@@ -1,4 +1,4 @@
-"""What is exported and imported again, and what is missing or does not belong together."""
+"""Designs exported and imported again, with all parts, without some, or with parts of others."""
 
 import dataclasses
 import hashlib

@@ -1,4 +1,5 @@
-"""Strategies, priors and zips that nobody vouches for: what keeps the promise comes in, all else is refused in a sentence."""
+"""Untrusted strategies, priors and zips: those that keep the promise come in, all others are
+refused in a sentence."""
 
 import io
 import math
@@ -79,7 +80,7 @@ def test_a_strategy_too_large_to_load_is_not_exported(monkeypatch):
 def test_rounding_alone_breaks_no_promise_and_any_layout_is_read():
     strategy = np.asfortranarray(randomized_response(4, 1.0 + 1e-12))
     found = load(with_strategy_file(npz(strategy=strategy))).mechanism.strategy
-    # It is mended: what is loaded keeps epsilon exactly.
+    # It is corrected: the loaded strategy keeps epsilon exactly.
     np.testing.assert_array_equal(found, quantised(strategy, 1.0))
     np.testing.assert_allclose(found, strategy, rtol=1e-11)
     table = np.asfortranarray(found)

@@ -53,7 +53,7 @@ def parts():
 
 
 def wide(found):
-    """Whether a proof looks through five groups of bits."""
+    """True if a proof looks through five groups of bits."""
     return (found.duals.windows[:, :2] == 0).all(axis=1).any()
 
 

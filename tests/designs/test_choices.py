@@ -1,4 +1,4 @@
-"""What the choices of a configuration come to: which proofs are made unasked."""
+"""Consequences of the choices of a configuration: the proofs that are made by default."""
 
 import numpy as np
 import pytest

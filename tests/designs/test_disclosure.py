@@ -75,7 +75,7 @@ def files(found, figures=False):
         "link": designs.to_link(c).encode(),
         "shareable link": designs.to_link(designs.shareable(c)).encode(),
     }
-    if c.mechanism.name != "gaussian":  # for which there is no kit
+    if c.mechanism.name != "gaussian":  # it has no kit
         leaving["kit"] = package.kit(found, proof, figures)
     return leaving
 
@@ -95,7 +95,7 @@ def test_what_leaves_is_the_same_for_every_table_with_as_many_people(name, diffe
     assert files(one) == files(other)
     exact, others = (files(found, figures=True) for found in (one, other))
     differ = {kind for kind in exact if exact[kind] != others[kind]}
-    assert differ >= {"design", "queries"} or name == "gaussian"  # whose errors are those of everybody
+    assert differ >= {"design", "queries"} or name == "gaussian"  # everyone's errors
 
 
 @pytest.mark.parametrize("name", ["sampled_sets", "split_budget", "optimized"])

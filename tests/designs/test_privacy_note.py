@@ -1,4 +1,4 @@
-"""What a design promises, and what it reveals of the data it was set up on."""
+"""The promise of a design, and the information about its data that it reveals."""
 
 import math
 from decimal import Decimal
@@ -112,7 +112,7 @@ def test_risk_never_understates(epsilon):
 
 
 def test_a_mechanism_with_delta_promises_no_factor_for_every_report():
-    """What is said of Gaussian noise holds, and what is said of pure mechanisms does not."""
+    """The statement about Gaussian noise holds, and that about pure mechanisms does not."""
     epsilon, delta = 1.0, 1e-6
     words = risk_in_words(epsilon, delta)
     assert words == (
@@ -170,7 +170,8 @@ def test_the_privacy_unit_is_the_whole_record(names, unit):
     assert "\n" not in line
 
 
-# --- what was read off the data ---------------------------------------------------------------------------------------
+# --- values taken from the data
+# -----------------------------------------------------------------------------
 
 TABLE = pd.DataFrame(
     {
@@ -183,13 +184,13 @@ TABLE = pd.DataFrame(
 
 
 def seen(*recipes) -> list[str]:
-    """What a design on TABLE reveals, but for the counts and the way out."""
+    """The disclosures of a design on TABLE, without the counts and the remedy."""
     domain = build_domain(list(recipes), TABLE)
     return observed_parts(FULL.with_(data=UploadedData(recipes=recipes), domain=domain))
 
 
 def edited_categories(changes: dict, **settings):
-    """The recipe after categories were read off TABLE and edited in the table."""
+    """The recipe after categories were taken from TABLE and edited in the table."""
     recipe = CategoricalRecipe(column="school", **settings)
     (attribute,) = build_domain(recipe, TABLE).attributes
     frame = tables.category_table(recipe, attribute, TABLE["school"])

@@ -1,4 +1,4 @@
-"""What a shared design tells besides its choices, and that nothing of it is left in what is shared."""
+"""What a shared design reveals besides its choices, and that the shared file keeps nothing of it."""
 
 import numpy as np
 import pytest

@@ -51,7 +51,8 @@ def test_no_look_of_any_misses_more_often_than_it_may(population):
 
 
 def test_fixed_intervals_looked_at_often_miss_where_these_do_not():
-    """What the sequences are for: of fixed intervals, looked at after every report, most collections leave one."""
+    """The purpose of sequences: most collections leave some fixed interval that is checked after
+    every report."""
     mechanism, workload = mechanisms.create("randomized_response", n=2, epsilon=1.0), workloads.histogram(2)
     explicit = mechanisms.ExplicitMechanism(
         "two", np.array([[mechanism.p, mechanism.q], [mechanism.q, mechanism.p]]), 1.0

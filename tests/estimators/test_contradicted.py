@@ -1,4 +1,5 @@
-"""Estimates that are far from what the reports say: Norm-Sub where one condition is told far better than the counts behind it."""
+"""Estimates far from the reports: Norm-Sub when one condition is known far better than the counts
+behind it."""
 
 import numpy as np
 import pytest

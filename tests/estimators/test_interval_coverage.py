@@ -1,5 +1,5 @@
-"""Intervals hold what they promise at every query, whoever and however few the people are: coverages by exact enumeration where
-that is possible, else by simulation with its standard error."""
+"""Intervals hold their promise at every query, for any people and however few. Coverages are by
+exact enumeration if possible, else by simulation with its standard error."""
 
 import math
 from itertools import product
@@ -47,7 +47,8 @@ def populations(n, users):
 
 
 def simulated(name, n, users, trials):
-    """Share of ``trials`` in which each of the first n queries of both workloads is covered, in the worst population."""
+    """Share of ``trials`` that cover each of the first n queries of both workloads, in the worst
+    population."""
     worst = 1.0
     for workload in (workloads.histogram(n), workloads.prefix(n)):
         mechanism = built(name, workload)
@@ -62,7 +63,7 @@ def simulated(name, n, users, trials):
 
 
 def least(trials):
-    """What a coverage of 0.95 may come out as: five standard errors below."""
+    """The least acceptable result for a coverage of 0.95: five standard errors below."""
     return 0.95 - 5 * math.sqrt(0.95 * 0.05 / trials)
 
 

@@ -76,7 +76,7 @@ def test_with_ten_million_people_width_follows_from_the_exact_covariance(case, l
     assert found.methods.shape == (workload.num_queries,)
     exact = mechanism.query_variances(workload, counts)
     inside = (exact > 1) & (found.ends[:, 0] > 0) & (found.ends[:, 1] < counts.sum())
-    assert inside.sum() >= 0.9 * workload.num_queries  # the others are cut off at everybody
+    assert inside.sum() >= 0.9 * workload.num_queries  # the others are cut off at all people
     assert set(found.methods[inside]) == {"exact" if case.startswith("matrix") else "normal"}
     assert found.ends.mean(axis=1)[inside] == pytest.approx(workload.answers(counts)[inside])
     multiple = {0.5: 0.67449, 0.99: 2.57583}[level]

@@ -48,7 +48,7 @@ def centring(sizes, attributes):
 
 
 def chain_of(seed, sharp=1.5):
-    """Probabilities of all types where attribute 1 tells all that the others have to do with each other."""
+    """Probabilities of all types where attribute 1 explains every dependence between the others."""
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.ones(SIZES[1]) * 3)
     given = [np.exp(sharp * rng.normal(size=(SIZES[1], size))) for size in SIZES]
@@ -58,7 +58,7 @@ def chain_of(seed, sharp=1.5):
 
 @pytest.fixture(scope="module")
 def noisy():
-    """Tables of a chain with so much noise that some cells are negative, and the model of them."""
+    """Tables of a chain with enough noise to make some cells negative, and their model."""
     rng, p = np.random.default_rng(5), chain_of(2)
     tables = {
         pair: (USERS * summed(p, pair).ravel() + rng.normal(0, deviation, math.prod(SIZES[i] for i in pair)), deviation)
@@ -194,7 +194,7 @@ def test_beyond_that_its_entropy_is_largest(noisy):
 
 
 def test_a_known_joint_distribution_is_recovered():
-    """With little noise, also the pairs and triples that nobody measured, which are marked."""
+    """Little noise also recovers the pairs and triples that were not measured, which are marked."""
     p = chain_of(3)
     rng = np.random.default_rng(0)
     tables = {pair: (USERS * summed(p, pair).ravel() + rng.normal(0, 0.1, summed(p, pair).size), 0.1) for pair in PAIRS}
@@ -244,7 +244,8 @@ def test_tables_of_a_tree_are_those_of_all_its_cells():
 
 
 def test_people_are_drawn_from_the_model():
-    """Each cell of every table of three within five standard errors, none where the model has nobody; equal for equal seeds."""
+    """Each cell of every table of three within five standard errors, none where the model has no
+    one; equal for equal seeds."""
     all_cells, model = branching()
     users = 200_000  # more than one block of rows
     people = model.people(users, np.random.default_rng(1))
@@ -263,7 +264,7 @@ ONE = {(0,): (np.array([3.0, 4.0]), 1.0)}
 
 
 def test_a_fit_ends_after_its_rounds_or_when_it_is_cancelled():
-    """With a distribution none the less; each round is told."""
+    """It still has a distribution; each round is reported."""
     told = []
     model = joint.fit((2,), ONE, 7, cancel=lambda: True, callback=lambda progress: told.append(progress.round))
     assert (model.stopped, model.iterations, told) == ("cancelled", fitting.STEPS, [1])

@@ -41,7 +41,8 @@ SMALL = {
 
 
 def effective_draws(values):
-    """Of dependent ``values`` (draws, q): how many independent ones would tell their mean as well, by means of batches."""
+    """The number of independent values that would determine the mean as well as the dependent
+    ``values`` (draws, q), by means of batches."""
     batches = values.reshape(100, -1, values.shape[1]).mean(axis=1)
     error, spread = batches.var(axis=0, ddof=1) / 100, values.var(axis=0, ddof=1)
     return np.divide(spread, error, out=np.full(len(error), float(len(values))), where=error > 0).clip(max=len(values))

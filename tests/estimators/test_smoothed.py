@@ -51,7 +51,7 @@ def test_it_ends_where_another_round_changes_hardly_anything():
 
 
 def test_even_people_stay_even():
-    """Where reports are exactly as even people would make them, neither step moves anything inside."""
+    """If reports are exactly as even people would make them, neither step moves anything inside."""
     mechanism = mechanisms.create("square_wave", 16, 1.0)
     tally = np.rint(1e6 * mechanism.strategy.mean(axis=1)).astype(np.int64)
     reports = Reports(mechanism.digest, int(tally.sum()), tally)
@@ -83,7 +83,8 @@ def test_a_peak_is_flattened_however_many_people_there_are():
 
 
 def test_it_is_made_for_many_bins():
-    """A smooth bump, and so many people that only the bias is left: the spread is overstated most where bins are few."""
+    """A smooth bump, and enough people that only the bias is left: the spread is overstated most if
+    bins are few."""
     spreads = []
     for n in (32, 256):
         u = (np.arange(n) + 0.5) / n

@@ -112,7 +112,8 @@ def test_non_negative_tables_are_the_closest_that_agree(mechanism, records, aske
 
 @pytest.mark.parametrize("users", [300, 100_000])
 def test_tables_are_the_closest_under_much_noise_and_little(users):
-    """With a known total and much noise nearly all cells are 0, which takes a larger penalty than little noise does."""
+    """A known total and much noise make nearly all cells 0, which takes a larger penalty than
+    little noise does."""
     asked = survey([4] * 5, ways=3)
     design = ldp.optimize.design(asked, epsilon=0.5, time_limit=None, max_rounds=1)
     mechanism = ScrambledPatterns("optimized", asked.shape, 0.5, design.patterns, design.shares)
@@ -181,7 +182,7 @@ def test_intervals_hold_the_truth(mechanism, records, users, method):
         estimate = mechanism.estimate(mechanism.simulate(people, rng))
         found = estimators.intervals(mechanism, asked, estimate, 0.9)
         holds.append((found.ends[:, 0] <= truth + 1e-6) & (truth - 1e-6 <= found.ends[:, 1]))
-    free = np.arange(asked.num_queries) != 21  # the running total of everybody is known
+    free = np.arange(asked.num_queries) != 21  # the running total of all people is known
     assert set(found.methods[free]) == {method}
     assert found.methods[21] == "exact"
     assert (np.mean(holds, axis=0) >= 0.9 - 3 * math.sqrt(0.09 / trials)).all()
@@ -193,7 +194,7 @@ def test_intervals_hold_the_truth(mechanism, records, users, method):
 
 
 def test_large_epsilon_has_intervals_for_the_people_there_are():
-    """The variance of a cell that hardly anybody is in is far below that of a cell where everybody is."""
+    """The variance of a cell with hardly anyone is far below that of a cell with everyone."""
     mechanism = scrambled(SIZES, 5.0)
     asked = survey(SIZES, [(0, 1), (0, 3), (1, 3)])
     people = Records(np.zeros((4000, 4), dtype=int), SIZES)

@@ -1,4 +1,4 @@
-"""Strategy matrices that somebody brings along: what is taken, what it is called, and how long it is known."""
+"""Supplied strategy matrices: the matrices accepted, their names, and how long they are known."""
 
 import gc
 import io

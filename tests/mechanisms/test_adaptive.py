@@ -216,7 +216,7 @@ def test_the_fixed_version_asks_each_user_one_query_at_random(workload):
 
 
 def test_queries_of_0_and_1_are_answered_as_by_randomized_response():
-    """One query of two types: the whole of epsilon tells them apart."""
+    """One query of two types: the whole of epsilon distinguishes them."""
     m = adaptive.build(workloads.custom([[0.0, 1.0]]), EPSILON)
     assert m.strategy == pytest.approx(np.array([[1, math.e], [math.e, 1]]) / (1 + math.e))
     assert m.audit().epsilon == pytest.approx(EPSILON)

@@ -78,8 +78,8 @@ def test_reports_are_short_where_a_design_fits(n, epsilon, blocks):
 
 
 def test_projective_geometry_has_the_probabilities_of_its_paper():
-    """Feldman et al. 2022: K = (q^t - 1)/(q - 1) reports, of which (q^(t-1) - 1)/(q - 1) are e^epsilon times as likely; any two types share
-    (q^(t-2) - 1)/(q - 1) of these."""
+    """Feldman et al. 2022: K = (q^t - 1)/(q - 1) reports, (q^(t-1) - 1)/(q - 1) of them e^epsilon
+    times as likely; any two types share (q^(t-2) - 1)/(q - 1) of these."""
     Q = mechanisms.create("projective_geometry", 156, 1.5, order=5).strategy
     likely = Q.mean() < Q
     assert Q.shape == (156, 156)
@@ -126,7 +126,8 @@ def test_the_sketch_is_a_kind_of_block_design(n, epsilon):
 
 
 def test_with_many_types_the_sketch_is_as_good_as_the_optimum():
-    """Pan 2026, "Strict optimality of frequency and distribution estimation": near 100 types at epsilon 1 the two can hardly be told apart."""
+    """Pan 2026, "Strict optimality of frequency and distribution estimation": near 100 types at
+    epsilon 1 the two are hardly distinguishable."""
     histogram = workloads.histogram(100)
     found, best = (
         analysis.average_variance(mechanisms.create(name, 100, 1.0), histogram)

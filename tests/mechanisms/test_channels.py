@@ -1,4 +1,5 @@
-"""What estimators ask of mechanisms: the strategy as an operator, the tally of its outputs, variances of single queries."""
+"""The numbers that estimators need of mechanisms: the strategy as an operator, the tally of its
+outputs, variances of single queries."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""What one report adds to answers: means, variances and limits, against exact covariances and reports drawn one by one."""
+"""The contribution of one report to answers: means, variances and limits, against exact covariances
+and reports drawn one by one."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""What every mechanism really delivers, in exact rational arithmetic from the numbers its reports are drawn with."""
+"""The true guarantee of every mechanism, in exact rational arithmetic from the numbers its reports
+are drawn with."""
 
 import math
 from fractions import Fraction
@@ -57,12 +58,12 @@ def test_the_bounds_on_e_enclose_it_tightly():
 
 
 def keeps(ratio, epsilon):
-    """Whether no report is more than e^epsilon times as likely for one type as for another."""
+    """True if no report is more than e^epsilon times as likely for one type as for another."""
     return ratio <= e_to_the(Fraction(epsilon))[0]
 
 
 def told(audit, ratio):
-    """Whether the audit reports the ratio, rounded up by no more than a float or two."""
+    """True if the audit reports the ratio, rounded up by no more than a float or two."""
     return (
         e_to_the(Fraction(audit.epsilon))[1]
         >= ratio

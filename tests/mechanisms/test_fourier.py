@@ -6,7 +6,7 @@ import pytest
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.studies import sweep
 
-# Of the tables of 2^-53 steps that all characters had before workloads were read.
+# The tables of 2^-53 steps that all characters had before workloads were read.
 DIGEST_OF_8_TYPES = "a77003ce261298442a770c62ba5b261a1d2b3b0155f4a0a97e544cbc15910a0b"
 DIGEST_OF_WEIGHT_2 = "45b65a0332822776763b3122fd311b530cf815fd1da5184ead3770ec55cfd927"
 
@@ -44,7 +44,8 @@ def test_it_samples_what_the_workload_needs_and_nothing_else(workload):
     assert mechanism.audit().epsilon <= 1.0
     everything = mechanisms.create("fourier", n=workload.n, epsilon=1.0)
     fewer = len(sampled(workload)) < workload.n - 1
-    # Characters are orthogonal: fewer of them are told in as many reports, so each is told more often.
+    # Characters are orthogonal: if fewer are reported in the same number of reports, each is
+    # reported more often.
     ratio = len(sampled(workload)) / (workload.n - 1)
     known = workload.quadratic(np.full(workload.n, 1 / workload.n))
     cost, dear = (workload.n * analysis.average_variance(m, workload) + workload.trace for m in (mechanism, everything))

@@ -280,7 +280,7 @@ def test_structured_variances_are_those_of_the_matrix(oracle, reconstruction):
         own = slice(start, start + part.num_queries)
         assert estimate.answers(workload)[own] == pytest.approx(weight * estimate.answers(part))
         assert each[own] == pytest.approx(weight**2 * raw.query_variances(part, counts))
-    # What is no rectangle comes from the finest table.
+    # Other shapes than rectangles come from the finest table.
     assert estimate.answers(plain) == pytest.approx(plain.answers(estimate.counts()))
     assert raw.variance_profile(plain) @ counts == pytest.approx(raw.query_variances(plain, counts).sum())
 

@@ -1,4 +1,4 @@
-"""What every registered mechanism promises, whatever its family."""
+"""The promises of every registered mechanism, in every family."""
 
 import inspect
 import math
@@ -45,7 +45,8 @@ def answerable(mechanism):
 
 
 def within(samples, expected, scale=0.0, errors=5.0):
-    """Whether means over the first axis are within so many of their standard errors of what is expected.
+    """True if means over the first axis are within ``errors`` of their standard errors of the
+    expected values.
 
     ``scale`` is the size of what was added up: where a figure is known exactly only rounding is left.
     """

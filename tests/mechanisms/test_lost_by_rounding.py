@@ -1,4 +1,4 @@
-"""What a fitted strategy loses by becoming an exact table."""
+"""The loss of a fitted strategy that becomes an exact table."""
 
 import numpy as np
 import pytest

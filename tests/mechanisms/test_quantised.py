@@ -37,7 +37,8 @@ def steps_of(table):
 
 
 def is_exact(table, epsilon):
-    """Whether columns sum to 1 and rows keep e^epsilon of the decimal text, in whole and rational numbers."""
+    """True if columns sum to 1 and rows keep e^epsilon of the decimal text, in whole and rational
+    numbers."""
     rows = steps_of(table)
     sums = {sum(column) for column in zip(*rows, strict=True)}
     limit = e_to_the(epsilon)[0]
@@ -177,7 +178,7 @@ def test_what_breaks_epsilon_is_refused_and_rounded_as_it_is(strategy):
 
 
 def test_what_is_too_small_for_steps_is_refused():
-    """So many reports of next to no probability that a step for each is more than there is."""
+    """There are too many reports of next to no probability to give each a step."""
     strategy = np.full((4, 2), 1e-300)
     strategy[0], strategy[1] = (1 - 2.0**-53, 2.0**-53), (2.0**-53, 1 - 2.0**-53)
     with pytest.raises(ValueError, match="as likely for one type"):

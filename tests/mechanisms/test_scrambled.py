@@ -319,7 +319,7 @@ def test_parities_are_answered_from_their_component_alone():
     assert mechanism.supports(asked) is None
     np.testing.assert_allclose(mechanism.variance_profile(asked), [expected])
     np.testing.assert_allclose(mechanism.query_variances(asked, np.full(8, 5)), [40 * expected])
-    one_sided = Survey((2, 2, 2), [Group((0, 1), Custom([[1, 0, 0, 1]]))])  # everybody, and the parity
+    one_sided = Survey((2, 2, 2), [Group((0, 1), Custom([[1, 0, 0, 1]]))])  # all people, and the parity
     assert not one_sided.symmetric
     np.testing.assert_allclose(mechanism.variance_profile(one_sided), np.full(8, expected / 4))
     assert "the values of attribute 1" in mechanism.supports(Survey((2, 2, 2), [Group((0, 1), Parity(2))]))

@@ -159,7 +159,8 @@ def test_every_component_is_asked_of_tables_that_answer_it_once_in_all(most, mon
 
 
 def merging(cells, merged):
-    """A strategy that tells types of ``cells`` apart only as far as their numbers ``merged`` (cells,) differ."""
+    """A strategy that distinguishes types of ``cells`` only as far as their numbers ``merged``
+    (cells,) differ."""
     return strategy(max(merged) + 1, cells)[:, merged]
 
 
@@ -235,7 +236,7 @@ def test_each_component_is_divided_evenly_among_the_tables_that_hold_it():
     totals, row = workloads.product([Prefix(3), Prefix(4)]), np.random.default_rng(5).standard_normal((2, 6))
     asked = Survey(SIZES, [Group((1, 2), totals), Group((0, 1), Prefix(6))])
     given = TableQuestions(asked, ((0, 1), (1, 2)))
-    assert given.owners == [None, None]  # all types are told apart
+    assert given.owners == [None, None]  # all types are distinguished
     shared = row.reshape(2, 2, 3).mean(axis=1)  # what the other table is asked of it
     shared -= shared.mean(axis=1, keepdims=True)
     parts = given._part(row, 0).reshape(2, 2, 3), given._part(np.repeat(shared, 4, axis=1), 1).reshape(2, 3, 4)
@@ -281,7 +282,8 @@ def test_conditions_on_tables_that_share_columns_take_fewer_people_than_divided_
 
 @pytest.mark.slow
 def test_tables_that_many_others_meet_leave_what_is_common_to_all_of_them(monkeypatch):
-    """What tables hold in common is asked of each in part, and each is fitted again to what the others leave it."""
+    """Common parts of tables are divided among them, and each is fitted again to the part that the
+    others leave it."""
     shape, about = (5, 5, 5, 5), SearchLimits(None, 10)
     totals = workloads.product([Prefix(5), Prefix(5)])
     asked = Survey(shape, [Group(pair, totals) for pair in combinations(range(4), 2)])

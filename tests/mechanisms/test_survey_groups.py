@@ -75,7 +75,7 @@ def mechanism(request):
 
 
 def written_out(mechanism):
-    """Every report that can be sent, and the probability (reports, 24) with which each type sends it."""
+    """Every possible report, and its probability (reports, 24) for each type."""
     width = 1 + (1 if mechanism.rest is None else 1 + mechanism.rest.width)
     raw, rows = [], []
     for k, one in enumerate(mechanism.own):
@@ -370,7 +370,7 @@ def test_conditions_that_share_a_column_are_asked_of_one_table_each(monkeypatch)
 
 
 def test_conditions_that_meet_a_table_in_part_are_asked_of_it_as_well_where_tables_are_not_put_together(monkeypatch):
-    """What the second is about the column that both share is answered by the table of the first."""
+    """The table of the first answers the part of the second about the column that both share."""
     monkeypatch.setattr(combined, "_MOST_DIMENSIONS", 1)
     asked = Survey((8, 4, 9), SHARING)
     given = TableQuestions(asked, own_sets(asked))

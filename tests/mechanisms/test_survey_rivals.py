@@ -1,4 +1,5 @@
-"""What the field does with surveys: one random set of columns, and the budget split. Against every report written out."""
+"""Survey mechanisms used in practice: one random set of columns, and the budget split. Against
+every report written out."""
 
 import math
 from fractions import Fraction

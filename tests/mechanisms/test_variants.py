@@ -1,4 +1,5 @@
-"""Variants of a mechanism by name: what their names may be, what they build, and how they are told apart."""
+"""Variants of a mechanism by name: allowed names, the mechanisms built, and how they are
+distinguished."""
 
 import itertools
 import math
@@ -102,7 +103,7 @@ def test_trees_side_by_side_as_in_the_paper():
     plan = planning.plan(workload, compared, epsilon=1.1, users=users, case="average").set_index("name")
     errors = 1000 * plan["standard_error"]
     assert list(errors.index) == [*compared, "centred_svd"] or list(errors.index) == [*compared, "certificate"]
-    assert errors[compared].to_list() == pytest.approx(list(found.values()), rel=0.02)  # an even population errs alike
+    assert errors[compared].to_list() == pytest.approx(list(found.values()), rel=0.02)  # all types have the same error
     points = sweep.epsilons(compared, workload, [1.1], bounds=[]).points
     assert points["name"].to_list() == compared
     assert points["users_average"].nunique() == 4

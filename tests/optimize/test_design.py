@@ -121,7 +121,7 @@ def test_histogram_is_subset_selection_where_that_can_be_written_out():
 
 def test_outputs_too_unlikely_to_be_stored_with_their_ratio_are_left_out():
     likely, smallest = np.array([[0.25, 0.75], [0.75, 0.25]]), 5e-324
-    stored = np.array([[2.0, 2.6]]) * smallest  # a ratio of 1.3, of which 1.5 is stored
+    stored = np.array([[2.0, 2.6]]) * smallest  # a ratio of 1.3, stored as 1.5
     assert stored[0, 1] / stored[0, 0] == 1.5
     assert (precise(np.vstack([likely, stored])) == likely).all()
     assert precise(likely) is likely
@@ -306,7 +306,8 @@ def test_climbing_ends_where_no_single_flip_helps(n, epsilon, seed):
 
 
 def test_rows_outside_the_cone_of_the_multipliers_gain_without_end():
-    """mu'v <= 0 breaks v'Xv / d <= mu'v whatever the row is worth: at large epsilon most new rows are of this kind."""
+    """mu'v <= 0 breaks v'Xv / d <= mu'v for every row: at large epsilon most new rows are of this
+    kind."""
     n, D = 4, math.expm1(4.0)
     mu = np.array([-1.0, 1.0, 1.0, 1.0])
     starts = np.vstack([np.eye(n, dtype=bool)[0], np.eye(n, dtype=bool)[1]])

@@ -65,7 +65,8 @@ def test_it_is_as_good_at_every_epsilon(kind, epsilon):
 @pytest.mark.parametrize("workload", FEWER_QUESTIONS_THAN_TYPES.values(), ids=FEWER_QUESTIONS_THAN_TYPES)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
 def test_a_workload_that_does_not_tell_all_types_apart_has_one_too(workload, epsilon):
-    # Types that need not be told apart leave an information matrix of condition 10^9 or more, and so fewer digits of the objective.
+    # Types that need not be distinguished leave an information matrix of condition 10^9 or more,
+    # and so fewer digits of the objective.
     found = valid(optimize.exact(workload, epsilon), epsilon, rounding=1e-6)
     designed = optimize.design(workload, epsilon, time_limit=None, max_rounds=60)
     assert found.proof.value <= designed.objective < 1.01 * found.objective

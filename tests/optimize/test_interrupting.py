@@ -73,7 +73,7 @@ class Asked:
 
 
 def assert_as_told(search, result):
-    """The result is a mechanism whose costs are those it tells."""
+    """The result is a mechanism with the costs that it states."""
     workload = {blind: workloads.parity(5, 2), orbits: workloads.all_marginals(5), alike: workloads.histogram(40)}.get(
         search, PREFIX
     )
@@ -150,7 +150,7 @@ def test_what_is_there_at_once_follows_the_attributes():
 
 
 def test_what_is_there_at_once_is_a_few_times_the_best_at_most():
-    """For running totals and for a histogram."""
+    """The case of running totals and of a histogram."""
     for workload, factor in (
         (workloads.prefix(64), 2.0),
         (workloads.histogram(40), 1.2),

@@ -71,7 +71,7 @@ def test_rows_that_many_images_are_drawn_of_lose_what_their_spread_says():
     for _ in range(400):
         m = np.mean([power[moved(rng.permutation(d))] for _ in range(most)], axis=0)
         drawn.append(gamma @ (1 / m))
-    search._m, search._most_images = profile, most  # on so few types the search does not look at it
+    search._m, search._most_images = profile, most  # the search does not examine it for few types
     usable = search._usable(profile[None], spread[None])[0]
     expected, without = gamma @ (1 / usable[levels]), gamma @ (1 / profile[levels])
     assert without < np.mean(drawn)
@@ -95,8 +95,8 @@ def test_designs_fit_into_a_device(d):
 
 @pytest.mark.parametrize("size", [3, 8, 13])
 def test_linearisation_ends_at_the_best_row_of_its_own_gradient(size):
-    """The gradient of v'Xv by finite differences, X written out: where it ends, no entry outside is worth more than one inside,
-    and the value is not below that of the row it began with."""
+    """The gradient of v'Xv by finite differences, X written out. At its end, no entry outside gains
+    more than one inside, and the value is not below that of the initial row."""
     rng, n = np.random.default_rng(size), 32
     characters = np.array([walsh_hadamard(unit) for unit in np.eye(n)])
     for _ in range(10):

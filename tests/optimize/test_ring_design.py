@@ -63,7 +63,7 @@ def test_cancelled_at_once_there_are_rows_all_the_same():
     workload = workloads.prefix(64)
     found = design_ring(workload, 1.0, SearchLimits(cancel=lambda: True))
     assert found.stopped == "cancelled"
-    assert found.objective == np.inf  # nobody has worked it out
+    assert found.objective == np.inf  # it has not been computed
     true = made(workload, 1.0, found).variance_profile(workload).sum() + workload.trace
     assert true < 1.2 * bounds.centred_svd(workload, 1.0)
 

@@ -27,7 +27,8 @@ def test_products_are_those_of_double_precision(ratio):
     single, solved, vector = SinglePrecision(high, ratio), rng.standard_normal((40, 30)), rng.random(40)
     moments = np.tril(second_moments(rows, weights, unchecked))
     assert np.tril(single.moments(weights, unchecked)) == pytest.approx(moments, rel=1e-5)
-    # What single precision adds is small beside the part that tells types apart, however little that is.
+    # The error of single precision is small beside the part that distinguishes types, however small
+    # that is.
     assert np.abs(np.tril(single.moments(weights, unchecked)) - moments).max() < 1e-5 * (ratio - 1) ** 2
     assert single.lengths(solved, unchecked) == pytest.approx(squared_lengths(rows, solved, unchecked), rel=1e-4)
     assert single.images(vector) == pytest.approx(rows @ vector, rel=1e-5)
@@ -71,7 +72,8 @@ def searched(workload, rounds):
 
 
 def test_single_precision_changes_what_is_found_by_next_to_nothing(monkeypatch):
-    """What is found has exact column sums and the objective that is told; the search in double precision finds none better."""
+    """The result has exact column sums and the stated objective; the search in double precision
+    finds none better."""
     workload = workloads.prefix(LEAST_TYPES)
     assert SinglePrecision.fits(workload.n, math.e)
     strategy, objective = searched(workload, 12)

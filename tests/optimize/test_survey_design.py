@@ -44,7 +44,7 @@ def written_out(design, sizes):
 
 
 def dense_objective(strategy, workload):
-    """tr(M^-1 G) from all types; M may leave out what nobody asks for."""
+    """tr(M^-1 G) from all types; M may leave out components in no question."""
     M = strategy.T @ (strategy / strategy.sum(axis=1, keepdims=True))
     inverse, gram = np.linalg.pinv(M, rcond=1e-10, hermitian=True), workload.gram_dense()
     np.testing.assert_allclose(M @ inverse @ gram, gram, atol=1e-8 * np.abs(gram).max())  # all questions are identified
@@ -153,7 +153,7 @@ def test_a_design_is_as_good_as_the_strategy_fitted_to_all_types_of_six_binary_c
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.0])
 def test_a_design_is_better_than_a_strategy_fitted_to_all_types_of_three_columns(epsilon):
-    """On 3 x 4 x 5 types, for which no symmetry is used."""
+    """3 x 4 x 5 types, which use no symmetry."""
     survey = workloads.survey((3, 4, 5), ways=2)
     found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=6))
     best = ldp.optimize.design(dense(survey), epsilon, time_limit=None, max_rounds=25)
@@ -213,7 +213,7 @@ def test_small_surveys_along_an_order_get_the_better_of_a_strategy_and_patterns(
 
 
 def test_a_prior_counts_for_small_surveys_along_an_order():
-    """What is proved for other people is on another scale: of a design for an even spread it was more than this had."""
+    """A proof for other people is on another scale: for an even spread it was more than this had."""
     survey = along_an_order(4, 2)
     for prior in (np.eye(8)[3], np.array([0.5, 0.5, 0, 0, 0, 0, 0, 0])):
         found = ldp.optimize.design(survey, 3.0, time_limit=None, max_rounds=20, prior=prior)
@@ -243,7 +243,8 @@ def test_other_workloads_of_as_many_types_say_why_there_is_no_design():
 
 
 def test_the_shares_are_the_best_for_their_patterns():
-    """No pattern of the mixture is worth more than it costs: the condition of the optimum of a convex problem."""
+    """No pattern of the mixture gains more than it costs: the condition of the optimum of a convex
+    problem."""
     survey = workloads.survey((4, 5, 6, 3), ways=2)
     found = design_survey(survey, 2.0, SearchLimits(time_limit=None, max_rounds=4))
     c = survey.components

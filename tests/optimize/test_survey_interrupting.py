@@ -46,7 +46,7 @@ BILLION = Survey(
 def test_cancelling_ends_all_fits_at_once(asked, asks):
     cancel = Asked(asks)
     found = design_split(asked, EPSILON, SearchLimits(max_rounds=1, cancel=cancel, **FIT)).mechanism()
-    assert cancel.after <= 6  # the fit under way looks at it a few times more, and no other begins
+    assert cancel.after <= 6  # the running fit checks it a few times more, and no other begins
     assert found.supports(asked) is None
     if cancel.after:
         assert isinstance(found, ScrambledPatterns)

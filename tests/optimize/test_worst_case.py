@@ -18,7 +18,8 @@ LOW_RANK = workloads.custom(np.array([[1.0, 1, 0, 0, 0, 2], [0, 1, 1, 0, 0, 0], 
 def least_worst_case(workload, epsilon):
     """min over strategies and unbiased reconstructions of max_u t_u, all 2^n rows enumerated: no prior comes into it.
 
-    With weights w and columns Z_v = w_v R_v, t_u + G_uu = sum_v v_u |W Z_v|^2 / w_v is jointly convex.
+    Let w be weights and Z_v = w_v R_v columns. Then t_u + G_uu = sum_v v_u |W Z_v|^2 / w_v is
+    jointly convex.
     """
     n, K = workload.n, 2**workload.n
     rows = 1 + np.expm1(epsilon) * ((np.arange(K)[:, None] >> np.arange(n)) & 1)
@@ -203,7 +204,7 @@ def test_each_target_is_the_best_at_its_own_aim():
     profiles = {name: mechanism.variance_profile(workload) for name, (mechanism, _) in built.items()}
     for name, aim in aims.items():
         assert min(profiles, key=lambda other: aim(profiles[other])) == name
-        # What callbacks hear is the aim, on the scale of L.
+        # Callbacks get the aim, on the scale of L.
         assert built[name][1] == pytest.approx(workload.n * aim(profiles[name]) + workload.trace, rel=1e-3)
     assert built["average"][0].prior is None
     assert np.array_equal(built["prior"][0].prior, zipf)

@@ -62,7 +62,7 @@ def test_errors_lie_below_the_bounds(frames, key, found, bound):
 
 
 def test_without_the_projection_the_better_constant_is_all_but_attained(frames):
-    """Hadamard response has nearly that variance in every coordinate, whoever the people are."""
+    """Hadamard response has nearly that variance in every coordinate, for all people."""
     errors, deviations = line(frames["theorem-4-2"], "Not projected")
     bounds, _ = line(frames["theorem-4-2"], "Not projected, better constants")
     assert (errors / bounds).between(0.98, 1.02).all()

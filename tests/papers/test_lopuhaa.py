@@ -111,7 +111,8 @@ def test_mending_estimates_lowers_their_error(collected):
 
 
 def test_unbiased_errors_are_the_exact_ones(collected):
-    """Randomized response: N x squared error of the frequencies is the mean of the variance profile, whoever the people are."""
+    """Randomized response: N x squared error of the frequencies is the mean of the variance
+    profile, for all people."""
     found = collected["lopuhaa-randomized-response-1000000-frequency"]["Unbiased"]
     n = 1024
     for epsilon, value in found.items():

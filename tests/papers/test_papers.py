@@ -1,4 +1,4 @@
-"""What holds of every paper: keys, places, and that whatever a panel says of itself can be shown."""
+"""Properties of every paper: keys, places, and that all texts of a panel can be shown."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Questions one by one: what each means by a count of the people, and what a session tells."""
+"""Questions one by one: the meaning of each by a count of the people, and the record of a session."""
 
 import math
 
@@ -80,7 +80,7 @@ def test_a_session_answers_and_ends_and_keeps_a_transcript_without_truths():
     assert session.largest_error == pytest.approx(np.abs(errors).max())
     with pytest.raises(ValueError, match="finite number"):
         session.ask(asking.Question("wrong", np.ones(5)))
-    assert session.remaining == 1  # a refused question costs nobody's answer
+    assert session.remaining == 1  # a refused question costs no answer
     session.ask(asking.cell(DOMAIN, {0: 1}))
     with pytest.raises(ValueError, match="All 3 groups have answered"):
         session.ask(asking.cell(DOMAIN, {0: 1}))

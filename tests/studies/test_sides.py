@@ -1,4 +1,4 @@
-"""What epsilon buys, against the functions that work out each point by itself."""
+"""The gain from epsilon, against the functions that compute each point separately."""
 
 import numpy as np
 import pytest

@@ -37,7 +37,7 @@ def read(workload, mechanism=None, epsilon=1.0, users=3000, alpha=0.01, concentr
 def test_users_needed_by_the_bounds_of_mckenna(workload, epsilon, svd, centred):
     found = read(workload, epsilon=epsilon)
     assert found["svd"].users_needed == pytest.approx(svd, rel=1e-6)
-    # With that many users the standard error is the target.
+    # That number of users makes the standard error the target.
     again = read(workload, epsilon=epsilon, users=math.ceil(svd))
     assert again["svd"].standard_error == pytest.approx(0.1, rel=0.2)
     if centred is not None:

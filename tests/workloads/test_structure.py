@@ -1,4 +1,5 @@
-"""What is known of a Gram matrix without applying it equals what applying it says, and equal parts are counted once."""
+"""The structure of a Gram matrix without applying it equals the result of applying it, and equal
+parts are counted once."""
 
 import numpy as np
 import pytest

@@ -175,9 +175,9 @@ def test_many_columns_become_a_survey_of_the_tables_that_are_asked():
     products = [a * b for i, a in enumerate(ADULT) for b in ADULT[i + 1 :]]
     assert isinstance(made, Survey)
     assert not made.symmetric
-    # pairs, the table of the totals, the signs of everybody and of one and two yes-or-no columns
+    # pairs, the table of the totals, the signs of all people and of one and two yes-or-no columns
     assert made.num_queries == sum(products) + 16 + 4
-    assert asked.sets == 55 + 3  # those of a, h and k by themselves
+    assert asked.sets == 55 + 3  # those of a, h and k alone
     assert asked.cells == sum(products) + 16 + 2 + 2
     assert (asked.largest, asked.largest_cells, asked.unasked) == ((0, 2), 256, ())
     pairs = survey(ADULT, 2)

@@ -1,9 +1,10 @@
-"""How the forged certificates beside this file were made: ``python -m tests.adversary.forgeries.make`` writes them anew.
+"""The program that made the forged certificates beside this file:
+``python -m tests.adversary.forgeries.make`` writes them again.
 
 Each file is ``{"why": a pattern of what verify.py says, "workload": the questions of the design,
 "epsilon": its epsilon, "document": certificate.json as text, "arrays": certificate.npz, compressed
-by zlib, in base 64}``. Digests and words are those that belong to the numbers, so that only what is
-wrong is wrong. Every verifier must refuse all of them.
+by zlib, in base 64}``. Digests and words match the numbers, so that each file has only its intended
+fault. Every verifier must refuse all of them.
 """
 
 import base64
@@ -68,8 +69,8 @@ def below(matrix):
 
 
 def indefinite(n, epsilon, share, value, roundings=0):
-    """The difference of two halves of the types, less a little along the constants: C has so much there that C G C is negative,
-    and mu costs nothing."""
+    """The difference of two halves of the types, less a little along the constants: C is so large
+    there that C G C is negative, and mu costs nothing."""
     w, d = np.full(n, n**-0.5), np.repeat([1.0, -1.0], n // 2) * n**-0.5
     G0 = 2 * np.outer(d, d)
     G = G0 - share * np.outer(w, w)

@@ -28,7 +28,8 @@ IDS = {
 
 
 def collected(path, kind, rows, people):
-    """What the program finds in a file of reports i % 64, of which those after the first ``people`` have ids seen before."""
+    """The program's result for a file of reports i % 64; those after the first ``people`` have ids
+    seen before."""
     columns = f"CAST(i % 64 AS {'INTEGER' if kind == 'none' else 'VARCHAR'}) AS report" + IDS[kind].format(
         people=people
     )

@@ -157,7 +157,7 @@ def test_a_collection_travels_as_bytes_and_its_digest_tells_it_apart(name, tmp_p
 
 
 def forged(**changes):
-    """A collection whose numbers were changed by somebody who wrote the digest anew."""
+    """A collection whose numbers were changed by an attacker who also rewrote the digest."""
     made = Collection(DESIGN, counted(BUILT["number"], ["1", "2"]), (Read("a.csv", 1, "ff", 2),))
     if changes.pop("twice", False):
         return replace(made, reports=made.reports + made.reports, read=made.read * 2)

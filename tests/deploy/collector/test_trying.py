@@ -1,4 +1,4 @@
-"""Simulated reports: everybody once, accepted as they are, and marked."""
+"""Simulated reports: everyone once, accepted as they are, and marked."""
 
 import io
 

@@ -20,7 +20,7 @@ from pages.ui.session import exchange
 
 
 def costs_of(state, name):
-    """What the app shows of a mechanism, as `design` writes it."""
+    """The app's figures for a mechanism, as `design` writes them."""
     mechanism, case = state.mechanism(name), state.present.aim(name)
     return {
         "mechanism": state.named(name),
@@ -74,7 +74,7 @@ def test_people_are_counted_in_a_table(shell):
 
 def test_what_a_design_costs_can_be_read(shell):
     assert shell.run("design", shell.file(HIERARCHICAL)) == 0
-    assert shell.err == ""  # no bars where nobody looks
+    assert shell.err == ""  # no bars outside a terminal
     for words in (
         "Hierarchical, branching 2, epsilon 1",
         "Users needed",
@@ -275,7 +275,8 @@ def test_what_was_counted_before_is_found_again_and_intervals_can_be_looked_at_a
 
 
 def test_reports_that_are_left_out_are_told_by_their_reason(shell, collected):
-    """A repeated id, a report of another design and one that nobody could send: none is counted, and each is said."""
+    """A repeated id, a report of another design and an impossible report: none is counted, and each
+    is named."""
     kit, reports = collected
     with open(reports, "a") as file:
         file.write(f"{0:032x},{kit.design},0\n{9**9:032x},{'0' * 16},0\n{9**8:032x},{kit.design},999999999\n")

@@ -9,7 +9,7 @@ from fractions import Fraction
 from ldp_core.deploy.kit.client import ONE
 
 KEYS = (0, 12345678901234567890, 2**64 - 1)
-"""What stands for all hash keys: the law of OLH given that its key is one of them."""
+"""Stands for all hash keys: the law of OLH given that its key is one of them."""
 
 
 class Path:
@@ -56,7 +56,7 @@ class Path:
 
 
 class Uniform:
-    """A number below 2^53 of which no more is known than was asked."""
+    """A number below 2^53, known only as far as it was compared."""
 
     def __init__(self, path):
         self.low, self.high, self.path = 0, ONE, path

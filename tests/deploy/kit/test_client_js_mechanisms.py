@@ -1,4 +1,5 @@
-"""Both clients with the devices of real mechanisms: equal bytes, equal reports; and what a whole collection of theirs tells."""
+"""Both clients with the devices of real mechanisms: equal bytes give equal reports; and the result
+of a whole collection."""
 
 import copy
 import json

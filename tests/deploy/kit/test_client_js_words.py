@@ -158,7 +158,7 @@ def test_words_become_the_same_numbers_or_get_the_same_sentence():
         (values, one, other) for (_, values), one, other in zip(cases, expected, found, strict=True) if one != other
     ]
     assert not wrong, (len(wrong), wrong[:20])
-    # The comparison would say little of an attribute of which few numbers were met.
+    # An attribute that met few numbers would say little.
     for which, one in enumerate(told):
         met = {tuple(case.get("answer", ())) for (who, _), case in zip(cases, expected, strict=True) if who == which}
         assert len(met) >= min(4, one["size"]), one["name"]

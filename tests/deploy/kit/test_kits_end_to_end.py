@@ -40,7 +40,7 @@ def realised(domain, parts, mechanism, **more):
 
 
 def own_matrix():
-    """Randomized response on six ages, in a matrix that somebody has brought along."""
+    """Randomized response on six ages, in a supplied matrix."""
     share = 1 / (math.e * (1 - 1e-9) + 5)
     table = np.full((6, 6), share) + np.eye(6) * (1 - 6 * share)
     file = io.StringIO()

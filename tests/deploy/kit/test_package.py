@@ -202,7 +202,7 @@ def test_a_kit_too_large_to_load_again_is_not_made(monkeypatch):
 
 def test_a_proof_in_a_kit_is_checked_by_its_script_and_comes_back(tmp_path):
     found = ages("randomized_response")
-    assert package.certificate_of(found) is None  # nobody asked for one
+    assert package.certificate_of(found) is None  # it was not requested
     proof = found.prove(found.aim("randomized_response"))
     files = package.certificate_of(found)
     content = package.kit(found, files)
@@ -238,7 +238,7 @@ def unpacked(content, folder):
 
 
 def examples(folder):
-    """What the README says to paste."""
+    """The commands that the README says to paste."""
     return re.findall(r"^```sh\n(.*?)^```$", (folder / "README.md").read_text(), re.DOTALL | re.MULTILINE)
 
 

@@ -72,7 +72,7 @@ def tried(attribute, rng):
 
 
 def types(attribute, values):
-    """What the domain makes of each value, -1 where it drops or refuses it."""
+    """The domain's number of each value, -1 if it drops or refuses it."""
     try:
         return attribute.encode(pd.Series(values, dtype=object)).codes.tolist()
     except ValueError:  # at least one is refused

@@ -12,7 +12,7 @@ from ldp_core.deploy.kit.vectors import vectors
 
 
 def check(description):
-    """What a client must do with the vectors of a device."""
+    """A client's check of the vectors of a device."""
     told = json.loads(json.dumps(vectors(description)))
     device = Device(description)
     assert told["design"] == description["design"]

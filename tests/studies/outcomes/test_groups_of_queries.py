@@ -1,4 +1,4 @@
-"""What a query is: ranges by length, marginals by attributes, and the means over a group."""
+"""The meaning of a query: ranges by length, marginals by attributes, and the means over a group."""
 
 from math import comb
 
