@@ -228,7 +228,7 @@ def forged(rng, survey, kinds=((0, 1), (2,))):
 def test_whatever_the_numbers_no_more_is_proved_than_all_sets_allow():
     rng, survey = np.random.default_rng(3), workloads.survey((2, 2, 3), 2)
     proved = 0
-    for _ in range(30):
+    for _ in range(12):
         proof = forged(rng, survey)
         value = proof.proven()
         if math.isfinite(value):
@@ -236,12 +236,12 @@ def test_whatever_the_numbers_no_more_is_proved_than_all_sets_allow():
             assert value <= true_bound(proof)
             assert replace(proof, value=value).verify()
             assert not replace(proof, value=np.nextafter(value, np.inf)).verify()
-    assert proved > 15
+    assert proved > 6
 
 
 @cache
 def single_columns():
-    return bounds.certificate(workloads.survey((6, 4, 2, 2), 1), 3.0, time_limit=None)
+    return bounds.certificate(workloads.survey((4, 3, 2, 2), 1), 3.0, time_limit=None)
 
 
 def test_forged_certificates_are_refused():
@@ -255,8 +255,8 @@ def test_forged_certificates_are_refused():
     assert refused(value=math.nan)
     assert refused(value=math.inf)
     assert refused(epsilon=3.1)
-    assert refused(workload=workloads.survey((6, 4, 2, 3), 1))
-    assert refused(workload=workloads.survey((6, 4, 2, 2), 1, weights=[0.5] * 4))
+    assert refused(workload=workloads.survey((4, 3, 2, 3), 1))
+    assert refused(workload=workloads.survey((4, 3, 2, 2), 1, weights=[0.5] * 4))
     assert refused(weights=-proof.weights)
     assert refused(weights=proof.weights[1:])
     assert refused(weights=proof.weights * math.nan)
@@ -465,8 +465,8 @@ def test_never_below_the_bound_by_types(sizes, ways, epsilon):
 @pytest.mark.parametrize(
     ("columns", "epsilon", "gain"),
     [
-        (7, 0.5, 1.03),
-        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((8, 0.5, 1.03), (10, 0.5, 1.02), (8, 0.7, 1.02))),
+        (6, 0.5, 1.03),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((7, 0.5, 1.03), (8, 0.5, 1.03), (10, 0.5, 1.02), (8, 0.7, 1.02))),
     ],
 )
 def test_that_bits_come_in_whole_numbers_counts_at_small_epsilon(columns, epsilon, gain):

@@ -72,7 +72,7 @@ def test_the_objective_is_that_of_all_images_written_out(sizes, ways, weights, e
 
 
 @pytest.mark.parametrize(
-    ("sizes", "ways", "epsilon"), [((2, 3, 4), 2, 1.0), ((5, 6, 7), 3, 2.0), (ADULT, 2, 4.0), ((2,) * 8, 3, 3.0)]
+    ("sizes", "ways", "epsilon"), [((2, 3, 4), 2, 1.0), ((5, 6, 7), 3, 2.0), ((6, 1, 5, 3, 2), 2, 4.0), ((2,) * 8, 3, 3.0)]
 )
 def test_the_objective_is_that_of_the_fourier_weights_of_its_patterns(sizes, ways, epsilon):
     survey = workloads.survey(sizes, ways=ways)
@@ -97,7 +97,7 @@ def test_the_objective_is_that_of_the_fourier_weights_of_its_patterns(sizes, way
 @pytest.mark.parametrize(
     ("sizes", "ways", "epsilon", "gap"),
     [
-        (ADULT, 2, 1.0, 5e-4),
+        pytest.param(ADULT, 2, 1.0, 5e-4, marks=pytest.mark.slow),
         pytest.param(ADULT, 2, 2.0, 1.6e-3, marks=pytest.mark.slow),
         pytest.param(ADULT, 2, 4.0, 0.14, marks=pytest.mark.slow),
         (ADULT, 1, 1.0, 0.025),
@@ -295,7 +295,7 @@ def test_patterns_are_held_once_and_those_that_say_nothing_not_at_all():
 
 
 def test_designs_depend_on_seed_and_rounds_only():
-    survey = workloads.survey((5, 4, 3, 2, 2), ways=2)
+    survey = workloads.survey((4, 3, 2, 2), ways=2)
     first, again = (design_survey(survey, 3.0, SearchLimits(time_limit=None, max_rounds=3, seed=7)) for _ in range(2))
     assert first.objective == again.objective
     assert first.rounds == 3
@@ -309,7 +309,7 @@ def test_designs_depend_on_seed_and_rounds_only():
 
 def test_the_best_so_far_is_told_at_once_and_never_rises():
     told = []
-    survey = workloads.survey(ADULT, ways=2)
+    survey = workloads.survey((7, 6, 5, 2, 2), ways=2)
     found = design_survey(survey, 4.0, SearchLimits(time_limit=None, max_rounds=3, callback=told.append))
     assert told[0].round == 0
     assert math.isfinite(told[0].objective)

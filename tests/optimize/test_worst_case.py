@@ -93,9 +93,9 @@ def test_symmetry_makes_the_average_the_worst_case(workload):
 
 def test_types_nobody_asks_about_hardly_count():
     asked = workloads.custom(np.eye(8)[:3])
-    result = worst_case_design(asked, 1.0, SearchLimits(time_limit=None, max_rounds=200))
+    result = worst_case_design(asked, 1.0, SearchLimits(time_limit=None, max_rounds=60))
     assert result.prior[3:].max() < 0.5 * result.prior[:3].min()
-    even = design(asked, 1.0, time_limit=None, max_rounds=200)
+    even = design(asked, 1.0, time_limit=None, max_rounds=60)
     assert result.worst_case_variance < 0.97 * type_variances(even.strategy, asked).max()
 
 
@@ -180,7 +180,7 @@ def created(workload, **options):
         epsilon=3.0,
         workload=workload,
         time_limit=None,
-        max_rounds=120,
+        max_rounds=60,
         callback=lambda progress: seen.append(progress.objective),
         **options,
     )

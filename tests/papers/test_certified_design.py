@@ -37,7 +37,8 @@ def test_small_designs_are_the_exact_optimum(kind):
         (workloads.prefix(16), 1.0),
         pytest.param(workloads.prefix(32), 1.0, marks=pytest.mark.slow),
         pytest.param(workloads.all_range(32), 3.0, marks=pytest.mark.slow),
-        (workloads.k_way_marginals(5, 3), 1.0),
+        (workloads.k_way_marginals(4, 2), 1.0),
+        pytest.param(workloads.k_way_marginals(5, 3), 1.0, marks=pytest.mark.slow),
         pytest.param(workloads.histogram(32), 0.5, marks=pytest.mark.slow),
         pytest.param(workloads.all_marginals(5), 2.0, marks=pytest.mark.slow),
         pytest.param(workloads.parity(5), 4.0, marks=pytest.mark.slow),
@@ -55,7 +56,7 @@ def test_designs_are_proven_within_half_a_per_cent(workload, epsilon):
 @given(
     st.sampled_from(list(MAKERS)), st.integers(2, 7), st.sampled_from([0.3, 1.0, 2.0, 4.0]), st.integers(0, 2**32 - 1)
 )
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_no_strategy_beats_the_certificate(kind, n, epsilon, seed):
     workload = MAKERS[kind](n)
     proof = bounds.certificate(workload, epsilon)
@@ -81,16 +82,16 @@ def test_the_certificate_lies_below_the_library(name, epsilon):
 
 
 def test_a_forged_certificate_is_not_verified():
-    proof = bounds.certificate(workloads.prefix(12), 2.0)
+    proof = bounds.certificate(workloads.prefix(8), 2.0)
     assert proof.verify()
     forged = {
         "value": proof.value * (1 + 1e-6),
         "epsilon": 1.9,
-        "inverse": proof.inverse * np.linspace(0.9, 1.1, 12),
+        "inverse": proof.inverse * np.linspace(0.9, 1.1, 8),
         "multipliers": proof.multipliers * 0.99,
-        "diagonal": proof.diagonal + 1e-3 * np.abs(proof.diagonal).max() * np.arange(12),
+        "diagonal": proof.diagonal + 1e-3 * np.abs(proof.diagonal).max() * np.arange(8),
         "pairs": proof.pairs - 1e-6,
-        "workload": workloads.histogram(12),
+        "workload": workloads.histogram(8),
     }
     for field, value in forged.items():
         tampered = replace(proof, **{field: value})
@@ -102,7 +103,7 @@ def test_a_forged_certificate_is_not_verified():
     assert not replace(proof, inverse=forged["inverse"]).verify()
     assert not replace(proof, pairs=forged["pairs"]).verify()
     assert not replace(proof, workload=forged["workload"]).verify()
-    assert not replace(proof, inverse=np.full((12, 12), np.nan)).verify()
+    assert not replace(proof, inverse=np.full((8, 8), np.nan)).verify()
 
 
 def test_designs_are_deterministic_and_can_be_stopped_at_any_moment():
@@ -120,15 +121,15 @@ def test_designs_are_deterministic_and_can_be_stopped_at_any_moment():
 
 
 def test_a_prior_is_designed_for():
-    workload, rng = workloads.prefix(16), np.random.default_rng(0)
-    prior = rng.dirichlet(np.ones(16))
+    workload, rng = workloads.prefix(10), np.random.default_rng(0)
+    prior = rng.dirichlet(np.ones(10))
     fitted = design(workload, 1.0, prior=prior)
     plain = design(workload, 1.0)
     assert np.abs(fitted.strategy.sum(axis=0) - 1).max() < 1e-12
 
     def expected(strategy):
         """n tr(M_p^-1 G)/n on the scale of L: M_p = sum q q'/(n q'p)."""
-        scaled = strategy / np.sqrt(16 * strategy @ prior)[:, None]
+        scaled = strategy / np.sqrt(10 * strategy @ prior)[:, None]
         return np.trace(np.linalg.solve(scaled.T @ scaled, workload.gram_dense()))
 
     assert expected(fitted.strategy) < expected(plain.strategy)
@@ -139,8 +140,8 @@ def test_a_prior_is_designed_for():
 
 
 def test_the_registered_mechanism_wraps_the_design():
-    workload = workloads.prefix(16)
-    mechanism = mechanisms.create("optimized", n=16, epsilon=1.0, workload=workload, seed=0)
-    gradient = mechanisms.create("optimized_gradient", n=16, epsilon=1.0, workload=workload, seed=0)
+    workload = workloads.prefix(8)
+    mechanism = mechanisms.create("optimized", n=8, epsilon=1.0, workload=workload, seed=0)
+    gradient = mechanisms.create("optimized_gradient", n=8, epsilon=1.0, workload=workload, seed=0)
     assert analysis.objective(mechanism, workload) < analysis.objective(gradient, workload)
     assert mechanism.audit().epsilon <= 1.0

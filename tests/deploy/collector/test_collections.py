@@ -272,7 +272,7 @@ def test_while_a_state_is_collected_into_others_are_refused(tmp_path):
 def test_what_a_killed_collection_leaves_is_removed_by_the_next(tmp_path, monkeypatch):
     home = tmp_path / "temporary"
     home.mkdir()
-    rows = [("1", f"{i:032x}") for i in range(200_000)]
+    rows = [("1", f"{i:032x}") for i in range(60_000)]
     path = write_csv(tmp_path / "many.csv", rows, ["report", "id"])
     one = collecting(tmp_path / "state.npz", [path], env={**os.environ, "TMPDIR": str(home)})
     one.stdin.write("go\n")
