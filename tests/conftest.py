@@ -25,8 +25,7 @@ SPREAD = 0.7
 
 
 def pytest_configure(config):
-    """One of two processes reads the tests from the end: each finds half of them compiled by the
-    other."""
+    """One process reads the tests from the end: each finds half of them compiled by the others."""
     if getattr(config, "workerinput", {}).get("workerid") == "gw1" and config.args == config.getini("testpaths"):
         files = (path for path in Path(__file__).parent.iterdir() if path.is_dir() or path.match("test_*.py"))
         config.args = [str(path) for path in sorted(files, reverse=True) if path.name != "__pycache__"]
@@ -34,8 +33,8 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """Files with many tests are begun first, so that of two processes that share the files neither is left alone with a long one at the
-    end. Those in a browser lie evenly among them: server and browser wait for each other, and while one process looks on the other computes."""
+    """Files with many tests begin first, so that no process is left alone with a long file at the end. Browser tests are spread evenly
+    among them: while one process waits for its browser, the others compute."""
     leave_repetitions(items)
     yield  # what was not asked for is left out
     tests = Counter(item.path for item in items)

@@ -370,7 +370,7 @@ def test_labels_are_text_and_never_markup():
     assert fig.data[0].hovertext[0].startswith("age &lt;b&gt;bold&lt;/b&gt;: 3 people")
 
 
-def test_designs_side_by_side_show_cost_and_proof_and_open_marks_where_they_do_not_compare():
+def test_compared_designs_show_cost_and_proof():
     frame = pd.DataFrame(
         {
             "design": [

@@ -138,7 +138,7 @@ def test_no_page_shows_a_bare_string(page):
     assert not [node.lineno for node in body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
 
 
-def test_parts_are_loaded_when_they_are_asked_for_and_all_work_where_streamlit_does_not_exist():
+def test_modules_load_lazily_and_without_streamlit():
     """JAX, for joint models, takes a second and 200 MB to load: importing every module does not."""
     program = """
 import importlib, pkgutil, sys

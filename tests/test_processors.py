@@ -40,7 +40,7 @@ def flags():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_the_risky_part_of_the_suite_passes_with_the_kernel_of_another_processor(kernel):
+def test_risky_tests_pass_on_another_processors_kernels(kernel):
     needs, lacks = KERNELS[kernel]
     if needs not in flags():
         pytest.skip(f"this processor does not run {kernel}")

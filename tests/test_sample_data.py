@@ -58,7 +58,7 @@ def test_the_treatment_offered_first_is_the_one_that_suits_the_column(entry):
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry["file"])
-def test_the_difference_offered_first_is_one_that_the_people_of_a_sample_can_show(entry):
+def test_the_first_difference_offered_can_be_shown(entry):
     """Epsilon is 1, and users are bounded by the singular values: a first visitor of a sample is
     not asked for more people."""
     table = tables.read((FOLDER / entry["file"]).read_bytes(), entry["file"])

@@ -103,7 +103,7 @@ def test_half_of_a_typical_answer_is_suggested():
     assert (found.difference, found.smallest_difference) == (0.01, 0.02)
 
 
-def test_answers_count_from_the_nearer_end_and_those_of_nobody_and_everybody_do_not():
+def test_answers_count_from_the_nearer_end():
     counts = np.array([0, 5, 5, 40, 40, 10])
     found = verdicts.suggest(workloads.prefix(6), counts)
     assert found.typical == pytest.approx(np.sqrt(np.mean(np.square([0.05, 0.1, 0.5, 0.1]))))

@@ -91,7 +91,7 @@ def test_the_script_proves_no_more_of_an_indefinite_matrix_than_is_attained(n, e
             assert script_proves(honest, G - sign * lacking * n * ones, roundings, epsilon) <= most * (1 + 1e-6 * n)
 
 
-def test_an_honest_matrix_that_is_off_by_its_roundings_still_proves_what_it_should():
+def test_an_honest_rounded_matrix_still_proves_its_bound():
     rng = np.random.default_rng(0)
     for n in (3, 8, 40):
         workload = workloads.custom(rng.random((n // 2, n)))  # singular, so rounding makes it indefinite
@@ -112,7 +112,7 @@ def test_an_honest_matrix_that_is_off_by_its_roundings_still_proves_what_it_shou
 
 
 @pytest.mark.parametrize("lacking", [2.0**-52, 1e-9, 1e-3])
-def test_classes_with_a_negative_eigenvalue_prove_no_more_than_the_matrix_without_it(lacking):
+def test_a_negative_eigenvalue_of_classes_proves_nothing_more(lacking):
     honest = symmetric_certificate(workloads.histogram(8), 1.0)
     # Eigenvalues -lacking on the constants, and 1 elsewhere.
     gram = np.array([(7 - lacking) / 8, -(1 + lacking) / 8])

@@ -92,7 +92,7 @@ def test_the_bound_in_blocks_is_never_above_that_of_the_whole_matrix(survey, mos
 
 
 @EVERY
-def test_the_products_of_few_queries_have_the_same_eigenvalues_and_are_as_exact_as_they_say(survey):
+def test_products_of_few_queries_have_the_same_eigenvalues(survey):
     block = survey_blocks._by_queries(survey)
     W = survey.rows(np.arange(survey.num_queries)).astype(np.longdouble)
     W = W - W.mean(axis=1, keepdims=True)

@@ -466,7 +466,10 @@ def test_never_below_the_bound_by_types(sizes, ways, epsilon):
     ("columns", "epsilon", "gain"),
     [
         (6, 0.5, 1.03),
-        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((7, 0.5, 1.03), (8, 0.5, 1.03), (10, 0.5, 1.02), (8, 0.7, 1.02))),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in ((7, 0.5, 1.03), (8, 0.5, 1.03), (10, 0.5, 1.02), (8, 0.7, 1.02))
+        ),
     ],
 )
 def test_that_bits_come_in_whole_numbers_counts_at_small_epsilon(columns, epsilon, gain):

@@ -312,7 +312,7 @@ def test_windows_are_looked_through_where_single_sizes_leave_nothing_to_gain():
     ("bits", "degree", "epsilon", "gap"),
     [(9, 3, 4.0, 0.01), (9, 3, 3.0, 0.03), (9, 2, 3.0, 0.03), (9, 2, 2.0, 0.03), (8, 2, 2.0, 0.03)],
 )
-def test_parities_of_eight_and_nine_attributes_are_proved_to_within_a_few_per_cent(bits, degree, epsilon, gap):
+def test_parities_of_eight_and_nine_bits_are_nearly_tight(bits, degree, epsilon, gap):
     workload = workloads.parity(bits, degree)
     found = bounds.certificate(workload, epsilon, time_limit=None)
     assert found.verify()

@@ -120,7 +120,7 @@ def test_pairs_of_ten_columns_of_more_values(values, columns, epsilon, gap):
     assert 0 <= best.objective / found.value - 1 < gap
 
 
-def test_twelve_columns_of_more_values_take_their_time_only_where_the_closed_form_is_far_from_true():
+def test_twelve_larger_columns_are_searched_only_where_it_promises():
     survey = workloads.survey([5] * 12, 2)
     assert surveys.fits(survey)
     assert not surveys.promising(survey, 2.0)

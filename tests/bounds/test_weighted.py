@@ -235,7 +235,7 @@ def test_where_blocks_suffice_single_types_have_nothing_to_add():
     assert found.value > relaxation * (1 - 1e-3)
 
 
-def test_what_is_definite_over_blocks_but_not_over_types_gives_way_to_the_closed_form(monkeypatch):
+def test_an_indefinite_matrix_gives_way_to_the_closed_form(monkeypatch):
     n = 300
     workload, prior = workloads.prefix(n), np.full(n, 1 / n)
     # N so large within one pair of types that A_p is not definite; the search would find none such here.

@@ -31,7 +31,6 @@ from ldp_core.designs import (
     export,
     load,
 )
-from ldp_core.designs import bundle as bundle_module
 from ldp_core.library.optimized import from_strategy
 from ldp_core.mechanisms.quantised import quantised
 
@@ -71,8 +70,8 @@ def test_a_strategy_is_judged_by_its_own_probabilities(name):
     assert reason in complaint(with_strategy_file(npz(strategy=strategy)))
 
 
-def test_a_strategy_too_large_to_load_is_not_exported(monkeypatch):
-    monkeypatch.setattr("ldp_core.mechanisms.explicit.MOST_STRATEGY_ENTRIES", 15)
+def test_a_strategy_too_large_to_load_is_not_exported(lower):
+    lower(MOST_STRATEGY_ENTRIES=15)
     with pytest.raises(BundleError, match="has 16 entries; at most 15 are kept"):
         export(CONFIGURATION, OUTCOME, explicit(STRATEGY))
 
@@ -223,8 +222,8 @@ def test_an_overstated_size_is_refused_before_unpacking():
     assert "unpacks to more than" in complaint(patched(EXPORTED, 24, struct.pack("<I", 2**32 - 2)))
 
 
-def test_zip_bombs_are_refused(monkeypatch):
-    monkeypatch.setattr(bundle_module, "MOST_DESIGN_BYTES", 100_000)
+def test_zip_bombs_are_refused(lower):
+    lower(MOST_DESIGN_BYTES=100_000)
     assert "unpacks to more than" in complaint(packed({"outcome.json": b" " * 200_000}))
     inner = packed({"strategy.npy": b"\0" * 200_000})
     assert "strategy.npz in the file unpacks to more than" in complaint(with_strategy_file(inner))

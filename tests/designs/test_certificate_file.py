@@ -467,8 +467,8 @@ def test_every_field_counts(name):
     disproved(without)
 
 
-def test_what_is_not_written_says_why(monkeypatch):
-    monkeypatch.setattr(bounds.general.certificate, "MOST_MATRIX_TYPES", N - 1)
+def test_what_is_not_written_says_why(lower):
+    lower(MOST_MATRIX_TYPES=N - 1)
     with pytest.raises(ValueError, match="for at most 5 types; there are 6"):
         certificate_file.write(proof("running totals"), "1")
     same, others = bounds.surveys.grouped.split(MIXED)

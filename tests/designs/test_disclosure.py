@@ -146,7 +146,7 @@ def test_every_table_fits_what_leaves_and_few_fit_what_was_asked_for():
 # --- what is asked for --------------------------------------------------------------------------------------------------
 
 
-def test_errors_on_the_data_are_exact_where_they_are_asked_for_and_said_to_be_there():
+def test_requested_errors_on_the_data_are_exact_and_announced():
     found = made(COUNTED, table(ONE))
     for kind in ("design", "kit"):
         without, recorded = (outcome(files(found, figures)[kind]) for figures in (False, True))

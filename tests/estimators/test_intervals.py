@@ -34,7 +34,7 @@ def built(case, workload, epsilon=1.0):
 @pytest.mark.crossed
 @pytest.mark.parametrize("trials", [200, pytest.param(4000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", CASES)
-def test_ninety_five_per_cent_intervals_of_three_thousand_people_cover_little_more(case, trials):
+def test_intervals_cover_95_per_cent_and_little_more(case, trials):
     """The share covered in 200 trials has a standard error of sqrt(0.95 * 0.05/200) = 1.5 %, in 4,000 trials of 0.3 %."""
     workload = workloads.all_range(N_TYPES)
     mechanism, queries = built(case, workload), np.array([0, 4, 11, 30, 47, 77])

@@ -316,7 +316,7 @@ def test_a_constant_attribute_is_modelled():
 
 
 @pytest.mark.slow
-def test_with_much_noise_it_is_nearer_to_the_people_than_tables_made_non_negative_one_by_one():
+def test_it_beats_tables_projected_one_by_one():
     """All pairs of eleven columns of Adult's sizes, 50,000 people each asked for one pair by subset selection at epsilon 1."""
     sizes, users, rng = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2), 50_000, np.random.default_rng(1)
     kinds = rng.choice(6, users, p=rng.dirichlet(np.ones(6)))

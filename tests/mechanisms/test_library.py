@@ -157,7 +157,7 @@ def test_closed_forms_spend_the_whole_epsilon(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_strategies_written_out_are_conditional_probabilities_within_the_guarantee(name):
+def test_strategies_are_probabilities_within_the_guarantee(name):
     mechanism = make(name)
     Q = getattr(mechanism, "strategy", None)
     if Q is None or mechanism.delta > 0:

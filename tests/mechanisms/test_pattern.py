@@ -34,7 +34,7 @@ def test_squared_norms_are_those_of_the_projections(sizes):
         np.testing.assert_allclose(found[(slice(None), *place)], expected, rtol=1e-12, atol=1e-12)
 
 
-def test_fourier_weights_are_named_by_attributes_and_sum_to_the_variance_of_a_report():
+def test_fourier_weights_sum_to_the_variance_of_a_report():
     cells = np.random.default_rng(5).random((3, 2, 4)) < 0.3
     pattern = Pattern((1, 4, 9), cells)
     D, s = exp_epsilon(1.3) - 1, cells.mean()

@@ -93,7 +93,7 @@ ASKED = {
 
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
 @pytest.mark.parametrize("sets", [*SETS.values(), [(0,), (1, 2)]], ids=[*SETS, "apart"])
-def test_it_is_never_worse_than_dividing_and_the_same_where_tables_share_nothing(sets, asked, monkeypatch):
+def test_it_is_never_worse_than_dividing(sets, asked, monkeypatch):
     if sets == [(0,), (1, 2)]:
         asked = Survey(SIZES, [Group((0,), Histogram(2)), *ASKED["across"].groups])
     best = split_design(sets).average_of(asked)
@@ -264,7 +264,7 @@ def overlapping():
 
 
 @pytest.mark.slow
-def test_conditions_on_tables_that_share_columns_take_fewer_people_than_divided_ones(monkeypatch):
+def test_combined_conditions_need_fewer_people_than_divided_ones(monkeypatch):
     asked, about = overlapping(), SearchLimits(None, 15)
     found = design_split(asked, 1.0, about)
     made = found.mechanism()

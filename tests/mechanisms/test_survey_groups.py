@@ -369,7 +369,7 @@ def test_conditions_that_share_a_column_are_asked_of_one_table_each(monkeypatch)
         assert found.objective / len(found.strategy.T) < 1.1 * asked.groups[k].weight ** 2 * least
 
 
-def test_conditions_that_meet_a_table_in_part_are_asked_of_it_as_well_where_tables_are_not_put_together(monkeypatch):
+def test_conditions_are_asked_of_a_table_they_meet_in_part(monkeypatch):
     """The table of the first answers the part of the second about the column that both share."""
     monkeypatch.setattr(combined, "_MOST_DIMENSIONS", 1)
     asked = Survey((8, 4, 9), SHARING)

@@ -274,7 +274,7 @@ def test_any_number_of_types_works_and_reports_merge_exactly(n, oracle, reconstr
         assert np.array_equal(joined, whole)
 
 
-def test_consistent_counts_sum_to_the_users_and_raw_errors_to_those_of_the_answers():
+def test_consistent_counts_sum_to_the_users():
     counts = np.random.default_rng(1).integers(200, size=256)
     for reconstruction in ("consistent", "raw"):
         mechanism = hierarchical.build(256, 1.0, 4, "oue", reconstruction)

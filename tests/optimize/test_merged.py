@@ -39,7 +39,7 @@ def test_types_are_merged_that_all_questions_treat_alike():
 
 
 @pytest.mark.parametrize("weight", [0.3, 3.0, 30.0])
-def test_a_mixture_is_a_strategy_with_the_objective_that_it_says_and_no_other_is_better(weight):
+def test_a_mixture_is_the_best_strategy_of_its_kind(weight):
     gram, merged, strategy = parts(weight)
     found = mixed(gram, SHAPE, EPSILON, merged, strategy)
     np.testing.assert_allclose(found.strategy.sum(axis=0), 1, atol=1e-12)

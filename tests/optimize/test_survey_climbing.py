@@ -39,7 +39,7 @@ def test_lambda_applied_and_by_agreement_is_the_sum_of_projections(sizes):
 
 
 @pytest.mark.parametrize("sizes", SIZES)
-def test_a_climb_ends_where_no_single_cell_helps_with_the_value_of_its_fourier_weights(sizes):
+def test_a_climb_ends_at_a_local_optimum(sizes):
     rng = np.random.default_rng(2)
     n, r, epsilon = int(np.prod(sizes)), 12, 1.5
     weights = rng.random((r, 2 ** len(sizes))) ** 3

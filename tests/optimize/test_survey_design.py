@@ -72,7 +72,8 @@ def test_the_objective_is_that_of_all_images_written_out(sizes, ways, weights, e
 
 
 @pytest.mark.parametrize(
-    ("sizes", "ways", "epsilon"), [((2, 3, 4), 2, 1.0), ((5, 6, 7), 3, 2.0), ((6, 1, 5, 3, 2), 2, 4.0), ((2,) * 8, 3, 3.0)]
+    ("sizes", "ways", "epsilon"),
+    [((2, 3, 4), 2, 1.0), ((5, 6, 7), 3, 2.0), ((6, 1, 5, 3, 2), 2, 4.0), ((2,) * 8, 3, 3.0)],
 )
 def test_the_objective_is_that_of_the_fourier_weights_of_its_patterns(sizes, ways, epsilon):
     survey = workloads.survey(sizes, ways=ways)
@@ -142,7 +143,7 @@ def test_small_designs_are_the_optimum_over_all_strategies(sizes, ways, epsilon)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, pytest.param(3.0, marks=pytest.mark.slow)])
-def test_a_design_is_as_good_as_the_strategy_fitted_to_all_types_of_six_binary_columns(epsilon):
+def test_six_bits_are_designed_as_well_as_over_all_types(epsilon):
     survey, same = workloads.survey((2,) * 6, ways=2), workloads.k_way_marginals(6, 2)
     found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=12))
     best = ldp.optimize.design(same, epsilon, time_limit=None, max_rounds=30)
@@ -152,7 +153,7 @@ def test_a_design_is_as_good_as_the_strategy_fitted_to_all_types_of_six_binary_c
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.0])
-def test_a_design_is_better_than_a_strategy_fitted_to_all_types_of_three_columns(epsilon):
+def test_three_columns_are_designed_better_than_over_all_types(epsilon):
     """3 x 4 x 5 types, which use no symmetry."""
     survey = workloads.survey((3, 4, 5), ways=2)
     found = design_survey(survey, epsilon, SearchLimits(time_limit=None, max_rounds=6))
@@ -173,7 +174,7 @@ def test_a_design_is_better_than_a_strategy_fitted_to_all_types_of_three_columns
         pytest.param(16, 3, 2.0, 0.005, marks=pytest.mark.slow),
     ],
 )
-def test_few_of_many_bits_are_asked_about_as_well_without_saying_that_it_is_a_survey(columns, ways, epsilon, gap):
+def test_low_degree_questions_on_bits_are_designed_as_surveys(columns, ways, epsilon, gap):
     """Design, mechanism, exact error, proof and reports of one and the same workload over 2^12 to 2^16 types."""
     workload = workloads.k_way_marginals(columns, ways)
     found = ldp.optimize.design(workload, epsilon, time_limit=None, max_rounds=8)

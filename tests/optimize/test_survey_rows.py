@@ -35,7 +35,7 @@ def test_the_tables_ask_what_the_workload_asks(workload):
     np.testing.assert_allclose(tables.gram_dense(), workload.gram_dense(), atol=1e-9)
 
 
-def test_tables_are_for_many_types_of_several_attributes_none_of_the_questions_is_about_all_of():
+def test_tables_are_for_many_types_and_questions_about_some_columns():
     assert about_tables(workloads.prefix(210)) is None
     assert about_tables(workloads.k_way_marginals(8, 2)) is None  # by symmetry, at once
     assert about_tables(workloads.union([pairs(), workloads.histogram(210)])) is None

@@ -237,7 +237,7 @@ def test_bad_targets_are_refused_in_words(options, words):
 
 
 @pytest.mark.slow
-def test_for_many_types_the_rows_of_the_best_average_are_balanced_between_the_types():
+def test_rows_of_the_best_average_are_rebalanced():
     n = 192
     workload = workloads.prefix(n)
     even = design(workload, 1.0, time_limit=None, max_rounds=10)

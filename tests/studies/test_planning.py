@@ -262,7 +262,7 @@ def test_rows_share_the_time_and_go_on_from_what_is_known():
     assert "smaller epsilon may be found" in words
 
 
-def test_a_plan_that_is_cancelled_while_its_time_lasts_keeps_no_row_of_what_was_under_way():
+def test_a_cancelled_plan_keeps_no_unfinished_row():
     frame = planning.plan(
         workloads.prefix(8), ["optimized"], users=40_000, alpha=0.001, time_limit=1e9, cancel=lambda: True
     )
@@ -444,7 +444,7 @@ def test_a_typical_error_within_the_target_is_never_called_enough():
     assert fine.sentences[1].startswith("With your 1,000 users, all 50 answers are noise.")
 
 
-def test_where_single_answers_take_too_long_the_typical_one_is_judged_and_that_is_said():
+def test_the_typical_answer_is_judged_where_single_ones_take_too_long():
     found = planning.recommend(workloads.histogram(4096), 1.0, users=1000, candidates=["subset_selection"], floor=1.0)
     assert found.answers is None
     assert found.sentences[1].startswith("With your 1,000 users, a typical answer is usable (")

@@ -94,7 +94,7 @@ def test_a_column_of_the_same_name_does_not_hide_the_mark():
     assert list(rows.columns) == [synthetic.NOTE, f"{synthetic.NOTE}_"]
 
 
-def test_a_column_of_one_value_is_in_the_model_and_one_that_nobody_asks_about_is_named():
+def test_constant_columns_are_modelled_and_unused_ones_named():
     rng = np.random.default_rng(3)
     asked = survey((3, 1, 4), 2)
     made = create("optimized", workload=asked, epsilon=3.0, max_rounds=1)
@@ -109,7 +109,7 @@ def test_a_column_of_one_value_is_in_the_model_and_one_that_nobody_asks_about_is
         synthetic.make(made, some, rng.integers(0, some.shape, size=(300, 3)))
 
 
-def test_without_its_package_a_joint_model_is_not_offered_and_the_sentence_says_how_to_add_it(monkeypatch):
+def test_without_its_package_a_joint_model_says_how_to_add_it(monkeypatch):
     asked = survey([3, 3, 2], ways=2)
     mechanism = create("optimized", workload=asked, epsilon=1.0, max_rounds=1)
     assert synthetic.unsuitable(mechanism, asked) is None

@@ -185,15 +185,15 @@ def forged(**changes):
         {"twice": True},
     ],
 )
-def test_what_is_no_collection_of_the_design_is_refused_whatever_its_digest_says(changes):
+def test_forged_collections_are_refused_whatever_their_digest(changes):
     assert Collection.load(forged().to_bytes(), BUILT["number"]).users == 2
     with pytest.raises(ValueError, match="damaged"):
         Collection.load(forged(**changes).to_bytes(), BUILT["number"])
 
 
-def test_a_collection_that_unpacks_to_too_much_is_refused(monkeypatch):
+def test_a_collection_that_unpacks_to_too_much_is_refused(lower):
     content = forged().to_bytes()
-    monkeypatch.setattr("ldp_core.deploy.collector.collection.MOST_COLLECTION_BYTES", 100)
+    lower(MOST_COLLECTION_BYTES=100)
     with pytest.raises(ValueError, match="damaged"):
         Collection.load(content, BUILT["number"])
 

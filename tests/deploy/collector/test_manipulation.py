@@ -105,7 +105,7 @@ def test_weights_of_queries_do_not_count():
     assert np.allclose(weighted.deviation[:4], plain.deviation)
 
 
-def test_no_more_rows_are_written_out_than_fit_though_a_survey_asks_about_small_tables(monkeypatch):
+def test_no_more_rows_are_written_out_than_fit(monkeypatch):
     """A survey of 20 yes-or-no questions has 760 queries of 4 cells: written out over a million types, they take six gigabytes."""
     survey, most = workloads.survey([2] * 10), 2**13
     mechanism = mechanisms.create("oue", n=survey.n, epsilon=1.0, workload=survey)

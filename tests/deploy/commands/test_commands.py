@@ -264,7 +264,7 @@ def test_reports_become_the_answers_of_the_collector(shell, collected):
         assert len(list(csv.DictReader(file))) == kit.workload.num_queries
 
 
-def test_what_was_counted_before_is_found_again_and_intervals_can_be_looked_at_any_time(shell, collected):
+def test_a_state_is_resumed_and_intervals_hold_at_any_time(shell, collected):
     _kit, reports = collected
     state = shell.folder / "counted.npz"
     about = (shell.folder / "kit.zip", reports, "--state", state)

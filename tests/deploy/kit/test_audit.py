@@ -162,7 +162,7 @@ def test_clients_refuse_altered_devices_as_well(change):
     assert "\n" not in str(refused.value)
 
 
-def test_the_command_line_says_what_was_found_and_ends_with_1_where_it_does_not_hold(tmp_path):
+def test_the_command_says_what_was_found_and_exits_with_1_on_failure(tmp_path):
     file = tmp_path / "device.json"
 
     def run():

@@ -42,7 +42,7 @@ def test_the_audit_finds_the_largest_ratio_of_the_exact_law(example):
     assert log_ratio(found.largest, Fraction(1)) == pytest.approx(mechanism.audit().epsilon, rel=1e-13)
 
 
-def test_every_report_is_a_row_that_the_collector_takes_and_simulated_people_send(example):
+def test_every_report_is_one_that_the_collector_takes(example):
     mechanism, _, _, laws = example
     if mechanism.name == "olh":
         pytest.skip("The law is for a few of 2^64 keys.")
@@ -94,7 +94,7 @@ def test_devices_have_the_channel_of_their_mechanism(name):
         np.testing.assert_allclose(found, channel, atol=1e-15)
 
 
-def test_scrambled_patterns_are_evenly_spread_over_the_images_that_hold_the_person():
+def test_scrambled_patterns_are_uniform_over_images():
     mechanism = MECHANISMS["patterns"]()
     exact = law(device_of(mechanism)[1], [1, 2, 0])
     p = [Fraction(one) for one in mechanism.true_probability.tolist()]

@@ -125,7 +125,7 @@ def test_an_altered_device_is_refused_in_one_sentence():
     assert open_kit(reordered).design == device["design"]
 
 
-def test_altered_bins_are_refused_by_the_client_the_audit_and_whoever_opens_the_kit(tmp_path):
+def test_altered_bins_are_refused_everywhere(tmp_path):
     device = device_of(KIT)
     altered = json.loads(json.dumps(device))
     altered["domain"]["attributes"][0]["edges"][3] += 0.25
@@ -195,8 +195,8 @@ def test_continuous_noise_has_a_design_but_no_kit():
     assert designs.load(package.design(found.configuration, package.outcome_of(found), found.chosen_mechanism))
 
 
-def test_a_kit_too_large_to_load_again_is_not_made(monkeypatch):
-    monkeypatch.setattr(bundle, "MOST_KIT_BYTES", 1000)
+def test_a_kit_too_large_to_load_again_is_not_made(lower):
+    lower(MOST_KIT_BYTES=1000)
     assert "use coarser bins" in complaint(kit_of, SUBSET)
 
 

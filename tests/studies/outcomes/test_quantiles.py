@@ -139,7 +139,7 @@ def test_a_survey_has_the_orders_of_its_first_columns_and_no_endless_list():
 
 
 @pytest.mark.parametrize("name", ["sampled_sets", "split_budget", "covering_sets"])
-def test_people_without_a_value_are_in_no_curve_and_quantiles_are_those_of_the_others(name):
+def test_missing_values_are_left_out_of_quantiles(name):
     asked = [
         NumericAttribute(name="x", edges=(0, 1, 2, 3)),
         NumericAttribute(name="y", edges=(0, 1, 2, 3, 4), missing="category"),

@@ -52,7 +52,7 @@ def test_sizes_follow_the_closed_form():
             assert points.loc[bound, n]["users_needed"] <= best * (1 + 1e-9)
 
 
-def test_every_bound_is_below_every_mechanism_and_the_certificate_is_the_highest():
+def test_bounds_lie_below_mechanisms_and_the_certificate_is_highest():
     names = [*NAMES, "haar", "hierarchical", "optimized"]
     found = sweep.epsilons(names, workloads.prefix(8), (0.5, 2.0), parameters={"optimized": {"max_rounds": 40}}).points
     for epsilon, rows in found.groupby("epsilon"):
@@ -65,7 +65,7 @@ def test_every_bound_is_below_every_mechanism_and_the_certificate_is_the_highest
     assert (fits["rounds"] == 40).all()
 
 
-def test_closed_forms_come_first_then_certificates_then_fits_small_domains_before_large_ones():
+def test_closed_forms_come_first_then_certificates_then_fits():
     found = sweep.sizes(
         ["optimized_gradient", "haar"],
         workloads.prefix(4),
