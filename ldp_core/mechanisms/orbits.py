@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.limits import MOST_MATRIX_TYPES
-from ldp_core.mechanisms.base import Contributions, Estimate, Reports, check_reports
+from ldp_core.mechanisms.base import Estimate, Reports, check_reports
 from ldp_core.mechanisms.translated import Translated
 from ldp_core.workloads import Workload, walsh_hadamard
 
@@ -122,27 +122,17 @@ class OrbitMechanism(Translated):
         moments = walsh_hadamard(counts)[types[:, None] ^ types] * pairs
         return walsh_hadamard(walsh_hadamard(moments).T) / self.n**2 - np.diag(counts)
 
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, n) times the estimated counts: every output's probability times the square of
-        what it adds, less the squared mean; n log n operations per row and base row."""
-        counts = np.asarray(counts, dtype=float)
-        weighted, transformed = walsh_hadamard(rows) * self._inverse, walsh_hadamard(counts)
-        second = np.zeros(len(rows))
-        for share, spectrum in self._spectra():
-            sent = share * walsh_hadamard(spectrum * transformed) / self.n
-            second += walsh_hadamard(weighted * spectrum) ** 2 @ sent / self.n**2
-        return second - np.square(rows) @ counts
+    def _added(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        weighted = walsh_hadamard(rows) * self._inverse
+        return (walsh_hadamard(weighted * spectrum) / self.n for _, spectrum in self._spectra())
 
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, n) times the estimated counts; three transforms per row and base row."""
-        weighted, second, lows, highs = walsh_hadamard(rows) * self._inverse, np.zeros(rows.shape), [], []
-        for share, spectrum in self._spectra():
-            values = walsh_hadamard(weighted * spectrum) / self.n
-            second += share * walsh_hadamard(spectrum * walsh_hadamard(values**2)) / self.n
-            lows.append(values.min(axis=1))
-            highs.append(values.max(axis=1))
-        variances = np.maximum(second - np.square(rows), 0.0)
-        return Contributions.between(rows, variances, np.min(lows, axis=0), np.max(highs, axis=0))
+    def _sent_by(self, counts: np.ndarray) -> Iterator[np.ndarray]:
+        transformed = walsh_hadamard(counts)
+        return (share * walsh_hadamard(spectrum * transformed) / self.n for share, spectrum in self._spectra())
+
+    def _mean_over_outputs(self, row: int, values: np.ndarray) -> np.ndarray:
+        spectrum = walsh_hadamard(np.where(self.high[row], self._ratio, 1.0)) / self._masses[row]
+        return self.shares[row] * walsh_hadamard(spectrum * walsh_hadamard(values)) / self.n
 
     def _check_dense(self) -> None:
         if self.n > MOST_MATRIX_TYPES:

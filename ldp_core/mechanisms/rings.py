@@ -25,7 +25,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.definite import inverse_of
 from ldp_core.limits import MOST_MATRIX_TYPES
-from ldp_core.mechanisms.base import Contributions, Estimate, Reports, check_reports
+from ldp_core.mechanisms.base import Estimate, Reports, check_reports
 from ldp_core.mechanisms.translated import Translated
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
@@ -133,29 +133,17 @@ class RingMechanism(Translated):
         moments = second_moments(self._rows, sent / self._met**2, self.n)
         return self._inverse @ moments @ self._inverse - np.diag(counts)
 
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """(q,) exact variance of ``rows`` (q, n) times the estimated counts: sum_y (r'R_y)^2 (Qx)_y - sum_u r_u^2 x_u."""
-        counts = np.asarray(counts, dtype=float)
-        found = -np.square(rows) @ counts
-        added = self._added(rows)
-        for sent, users, values in zip(self._sent, self._by_output(counts), added, strict=True):
-            found += np.square(values) @ (sent * users)
-        return found
+    def _sent_by(self, counts: np.ndarray) -> Iterator[np.ndarray]:
+        return (sent * users for sent, users in zip(self._sent, self._by_output(counts), strict=True))
 
     def _added(self, rows: np.ndarray) -> Iterator[np.ndarray]:
         """The contribution r'R_y of the rotations of each base row to ``rows`` (q, n) times the
         estimated counts, as an array (q, N)."""
         return (values / met for values, met in zip(self._by_output(rows @ self._inverse), self._met, strict=True))
 
-    def contributions(self, rows: np.ndarray) -> Contributions:
-        """The contribution of a report to ``rows`` (q, n) times the estimated counts; three transforms per row and base row."""
-        second, lows, highs = np.zeros(rows.shape), [], []
-        for sent, hat, values in zip(self._sent, self._hats, self._added(rows), strict=True):
-            second += sent * fft.irfft(fft.rfft(values**2).conj() * hat, self._places)[:, : self.n]
-            lows.append(values.min(axis=1))
-            highs.append(values.max(axis=1))
-        variances = np.maximum(second - np.square(rows), 0.0)
-        return Contributions.between(rows, variances, np.min(lows, axis=0), np.max(highs, axis=0))
+    def _mean_over_outputs(self, row: int, values: np.ndarray) -> np.ndarray:
+        moved = fft.irfft(fft.rfft(values).conj() * self._hats[row], self._places)[:, : self.n]
+        return self._sent[row] * moved
 
     def estimate(self, reports: Reports) -> Estimate:
         """Unbiased counts: M^-1 times the sum of ``v_kz / w_kz`` over all reports."""

@@ -19,7 +19,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldp_core.mechanisms.base import Audit, FromCovariance, Reports, check_counts, check_rows, check_values
+from ldp_core.mechanisms.base import (
+    Audit,
+    Contributions,
+    FromCovariance,
+    Reports,
+    check_counts,
+    check_rows,
+    check_values,
+)
 from ldp_core.mechanisms.files import ROWS, MechanismFile
 from ldp_core.people import Counts
 from ldp_core.privacy import exp_epsilon, in_steps, log_ratio, probability_within
@@ -60,6 +68,41 @@ class Translated(FromCovariance):
         self._ratio = exp_epsilon(self.epsilon)
         self._sizes = self.high.sum(axis=1)
         self._masses = self._places + (self._ratio - 1) * self._sizes
+
+    @abstractmethod
+    def _added(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        """For every base row (q, N): what its outputs add to ``rows`` (q, n) times the estimated counts."""
+
+    @abstractmethod
+    def _sent_by(self, counts: np.ndarray) -> Iterator[np.ndarray]:
+        """For every base row (N,): how often its outputs are expected from users ``counts`` (n,)."""
+
+    @abstractmethod
+    def _mean_over_outputs(self, row: int, values: np.ndarray) -> np.ndarray:
+        """(q, n) the sum of ``values`` (q, N) of the outputs of a base row, times the probability of each, by type."""
+
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """(q,) exact variance of ``rows`` (q, n) times the estimated counts.
+
+        Each output counts with its probability times the square of what it adds, less the squared
+        mean; a few transforms for each row and base row.
+        """
+        counts = np.asarray(counts, dtype=float)
+        found: np.ndarray = -np.square(rows) @ counts
+        for values, sent in zip(self._added(rows), self._sent_by(counts), strict=True):
+            found += np.square(values) @ sent
+        return found
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        """The contribution of a report to ``rows`` (q, n) times the estimated counts; three
+        transforms for each row and base row."""
+        second, lows, highs = np.zeros(rows.shape), [], []
+        for row, values in enumerate(self._added(rows)):
+            second += self._mean_over_outputs(row, values**2)
+            lows.append(values.min(axis=1))
+            highs.append(values.max(axis=1))
+        variances = np.maximum(second - np.square(rows), 0.0)
+        return Contributions.between(rows, variances, np.min(lows, axis=0), np.max(highs, axis=0))
 
     def files(self) -> tuple[MechanismFile, ...]:
         """The base rows, a bit for every place, and how often each is sent."""
