@@ -94,7 +94,9 @@ def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> AnyCert
 
 def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCertificate | None:
     """The certificate over merged types, where the questions distinguish only few of many types."""
-    if workload.n <= AT_ONCE_TYPES or (workload.survey is not None and workload.survey.symmetric):
+    if workload.survey is not None and (workload.survey.symmetric or workload.n <= AT_ONCE_TYPES):
+        return None
+    if workload.n <= AT_ONCE_TYPES and (workload.symmetry_group.scheme is not None or not workload.distinguished):
         return None
     found = None
     with suppress(Interrupted):

@@ -7,6 +7,7 @@ among strategies on tables.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_TYPES
 from ldp_core.optimize import refusals
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.certified import design_strategy
+from ldp_core.optimize.classes import classes_of, for_types, telling_of_types
 from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
@@ -26,6 +28,7 @@ from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.priors import check_prior
 from ldp_core.run import Callback, Cancel
 from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads.distinguished import Distinguished
 from ldp_core.workloads.surveyed import as_tables
 
 AnyDesign = Optimized | ClosedFormDesign | SurveyDesign | SplitDesign | OrbitDesign | RingDesign
@@ -88,6 +91,7 @@ def design(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
     prior: np.ndarray | None = None,
+    all_types: bool = False,
 ) -> AnyDesign:
     """The mechanism of least L, never worse than subset selection and trees.
 
@@ -100,6 +104,8 @@ def design(
       follow an order or single out values (`ldp_core.optimize.surveys.split_design`).
     * A smaller `Survey` without a ``prior`` gets the better of these and of a strategy over all
       types.
+    * Questions that distinguish fewer types than there are get a design for these (`ldp_core.optimize.classes`), up to
+      2,048 types; with ``all_types`` one for all types, as for questions asked later.
     * Every other workload gets a strategy over all types. If its questions are about tables of
       several attributes, the search begins with the best strategies for these tables
       (`ldp_core.optimize.surveys.rows`).
@@ -120,6 +126,9 @@ def design(
     case, limits = Case(workload, prior), SearchLimits(time_limit, max_rounds, seed, callback, cancel)
     if case.exchangeable:
         return exchangeable_design(workload, epsilon, limits)
+    classes = None if all_types or workload.n > MOST_FITTED_TYPES else classes_of(workload)
+    if classes is not None:
+        return _over_classes(case, epsilon, limits, classes)
     find = next(find for applies, find in SEARCHES if applies(case))
     if not case.comparable:
         return find(case, epsilon, limits)
@@ -127,6 +136,20 @@ def design(
     closed = best_closed_form(workload, epsilon, limits, prior)
     found = find(case, epsilon, limits.never_above(closed.objective).within(budget.left()))
     return better(found, closed)
+
+
+def _over_classes(
+    case: Case, epsilon: float, limits: SearchLimits, classes: Distinguished
+) -> Optimized | ClosedFormDesign:
+    """A strategy for the classes of types that the questions distinguish, given to all types; or a closed form."""
+    budget = limits.budget()
+    closed = best_closed_form(case.workload, epsilon, limits, case.prior)
+    own = telling_of_types(limits.never_above(closed.objective), classes).within(budget.left())
+    few = design(classes.workload, epsilon, **vars(own), prior=classes.shares(case.prior))
+    assert isinstance(few, Optimized | ClosedFormDesign)  # neither a survey nor too many types
+    with suppress(ValueError):  # a closed form too large to write out
+        return better(for_types(few, case.workload, classes, case.prior), closed)
+    return closed
 
 
 def _survey_of(case: Case) -> Survey:

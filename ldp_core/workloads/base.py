@@ -27,6 +27,7 @@ from ldp_core import pictures
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_WORKLOAD_ENTRIES
 from ldp_core.people import Tables, dense
 from ldp_core.workloads.axes import Axis, axes_of
+from ldp_core.workloads.distinguished import Distinguished, distinguished
 from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup, deviation_from_exchangeable
 
 if TYPE_CHECKING:
@@ -139,6 +140,14 @@ class Workload(ABC):
         if apart is None:
             return known
         return SymmetryGroup("exchangeable", tuple((size, True) for size, _ in known.shifts), apart)
+
+    @cached_property
+    def distinguished(self) -> Distinguished | None:
+        """The classes of types that the questions distinguish, see `ldp_core.workloads.distinguished`.
+
+        None if these are all the types, a single one, or if there are too many types to compare.
+        """
+        return distinguished(self)
 
     @property
     def _known_symmetry(self) -> SymmetryGroup:

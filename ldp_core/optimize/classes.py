@@ -1,0 +1,94 @@
+"""Designs for the types that questions distinguish, given to all types.
+
+The strategy for c classes of types (`ldp_core.workloads.distinguished`) gives each type the column of
+its class. A little randomized response beside it keeps all types identified, for questions asked later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from ldp_core.optimize.base import SearchLimits
+from ldp_core.optimize.closed_form import ClosedFormDesign
+from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.privacy import fitted_exp_epsilon
+from ldp_core.run import Progress
+from ldp_core.workloads import Workload
+from ldp_core.workloads.distinguished import Distinguished
+
+FEWER = 0.9
+"""Classes are used from this share of the types down."""
+LITTLE = 1e-4
+"""Share of randomized response: L grows by no larger share."""
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """The best of a search for classes, as one for all types."""
+
+    best: Any
+    classes: np.ndarray
+    objective: float
+
+    @property
+    def transposed(self) -> np.ndarray:
+        return np.asarray(self.best.transposed)[self.classes]
+
+
+def classes_of(workload: Workload) -> Distinguished | None:
+    """The classes of types to design for; None if they are nearly as many as the types."""
+    found = workload.distinguished
+    return found if found is not None and found.workload.n <= FEWER * workload.n else None
+
+
+def telling_of_types(limits: SearchLimits, classes: Distinguished) -> SearchLimits:
+    """``limits`` for a search over ``classes``, whose callback hears of all types."""
+    callback, scale = limits.callback, len(classes.classes) / classes.workload.n
+    if callback is None:
+        return limits
+
+    def pass_on(progress: Progress) -> None:
+        if progress.objective is None:
+            callback(progress)
+            return
+        objective = scale * progress.objective
+        known = progress.best is not None and hasattr(progress.best, "transposed")
+        best = _Spread(progress.best, classes.classes, objective) if known else None
+        callback(replace(progress, objective=objective, best=best))
+
+    return limits.telling(pass_on)
+
+
+def _strategy(found: Optimized | ClosedFormDesign, classes: Distinguished) -> np.ndarray:
+    """(m, n) the strategy found for classes, for all types, with a little randomized response. ValueError if that for the
+    classes is too large to write out."""
+    n, ratio = len(classes.classes), fitted_exp_epsilon(found.epsilon)
+    little = np.where(np.eye(n, dtype=bool), ratio, 1.0) * (LITTLE / (ratio + n - 1))
+    strategy = np.vstack([(1 - LITTLE) * found.strategy[:, classes.classes], little])
+    return np.ascontiguousarray(strategy / strategy.sum(axis=0))
+
+
+def for_types(
+    found: Optimized | ClosedFormDesign, workload: Workload, classes: Distinguished, prior: np.ndarray | None
+) -> Optimized:
+    """What was ``found`` for the average over classes, for all types."""
+    strategy = _strategy(found, classes)
+    masses = strategy.sum(axis=1) if prior is None else workload.n * (strategy @ prior)
+    M = strategy.T @ (strategy / masses[:, None])
+    objective = float(np.trace(linalg.solve(M, workload.gram_dense(), assume_a="pos")))
+    scale = workload.n / classes.workload.n
+    return Optimized(
+        strategy,
+        prior,
+        objective=objective,
+        history=tuple((done, seconds, scale * value) for done, seconds, value in found.history),
+        rounds=found.rounds,
+        seconds=found.seconds,
+        epsilon=found.epsilon,
+        seed=found.seed,
+        stopped=found.stopped,
+    )
