@@ -1,0 +1,112 @@
+"""Types that no question distinguishes are one type: the classes, and designs and proofs for them."""
+
+import numpy as np
+import pytest
+
+import ldp_core as ldp
+from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core.optimize import exact
+from ldp_core.workloads.on_attributes import OnAttributes
+
+RNG = np.random.default_rng(0)
+CONDITIONS = workloads.custom((RNG.random((4, 5)) < 0.5).astype(float)[:, RNG.integers(5, size=40)])
+AGE = OnAttributes((6, 4, 2), [0], workloads.union([workloads.prefix(6), workloads.histogram(6)]))
+MANY = OnAttributes((120, 3), [0], workloads.all_range(120))
+
+
+@pytest.mark.parametrize("workload", [CONDITIONS, AGE, workloads.custom(RNG.integers(2, size=(3, 12)) / 3)], ids=repr)
+def test_classes_are_the_equal_columns(workload):
+    found = workload.distinguished
+    W = workload.matrix
+    assert np.array_equal(found.classes[:, None] == found.classes, (W[:, :, None] == W[:, None]).all(axis=0))
+    assert np.array_equal(np.bincount(found.classes), found.sizes)
+    assert np.array_equal(found.workload.matrix[:, found.classes], W)
+    assert (np.diff(np.unique(found.classes, return_index=True)[1]) > 0).all()  # numbered by their first types
+
+
+def test_queries_too_many_to_write_out_have_classes_by_their_gram_matrix(monkeypatch):
+    monkeypatch.setattr(ldp.workloads.distinguished, "MOST_WORKLOAD_ENTRIES", 10)
+    found = MANY.distinguished
+    assert np.array_equal(found.classes, np.arange(360) // 3)
+    G = found.workload.gram_dense()
+    assert G[np.ix_(found.classes, found.classes)] == pytest.approx(MANY.gram_dense(), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        workloads.prefix(20),
+        workloads.histogram(20),
+        workloads.k_way_marginals(4, 2),
+        workloads.custom(np.ones((2, 9))),
+        workloads.prefix(2**16),
+    ],
+    ids=repr,
+)
+def test_there_are_none_where_all_types_are_distinguished_or_a_single_one(workload):
+    assert workload.distinguished is None
+
+
+def test_priors_add_up_and_spread():
+    found, prior = CONDITIONS.distinguished, np.random.default_rng(1).dirichlet(np.ones(40))
+    shares = found.shares(prior)
+    assert shares == pytest.approx([prior[found.classes == k].sum() for k in range(len(found.sizes))])
+    assert found.shares(found.spread(shares)) == pytest.approx(shares)
+    assert found.shares(None) == pytest.approx(found.sizes / 40)
+    assert AGE.distinguished.shares(None) is None
+
+
+def test_nothing_is_lost_by_merging():
+    """The exact optimum over all 2^n rows of eight types, of which five are distinguished."""
+    workload = workloads.custom(workloads.prefix(5).matrix[:, [0, 1, 1, 2, 3, 3, 3, 4]])
+    best = exact(workload, 1.0)
+    found = ldp.optimize.design(workload, 1.0, time_limit=None)
+    proof = bounds.certificate(workload, 1.0, time_limit=None)
+    assert found.objective == pytest.approx(best.objective, rel=5e-3)
+    assert proof.verify()
+    assert proof.value <= best.objective * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("prior", [False, True])
+@pytest.mark.parametrize("workload", [CONDITIONS, AGE], ids=repr)
+def test_designs_and_proofs_for_classes_are_for_all_types(workload, prior):
+    p = np.random.default_rng(2).dirichlet(np.ones(workload.n)) if prior else None
+    told = []
+    found = ldp.optimize.design(
+        workload, 1.0, None, max_rounds=40, prior=p, callback=lambda step: told.append((step.objective, step.strategy))
+    )
+    assert all(strategy is None or strategy.shape[1] == workload.n for _, strategy in told)
+    assert found.objective <= told[0][0] * (1 + 1e-3)
+    made = mechanisms.ExplicitMechanism("found", found.strategy, 1.0, prior=found.prior)
+    assert made.audit().epsilon <= 1
+    assert made.estimate(made.simulate(np.full(workload.n, 9), np.random.default_rng(0))).counts() is not None
+    profile = made.variance_profile(workload)
+    for k in range(len(workload.distinguished.sizes)):  # all types of a class have the same errors, nearly
+        assert np.ptp(profile[workload.distinguished.classes == k]) < 1e-2 * profile.max()
+    if prior:
+        assert bounds.average_variance(found.objective, workload, p) == pytest.approx(p @ profile, rel=1e-5)
+        return
+    assert analysis.objective(made, workload) == pytest.approx(found.objective, rel=1e-6)
+    proof = bounds.certificate(workload, 1.0, time_limit=None)
+    assert proof.verify()
+    assert 1 <= found.objective / proof.value < 1.02
+
+
+def test_all_types_can_be_kept_for_questions_asked_later():
+    few, many = (ldp.optimize.design(CONDITIONS, 1.0, None, max_rounds=3, all_types=kept) for kept in (False, True))
+    assert len(few.strategy) < len(many.strategy)
+    assert (
+        "distinguish"
+        not in mechanisms.create("optimized", epsilon=1.0, workload=CONDITIONS, types="all", max_rounds=1).explain()
+    )
+
+
+def test_a_mechanism_says_what_its_reports_are_about():
+    made = mechanisms.create("optimized", epsilon=1.0, workload=CONDITIONS, max_rounds=1)
+    assert made.explain().endswith("The questions distinguish 5 of 40 types; reports are about these.")
+
+
+def test_a_histogram_of_one_column_is_subset_selection_on_it():
+    found = ldp.optimize.design(OnAttributes((24, 4), [0], workloads.histogram(24)), 1.0, time_limit=0)
+    alone = analysis.objective(mechanisms.create("subset_selection", n=24, epsilon=1.0), workloads.histogram(24))
+    assert found.objective == pytest.approx(4 * alone, rel=2e-4)
