@@ -6,6 +6,8 @@ from pages.ui import streamlit_fixes
 
 streamlit_fixes.install()  # before anything that takes long: a page left open may upload as soon as this runs
 
+from collections.abc import Callable
+
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
@@ -24,22 +26,43 @@ def one_thread_per_job() -> threadpool_limits:
 st.set_page_config(page_title="Private collection designer", page_icon="🛡️", layout="wide")
 one_thread_per_job()
 cleanup.watch()
+
+
+def moved(page: str, **view: str) -> Callable[[], None]:
+    """What stands at the address of a page that is part of another now."""
+
+    def lead_on() -> None:
+        session().view.update(view)
+        st.switch_page(page)
+
+    return lead_on
+
+
 page = st.navigation(
-    [
-        st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),
-        st.Page("pages/data.py", title="Data", icon=":material/table_rows:"),
-        st.Page("pages/workload.py", title="Workload", icon=":material/quiz:"),
-        st.Page("pages/design.py", title="Design", icon=":material/tune:"),
-        st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
-        st.Page("pages/bounds.py", title="Bounds", icon=":material/vertical_align_bottom:"),
-        st.Page("pages/plan.py", title="Plan", icon=":material/balance:"),
-        st.Page("pages/simulate.py", title="Simulate", icon=":material/casino:"),
-        st.Page("pages/ask.py", title="Ask", icon=":material/forum:"),
-        st.Page("pages/export.py", title="Export", icon=":material/download:"),
-        st.Page("pages/collect.py", title="Collect", icon=":material/inbox:"),
-        st.Page("pages/papers.py", title="Papers", icon=":material/article:"),
-        st.Page("pages/guide.py", title="Guide", icon=":material/menu_book:"),
-    ],
+    {
+        "": [
+            st.Page("pages/start.py", title="Start", icon=":material/home:", default=True),
+            st.Page("pages/data.py", title="Data", icon=":material/table_rows:"),
+            st.Page("pages/workload.py", title="Workload", icon=":material/quiz:"),
+            st.Page("pages/design.py", title="Design", icon=":material/tune:"),
+            st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
+            st.Page("pages/bounds.py", title="Bounds", icon=":material/vertical_align_bottom:"),
+            st.Page("pages/simulate.py", title="Simulate", icon=":material/casino:"),
+            st.Page("pages/export.py", title="Export", icon=":material/download:"),
+            st.Page(
+                moved("pages/compare.py", **{"compare-tabs": "Solve for"}),
+                title="Plan",
+                url_path="plan",
+                visibility="hidden",
+            ),
+            st.Page(moved("pages/simulate.py", simulate="ask"), title="Ask", url_path="ask", visibility="hidden"),
+        ],
+        "More": [
+            st.Page("pages/collect.py", title="Collect", icon=":material/inbox:"),
+            st.Page("pages/papers.py", title="Papers", icon=":material/article:"),
+            st.Page("pages/guide.py", title="Guide", icon=":material/menu_book:"),
+        ],
+    },
     position="top",
 )
 layout.came_through_app()

@@ -1,8 +1,12 @@
 """Mechanisms side by side: users needed, errors, and how far each is from what no mechanism can beat."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
@@ -11,27 +15,29 @@ from pages.ui import compare_designs, layout, lazy, listing, patterns
 from pages.ui.compared import compared_control, fit_button, use_control
 from pages.ui.comparing import league, listed, sweeps
 from pages.ui.comparing.own import own_controls
-from pages.ui.controls import case_control, target_control
+from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
+from pages.ui.planning import recommendation, solve_for
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Stopped
-from pages.ui.verdict_panel import explain, in_words, side_by_side
+from pages.ui.verdict_panel import explain, side_by_side
 from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, plain
 
 TIE = 1e-9
 
-state = layout.open_page(
-    "Compare", "See which mechanism needs the fewest users for your questions, and what errors to expect."
-)
-compare_designs.choose(state)  # named designs side by side end the page here
+state = layout.open_page("Compare", "Which mechanism needs the fewest people for your questions?")
+controls = layout.controls("page")
+compare_designs.choose(state, controls)  # saved designs side by side end the page here
 design = layout.need_design(state)
 c = state.configuration
+# The mechanisms compared, and always the design's own.
+names = tuple(dict.fromkeys((*state.setting.side_by_side, state.chosen)))
+work.fit_unasked(state, *names)
 
-
-controls, results = layout.frame()
 with controls:
-    compared_control(state)
+    with st.popover(f"Mechanisms ({len(names)})", icon=":material/checklist:"):
+        compared_control(state)
     case = case_control(
         state,
         "case",
@@ -40,14 +46,12 @@ with controls:
         state.present.cases,
         help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
     )
-    target_control(state)
-
     ready: dict[str, mechanisms.Mechanism] = {}
     failed: dict[str, ValueError] = {}
     awaited, later = [], Later(state)
-    for name in state.setting.side_by_side:
+    for name in names:
         try:
-            with st.spinner(f"Working out what {library.spec(name).title} costs"):
+            with st.spinner(f"Computing the costs of {library.spec(name).title}"):
                 mechanism = state.setting.priced(name)
                 if mechanism is not None and not work.priced(state, mechanism, later):
                     awaited.append(library.spec(name).title)
@@ -56,13 +60,14 @@ with controls:
                     ready[name] = mechanism
         except ValueError as error:
             failed[name] = error
-    missing = state.setting.unfitted(state.setting.side_by_side)
+    missing = state.setting.unfitted(names)
     fits = [work.fit(state, name) for name in missing]
     running = any(fit.running is not None for fit in fits)
     if missing and (crowded := state.crowded(missing)):
         st.caption(plain(crowded))
-    with layout.actions():
-        if missing:
+    use_control(state, ready)
+    if missing:
+        with layout.actions():
             fit_button(
                 missing,
                 running,
@@ -71,7 +76,6 @@ with controls:
                 "Fits each to your workload in the background; it joins the comparison when it is ready.",
                 first=True,
             )
-        use_control(state, ready)
     for fit in fits:
         if fit.error:
             st.error(plain(fit.error))
@@ -79,81 +83,45 @@ with controls:
     for name, why in failed.items():
         layout.instead(why, f"{library.spec(name).title}:", others, mild=True)
 
-with results:
+
+def nothing_ready() -> None:
+    """Say why, and end the page."""
+    if any(isinstance(why, Stopped) for why in failed.values()):
+        least = max(state.setting.bounds(case).values())
+        known = f" No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(least)}, {case_meaning(case)}."
+        st.info(f"Nothing is left to compare so far.{known if least > 0 else ''}")
+    elif not awaited:
+        st.info("Choose at least one mechanism above that can be compared here.")
     own_controls(state, ready, failed, case)
-    if awaited:
-        st.info(
-            f"What these cost is being worked out, and they join the comparison when that is known: {', '.join(awaited)}."
-        )
-    if not ready:
-        if any(isinstance(why, Stopped) for why in failed.values()):
-            least = max(state.setting.bounds(case).values())
-            known = f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(least)}, {case_meaning(case)}."
-            st.info(f"Nothing is left to compare so far.{f' {known}' if least > 0 else ''}")
-        elif not awaited:
-            st.info("Choose at least one mechanism above that can be compared here.")
-        later.finish()
-        layout.end()
-    table = state.setting.compared(ready, case)
-    limits = state.setting.bounds(case)
-    bound = max(limits.values())
-    work.prove_unasked(state)
-    work.find_optima(state)
-    optimum, finding = state.setting.optimum(case), work.optimum(state, case)
-    proof, proving = state.setting.proof(case), work.certificate(state, case)
+    later.finish()
+    layout.end()
+
+
+def verdict(table: pd.DataFrame) -> None:
+    """Which needs the fewest people, of those whose figures are known; the design's own is never left out in silence."""
     best = table.iloc[0]
     # Equal up to rounding is equal: on two types several mechanisms are the same one.
     winners = table["name"][table["users_needed"] <= best["users_needed"] * (1 + TIE)]
-    title = library.spec(best["name"]).title
-    names = " and ".join(f"**{library.spec(name).title}**" for name in winners)
-    st.markdown(
-        f"{names} {'needs' if len(winners) == 1 else 'need'} the fewest users: {wording.users(best['users_needed'])} until a difference "
-        f"of {verdicts.in_words(state.setting.difference)} shows clearly in a typical answer ({wording.error(state.setting.alpha**0.5)} standard error), "
-        f"{case_meaning(case)}. {in_words(state, ready[best['name']], later)}"
-    )
+    titles = " and ".join(library.spec(name).title for name in winners)
+    with st.container(key="verdict"):
+        st.markdown(
+            plain(
+                f"{titles} {'needs' if len(winners) == 1 else 'need'} the fewest people: "
+                f"{wording.users(best['users_needed']).removesuffix(' users')}."
+            ),
+            help=f"For a target error of {wording.error(state.setting.alpha**0.5)} in a typical answer, {case_meaning(case)}. The target is "
+            "set on the Design page.",
+        )
+    if state.chosen not in ready:
+        st.markdown(
+            f"**{plain(library.spec(state.chosen).title)}, the mechanism of this design, is missing here: "
+            f"{'its costs are not known yet' if state.chosen not in failed else 'see above'}.**"
+        )
 
 
-def users_needed() -> None:
-    """How many users each mechanism needs, and what none can do with fewer."""
-    if bound > 0:
-        strongest = frames.strongest(limits)
-        others = " and ".join(
-            f"the {charts.title(name)} says {wording.at_least(value)}"
-            for name, value in limits.items()
-            if name != strongest
-        )
-        reach = (
-            f"{title} is within {gap_in_words(best['gap'])} of that"
-            if best["gap"] < 1
-            else f"{title} needs {gap_in_words(best['gap'])} as many"
-        )
-        bound_sentence = (
-            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}, "
-            f"{case_meaning(case)} ({charts.title(strongest)}"
-            + (", which re-checks itself" if strongest == "certificate" else "")
-            + f"){f'; {others}' if others else ''}. {reach if not math.isinf(best['gap']) else title + ' has no pure epsilon, so the bound does not hold for it'}."
-        )
-    else:
-        bound_sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
-    if optimum is not None:
-        bound_sentence += f" The **exact optimum** is {wording.users(optimum)}"
-        if (found := ready.get(best["name"])) is not None and found.delta == 0:
-            bound_sentence += f"; {title} {above_optimum(best['users_needed'] / optimum - 1)}"
-        bound_sentence += "."
-    layout.chart(
-        lambda look: charts.users_needed(table, limits, design.users, look, case_title(case), optimum),
-        bound_sentence,
-        "users-needed",
-        table,
-    )
-    if optimum is not None:
-        st.caption(OPTIMUM_MEANING)
-    elif finding is None and design.domain.size <= MOST_ENUMERATED_TYPES:
-        st.caption(
-            "An exact optimum is known for a given spread of people, not for the worst case: choose another case to see it."
-        )
-    elif finding is not None and finding.error:
-        st.caption(plain(f"The exact optimum is not known here. {finding.error}"))
+def proving_controls() -> None:
+    """What is being proved, or can be."""
+    proof, proving = state.setting.proof(case), work.certificate(state, case)
     if (job := proving.running) is not None:
         st.caption("A tighter bound is being proved; the line moves up when it is ready.")
         st.button("Keep the bound as it is", on_click=job.stop, key="cancel-proof", type="tertiary")
@@ -170,7 +138,54 @@ def users_needed() -> None:
         st.error(plain(proving.error))
 
 
-def draw_query_errors() -> None:
+def about_the_bound(table: pd.DataFrame, optimum: float | None) -> str:
+    """What no mechanism can do, and how close the best comes."""
+    limits, best = state.setting.bounds(case), table.iloc[0]
+    bound, title = max(limits.values()), library.spec(best["name"]).title
+    if bound <= 0:
+        sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
+    else:
+        reach = (
+            f"{title} has no pure epsilon, so the bound does not hold for it"
+            if math.isinf(best["gap"])
+            else f"{title} is within {gap_in_words(best['gap'])} of that"
+            if best["gap"] < 1
+            else f"{title} needs {gap_in_words(best['gap'])} as many"
+        )
+        sentence = (
+            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}, "
+            f"{case_meaning(case)} ({charts.title(frames.strongest(limits))}). {reach}."
+        )
+    if optimum is not None:
+        sentence += f" The **exact optimum** is {wording.users(optimum)}"
+        if (made := ready.get(best["name"])) is not None and made.delta == 0:
+            sentence += f"; {title} {above_optimum(best['users_needed'] / optimum - 1)}"
+        sentence += "."
+    return sentence
+
+
+def users_needed(table: pd.DataFrame) -> None:
+    """How many users each mechanism needs, and what none can do with fewer."""
+    optimum, finding = state.setting.optimum(case), work.optimum(state, case)
+    layout.chart(
+        lambda look: charts.users_needed(
+            table, state.setting.bounds(case), design.users, look, case_title(case), optimum
+        ),
+        about_the_bound(table, optimum),
+        "users-needed",
+        table,
+    )
+    if optimum is not None:
+        layout.details(OPTIMUM_MEANING)
+    elif finding is None and design.domain.size <= MOST_ENUMERATED_TYPES:
+        layout.details("An exact optimum is known for a given spread of people, not for the worst case.")
+    elif finding is not None and finding.error:
+        st.caption(plain(f"The exact optimum is not known here. {finding.error}"))
+    proving_controls()
+    listed.figures(state, table, ready)
+
+
+def draw_query_errors(best: str) -> None:
     """Exact errors of single queries, for the mechanisms that are ready."""
     n = design.working_types
     if n > MOST_EXACT_TYPES:
@@ -190,9 +205,10 @@ def draw_query_errors() -> None:
         layout.instead(error)
         return
     if errors is None:
-        st.caption("The errors of single queries are being worked out.")
+        st.caption("The errors of single queries are being computed.")
         return
-    hardest = errors[errors["name"] == best["name"]].nlargest(1, "standard_error").iloc[0]
+    title = library.spec(best).title
+    hardest = errors[errors["name"] == best].nlargest(1, "standard_error").iloc[0]
     shown, p = errors["query"].nunique(), design.workload.num_queries
     among = "query" if shown == p else f"of the {shown:,} queries shown (of {p:,})"
     layout.chart(
@@ -209,19 +225,30 @@ def draw_query_errors() -> None:
     explain(state)
 
 
-with results:
-    titles, views = ["Users needed", "Patterns", "Error of each query", "Over epsilon"], [users_needed]
-    views += [partial(patterns.side_by_side, state, ready), draw_query_errors, partial(sweeps.tab, state, "epsilon")]
+with st.container(key="results"):
+    if awaited:
+        st.info(f"The costs of these are being computed: {', '.join(awaited)}.")
+    if not ready:
+        nothing_ready()
+    table = state.setting.compared(ready, case)
+    work.prove_unasked(state)
+    work.find_optima(state)
+    verdict(table)
+    views: dict[str, Callable[[], None]] = {
+        "Users needed": partial(users_needed, table),
+        "Recommendation": partial(recommendation.draw, state),
+        "Solve for": partial(solve_for.draw, state, case, names),
+        "Patterns": partial(patterns.side_by_side, state, ready),
+        "Error of each query": partial(draw_query_errors, table["name"].iloc[0]),
+        "Over epsilon": partial(sweeps.tab, state, "epsilon"),
+    }
     if design.workload.survey is None:  # those are about columns of their own sizes only
-        titles.append("Over domain size")
-        views.append(partial(sweeps.tab, state, "size"))
-    lazy.panes(state, "compare-tabs", titles, views)
+        views["Over domain size"] = partial(sweeps.tab, state, "size")
+    lazy.panes(state, "compare-tabs", list(views), list(views.values()))
 
-layout.heading("All figures")
-listed.figures(state, table, ready)
+own_controls(state, ready, failed, case)
 listed.catalogue(state)
-ranking = lazy.fold("League: every mechanism against the proved minimum, on 64 types", "league-fold")
-if ranking is not None:
+if (ranking := lazy.fold("League: every mechanism against the proved minimum, on 64 types", "league-fold")) is not None:
     with ranking:
         league.show(state)
 later.finish()

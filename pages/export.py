@@ -34,9 +34,7 @@ PROOF = [
     "**verify.py** checks that proof with NumPy alone; so does this program when it loads the file.",
 ]
 
-state = layout.open_page(
-    "Export", "Take the chosen design with you as one file, to run it on people's devices or to load it here again."
-)
+state = layout.open_page("Export", "Take the design with you.")
 design = layout.need_design(state)
 c = state.configuration
 spec = library.spec(c.mechanism.name)
@@ -55,7 +53,6 @@ def _kilobytes(content: bytes) -> str:
 controls, results = layout.frame()
 with controls:
     st.markdown(f"**{spec.title}**, epsilon {c.epsilon}, for {plain(design.questions)}")
-    st.caption("Choose another mechanism on the Design page.")
     figures = disclosure.withheld(design) and st.checkbox(
         "Include the errors on your data",
         key="export-figures",
@@ -97,23 +94,25 @@ with controls:
         )
         if not ready:
             st.button("The proof is being written", disabled=True, key="writing", icon=":material/hourglass_top:")
-    if packed is not None:
-        st.caption(
-            f"The kit ({_kilobytes(packed)}) is for people who never saw this app: it draws reports on people's devices, checks what it promises, "
-            "says how to count what comes back, and has a page for a privacy review."
-        )
     if proof is not None:
         with buttons:
             layout.download(
                 "Download the proof (zip)", proof.zipped, "ldp-proof.zip", "application/zip", "download-proof"
             )
-        st.caption(
+    about = []
+    if packed is not None:
+        about.append(
+            f"The kit ({_kilobytes(packed)}) is for people who never saw this app: it draws reports on people's devices, checks what it "
+            "promises, says how to count what comes back, and has a page for a privacy review."
+        )
+    if proof is not None:
+        about.append(
             "The proof says what no mechanism with your epsilon can beat. It holds the numbers that show it, and a script that checks them "
             "with NumPy alone, without this program."
         )
-    st.caption(
-        f"The design alone has {_kilobytes(content)}. Load {'it' if packed is None else 'either of them'} again with “Load a design” in the "
-        "sidebar."
+    about.append(
+        f"The design alone has {_kilobytes(content)}. Load {'it' if packed is None else 'either of them'} again with “Open a design” in the "
+        "File menu."
     )
     if refused:
         st.info(f"There is no kit of this design. {plain(refused)} The design alone can be had all the same.")
@@ -131,11 +130,14 @@ with controls:
             layout.download_table(
                 listed, "queries", of_design=released.on_data, label=label, key="download-queries", type="secondary"
             )
-        st.caption(
+        about.append(
             f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
             f"standard error to expect in its answer on {released.population}, as a share of all users and without its weight, and whether "
             "that is usable, rough or noise."
         )
+
+    with buttons:
+        layout.details("\n\n".join(about))
 
 with results:
     if mechanism is not None:
@@ -164,7 +166,7 @@ with results:
         if weighting(state.configuration):
             st.caption(weighting(state.configuration))
         if packed is not None:
-            st.caption(
+            layout.details(
                 "The audited epsilon is that of the probabilities in the kit, whole numbers over 2⁵³; audit.py, which is in it, finds "
                 "it again in exact fractions."
                 + (
@@ -177,8 +179,8 @@ with results:
             st.warning("The strategy was loaded from a file, not computed here, and the export says so.")
     st.warning(designs.DESIGN_ONLY + ("" if packed is None else " The clients in the kit draw them."))
     if mechanism is not None:
-        layout.heading("What forged reports can do")
-        manipulation.show(state, mechanism, design.workload, design.labels, design.users)
+        with st.expander("What manipulated reports can do"):
+            manipulation.show(state, mechanism, design.workload, design.labels, design.users)
     layout.heading("What the file reveals about the data")
     observed = disclosure.told(design, figures)
     declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
@@ -188,7 +190,7 @@ with results:
         st.markdown(
             f"- Public facts were declared, not counted, and are in the file as typed: {plain('; '.join(declared))}."
         )
-    layout.heading("What is in it")
+    contents = st.expander("What is in it")
     members = [
         "**configuration.json**: every choice you made, nothing else.",
         "**outcome.json**: expected errors, bounds, the audit, software versions. Whoever loads it reads it as a claim.",
@@ -207,12 +209,13 @@ with results:
         members += KIT
     if proof is not None:
         members += PROOF
-    for member in members:
-        st.markdown(f"- {member}")
-    st.warning(
-        f"The seed {c.simulation.seed:d} is for simulation only. A client must draw from its own secure random source: one that used "
-        "this seed would give its users no privacy."
-    )
+    with contents:
+        for member in members:
+            st.markdown(f"- {member}")
+        st.warning(
+            f"The seed {c.simulation.seed:d} is for simulation only. A client must draw from its own secure random source: one that "
+            "used this seed would give its users no privacy."
+        )
     with st.expander("configuration.json"):
         written = c.to_json()
         if len(written) <= MOST_SHOWN_BYTES:

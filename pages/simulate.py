@@ -9,8 +9,9 @@ from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import outcomes
 from pages.ui import facts, layout
+from pages.ui.ask import panel as ask
 from pages.ui.compared import fit_button, mechanisms_control
-from pages.ui.controls import control, several, target_control, whole_number
+from pages.ui.controls import control, several, switch, whole_number
 from pages.ui.formulas import SIMULATE
 from pages.ui.outcomes import people as synthetic_people
 from pages.ui.outcomes import tabs
@@ -24,6 +25,9 @@ SLOW_FACTS_TYPES = 256
 state = layout.open_page(
     "Simulate", "Run the chosen mechanisms on these people, as often as you like, and see what their answers are worth."
 )
+if switch(state, "simulate", {"collections": "Whole collections", "ask": "Ask one question at a time"}) == "ask":
+    ask.draw(state)
+    layout.end()
 design = layout.need_design(state)
 c = state.configuration
 simulation = c.simulation
@@ -96,7 +100,6 @@ with controls:
         lambda text: update(seed=whole_number(text, "the seed", 0, 2**63 - 1)),
         help="The same seed gives the same trials. It is for simulation only: a client must never use it.",
     )
-    target_control(state)
     with st.expander("Public facts", expanded=bool(simulation.facts)):
         known = facts.stated(state, design)
     asked = work.estimates(state)

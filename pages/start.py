@@ -18,9 +18,8 @@ TRIALS = 100
 
 state = layout.open_page(
     "Learn about everybody, without learning about anybody",
-    "Plan a collection under **local differential privacy**: choose the questions and how private each answer is, and see what it "
-    "costs in users and accuracy before anybody is asked. You get the mechanism that needs the fewest users, with a proof of how close it is to "
-    "the best possible.",
+    "Plan a collection under **local differential privacy**: see what it costs in people and accuracy before anybody is asked, with a proof "
+    "of how close it is to the best.",
 )
 
 sample = catalogue()[0]
@@ -36,9 +35,7 @@ def begin() -> None:
 
 controls, results = layout.frame()
 with controls:
-    st.markdown(
-        f"**Try it.** {sample['sentence']} Each of them sends one randomised report; the chart shows what the collector gets."
-    )
+    st.markdown(f"**Try it.** {sample['sentence']}")
     left, right = st.columns(2)
     with left:
         epsilon = control(

@@ -5,14 +5,13 @@ import streamlit as st
 from ldp_core.designs import Setting, WorkloadRecipe
 from ldp_core.workloads import axes_of
 from pages.ui import layout
+from pages.ui.controls import target_moved
 from pages.ui.formulas import WORKLOAD
 from pages.ui.tasks.later import Later
 from pages.ui.words import plain
 from pages.ui.workload import every, figures, groups, tables
 
-state = layout.open_page(
-    "Workload", "Choose the questions you want answered about everybody; the mechanism is judged by them."
-)
+state = layout.open_page("Workload", "Which questions do you want answered?")
 design = layout.need_domain(state, "A workload is a set of questions about types of people, so it needs data first.")
 recipe = state.configuration.workload
 if recipe is None:
@@ -42,6 +41,7 @@ with results:
             icon=":material/restart_alt:",
         )
         layout.end()
+    target_moved(state)
     later = Later(state)
     if design.workload.survey is not None:
         tables.show(later, state, design, recipe.parts)

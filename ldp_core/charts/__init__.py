@@ -12,6 +12,7 @@ from ldp_core.charts.compare import users_needed as users_needed
 from ldp_core.charts.contrast import readable as readable
 from ldp_core.charts.design import closing_gap as closing_gap
 from ldp_core.charts.designs import side_by_side as side_by_side
+from ldp_core.charts.epsilon import users_over_epsilon as users_over_epsilon
 from ldp_core.charts.inputs import joint as joint
 from ldp_core.charts.inputs import marginal as marginal
 from ldp_core.charts.lines import over_epsilon as over_epsilon

@@ -31,6 +31,10 @@ SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
 PROVED_UNASKED = 128
 GOOD_ENOUGH = 1e-3
 """The search ends when it is proved to be this close to the best possible."""
+OPTIMIZED_UNASKED = 128
+"""Types up to which a fit that is proved to be `NEAR_ENOUGH` takes about three seconds at most, and is computed without asking."""
+NEAR_ENOUGH = 5e-3
+"""A fit that was not asked for ends when it is proved to be this close to the best possible."""
 
 Cases = Mapping[str, analysis.Case]
 
@@ -217,6 +221,13 @@ def prove(
     return search(workload, epsilon, seconds, None if case.uniform else prior, callback=follow, cancel=cancel)
 
 
-def close(objective: float, bound: float, trace: float) -> bool:
-    """True if a mechanism with this objective is proved to be `GOOD_ENOUGH`; ``trace`` is that of G."""
-    return objective - trace <= (1 + GOOD_ENOUGH) * (bound - trace)
+def optimized_unasked(name: str, workload: workloads.Workload) -> bool:
+    """True if a mechanism is fitted to the questions in a matter of seconds."""
+    spec = library.spec(name)
+    return spec.fitted and spec.aimed and workload.survey is None and workload.working_types <= OPTIMIZED_UNASKED
+
+
+def close(objective: float, bound: float, trace: float, enough: float = GOOD_ENOUGH) -> bool:
+    """True if a mechanism with this objective is proved to be within a share of ``enough`` of the best possible; ``trace`` is that
+    of G."""
+    return objective - trace <= (1 + enough) * (bound - trace)

@@ -187,8 +187,10 @@ class Setting(ProvedDesign):
         cancel: Cancel | None = None,
         bound: Callable[[], float | None] | None = None,
         ended: Callable[[], None] = lambda: None,
+        enough: float = choices.GOOD_ENOUGH,
     ) -> Fit:
-        """Fit a mechanism and keep the fit. The search ends once the mechanism is proved to be good enough.
+        """Fit a mechanism and keep the fit, or an earlier one that was computed here and is better. The search ends once the
+        mechanism is proved to be within a share of ``enough`` of the best possible.
 
         ``bound`` says what has been proved by now, on the scale of L; by default that is the proof kept for the case.
         ``ended`` is called when the search is over, before the costs of its result are computed.
@@ -204,7 +206,7 @@ class Setting(ProvedDesign):
             least = known() if spec.aimed and progress.objective is not None else None
             if progress.objective is not None:
                 history.append((progress.seconds, progress.objective))
-                near = least is not None and choices.close(progress.objective, least, self.workload.trace)
+                near = least is not None and choices.close(progress.objective, least, self.workload.trace, enough)
             if callback is not None:
                 callback(replace(progress, bound=progress.bound if least is None else least, history=history))
 
@@ -226,7 +228,9 @@ class Setting(ProvedDesign):
                 profile = self.profiled(mechanism, self.workload, Budget(cancel=cancelled).check)
                 ends = bounds.equivalent_objective(chosen.variance(profile), self.workload)
                 history.append((max(searched, history[-1][0]), ends))
-        found = Fit(mechanism, tuple(history))
+        found, before = Fit(mechanism, tuple(history)), self.fitted(name)
+        if before is not None and before.history and history and before.history[-1][1] < history[-1][1]:
+            found = before
         self._keep(name, found)
         return found
 

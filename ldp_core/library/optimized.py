@@ -66,6 +66,7 @@ def from_strategy(
         aim = " that can be promised whatever the people are like"
     else:
         aim = "" if prior is None else " for people spread over the types as expected"
+    strategy = strategy[strategy.any(axis=1)]  # at a large epsilon a search may leave a report that nobody sends
     explanation = _EXPLANATION.format(outputs=len(strategy), aim=aim) + _about_classes(workload, parameters)
     made = ExplicitMechanism(name, strategy, epsilon, parameters, explanation, prior)
     if workload is not None and strategy.size <= MOST_DEVICE_ENTRIES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
@@ -12,14 +13,17 @@ import streamlit as st
 from ldp_core import charts, library, mechanisms, wording
 from ldp_core.designs import Setting
 from pages.ui import layout, listing
-from pages.ui.controls import control, guarded, pick
+from pages.ui.controls import guarded, pick, switch
 from pages.ui.saved_designs import continue_with_copy
 from pages.ui.session.saved_designs import SavedDesign
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.words import case_meaning, case_title, gap_in_words, plain
 
-VIEWS = {"mechanisms": "Mechanisms for this design", "designs": "Designs of your list"}
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+VIEWS = {"mechanisms": "Mechanisms", "designs": "Saved designs"}
 TIE = 1e-9
 CASES = ("worst_case", "average", "people")
 """Whose error can count in every design."""
@@ -37,19 +41,11 @@ class Cost:
     unfitted: bool = False
 
 
-def choose(state: Session) -> None:
-    """True if mechanisms or designs stand side by side; designs are drawn here and end the page."""
-    shown = control(
-        st.segmented_control,
-        "Side by side",
-        "beside",
-        state.view.get("beside", "mechanisms"),
-        lambda chosen: chosen and state.view.update(beside=chosen),
-        options=list(VIEWS),
-        format_func=VIEWS.get,
-        label_visibility="collapsed",
-    )
-    if (shown or state.view.get("beside")) == "designs":
+def choose(state: Session, place: DeltaGenerator) -> None:
+    """Whether mechanisms or saved designs stand side by side is chosen at this ``place``; designs are drawn here and end the page."""
+    with place:
+        chosen = switch(state, "beside", VIEWS)
+    if chosen == "designs":
         _designs(state)
         layout.end()
 

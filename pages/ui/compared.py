@@ -36,7 +36,7 @@ def mechanisms_control(
         state.view["variants"] = (*made, name)
         commit((*names, name))
 
-    with st.popover("Add a variant", icon=":material/add:"):
+    with st.expander("Add a variant", icon=":material/add:"):
         _variant_controls(state, key, now, add)
 
 
@@ -95,10 +95,10 @@ def use_control(state: Session, names: Iterable[str]) -> None:
     others = [name for name in names if name != state.chosen]
     if not others:
         return
-    with st.popover("Use one in this design", icon=":material/check:"):
+    with st.popover("Choose this mechanism", icon=":material/check:"):
         for name in others:
             st.button(
-                f"Use {library.spec(name).title}",
+                f"Choose {library.spec(name).title}",
                 key=f"use-{name}",
                 on_click=use,
                 args=(state, name),

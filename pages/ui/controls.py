@@ -79,6 +79,23 @@ def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown:
     )
 
 
+def switch(state: Session, key: str, titles: dict[str, str]) -> str:
+    """Which of the views of a page is on screen: one of the keys of ``titles``, by default the first."""
+    now = state.view.get(key)
+    now = now if now in titles else next(iter(titles))
+    shown = control(
+        st.segmented_control,
+        "View",
+        key,
+        now,
+        lambda chosen: state.view.update({key: chosen or now}),
+        options=list(titles),
+        format_func=titles.get,
+        label_visibility="collapsed",
+    )
+    return shown or now
+
+
 def case_control(
     state: Session,
     key: str,
@@ -95,7 +112,7 @@ def case_control(
     known = [name for name in names if name in state.present.cases]
     case = case if case in known else WORST_CASE.name
     shown = {name: title.format(title=case_title(name).capitalize(), meaning=case_meaning(name)) for name in known}
-    return str(pick("Whose error counts", key, case, commit, shown, **options))
+    return str(pick("Optimise for", key, case, commit, shown, **options))
 
 
 def guarded(state: Session, action: Callable[..., Any], *arguments: Any) -> None:
@@ -138,67 +155,94 @@ def several(
 
 
 def target_control(state: Session) -> None:
-    """The difference that must be seen, typed in or taken from questions and data; the error aimed at follows from it."""
-    c, found, design = state.configuration, state.setting.suggested, state.setting
+    """The target error of a typical answer. While it is not automatic, a button that makes it so stands beside it."""
     control(
         st.text_input,
-        "What difference must you be able to see? (percentage points of all users)",
-        "difference",
-        wording.significant(100 * state.setting.difference, 6),
-        lambda text: state.change(difference=None, target_alpha=verdicts.alpha_for(_difference(text))),
-        help="Between two answers, or between an answer and nobody. Every answer is called usable, rough or noise by it, and users "
-        "needed are for it.",
+        "Target error (± pp)",
+        "target",
+        wording.significant(100 * state.setting.difference / verdicts.MULTIPLE, 6),
+        lambda text: state.change(difference=None, target_alpha=verdicts.alpha_for(verdicts.MULTIPLE * _target(text))),
+        help="The standard error you can live with in a typical answer (root mean square over all queries), in percentage points of "
+        "all users. Users needed are for it. An answer is usable if its own error is no larger. Default: a quarter of a typical "
+        "answer.",
     )
-    whence = ""
+    if state.configuration.difference is None:
+        st.button(
+            "Auto",
+            key="target-auto",
+            on_click=lambda: state.change(difference="typical", target_alpha=0.01),
+            icon=":material/auto_awesome:",
+            help="Take the target error from the questions and the people: a quarter of a typical answer.",
+        )
+
+
+def target_moved(state: Session) -> None:
+    """One line, with an undo, where other questions have moved a target error that follows from them."""
+    setting, seen = state.setting, state.view.get("target_seen")
+    now = (setting.workload.digest, setting.alpha)
+    if state.configuration.difference is None:
+        state.view["target_seen"] = now
+        return
+    if seen is None or seen[0] != now[0]:
+        state.view.update(target_seen=now, target_before=None if seen is None else seen[1])
+    before = state.view.get("target_before")
+    if before is None or math.isclose(before, now[1]):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="target-moved"):
+        st.caption(f"The target error moved from {_points(before)} to {_points(now[1])} with the questions.")
+        st.button(
+            f"Keep {_points(before)}",
+            key="target-keep",
+            type="tertiary",
+            on_click=lambda: state.change(difference=None, target_alpha=before),
+        )
+
+
+def _points(alpha: float) -> str:
+    return f"± {wording.significant(100 * alpha**0.5)} pp"
+
+
+def target_sources(state: Session) -> None:
+    """What the target error can be taken from, and its square."""
+    c, found, design = state.configuration, state.setting.suggested, state.setting
     if found.typical is None or found.smallest is None or found.smallest_difference is None:
-        whence = f"Nothing can be taken from {design.population}: every answer is nobody or everybody. "
+        st.caption(f"No default: on {design.population} every answer is nobody or everybody.")
     else:
         shown = {
-            "typical": f"Half a typical answer{_offer(found.typical / 2, found.difference)}",
-            "smallest": f"The smallest share that matters{_offer(found.smallest, found.smallest_difference)}",
+            "typical": f"a quarter of a typical answer{_offer(found.typical / 2, found.difference)}",
+            "smallest": f"half of the smallest share that matters{_offer(found.smallest, found.smallest_difference)}",
         }
         control(
             st.pills,
-            f"Taken from your questions and {design.population} (percentage points)",
+            f"Target error taken from the questions and {design.population}",
             "difference-from",
             c.difference,
             lambda chosen: state.change(difference=chosen, target_alpha=0.01 if chosen else state.setting.alpha),
             options=list(shown),
             format_func=shown.get,
+            help=f"A typical answer is {wording.share(found.typical)} of all users (root mean square, and what an answer lacks to "
+            f"everybody where that is less). Answers below {wording.share(found.smallest)} are together at most "
+            f"{wording.share(verdicts.NEGLIGIBLE)} of the sum of all answers.",
         )
-        typical = (
-            f"a typical answer (the root mean square, as for errors) is {wording.share(found.typical)} of all users, or lacks that "
-            "much to everybody; half of it"
-        )
-        smallest = (
-            f"answers of fewer than {wording.share(found.smallest)} of all users (or that lack less to everybody) are together at most "
-            f"{wording.share(verdicts.NEGLIGIBLE)} of the sum of all answers; this share"
-        )
-        if c.difference is not None:
-            exact = found.typical / 2 if c.difference == "typical" else found.smallest
-            taken = (
-                f"is less than can be asked for, so {verdicts.in_words(verdicts.LEAST_DIFFERENCE)} are taken"
-                if exact < verdicts.LEAST_DIFFERENCE
-                else "is taken, rounded to one digit"
-            )
-            whence = f"Not set by you: on {design.population}, {typical if c.difference == 'typical' else smallest} {taken}. "
-    st.caption(
-        f"{whence}The standard error aimed at is half of the difference, {wording.error(state.setting.alpha**0.5)}: alpha = "
-        f"{wording.significant(state.setting.alpha, 4)} (the papers' default is 0.01)."
-    )
+    st.caption(f"alpha = {wording.significant(state.setting.alpha, 4)}, the square of the target error.")
 
 
 def _offer(exact: float, difference: float) -> str:
-    """What follows the name of a difference that can be taken: itself, in percentage points."""
-    return f"{', but at least' if exact < verdicts.LEAST_DIFFERENCE else ''}: {wording.significant(100 * difference)}"
+    """What follows the name of a target error that can be taken: itself, in percentage points."""
+    return f"{', but at least' if exact < verdicts.LEAST_DIFFERENCE else ''}: ± {wording.significant(100 * difference / verdicts.MULTIPLE)} pp"
 
 
-def _difference(text: str) -> float:
-    """A difference typed in percentage points, as a share. ValueError with a sentence."""
-    points = number(text.strip().removesuffix("%"), "the difference in percentage points")
-    low, high = 100 * verdicts.LEAST_DIFFERENCE, 100 * verdicts.LARGEST_DIFFERENCE
+def _target(text: str) -> float:
+    """A target error typed in percentage points, as a share. ValueError with a sentence."""
+    points = number(
+        text.strip().removeprefix("±").strip().removesuffix("pp").strip().removesuffix("%"), "the target error"
+    )
+    low, high = (
+        100 * verdicts.LEAST_DIFFERENCE / verdicts.MULTIPLE,
+        100 * verdicts.LARGEST_DIFFERENCE / verdicts.MULTIPLE,
+    )
     if not low <= points <= high:
-        raise ValueError(f"The difference must be from {low:g} to {high:g} percentage points; 1 to 10 is common.")
+        raise ValueError(f"The target error must be from {low:g} to {high:g} percentage points; 0.5 to 5 is common.")
     return points / 100
 
 

@@ -16,10 +16,10 @@ _CONFIRMED = "forget-confirmed"
 
 def draw(state: Session) -> None:
     """The button; a second one asks before anything is lost."""
-    closed = f"forget-{session_store().mark(state)}"  # a new session begins with a popover that is closed
+    closed = f"forget-{session_store().mark(state)}"  # a new session begins with this folded away
     with (
         st.container(key="forget"),
-        st.popover("Forget everything", key=closed, icon=":material/delete_forever:", width="stretch"),
+        st.expander("Forget everything", key=closed, icon=":material/delete_forever:"),
     ):
         st.markdown(promises.forgotten_at_once())
         confirmed = st.button("Yes, forget everything", key=_CONFIRMED, on_click=_forget, args=(state,))

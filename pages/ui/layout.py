@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -26,19 +27,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _APP = "came-through-app"
-_NEXT = {
-    "Data": "Workload",
-    "Workload": "Design",
-    "Design": "Compare",
-    "Compare": "Plan",
-    "Bounds": "Plan",
-    "Plan": "Simulate",
-    "Simulate": "Export",
-    "Ask": "Export",
-    "Export": "Collect",
-    "Collect": "Papers",
-}
+_ORDER = ("Data", "Workload", "Design", "Compare", "Bounds", "Simulate", "Export", "Collect", "Papers")
+_NEXT = dict(itertools.pairwise(_ORDER))
 """Where each page leads on; any other, such as the first, leads to the data."""
+CHART_TITLES = {
+    "demonstration": "Share of people up to each age",
+    "sides-beliefs": "What somebody can believe after a report",
+    "sides-releases": "Three collections, each as likely as the others",
+    "closing-gap": "The search: best mechanism and proved minimum",
+    "patterns": "Which types share a report",
+    "users-needed": "Users needed by mechanism",
+    "query-errors": "Error of each query",
+    "over-epsilon": "Users needed over epsilon",
+    "over-size": "Users needed over the number of types",
+    "bounds": "Bounds and predictions on one axis",
+    "designs": "Users needed by saved design",
+    "asked": "Answers so far, with the truth",
+    "joint": "People by two attributes",
+    "workload": "What the questions count",
+    "energies": "How well the mechanism suits the questions",
+    "trade-off": "Error over the number of users",
+}
+"""The titles of charts by name, for those that always show the same."""
 _CHART_OPTIONS = {
     "displaylogo": False,
     "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
@@ -52,8 +62,7 @@ def open_page(title: str, purpose: str) -> Session:
         # sidebar: the first visitor after a restart would get that under any address but the root.
         st.switch_page("app.py")
     state = session()
-    _head(title)
-    st.markdown(purpose)
+    _head(title, purpose)
     if title != state.page:
         if state.page:  # what a link had to say is for the first page
             state.notices = []
@@ -81,10 +90,11 @@ def _offer_fit(state: Session, setting: Setting, name: str) -> None:
         )
 
 
-def _head(title: str) -> None:
-    """The title, and at its right the one button that leads on."""
+def _head(title: str, purpose: str) -> None:
+    """The title and what the page is for, and at their right the one button that leads on."""
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.title(title, anchor=False)
+        st.markdown(purpose)
         following = _NEXT.get(title, "Data")
         if st.button(f"Next: {following}", key="next", icon=":material/arrow_forward:", icon_position="right"):
             st.switch_page(f"pages/{following.lower()}.py")
@@ -130,21 +140,26 @@ def style() -> None:
     """A laptop screen is 1280 x 800 pixels: all pages in one row, less air above the title, captions close to what they belong to."""
     st.html(
         """<style>
-        .stMainBlockContainer { padding: 4.5rem 2.5rem 3rem; }
+        .stMainBlockContainer { padding: 3.6rem 2.5rem 3rem; }
+        .stMain .stVerticalBlock { gap: 0.7rem; }
         [data-testid="stTopNavLink"] { padding: 0 4px; gap: 4px; }
         [data-testid="stSidebarUserContent"] { padding-top: 0; }
         [data-testid="stSidebarHeader"] { height: 2.5rem; }
         [data-testid="stSidebar"] .stPageLink p { white-space: normal; line-height: 1.5; }
-        .st-key-current-design [data-testid="stCaptionContainer"] { padding-left: 2.1rem; margin-bottom: -0.5rem; }
-        .st-key-current-design [data-testid="stCaptionContainer"] p { padding-top: 0.3rem; }
         .st-key-page-shown { display: none; }
-        .st-key-head > :first-child { flex: 1 1 0; min-width: 0; }
+        .st-key-verdict [data-testid="stMarkdownContainer"] p { font-size: 1.75rem; font-weight: 600; line-height: 1.25; }
+        [class*="st-key-chart-head-"] { margin-bottom: -2.3rem; z-index: 1; pointer-events: none; }
+        [class*="st-key-chart-head-"] > * { pointer-events: auto; }
+        .js-plotly-plot .modebar-container { padding-right: 3.5rem; } /* beside the menu of downloads */
+        [class*="st-key-chart-head-"] > :first-child { flex: 1 1 auto; min-width: 0; }
+        .st-key-head > :first-child { flex: 0 1 auto; width: auto; min-width: 0; }
+        .st-key-head > :nth-child(2) { flex: 1 1 0; min-width: 0; }
         .st-key-head h1 { padding: 0; }
         [class*="st-key-controls-"] { flex-flow: row wrap; align-items: end; gap: 0.6rem 1rem; }
         [class*="st-key-controls-"] > * { flex: 1 1 100%; min-width: 0; }
         [class*="st-key-controls-"] > :has(> :is(.stTextInput, .stNumberInput)) { flex: 1 1 11rem; }
-        [class*="st-key-controls-"] > :has(> .stSelectbox), [class*="st-key-controls-"] > .stElementContainer:has(.stSlider) { flex: 2 1 18rem; }
-        [class*="st-key-controls-"] > .st-key-difference { flex-basis: 19rem; } /* beside what it can be taken from */
+        [class*="st-key-controls-"] > :has(> .stSelectbox), [class*="st-key-controls-"] > .stElementContainer:has(.stSlider) { flex: 2 1 12rem; }
+        [class*="st-key-controls-"] > .st-key-target, [class*="st-key-controls-"] > :is(.st-key-target, .st-key-epsilon-text) { flex: 0 1 8.3rem; }
         [class*="st-key-controls-"] > :has(> .stMultiSelect) { flex: 1 1 20rem; }
         [class*="st-key-controls-"] > :has(> :is(.stButton, .stPopover, .stButtonGroup)),
         [class*="st-key-controls-"] > .stElementContainer:has(.stCheckbox) { flex: 0 1 auto; width: auto; }
@@ -152,7 +167,7 @@ def style() -> None:
         [class*="st-key-controls-"] > :has(> .st-key-actions-page) { order: 2; }
         [class*="st-key-metrics-"] { flex-flow: row wrap; }
         [class*="st-key-metrics-"] > * { flex: 1 1 8.5rem; width: auto; min-width: min-content; }
-        [data-testid="stMetricValue"] { font-size: 1.6rem; }
+        [data-testid="stMetricValue"] { font-size: 1.2rem; }
         [data-testid="stMetric"] * { overflow: visible; text-overflow: clip; }
         [data-testid="stMetricLabel"] * { white-space: normal; }
         /* Numbers of the league stand under each other, and their mechanism beside them however far the table is moved. */
@@ -300,18 +315,21 @@ def chart(
     name: str,
     data: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
     of_design: bool = True,
+    title: str = "",
 ) -> None:
-    """A figure, one sentence of interpretation, and its downloads, which say so where the design they are of has counted people. ``draw`` takes
-    a theme and returns the figure, which is made readable in place: one that is kept stays so. ``data`` may be a function where making the
-    table takes long."""
+    """A figure below its title and a small menu of downloads, and one sentence of what it says. Downloads say so where the design has
+    counted people. ``draw`` takes a theme and returns the figure, which is made readable in place: one that is kept stays so. ``data``
+    may be a function where making the table takes long."""
     mark, file = disclosure.MARK if of_design and _counted() else "", file_name(name, of_design)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"chart-head-{name}"):
+        st.markdown(f"**{title or CHART_TITLES.get(name, '')}**")
+        with st.popover("", icon=":material/download:", type="tertiary", key=f"downloads-{name}", help="Download"):
+            if data is not None:
+                download_table(data, name, of_design)
+            made = lambda: standalone(draw, mark)  # noqa: E731
+            download("Chart (HTML)", made, f"{file}.html", "text/html", f"html-{name}", type="tertiary")
     picture(draw(look()), f"chart-{name}", spoken(sentence), file)
     st.markdown(sentence)
-    with st.container(horizontal=True, key=f"downloads-{name}"):
-        if data is not None:
-            download_table(data, name, of_design)
-        made = lambda: standalone(draw, mark)  # noqa: E731
-        download("Chart (HTML)", made, f"{file}.html", "text/html", f"html-{name}", type="tertiary")
 
 
 def picture(figure: go.Figure, key: str, name: str, file: str = "") -> None:
@@ -376,6 +394,12 @@ def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit) -> 
         st.code(designs.guarantee(configuration, audit), language=None, wrap_lines=True)
     except ValueError as error:
         st.error(plain(str(error)))
+
+
+def details(text: str) -> None:
+    """An explanation behind a small button."""
+    with st.popover("Details", type="tertiary", icon=":material/info:"):
+        st.markdown(text)
 
 
 def how_computed(text: str) -> None:

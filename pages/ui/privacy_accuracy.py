@@ -1,4 +1,4 @@
-"""The two sides of the epsilon chosen, moving together: what a report lets somebody believe, and what the answers look like."""
+"""What a report lets somebody believe at this epsilon, and what published answers look like."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
-from ldp_core import beliefs, charts, library, wording
+from ldp_core import beliefs, charts, library
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
@@ -20,7 +19,7 @@ from pages.ui import layout
 from pages.ui.controls import control, pick
 from pages.ui.session.state import Session
 from pages.ui.tasks.later import Later
-from pages.ui.words import case_meaning, plain
+from pages.ui.words import plain
 
 QUICK_TYPES = 32
 """Up to this many types all of it takes some hundredths of a second, and is not left to the background."""
@@ -64,40 +63,16 @@ def risk(state: Session) -> str:
     return beliefs.belief_in_words(suspicion(state), c.epsilon_value, state.delta, c.reports_per_user)
 
 
-def show(state: Session) -> None:
-    """Both sides for the current design, folded away until somebody opens them."""
-
-    def opened() -> None:
-        state.view["sides"] = bool(st.session_state["sides"])
-
-    fold = st.expander(
-        "The two sides of epsilon: what a report can tell, and what the answers look like",
-        expanded=state.view.get("sides", False),
-        key="sides",
-        on_change=opened,
-    )
-    if not fold.open:
-        return
-    with fold:
+def show(state: Session, mechanism: Mechanism | None) -> None:
+    """What a report tells: beliefs over epsilon, and three possible collections."""
+    later, design = Later(state, "tells"), state.setting
+    with layout.controls("suspicion"):
         suspicion_control(state)
-        later, design = Later(state), state.setting
-        try:
-            mechanism = state.mechanism(state.configuration.mechanism.name)
-        except ValueError:  # the page says why
-            mechanism = None
-        left, right = st.columns(2)
-        with left:
-            _beliefs(state, design, mechanism, later)
-        with right:
-            _accuracy(state, design, mechanism, later)
-        if mechanism is None:
-            st.caption(
-                "What the chosen mechanism does follows once it is there: until then, this is about all mechanisms."
-            )
-        else:
-            _releases(state, design, mechanism, later)
-        st.caption(SOURCES)
-        later.finish()
+    _beliefs(state, design, mechanism, later)
+    if mechanism is not None:
+        _releases(state, design, mechanism, later)
+    later.finish()
+    layout.how_computed(SOURCES)
 
 
 @contextmanager
@@ -184,63 +159,6 @@ def draw_beliefs(
         plain(" ".join(words)),
         "sides-beliefs",
         curves,
-    )
-
-
-def _accuracy(state: Session, design: Setting, mechanism: Mechanism | None, later: Later) -> None:
-    c, name = state.configuration, state.chosen
-    at, case, alpha = (
-        privacy_accuracy.epsilons(c.epsilon_value, CURVE_POINTS),
-        state.present.aim(c.mechanism.name),
-        state.setting.alpha,
-    )
-    chosen, workload, at_once = state.present.cases[case], design.workload, design.working_types <= QUICK_TYPES
-    people = None if chosen.prior is None else chosen.prior.tobytes()
-    about, rows, words = (workload.digest, alpha, people, at.tobytes()), list[pd.DataFrame](), ""
-    try:
-        bound = later.value(
-            ("users bound", about),
-            "finding how few users could be enough",
-            at_once,
-            lambda cancel: privacy_accuracy.users_bound(workload, at, chosen, alpha),
-        )
-    except ValueError as error:  # too many types
-        bound, words = None, f"{plain(str(error))} "
-    rows += [] if bound is None else [bound]
-    if mechanism is not None:
-        try:
-            needed = state.setting.users_needed(mechanism, case)
-        except ValueError as error:
-            words += f"{plain(str(error))} "
-        else:
-            rows.append(pd.DataFrame({"name": [name], "epsilon": [c.epsilon_value], "users_needed": [needed]}))
-            words += (
-                f"{charts.title(name)} needs {wording.users(needed)} for a standard error of {wording.error(alpha**0.5)}, "
-                f"{case_meaning(case)}; you have {design.users:,}. "
-            )
-            if privacy_accuracy.quick(mechanism):
-                parameters = state.present.parameters_for(name)
-                with _said():
-                    curve = later.value(
-                        ("users over epsilon", name, sorted(parameters.items()), about),
-                        "working out users over epsilon",
-                        at_once,
-                        lambda cancel: privacy_accuracy.users_needed(
-                            name, workload, at, chosen, alpha, parameters, cancel
-                        ),
-                    )
-                    rows += [] if curve is None else [curve[curve["epsilon"] != c.epsilon_value]]
-    if not rows:
-        st.caption("The users needed are being worked out.")
-        return
-    frame = pd.concat(rows, ignore_index=True)
-    if bound is not None:
-        words += "No unbiased mechanism with pure epsilon can be in the shaded region."
-    layout.chart(
-        lambda look: charts.accuracy(frame, c.epsilon_value, design.users, look),
-        words,
-        "sides-accuracy",
-        frame,
     )
 
 

@@ -1,4 +1,4 @@
-"""The list of named designs in the sidebar: keep, rename, duplicate, switch, delete."""
+"""The list of named designs in the File menu: keep, rename, duplicate, switch, delete."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pages.ui.words import plain
 
 
 def draw(state: Session) -> None:
-    """The list, folded into one button of the sidebar."""
+    """The list, folded away."""
     count = f" ({len(state.saved.designs)})" if state.saved.designs else ""
-    with st.popover(f"Designs{count}", icon=":material/folder_copy:", width="stretch"):
+    with st.expander(f"Saved designs{count}", icon=":material/folder_copy:", key="saved-designs"):
         _on_screen(state)
         for place, one in enumerate(state.saved.designs):
             if one.name != state.saved.name:
@@ -30,10 +30,7 @@ def draw(state: Session) -> None:
                 state,
                 state.bring_back,
             )
-        st.caption(
-            f"At most {MOST_DESIGNS} designs, each with its table, its results and its own undo. Changes go to the design on screen. "
-            "The list lasts as long as this session; Save takes the design on screen with you."
-        )
+        st.caption(f"At most {MOST_DESIGNS}, each with its own undo. They last as long as this session.")
 
 
 def keep_suggested(state: Session) -> None:

@@ -1,4 +1,4 @@
-"""The sidebar: the current design in five lines, each a link with a mark; below them samples, load, share, save, undo, redo."""
+"""The sidebar: the current design in five lines, each a link with a mark; below them undo and redo, the File menu, and what runs."""
 
 from __future__ import annotations
 
@@ -35,15 +35,14 @@ def draw(state: Session) -> Callable[[], None]:
     with st.sidebar:
         settled, design = job_list.settled(state), state.design()
         st.markdown(f"**{plain(state.saved.name or 'Current design')}**")
-        with st.container(gap=None, key="current-design"):
+        with st.container(gap="xsmall", key="current-design"):
             _data(state, design)
             _workload(state, design)
             _privacy(state)
             _mechanism(state, design)
+        _actions(state)
         place = job_list.draw(state, settled)
         stopped = st.container(gap="xsmall", key="jobs-stopped")
-        _actions(state)
-        forget.draw(state)
 
     def follow() -> None:
         job_list.catch_up(state, place, settled)
@@ -54,8 +53,7 @@ def draw(state: Session) -> Callable[[], None]:
 
 
 def _line(page: str, mark: str, text: str, detail: str) -> None:
-    st.page_link(page, label=plain(text), icon=mark)
-    st.caption(plain(detail))
+    st.page_link(page, label=plain(wording.shortened(text, LINE)), icon=mark, help=plain(f"{text}. {detail}"))
 
 
 def _data(state: Session, design: Design | None) -> None:
@@ -71,8 +69,8 @@ def _data(state: Session, design: Design | None) -> None:
     _line(
         "pages/data.py",
         STALE if missing else SET,
-        wording.shortened(f"Data: {names}", LINE),
-        detail + (", file not loaded" if missing else ""),
+        f"Data: {names}" + (", file not loaded" if missing else ""),
+        detail,
     )
 
 
@@ -128,45 +126,12 @@ def _mechanism(state: Session, design: Design | None) -> None:
         mark, gap_mark, detail, why = STALE, STALE, "you stopped working out its costs", "Follows once they are known"
     except ValueError as error:
         mark, detail, why = STALE, str(error), "Choose another mechanism"
-    _line("pages/design.py", mark, "Mechanism", f"{title}: {detail}")
+    _line("pages/design.py", mark, title, wording.capital(detail))
     _line("pages/compare.py", gap_mark, f"Gap to the best: {gap}", why)
     later.finish()
 
 
 def _actions(state: Session) -> None:
-    with st.popover("Sample data", icon=":material/dataset:", width="stretch"):
-        for sample in catalogue():
-            st.button(
-                sample["title"],
-                key=f"sample-{sample['file']}",
-                help=sample["sentence"],
-                width="stretch",
-                on_click=guarded,
-                args=(state, data_choice.load_sample, state, sample["file"]),
-            )
-    with st.popover("Load a design", icon=":material/upload_file:", width="stretch"):
-        # A new key after each load empties the uploader, so the same file can be chosen again.
-        key = f"load-{st.session_state.setdefault('loads', 0)}"
-        uploaded = st.file_uploader("Exported zip or configuration.json", type=["zip", "json"], key=key)
-        if uploaded is not None:
-            st.session_state["loads"] += 1
-            if exchange.open_file(state, uploaded.getvalue()):
-                st.switch_page("pages/design.py")  # where it is looked at
-            st.rerun()
-    with st.popover("Share a link", icon=":material/link:", width="stretch"):
-        _link(state)
-    saved_designs.draw(state)
-    layout.download(
-        "Save",
-        lambda: exchange.saved(state),  # made when it is asked for: drawing the sidebar stays quick
-        "ldp-design.zip",
-        "application/zip",
-        "save",
-        icon=":material/save:",
-        width="stretch",
-        help="The whole design as one file, its strategy and results included where they have been worked out. The rows of your data are "
-        "not in it. Load a design brings it back.",
-    )
     left, right = st.columns(2)
     left.button(
         "Undo",
@@ -186,6 +151,45 @@ def _actions(state: Session) -> None:
         key="redo",
         help="Forward again to what was undone.",
     )
+    with st.popover("File", icon=":material/folder:", width="stretch"):
+        _file_menu(state)
+
+
+def _file_menu(state: Session) -> None:
+    layout.download(
+        "Save this design",
+        lambda: exchange.saved(state),  # made when it is asked for: drawing the sidebar stays quick
+        "ldp-design.zip",
+        "application/zip",
+        "save",
+        icon=":material/save:",
+        width="stretch",
+        help="The whole design as one file, with its strategy and results as far as they are computed. The rows of your data are not "
+        "in it.",
+    )
+    with st.expander("Open a design", icon=":material/upload_file:"):
+        # A new key after each load empties the uploader, so the same file can be chosen again.
+        key = f"load-{st.session_state.setdefault('loads', 0)}"
+        uploaded = st.file_uploader("Exported zip or configuration.json", type=["zip", "json"], key=key)
+        if uploaded is not None:
+            st.session_state["loads"] += 1
+            if exchange.open_file(state, uploaded.getvalue()):
+                st.switch_page("pages/design.py")  # where it is looked at
+            st.rerun()
+    with st.expander("Sample data", icon=":material/dataset:"):
+        for sample in catalogue():
+            st.button(
+                sample["title"],
+                key=f"sample-{sample['file']}",
+                help=sample["sentence"],
+                width="stretch",
+                on_click=guarded,
+                args=(state, data_choice.load_sample, state, sample["file"]),
+            )
+    saved_designs.draw(state)
+    with st.expander("Share a link", icon=":material/link:"):
+        _link(state)
+    forget.draw(state)
 
 
 def _link(state: Session) -> None:

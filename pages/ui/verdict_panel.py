@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,8 +12,10 @@ import streamlit as st
 from ldp_core import frames, library, verdicts, wording
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
+from ldp_core.privacy import MAX_EPSILON
 from ldp_core.verdicts import MARKS, MEANINGS, Tally
 from pages.ui import layout, listing
+from pages.ui.controls import guarded
 from pages.ui.session.state import Session
 from pages.ui.tasks.later import Later
 from pages.ui.words import people, plain
@@ -59,6 +62,73 @@ def in_words(state: Session, mechanism: Mechanism, later: Later) -> str:
         return f"{who}: how many of the answers are usable is being worked out."
     more = f" {plain(verdicts.for_all(found))}" if found.usable < found.judged else ""
     return f"{who}, **{plain(found.in_words())}**.{more}"
+
+
+def headline(state: Session, mechanism: Mechanism, later: Later) -> str:
+    """The verdict in one or two sentences: how many answers are usable with the people of this design, and what all would take."""
+    design = state.setting
+    who = f"with {wording.count(design.users)} people at epsilon {state.configuration.epsilon}"
+    try:
+        found = counted(state, mechanism, later)
+    except ValueError:
+        typical = design.summary(mechanism).standard_error_on_data
+        verdict = verdicts.verdict(typical, design.difference)
+        return f"{wording.capital(who)}, a typical answer is {verdict}: {wording.error(typical)}."
+    if found is None:
+        return f"{wording.capital(who)}: the answers are being judged."
+    among = "answers" if found.judged == found.queries else "answers looked at"
+    if found.usable == found.judged:
+        every = "the only answer is" if found.judged == 1 else f"all {found.judged:,} {among} are"
+        return f"{wording.capital(who)}, {every} usable."
+    needed = verdicts.for_all(found).removesuffix(" users.").removesuffix(".") + "."
+    if not found.usable:
+        return f"No answer is usable {who}. {needed}"
+    return f"{wording.capital(who)}, {found.usable:,} of {found.judged:,} {among} are usable. {needed}"
+
+
+def show(state: Session, mechanism: Mechanism) -> None:
+    """The verdict as the largest text of the page; where no answer is usable, what would help."""
+    later = Later(state, "verdicts")
+    with st.container(key="verdict"):
+        st.markdown(plain(headline(state, mechanism, later)), help=_meaning(state))
+    try:
+        found = counted(state, mechanism, later)
+    except ValueError:
+        found = None
+    later.finish()
+    if found is not None and not found.usable:
+        _what_helps(state, found)
+
+
+def _meaning(state: Session) -> str:
+    return f"For a target error of {wording.error(state.setting.alpha**0.5)}. {VOCABULARY}"
+
+
+def _what_helps(state: Session, found: Tally) -> None:
+    """Buttons and links, each with its number."""
+    c, design = state.configuration, state.setting
+    with st.container(horizontal=True, key="what-helps"):
+        double = f"{2 * c.epsilon_value:g}"
+        if 2 * c.epsilon_value <= MAX_EPSILON:
+            st.button(f"Epsilon {double}", key="try-epsilon", on_click=state.change, kwargs={"epsilon": double})
+        if not design.on_data and math.isfinite(found.users_for_all):
+            enough = math.ceil(found.users_for_all)
+            st.button(
+                f"Plan with {wording.count(enough)} people", key="try-people", on_click=guarded,
+                args=(state, lambda: state.change(
+                        population=state.configuration.population.model_copy(update={"users": enough, "origin": "declared"})
+                    )),
+            )  # fmt: skip
+        st.page_link(
+            "pages/workload.py",
+            label=f"Fewer than {design.workload.num_queries:,} questions",
+            icon=":material/quiz:",
+        )
+        st.page_link(
+            "pages/data.py",
+            label=f"Fewer than {wording.magnitude(design.domain.size)} types",
+            icon=":material/table_rows:",
+        )
 
 
 def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame | None:

@@ -4,7 +4,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-ASKED = {"Plan": "recommend", "Simulate": "run", "Ask": "ask-put", "Collect": "count"}
+ASKED = {"Simulate": "run", "Collect": "count"}
 """What has to be pressed before a page shows all it has."""
 OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 COLOURS = {"resultTypes": ["violations"], "runOnly": ["color-contrast", "link-in-text-block"]}

@@ -23,15 +23,15 @@ PAGES = (
     "Design",
     "Compare",
     "Bounds",
-    "Plan",
     "Simulate",
-    "Ask",
     "Export",
     "Collect",
     "Papers",
     "Guide",
 )
 """The titles of all pages, in their order."""
+MORE = ("Collect", "Papers", "Guide")
+"""Those in a menu."""
 PATIENCE = 600_000  # milliseconds for what is waited for to be on the page; only what never comes takes this long
 UNANSWERED = (
     20_000  # milliseconds after which a file that was handed over is handed anew; one that was only late comes twice
@@ -158,7 +158,11 @@ class Visitor:
         dialog.dismiss()
 
     def go(self, title):
-        self.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
+        if title in MORE:
+            self.page.get_by_test_id("stTopNavSection").click()
+            self.page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click()
+        else:
+            self.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
         expect(self.page.locator("h1")).to_have_text(re.compile("^Learn about") if title == "Start" else title)
 
     def drawn(self):
@@ -192,17 +196,24 @@ class Visitor:
         expect(self.page.get_by_test_id("stSidebar").get_by_text("Gap to the best: at most").first).to_be_visible()
         expect(self.page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
 
+    def menu(self, title):
+        """Open one part of the File menu."""
+        part = self.page.get_by_test_id("stPopoverBody").locator("summary").filter(has_text=title)
+        self.page.get_by_test_id("stSidebar").get_by_role("button", name="File").click()
+        expect(part).to_be_visible()
+        part.click()
+
     def load(self, file, said):
         """Load a design in the sidebar; ``said`` is what the page has to say of it."""
         self.drawn()  # what opens while a page is drawn closes with it
-        self.page.get_by_role("button", name="Load a design").click()
+        self.menu("Open a design")
         place = self.page.get_by_test_id("stPopoverBody").locator("input[type=file]")
         hand(self.page, place, file, self.page.get_by_test_id("stMain").get_by_text(said))
         self.page.keyboard.press("Escape")
 
     def forget(self):
         """Begin anew as somebody else would, without loading the page again."""
-        self.page.locator(".st-key-forget button").click()
+        self.menu("Forget everything")
         self.button("forget-confirmed").click()
         expect(self.page.get_by_test_id("stMain").get_by_text("Everything has been forgotten").first).to_be_visible()
         expect(self.page.locator("h1")).to_contain_text("Learn about everybody")

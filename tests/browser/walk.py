@@ -23,21 +23,19 @@ LEADS_ON = {
     "Data": "Workload",
     "Workload": "Design",
     "Design": "Compare",
-    "Compare": "Plan",
-    "Plan": "Simulate",
+    "Compare": "Bounds",
     "Simulate": "Export",
     "Export": "Collect",
     "Collect": "Papers",
     "Papers": "Data",
-    "Bounds": "Plan",
-    "Ask": "Export",
+    "Bounds": "Simulate",
     "Guide": "Data",
 }
 """What the button at the head of a page leads to, in the order of the walk."""
-PRIMARY = {"Plan": "recommend", "Simulate": "run", "Export": "download"}
+PRIMARY = {"Simulate": "run", "Export": "download"}
 ON_A_LAPTOP = ("Design", *PRIMARY)
 """Pages that a short walk looks at in the width of a laptop; at the others, of a tablet."""
-DAWN = "Plan"
+DAWN = "Bounds"
 """The first page that a short walk sees in the light."""
 WITH_TABS = ("Workload", "Design", "Compare", "Simulate")
 LOOKED_BEHIND = ("Design", "Compare")
@@ -53,7 +51,6 @@ SAID_ON = {
     "conditions": (f"Examples: {hostile.SAID}", f'"{hostile.CATEGORIES[1][1]}"'),
     "search": (f"Fitting Optimized (column generation) to Running totals along {FIRST[:8]}",),
     "Design": ("The largest ratio lies between ",),
-    "Plan": ("Of all mechanisms within",),
     ("Compare", "Error of each query"): ("the hardest query is",),
     "Export": hostile.COLUMNS,
 }
@@ -65,7 +62,6 @@ ABOUT_PEOPLE = (
     "conditions",
     "Design",
     ("Compare", "Error of each query"),
-    "Ask",
     "Export",
 )
 """Where names of the table stand."""

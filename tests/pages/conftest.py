@@ -12,18 +12,20 @@ from typing import get_type_hints
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.testing.v1.element_tree import Widget
 
-from ldp_core import bounds, charts
+from ldp_core import bounds, charts, verdicts
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
 from ldp_core.limits import MOST_JOBS_AT_ONCE
 from ldp_core.studies.sweep import pools
 from ldp_core.workloads import RangesPart, TypesPart
+from pages.ui import lazy
 from pages.ui.controls import whole_number
 from pages.ui.data import background_read, choice
 from pages.ui.session import browser
@@ -131,6 +133,21 @@ class App:
 
     def has(self, kind, key):
         return any(element.key == key for element in getattr(self.at, kind))
+
+    def target(self, points):
+        """The target error in percentage points, as the Design page sets it."""
+        self.session.change(difference=None, target_alpha=verdicts.alpha_for(points / 50))
+        self.at.run()
+        return self.check()
+
+    def solve_for(self, solved):
+        """What two of epsilon, users and error come to, on the Compare page."""
+        self.go("compare").open("compare-tabs", "Solve for")
+        return self.enter("segmented_control", "solved", solved).finish()
+
+    def to_ask(self):
+        """Questions one by one, on the Simulate page."""
+        return self.go("simulate").enter("segmented_control", "simulate", "ask")
 
     def sample(self, file="survey_ages.csv", page=None):
         """Press a sample in the sidebar, and turn to a page."""
@@ -241,7 +258,7 @@ class App:
         kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "success", "code")
         parts = [str(element.value) for kind in kinds for element in getattr(self.at, kind)]
         parts += [f"{metric.label} {metric.value}" for metric in self.at.metric]
-        parts += [link.proto.label for link in self.at.get("page_link")]
+        parts += [f"{link.proto.label}\n{link.proto.help}" for link in self.at.get("page_link")]
         return plain("\n".join(parts))
 
     @property
@@ -262,10 +279,28 @@ def plain(text):
     return text.replace("\\", "").replace("\N{NO-BREAK SPACE}", " ").replace("\N{WORD JOINER}", "")
 
 
+PANES = lazy.panes
+
+
+def _panes(state, key, titles, draws):
+    opened = state.view.get(key) or st.session_state.get(key)
+    if key != "design-tabs" or opened not in (None, titles[0]):
+        PANES(state, key, titles, draws)
+        return
+    for title, tab, draw in zip(titles, st.tabs(titles, key=key, on_change="rerun"), draws, strict=True):
+        if title != "Solve for":
+            with tab:
+                draw()
+
+
 @pytest.fixture(autouse=True)
 def _served(monkeypatch):
     monkeypatch.setattr(app_test, "PagesManager", NavigationAsServed)
     monkeypatch.setattr(PagesManager, "uses_pages_directory", False)
+    # Designs wait for the button, for tests of what is on a page until then; see the fixture `unasked`.
+    monkeypatch.setattr(choices, "OPTIMIZED_UNASKED", 0)
+    # What stands behind tabs of the Design page is read as well, but for the one that begins work of its own.
+    monkeypatch.setattr(lazy, "panes", _panes)
     # AppTest has no browser that could come back.
     monkeypatch.setattr(browser, "visitor", lambda: None)
     # Searches end because they are done, however slow the machine is.
@@ -353,6 +388,12 @@ def health(app):
 def another():
     """Makes further sessions: `App`. Who imports it has another one, for which nobody waits, or none where other folders come first."""
     return App
+
+
+@pytest.fixture
+def unasked(monkeypatch):
+    """Designs whose fit takes seconds optimise themselves, as on a server."""
+    monkeypatch.setattr(choices, "OPTIMIZED_UNASKED", 128)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 pytestmark = pytest.mark.benchmark
 PAGES = (
     *("start", "data", "workload", "design", "compare", "bounds"),
-    *("plan", "simulate", "ask", "export", "collect", "papers", "guide"),
+    *("simulate", "export", "collect", "papers", "guide"),
 )
 
 

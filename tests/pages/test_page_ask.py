@@ -1,10 +1,15 @@
-"""The Ask page: questions one by one, and what must not be lost or asked twice."""
+"""Ask, on the Simulate page: questions one by one, and what must not be lost or asked twice."""
 
 import pytest
 
 
 def asked(app):
     return app.session.view["ask"]["session"][1].asked
+
+
+def to_ask(app):
+    app.go("simulate")
+    return app.enter("segmented_control", "simulate", "ask")
 
 
 def ask(app, condition):
@@ -14,7 +19,7 @@ def ask(app, condition):
 
 @pytest.fixture
 def survey(app):
-    return app.sample("survey_ages.csv", "ask")
+    return to_ask(app.sample("survey_ages.csv"))
 
 
 def test_a_session_of_conditions_ranges_cells_and_averages(survey):
@@ -69,14 +74,14 @@ def test_a_condition_with_a_mistake_is_told_and_costs_nothing(survey):
 def test_answers_stay_when_pages_are_turned_and_new_people_answer_another_design(survey):
     ask(survey, "age >= 30")
     before = asked(survey)
-    survey.go("data").go("ask")
+    to_ask(survey.go("data"))
     assert asked(survey) == before
     survey.session.change(epsilon="2")
-    survey.go("ask")
+    to_ask(survey)
     assert not asked(survey)
     survey.session.undo()
 
 
 def test_without_people_the_page_says_where_to_find_them(app):
-    app.go("ask")
+    to_ask(app)
     assert "needs people to ask" in app.at.info[0].value

@@ -168,12 +168,12 @@ def test_the_axis_changes_to_users_needed(histogram):
     needed = analysis.average_variance(mechanism, workloads.histogram(5)) / 5 / histogram.session.setting.alpha
     (own,) = [trace for trace in histogram.charts[0]["data"] if trace["name"] == "Hadamard response"]
     assert own["x"] == [pytest.approx(needed)]
-    histogram.enter("text_input", "difference", "20")
+    histogram.target(10)
     assert (
         number(histogram, "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency")
         == "13 users, once there are enough users"
     )
-    histogram.enter("text_input", "difference", "10")
+    histogram.target(5)
     assert (
         number(histogram, "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency")
         == "50 users, once there are enough users"

@@ -19,7 +19,7 @@ from ldp_core.workloads import (
 from pages.ui.session import state as session_state
 from tests.pages.conftest import APP
 
-PAGES = ["workload", "design", "compare", "bounds", "plan", "simulate", "export"]
+PAGES = ["workload", "design", "compare", "bounds", "simulate", "export"]
 
 
 def bits(many):

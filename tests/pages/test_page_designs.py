@@ -94,7 +94,7 @@ def test_a_link_to_a_sample_opens_on_the_design_page_with_everything(ages):
     at = opened(exchange.address(ages.session, "http://localhost/"))
     assert at.title[0].value == "Design"
     assert "The design was loaded." in words(at)
-    for page, shown in (("data", "3,000 users, 25 types"), ("workload", "Running totals along age")):
+    for page, shown in (("data", "Data: age"), ("workload", "Running totals along age")):
         at.switch_page(f"pages/{page}.py").run()
         assert shown in words(at)
         assert "not chosen" not in words(at)
@@ -107,7 +107,7 @@ def test_a_link_without_its_data_is_shown_everywhere_with_what_is_missing(app):
     at = opened(exchange.address(app.session, "http://localhost/"))
     assert at.title[0].value == "Design"
     assert "The link leaves out the values that people can have" in words(at)
-    for page in ("design", "data", "workload", "compare", "plan", "simulate", "export"):
+    for page in ("design", "data", "workload", "compare", "bounds", "simulate", "export"):
         at.switch_page(f"pages/{page}.py").run()
         assert not at.exception
         assert "loaded without the values of diagnosis that people can have" in words(at), page
@@ -296,7 +296,7 @@ def test_the_list_has_an_end(ages):
     ages.press("design-duplicate")
     assert "which is the most" in ages.errors[0]
     assert ages.session.saved.designs == before
-    assert f"At most {limits.MOST_DESIGNS} designs" in ages.words
+    assert f"At most {limits.MOST_DESIGNS}, each" in ages.words
 
 
 class Large(Source):

@@ -14,8 +14,8 @@ from ldp_core.designs import disclosure
 from pages.ui import layout
 from pages.ui.session import exchange
 
-PAGES = ("data", "workload", "design", "compare", "bounds", "plan", "simulate", "ask", "export", "collect")
-TABS = {"compare-tabs": "compare", "plan-tabs": "plan", "outcome-tabs": "simulate"}
+PAGES = ("data", "workload", "design", "compare", "bounds", "simulate", "ask", "export", "collect")
+TABS = {"compare-tabs": "compare", "outcome-tabs": "simulate"}
 # Three counts each, of the same values and as many people.
 ONE, OTHER = (400, 350, 250), (20, 30, 950)
 SUFFIX = "-with-data"
@@ -53,8 +53,9 @@ def visited(app, files):
     files.clear()
     app.unfold("every-mechanism").unfold("groups")
     for page in PAGES:
-        app.go(page).finish()
+        (app.to_ask() if page == "ask" else app.go(page)).finish()
         if page == "simulate":
+            app.enter("segmented_control", "simulate", "collections")
             app.enter("number_input", "trials", 3).press("run").finish()
         if page == "ask":
             app.enter("selectbox", "ask-kind", "cell").enter("selectbox", "ask-cell-0", 1).press("ask-put")

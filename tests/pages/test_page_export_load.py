@@ -120,7 +120,7 @@ def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another
     other = another().load(swapped(zipped, 1.5))
     assert "The strategy was loaded from the file, not computed here" in other.words
     assert "errors recorded in the file are not those of its strategy" in other.words
-    for page in ("compare", "plan", "simulate"):  # the sidebar is on every page
+    for page in ("compare", "bounds", "simulate"):  # the sidebar is on every page
         assert "loaded from a file and not computed here" in other.go(page).words
     assert f"loaded from a file, {NOT_OURS}. Its epsilon" in other.go("design").words
     assert f"loaded from a file, {NOT_OURS}, and the export says so" in other.go("export").words

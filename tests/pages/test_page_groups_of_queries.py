@@ -16,7 +16,7 @@ from ldp_core.workloads import (
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
 
-PAGES = ["design", "compare", "bounds", "plan", "simulate", "export"]
+PAGES = ["design", "compare", "bounds", "simulate", "export"]
 AGE = NumericRecipe(column="age", method="range", low=0, high=80, bins=8, integer=False)
 GROUPS = (
     PrefixPart(attribute="age", weight=10.0),
@@ -123,7 +123,7 @@ def test_ranges_over_two_orders_are_asked_and_trees_over_both_answer_them_best(a
     (table,) = [found.value for found in app.at.dataframe if "users_needed" in found.value]
     users = dict(zip(table["name"], table["users_needed"], strict=True))
     assert users["Hierarchical over two attributes"] < 0.8 * users["Optimised unary encoding"]
-    for page in ("design", "bounds", "plan", "simulate", "export"):
+    for page in ("design", "bounds", "simulate", "export"):
         app.go(page)
     app.go("workload").enter("selectbox", "group-0-second", "x")
     assert "named twice" in app.errors[0]

@@ -17,7 +17,7 @@ from tests import hostile
 ROOT = Path(__file__).parents[2]
 NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?")
 EXPECTED = {
-    *("histogram", "joint", "workload", "dominating", "singular-values", "before-optimising", "costs", "closing-gap"),
+    *("histogram", "joint", "workload", "dominating", "singular-values", "costs", "closing-gap"),
     *("patterns", "reports", "users-needed", "query-errors", "over-epsilon", "comparison", "mechanisms", "plan"),
     *("trade-off", "recommendation", "simulated-errors", "simulated-groups", "simulated-releases", "queries"),
     *("simulated-intervals", "simulated-predicted", "simulated-distribution", "simulated-quantiles"),
@@ -61,11 +61,11 @@ def visited(app, seen, monkeypatch):
     app.session.change(optimizer=Optimizer(max_rounds=20))
     app.go("design").press("optimise").finish()
     app.unfold("groups").go("compare").enter("multiselect", "compared", ["subset_selection", "hadamard"])
-    for tab in ("Patterns", "Error of each query", "Over epsilon"):
+    for tab in ("Recommendation", "Patterns", "Error of each query", "Over epsilon"):
         app.open("compare-tabs", tab).finish()
     app.press("sweep-epsilon").finish()
     app.unfold("every-mechanism")
-    app.go("plan").finish().open("plan-tabs", "Trade-off").press("recommend").finish()
+    app.solve_for("users")
     app.go("simulate").enter("multiselect", "simulated", ["subset_selection", "optimized"])
     app.enter("number_input", "trials", 20).press("run").finish()
     for tab in [tab.label for tab in app.at.tabs]:

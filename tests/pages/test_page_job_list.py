@@ -143,7 +143,7 @@ def test_the_page_follows_work_that_ends_while_the_sidebar_is_drawn(ages, monkey
     ages.check()
     assert drawn == [True, False], "the page is drawn again by itself, once"
     assert "optimising" not in ages.words
-    assert "not optimised for this design yet" in ages.words
+    assert "Not optimised for this design yet" in ages.words
 
 
 def test_the_page_follows_work_that_begins_and_ends_while_the_sidebar_is_drawn(ages, monkeypatch):

@@ -69,7 +69,7 @@ def test_what_is_folded_away_is_worked_out_when_it_is_opened(ages, counted):
 
 def test_nothing_is_worked_out_twice_on_return(ages, counted):
     ages.session.change(mechanism=choose_mechanism("hierarchical"))
-    pages = ("workload", "design", "compare", "bounds", "plan", "simulate", "export")
+    pages = ("workload", "design", "compare", "bounds", "simulate", "export")
     for page in pages:
         ages.go(page).finish()
     for tab in TABS:

@@ -21,9 +21,7 @@ PAGES = (
     "design",
     "compare",
     "bounds",
-    "plan",
     "simulate",
-    "ask",
     "export",
     "collect",
     "guide",
@@ -137,8 +135,6 @@ def test_one_limit_is_known_on_every_page(app, lower, monkeypatch):
     app.at.run()
     assert not app.has("button", "optimise")
     assert "at most 16 are" in app.words
-    app.go("plan")
-    assert "takes part once it is fitted" not in app.words
 
 
 def test_fewer_rows_for_more_types_fit_what_is_kept():

@@ -8,7 +8,7 @@ from ldp_core import frames, library, wording
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
 
-PAGES = ("workload", "design", "compare", "plan", "bounds", "simulate", "export")
+PAGES = ("workload", "design", "compare", "bounds", "simulate", "export")
 TITLE = library.spec("optimized").title
 
 
@@ -18,7 +18,7 @@ def designed(another):
     app.go("guide").declare(bins=8, users="50,000").ask("prefix")
     app.session.change(optimizer=Optimizer(max_rounds=2), difference=None, target_alpha=0.0001)
     app.go("compare").enter("multiselect", "compared", ["subset_selection", "optimized"])
-    return app.go("design").press("optimise").finish()
+    return app.go("design").finish()
 
 
 def numbers(app):
@@ -55,8 +55,6 @@ def walk(app):
     assert wording.whole(needed) not in wording.users(needed)  # else nothing could differ
     for page in PAGES:
         app.go(page).finish()
-        if page == "plan":
-            app.press("recommend").finish()
         near = {number for number in numbers(app) if 0.98 * bound <= number <= 1.02 * needed}
         # Averaged over even people, the Bounds page says so, are other numbers.
         if page != "bounds" and near - allowed:
@@ -74,7 +72,7 @@ def walk(app):
 def test_every_page_says_the_same(designed):
     strange, told = walk(designed)
     assert not strange
-    assert told == {"design", "compare", "plan"}
+    assert told == {"design", "compare"}
 
 
 def test_so_does_every_page_after_loading(designed, another):
@@ -83,13 +81,13 @@ def test_so_does_every_page_after_loading(designed, another):
     app.load(exchange.export(designed.session)).finish()
     strange, told = walk(app)
     assert not strange
-    assert told == {"design", "compare", "plan"}
+    assert told == {"design", "compare"}
     needed, bound, _ = expected(app)
     assert (needed, bound) == pytest.approx(before[:2], rel=1e-6)
 
 
 def test_the_plan_takes_the_fit_and_the_bound_of_the_design(designed):
-    designed.go("plan").finish().open("plan-tabs", "Answer")
+    designed.solve_for("users")
     table = next(table for table in designed.dataframes if "users" in table).set_index("name")["users"]
     needed, bound, _ = expected(designed)
     assert f"{table[TITLE]:,.0f}" == wording.whole(needed)

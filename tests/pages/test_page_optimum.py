@@ -88,7 +88,7 @@ def test_design_shows_it_where_the_gap_closes(few):
     texts, (line,) = lines(few)
     assert line["y0"] == pytest.approx(least, rel=1e-6)
     assert f"exact optimum: {wording.whole(least)} users" in texts
-    costs = next(table for table in few.dataframes if "Exact optimum" in table).set_index("Whose error counts")
+    costs = next(table for table in few.dataframes if "Exact optimum" in table).set_index("Optimise for")
     assert costs["Exact optimum"]["Worst case"] == "–"
     assert costs["Exact optimum"]["Average over the types"] == f"{math.ceil(least):,}"
     assert costs["Gap to it"]["Worst case"] == "–"

@@ -8,6 +8,7 @@ import pytest
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.studies import planning
+from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
 
@@ -16,12 +17,16 @@ CLOSED = ["randomized_response", "subset_selection", "hierarchical"]
 
 @pytest.fixture
 def planned(app):
-    app.declare(bins=8, users="5,000").ask("prefix").go("plan")
-    return app.enter("multiselect", "compared", CLOSED).finish()
+    app.declare(bins=8, users="5,000").ask("prefix")
+    app.session.change(mechanism=choose_mechanism("subset_selection"))
+    app.go("compare").enter("multiselect", "compared", CLOSED).open("compare-tabs", "Solve for")
+    return app.enter("segmented_control", "solved", "users").finish()
 
 
 def answers(app):
-    return next(table for table in app.dataframes if "name" in table and "note" not in table).set_index("name")
+    return next(
+        table for table in app.dataframes if "name" in table and "note" not in table and "gap" not in table
+    ).set_index("name")
 
 
 def worst(name, epsilon):
@@ -46,23 +51,21 @@ def test_the_error_is_that_of_the_core(planned):
         error = 100 * math.sqrt(worst(name, 1.0) / (8 * 20_000))
         assert answers(planned).loc[library.spec(name).title, "standard_error"] == pytest.approx(error)
     assert "With 20,000 users and epsilon 1" in planned.words
-    planned.enter("text_input", "plan-epsilon", "2").finish()
-    assert planned.configuration.epsilon == "2"
+    planned.session.change(epsilon="2")
+    planned.finish()
     assert answers(planned)["standard_error"].max() < error
 
 
 def test_epsilon_meets_the_error_it_is_solved_for(planned):
-    planned.enter("segmented_control", "solved", "epsilon").enter("text_input", "difference", "4").finish()
+    planned.enter("segmented_control", "solved", "epsilon").target(2).finish()
     table = answers(planned)
     for name in CLOSED:
         epsilon = table.loc[library.spec(name).title, "epsilon"]
         assert worst(name, epsilon) / (8 * 5000) == pytest.approx(0.02**2, rel=1e-6)
     assert table["epsilon"].iloc[0] == table["epsilon"].min()
-    assert len(planned.open("plan-tabs", "Trade-off").charts) == 0
-    assert "comes from the sweep on the Compare page" in planned.words
 
 
-@pytest.mark.parametrize(("key", "entry"), [("plan-users", "none"), ("plan-users", "-3"), ("plan-epsilon", "0")])
+@pytest.mark.parametrize(("key", "entry"), [("plan-users", "none"), ("plan-users", "-3")])
 def test_refused_entries_keep_the_plan(planned, key, entry):
     planned.enter("segmented_control", "solved", "standard_error").finish()
     before = answers(planned)
@@ -87,7 +90,7 @@ def test_a_plan_over_epsilon_ends_in_the_time_that_was_said_and_goes_on(planned,
     planned.session.change(optimizer=Optimizer(max_rounds=2))
     planned.enter("segmented_control", "solved", "epsilon")
     planned.enter("multiselect", "compared", [*CLOSED, "optimized"]).finish()
-    assert "The fits share 2 minutes." in planned.words
+    assert "The fits share 2 minutes." in planned.at.button(key="include-fits").help
     title = library.spec("optimized").title
     with monkeypatch.context() as patched:
         patched.setattr(work, "MOST_PLAN_SECONDS", 0.0)
@@ -103,7 +106,7 @@ def test_a_plan_over_epsilon_ends_in_the_time_that_was_said_and_goes_on(planned,
 
 
 def test_the_trade_off_is_drawn_for_every_mechanism(planned):
-    (chart,) = planned.open("plan-tabs", "Trade-off").charts
+    (chart,) = planned.charts
     curves = {trace["name"]: trace for trace in chart["data"]}
     curve = curves[library.spec("subset_selection").title]
     assert np.array(curve["y"]) ** 2 * np.array(curve["x"]) == pytest.approx(
@@ -112,7 +115,7 @@ def test_the_trade_off_is_drawn_for_every_mechanism(planned):
 
 
 def test_the_recommendation_says_why_and_can_be_taken(planned):
-    planned.press("recommend").finish()
+    planned.open("compare-tabs", "Recommendation").finish()
     alpha, counts = planned.session.setting.alpha, planned.session.design().counts
     floor = 8 * alpha * max(planned.session.setting.bounds("worst_case").values())
     found = planning.recommend(workloads.prefix(8), 1.0, 5000, alpha, counts=counts, floor=floor)
@@ -123,22 +126,24 @@ def test_the_recommendation_says_why_and_can_be_taken(planned):
 
 
 def test_to_open_the_tab_is_to_ask_for_the_recommendation(planned):
-    said = planned.open("plan-tabs", "Recommendation").finish().words
-    assert "Take " in said
-    assert "until a difference of 20 percentage points shows clearly" in said
+    assert "Take " in planned.open("compare-tabs", "Recommendation").finish().words
     assert not planned.has("button", "recommend")
 
 
 def test_a_recommendation_that_takes_half_a_minute_waits_for_a_press(app):
-    app.declare(high="2048", bins=2048, users="6,000").ask("prefix").go("plan").open("plan-tabs", "Recommendation")
+    app.declare(high="2048", bins=2048, users="6,000").ask("prefix").go("compare").open(
+        "compare-tabs", "Recommendation"
+    )
     assert not [job for job in jobs().of(app.session.id) if job.title == "comparing all mechanisms"]
-    said = app.words
-    assert "“Recommend a mechanism”, above, compares all mechanisms" in said
-    assert "It takes about half a minute." in said
-    assert app.has("button", "recommend")
+    assert app.at.button(key="recommend").label == "Recommend a mechanism (about 30 s)"
 
 
-def test_without_mechanisms_only_the_bound_is_left(planned):
-    planned.enter("multiselect", "compared", []).finish()
-    assert len(answers(planned)) == 1
-    assert "None of the chosen mechanisms has an answer" in planned.at.info[0].value
+def test_the_mechanism_of_the_design_is_never_left_out(planned):
+    planned.enter("multiselect", "compared", ["hierarchical"]).finish()
+    title = library.spec("subset_selection").title
+    assert title in answers(planned).index
+    planned.session.change(mechanism=choose_mechanism("optimized"))
+    for solved in ("users", "standard_error", "epsilon"):
+        planned.enter("segmented_control", "solved", solved).finish()
+        bold = [element.value for element in planned.at.markdown if element.value.startswith("**Optimized")]
+        assert any("is not included yet**" in text for text in bold)

@@ -7,8 +7,6 @@ from ldp_core import analysis, beliefs, library, workloads
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.studies import privacy_accuracy
 
-FOLD = "The two sides of epsilon"
-
 
 def titled(app, text):
     """The figure with this title on its y axis."""
@@ -20,8 +18,6 @@ def trace(figure, words):
 
 
 def open_sides(app):
-    app.session.view["sides"] = True
-    app.at.run()
     return app.check()
 
 
@@ -33,10 +29,9 @@ def subset(ages):
 
 def test_the_risk_is_said_in_odds_before_anything_is_opened(ages):
     ages.go("design")
-    assert "can be led by their report to about 73 of 100 at most" in ages.words
-    assert "The best guess" not in ages.words
+    assert "about 73 of 100" in ages.at.slider(key="epsilon-slider").help
     ages.enter("slider", "epsilon-slider", 2.0)
-    assert "to about 88 of 100 at most" in ages.words
+    assert "about 88 of 100" in ages.at.slider(key="epsilon-slider").help
 
 
 def test_both_sides_follow_epsilon_and_the_suspicion(subset):
@@ -55,8 +50,8 @@ def test_both_sides_follow_epsilon_and_the_suspicion(subset):
         assert trace(risk, "best guess %{y:.3g} of 100<extra>Subset")["y"] == pytest.approx([100 * told.guess])
         needed = analysis.sample_complexity(mechanism, workloads.prefix(25), subset.session.setting.alpha)
         users = titled(subset, "users needed")
-        marked = [one for one in users["data"] if one["mode"] == "markers"]
-        assert [(one["x"], one["y"]) for one in marked] == [([epsilon], [pytest.approx(needed)])]
+        line = next(one for one in users["data"] if one["name"] == "Subset selection")
+        assert line["y"][line["x"].index(epsilon)] == pytest.approx(needed)
         assert beliefs.out_of(beliefs.strongest(suspicion / 100, epsilon)) in subset.words
         assert beliefs.out_of(told.guess, 1000) in subset.words
     assert "at epsilon 2.5" in subset.words
@@ -89,12 +84,11 @@ def test_delta_is_said_with_what_it_allows(subset):
 def test_before_the_optimiser_has_run_it_is_about_all_mechanisms(ages):
     ages.session.change(optimizer=Optimizer(max_rounds=20))
     open_sides(ages.go("design"))
-    assert "until then, this is about all mechanisms" in ages.words
-    assert not [one for one in titled(ages, "users needed")["data"] if one["mode"] == "markers"]
+    assert "The best guess" in ages.words
+    assert not [one for one in titled(ages, "users needed")["data"] if one["name"].startswith("Optimized")]
     ages.press("optimise").finish()
-    assert "until then, this is about all mechanisms" not in ages.words
     fitted = ages.session.mechanism("optimized")
-    (mark,) = [one for one in titled(ages, "users needed")["data"] if one["mode"] == "markers"]
+    (mark,) = [one for one in titled(ages, "users needed")["data"] if one["name"].startswith("Optimized")]
     assert mark["y"] == [pytest.approx(ages.session.setting.users_needed(fitted, "worst_case"))]
 
 
@@ -112,25 +106,7 @@ def test_questions_that_the_mechanism_cannot_answer_are_no_error(app):
     app.declare(bins=8).ask("prefix")
     app.session.change(mechanism={"name": "fourier", "parameters": {"max_weight": 1}})
     open_sides(app.go("design"))
-    assert "about 73 of 100" in app.words
-
-
-def test_it_is_folded_on_other_pages_as_it_was_left(subset):
-    subset.go("plan")
-    assert "reaches this for some pairs of values" in subset.words
-    subset.enter("segmented_control", "solved", "epsilon")
-    assert "reaches this for some pairs of values" not in subset.words
-
-
-def test_opening_is_remembered(ages):
-    ages.go("design")
-    (fold,) = [one for one in ages.at.expander if one.label.startswith(FOLD)]
-    assert not fold.proto.expanded
-    open_sides(ages)
-    (fold,) = [one for one in ages.at.expander if one.label.startswith(FOLD)]
-    assert fold.proto.expanded
-    ages.go("compare").go("design")
-    assert "The best guess" in ages.words
+    assert "about 73 of 100" in app.at.slider(key="epsilon-slider").help
 
 
 def test_the_demonstration_shows_the_risk_beside_the_answers(app):

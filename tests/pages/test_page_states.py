@@ -52,7 +52,7 @@ def test_those_who_come_with_data_have_what_is_pressed_and_typed_on_pages(app, a
     assert there.go("data").words == pressed.go("data").words
 
 
-@pytest.mark.parametrize("page", [*PAGES, "plan", "ask", "papers"])
+@pytest.mark.parametrize("page", [*PAGES, "papers"])
 def test_page_opens_without_data_and_all_lead_on(app, page):
     assert app.go(page).at.title[0].value
     assert app.has("button", "next")
@@ -231,8 +231,8 @@ def test_a_deep_link_to_a_fresh_server_still_comes_through_the_app(monkeypatch):
 
 def test_a_poll_that_begins_beside_a_click_on_a_link_does_not_take_the_page_back(ages, monkeypatch):
     """Both write down the page they are asked for in one place of the session, each in its own thread."""
-    ages.go("plan")
-    polls, resolve = [calc_hash("plan")], PagesManager.set_pages_and_resolve
+    ages.go("bounds")
+    polls, resolve = [calc_hash("bounds")], PagesManager.set_pages_and_resolve
 
     def beside(manager, *arguments, **options):
         if polls:

@@ -189,11 +189,11 @@ def test_a_proof_stopped_by_hand_stays_stopped_on_every_page(ages, busy, page, k
     asked = {job.key: job for job in proving(ages)}
     ages.press(key)
     (stopped,) = (job for job in asked.values() if job.stopped)
-    for page in ("compare", "bounds", "workload", "plan"):
+    for page in ("compare", "bounds", "workload", "design"):
         ages.go(page)
     busy.set()
     ages.finish()
-    for page in ("compare", "bounds", "workload", "plan"):
+    for page in ("compare", "bounds", "workload", "design"):
         ages.go(page).finish()
     assert [job for job in proving(ages) if job.key == stopped.key] == [stopped]
 

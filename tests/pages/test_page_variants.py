@@ -86,7 +86,8 @@ def test_a_parameter_that_cannot_be_is_refused_and_nothing_is_added(app):
 
 
 def test_standard_and_optimal_oue_on_plan(app):
-    app.declare(bins=16).ask("histogram").go("plan").enter("multiselect", "compared", ["oue"])
+    app.declare(bins=16).ask("histogram")
+    app.solve_for("users").enter("multiselect", "compared", ["oue"])
     for reconstruction in ("standard", "optimal"):
         add(app, mechanism="oue", reconstruction=reconstruction)
     app.finish()
@@ -94,8 +95,8 @@ def test_standard_and_optimal_oue_on_plan(app):
     users = table.set_index("name")["users"]
     names = ["oue(reconstruction=optimal)", "oue", "oue(reconstruction=standard)"]
     assert users[[library.spec(name).title for name in names]].is_monotonic_increasing
-    assert users.nunique() == len(users) == 4
-    app.press("recommend").finish()
+    assert users[[library.spec(name).title for name in names]].nunique() == 3
+    app.open("compare-tabs", "Recommendation").finish()
     (ranking,) = [table for table in app.dataframes if "collector_cost" in table]
     assert titles(*names) <= set(ranking["name"])
 
@@ -123,11 +124,12 @@ def test_two_variants_are_simulated_and_the_results_are_not_mixed(app):
 
 def test_a_sweep_has_a_line_for_every_variant(app):
     app.declare(bins=8).ask("histogram").go("compare").enter("multiselect", "compared", ["hierarchical"])
-    add(app, branching=2).open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
+    table = figures(add(app, branching=2))
+    app.open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
     curves = {trace["name"]: trace for trace in app.charts[-1]["data"]}
     for name in ("hierarchical", HH2):
         at_one = list(curves[charts.title(name)]["x"]).index(1.0)
-        shown = figures(app).loc[library.spec(name).title, "users_needed"]
+        shown = table.loc[library.spec(name).title, "users_needed"]
         assert np.ceil(curves[charts.title(name)]["y"][at_one]) == shown
     assert curves[charts.title("hierarchical")]["line"] != curves[charts.title(HH2)]["line"]
 
@@ -143,7 +145,7 @@ def test_fits_of_variants_are_kept_apart(app):
     assert "rows must be a whole number of at least n = 4" in app.words
     assert made["optimized_gradient(start=hierarchical)"].mechanism.parameters["start"] == "hierarchical"
     assert len({fit.mechanism.digest for fit in made.values() if fit}) == 3
-    assert len(figures(app)) == 3
+    assert len(figures(app)) == 4  # and the mechanism of the design
 
 
 def test_a_variant_is_taken_into_the_design_with_one_click(compared):
@@ -155,7 +157,7 @@ def test_a_variant_is_taken_into_the_design_with_one_click(compared):
     assert set(figures(compared).index) == titles("hierarchical", HH16)
     assert compared.session.mechanism("hierarchical").parameters["branching"] == 16
     assert compared.session.mechanism("hierarchical()").parameters["branching"] == 4
-    assert "Hierarchical, branching 16: " in compared.words
+    assert "Hierarchical, branching 16" in compared.words
     compared.go("design")
     assert compared.at.selectbox(key="choice-branching").value == 16
     compared.enter("selectbox", "choice-branching", 8).go("compare")
@@ -175,9 +177,9 @@ def test_the_name_of_a_mechanism_alone_means_it_as_it_is_in_the_design(compared)
 
 
 def test_a_recommended_variant_is_taken_with_its_parameters(app):
-    app.declare(bins=16).ask("histogram").go("plan").enter("multiselect", "compared", [])
+    app.declare(bins=16).ask("histogram").go("compare").enter("multiselect", "compared", ["oue"])
     add(app, mechanism="subset_selection", size="3").finish()
-    app.press("recommend").finish()
+    app.open("compare-tabs", "Recommendation").finish()
     assert "subset_selection(size=3)" in app.session.setting.side_by_side
     app.press("use-subset_selection(size=3)")
     assert app.configuration.mechanism.parameters == {"size": 3}
@@ -210,7 +212,7 @@ def test_variants_come_back_from_a_file_and_from_a_link(compared, another):
     assert document["version"] == 5
     other = another().load(content)
     assert other.configuration == compared.configuration
-    assert set(figures(other.go("compare")).index) == titles("hierarchical", HH16)
+    assert set(figures(other.go("compare")).index) > titles("hierarchical", HH16)
     assert designs.from_link(designs.to_link(compared.configuration)) == compared.configuration
 
 

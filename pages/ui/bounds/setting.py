@@ -16,7 +16,7 @@ from ldp_core.studies import theorems
 from ldp_core.studies.theorems import Entry
 from pages.ui import layout
 from pages.ui.bounds import work as costly
-from pages.ui.controls import control, number, pick, target_control
+from pages.ui.controls import control, number, pick
 from pages.ui.session.state import Session
 
 QUANTITIES = {"standard_error": "Standard error", "users_needed": "Users needed"}
@@ -73,8 +73,6 @@ def controls(state: Session, there: Collection[str]) -> None:
             format_func=QUANTITIES.get,
             help="Of a typical query with the users you have, or the users that the target error takes.",
         )
-        if quantity(state) == "users_needed":
-            target_control(state)
         if is_histogram(state.setting.workload):
             _prior(state)
         if theorems.has_ranges(state.setting.workload):

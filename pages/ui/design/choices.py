@@ -17,8 +17,8 @@ from pages.ui.controls import change, control
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.words import CASES, case_title, plain
 
-SLIDER_LOW = 0.1
-SLIDER_HIGH = 5.0
+SLIDER_LOW, SLIDER_HIGH = 0.1, 5.0
+UNAVAILABLE = " (unavailable)"
 PARAMETERS = {
     "branching": "Branching factor",
     "size": "Size of a set",
@@ -40,8 +40,8 @@ MEANINGS = {
 }
 
 
-def privacy_controls(state: Session) -> None:
-    """Epsilon, by slider or exactly, and how often it is spent."""
+def epsilon_controls(state: Session) -> None:
+    """Epsilon, by slider or exactly."""
     c = state.configuration
     control(
         st.slider,
@@ -52,7 +52,7 @@ def privacy_controls(state: Session) -> None:
         min_value=SLIDER_LOW,
         max_value=SLIDER_HIGH,
         step=0.05,
-        help="The privacy parameter of one report. If it is small, reports say little about their sender, and you need more users.",
+        help=f"The privacy parameter of one report. A small epsilon reveals little and needs more users. {plain(privacy_accuracy.risk(state))}",
     )
     control(
         st.text_input,
@@ -62,6 +62,11 @@ def privacy_controls(state: Session) -> None:
         change(state, "epsilon"),
         help=f"Any number from {MIN_EPSILON:g} to {MAX_EPSILON:g}.",
     )
+
+
+def reports_control(state: Session) -> None:
+    """How often one person spends epsilon."""
+    c = state.configuration
     control(
         st.number_input,
         "Reports per user",
@@ -72,16 +77,22 @@ def privacy_controls(state: Session) -> None:
         max_value=1000,
         help="How often one person will send a report over the whole collection.",
     )
-    total = f"In total epsilon {wording.significant(c.total_epsilon, 4)} per person"
-    if c.reports_per_user > 1:
-        total += f": {c.reports_per_user:,} reports of {c.epsilon} each"
-    st.caption(f"{total}. {plain(privacy_accuracy.risk(state))}")
 
 
-def mechanism_controls(state: Session) -> None:
-    """The mechanism with its parameters, and whose error it makes small."""
+def total_epsilon(state: Session) -> str:
+    """What several reports of one person add up to; empty for one report."""
     c = state.configuration
-    name, spec = c.mechanism.name, library.spec(c.mechanism.name)
+    if c.reports_per_user == 1:
+        return ""
+    return (
+        f"In total epsilon {wording.significant(c.total_epsilon, 4)} per person: {c.reports_per_user:,} reports of {c.epsilon} each. "
+        f"{plain(privacy_accuracy.risk(state))}"
+    )
+
+
+def mechanism_control(state: Session) -> None:
+    """The mechanism; those that cannot run here come last."""
+    name, spec = state.configuration.mechanism.name, library.spec(state.configuration.mechanism.name)
     reasons = state.setting.unsuitable
     control(
         st.selectbox,
@@ -89,14 +100,17 @@ def mechanism_controls(state: Session) -> None:
         "mechanism",
         name,
         lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
-        options=sorted(state.offered, key=lambda n: n in reasons),
-        format_func=lambda n: f"{library.spec(n).title}{' (cannot run here)' if n in reasons else ''}",
-        help=f"Made for {spec.made_for}. {wording.capital(spec.privacy)}-LDP. Bits per report: {spec.bits}. Source: {spec.paper}.",
+        options=sorted(state.offered, key=lambda n: (n in reasons, _group(n))),
+        format_func=lambda n: f"{library.spec(n).title}{UNAVAILABLE if n in reasons else ''}",
+        help=f"Made for {spec.made_for}. {wording.capital(spec.privacy)}-LDP. Bits per report: {spec.bits}. Source: {spec.paper}."
+        + (f" {plain(_why_not(reasons))}" if reasons else ""),
     )
-    if reasons:
-        st.caption(plain(_why_not(reasons)))
-    if spec.caveat:
-        st.caption(spec.caveat)
+
+
+def mechanism_options(state: Session) -> None:
+    """The parameters of the mechanism, and whose error it makes small."""
+    c = state.configuration
+    name, spec = c.mechanism.name, library.spec(c.mechanism.name)
     for parameter in spec.settings:
         parameter_control(
             spec,
@@ -109,16 +123,19 @@ def mechanism_controls(state: Session) -> None:
         _aim_controls(state)
 
 
+def _group(name: str) -> int:
+    """The recommended one first, then what is fitted, then the rest as the library lists them."""
+    return 0 if name == "optimized" else 1 if library.spec(name).fitted else 2
+
+
 def _why_not(reasons: Mapping[str, str]) -> str:
     """Which mechanisms cannot run here, and why."""
     if len(reasons) <= 2:
-        return " ".join(f"{library.spec(name).title} cannot run here. {reason}" for name, reason in reasons.items())
+        return " ".join(f"{library.spec(name).title} is unavailable. {reason}" for name, reason in reasons.items())
     reason, often = Counter(reasons.values()).most_common(1)[0]
     whom = "each of them" if often == len(reasons) else f"{often} of them"
     why = reason.replace("It ", "it ", 1) if reason.startswith("It ") else reason
-    return (
-        f"The last {len(reasons)} in the list cannot run here. The reason for {whom}: {why} Compare gives it for each."
-    )
+    return f"{len(reasons)} mechanisms are unavailable. The reason for {whom}: {why} Compare gives it for each."
 
 
 def parameter_control(
@@ -167,7 +184,7 @@ def _aim_controls(state: Session) -> None:
         return
     control(
         st.selectbox,
-        "Whose error counts",
+        "Optimise for",
         "aim",
         c.optimizer.aim,
         lambda aim: _set_optimizer(state, aim=aim),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -14,9 +16,9 @@ import pandas as pd
 
 from ldp_core import analysis, bounds, estimators, library, mechanisms, optimize, studies, workloads
 from ldp_core.designs import choices, questions_key
-from ldp_core.designs.setting import Curve, Fit, Proof
+from ldp_core.designs.setting import Curve, Fit, Proof, Setting
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
-from ldp_core.run import Budget, Interrupted, Progress
+from ldp_core.run import Budget, Cancel, Interrupted, Progress
 from ldp_core.workloads.axes import axes_of
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job, jobs
@@ -25,6 +27,10 @@ from pages.ui.tasks.task import DESIGN, Task
 from pages.ui.words import case_title
 
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
+UNASKED_SECONDS = 5.0
+"""A fit that nobody asked for ends after so long, with the best so far."""
+TRADE_OFF = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""The epsilons at which a design is fitted for its main picture, besides its own."""
 PRICE_SECONDS = 3.0  # exact errors at `MOST_EXACT_TYPES`
 
 
@@ -66,8 +72,8 @@ class FitProgress:
     ended: bool = False
 
 
-def fit(state: Session, name: str) -> Task[Fit]:
-    """A mechanism fitted to the current design. It ends early once it is proved to be good enough; cancelling keeps the best."""
+def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[Fit]:
+    """A mechanism fitted to the current design. It ends early once it is proved to be good ``enough``; cancelling keeps the best."""
     setting, name = state.setting, state.named(name)
     spec, case = library.spec(name), setting.aim(name)
     proof, trace = certificate(state, case), setting.workload.trace
@@ -86,11 +92,16 @@ def fit(state: Session, name: str) -> Task[Fit]:
             if job.progress is not None:
                 job.progress = replace(job.progress, strategy=None, ended=True)
 
-        return setting.fit(name, follow, job.cancelled, lambda: proved(proof, trace)[-1][1], ended)
+        cancel = job.cancelled if enough <= choices.GOOD_ENOUGH else _soon(job)
+        return setting.fit(name, follow, cancel, lambda: proved(proof, trace)[-1][1], ended, enough)
 
     title = f"fitting {spec.title} to {setting.questions}"
     seconds = setting.fit_options(name).get("time_limit")
-    about = (_features(state, case) if spec.aimed else DESIGN, "Design", seconds)
+    about = (
+        _features(state, case) if spec.aimed else DESIGN,
+        "" if enough > choices.GOOD_ENOUGH else "Design",
+        seconds,
+    )
     size = lambda found: found.mechanism.bytes_held  # noqa: E731
     return Task(state, setting.fitted_key(name), title, work, size, *about, expensive=True)
 
@@ -109,6 +120,68 @@ def start_fit(state: Session, *names: str) -> None:
             start_certificate(state, state.present.aim(name))
             prove_unasked(state)
         fit(state, name).start()
+
+
+def fit_unasked(state: Session, *names: str) -> None:
+    """Fit those of the named mechanisms that take seconds, and are not fitted, nor stopped by somebody."""
+    for name in state.setting.unfitted(names):
+        if not choices.optimized_unasked(name, state.setting.workload):
+            continue
+        task = fit(state, name, choices.NEAR_ENOUGH)
+        if task.job is None or task.given_up:
+            prove_unasked(state, [state.present.aim(name)])  # the search ends by what is proved
+            task.start()
+
+
+def _at_epsilons(setting: Setting) -> list[Setting]:
+    """The design at the other epsilons of the trade-off."""
+    c = setting.configuration
+    others = [f"{epsilon:g}" for epsilon in TRADE_OFF if not math.isclose(epsilon, setting.epsilon)]
+    return [replace(setting, configuration=c.with_(epsilon=epsilon)) for epsilon in others]
+
+
+def known_over_epsilon(state: Session, name: str, case: str) -> list[pd.DataFrame]:
+    """name, epsilon, users_needed of a fitted mechanism at the other epsilons at which it has been fitted."""
+    found = []
+    for other in _at_epsilons(state.setting):
+        fit = other.fitted(name) if library.spec(name).fitted else None
+        if fit is not None:
+            needed = other.users_needed(fit.mechanism, case)
+            found.append({"name": name, "epsilon": other.epsilon, "users_needed": needed})
+    return [pd.DataFrame(found)] if found else []
+
+
+def points_over_epsilon(state: Session, name: str) -> Job | None:
+    """Fits of the chosen mechanism at the other epsilons of the trade-off, where each takes seconds: begun once the design itself is
+    fitted. The job while it runs."""
+    setting = state.setting
+    if not choices.optimized_unasked(name, setting.workload) or setting.fitted(name) is None:
+        return None
+    waiting = [other for other in _at_epsilons(setting) if not other.unfit(name) and other.fitted(name) is None]
+
+    def work(job: Job) -> bool | None:
+        for done, other in enumerate(waiting, start=1):
+            case = other.aim(name)
+            if other.proof(case) is None:
+                other.prove(case, cancel=job.cancelled)
+            other.fit(name, None, _soon(job), enough=choices.NEAR_ENOUGH)
+            if job.cancelled():
+                return None
+            job.progress = done / len(waiting)
+        return True
+
+    key = f"trade-off:{name}:" + json.dumps([other.fitted_key(name) for other in _at_epsilons(setting)])
+    of = ("questions", "data")
+    task = Task(state, key, "fitting at other epsilons, for the trade-off", work, of=of)
+    if waiting and (task.job is None or task.given_up):
+        task.start()
+    return task.running
+
+
+def _soon(job: Job) -> Cancel:
+    """True once a fit that nobody asked for has taken its time, or its job is cancelled."""
+    began = time.monotonic()
+    return lambda: job.cancelled() or time.monotonic() - began > UNASKED_SECONDS
 
 
 def certificate(state: Session, case: str) -> Task[Proof]:
@@ -282,7 +355,7 @@ def plan(state: Session, question: Question) -> Task[pd.DataFrame]:
         return studies.planning.plan(workload, **asked, **how, **job.followed)
 
     key = "plan:" + json.dumps(inputs, default=str)
-    return Task(state, key, "working out the plan", work, of=DESIGN[1:], page="Plan", limit=MOST_PLAN_SECONDS)
+    return Task(state, key, "working out the plan", work, of=DESIGN[1:], page="Compare", limit=MOST_PLAN_SECONDS)
 
 
 def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechanism]:
@@ -308,7 +381,7 @@ def recommendation(state: Session, users: float) -> Task[studies.planning.Recomm
         return studies.planning.recommend(*about, **how, cancel=job.cancelled)
 
     key = "recommendation:" + json.dumps([inputs, parameters], default=str)
-    return Task(state, key, "comparing all mechanisms", work, of=(*DESIGN, "people"), page="Plan")
+    return Task(state, key, "comparing all mechanisms", work, of=(*DESIGN, "people"), page="Compare")
 
 
 def estimates(state: Session) -> tuple[str, ...]:

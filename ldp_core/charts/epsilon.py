@@ -1,0 +1,112 @@
+"""The trade-off of a design: users needed over epsilon, and the region that no unbiased mechanism reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from ldp_core.charts.theme import LIGHT, Theme, colour, dash, figure, log_axis, marker, note, title
+from ldp_core.frames import BOUND_TITLES
+
+HEIGHT = 330
+APART = 0.075
+"""Least distance between names, as a share of the height."""
+LETTER = 7.2
+"""Pixels of a letter of a name."""
+
+
+def users_over_epsilon(
+    frame: pd.DataFrame,
+    epsilon: float,
+    users: float,
+    points: Collection[str] = (),
+    proved: float | None = None,
+    look: Theme = LIGHT,
+) -> go.Figure:
+    """Users needed over epsilon, on log axes.
+
+    ``frame``: name, epsilon, users_needed. Bounds are the edge of the shaded region; mechanisms named in ``points`` are marks
+    joined by a thin line, because only those epsilons were computed; all others are lines. ``epsilon`` and ``users`` are those of
+    the design, and ``proved`` the users that its certificate shows to be needed, where there is one.
+    """
+    fig = figure(look, "epsilon (← more private)", "users needed (log scale)", HEIGHT)
+    shown = frame[frame["users_needed"] > 0]
+    levels = [*shown["users_needed"], max(users, 1.0), *([proved] if proved else [])]
+    heights = log_axis(min(levels), max(levels), 1.6)
+    across = log_axis(min(epsilon, 0.1), max(epsilon, 5.0), 1.02)
+    for name, rows in shown.groupby("name", sort=False):
+        _series(fig, str(name), rows.sort_values("epsilon"), str(name) in points, look)
+    if proved:
+        fig.add_scatter(
+            x=[epsilon], y=[proved], mode="markers", name="proved minimum",
+            marker={"symbol": "line-ew", "size": 22, "line": {"width": 3, "color": look.text}},
+            hovertemplate="proved: no unbiased mechanism needs fewer than %{y:,.0f} users<extra></extra>",
+        )  # fmt: skip
+    fig.add_hline(y=max(users, 1.0), line={"color": look.text, "width": 1, "dash": "dash"})
+    fig.add_vline(x=epsilon, line={"color": look.accent, "width": 2, "dash": "dot"})
+    note(
+        fig,
+        f"your {users:,.0f} people",
+        look.text,
+        look,
+        xref="paper",
+        x=0.01,
+        xanchor="left",
+        y=np.log10(max(users, 1.0)),
+    )
+    note(fig, "your epsilon", look.accent, look, yref="paper", y=1, yanchor="top", x=np.log10(epsilon))
+    note(
+        fig,
+        "impossible",
+        look.faint,
+        look,
+        xref="paper",
+        x=0.01,
+        xanchor="left",
+        yref="paper",
+        y=0.02,
+        yanchor="bottom",
+    )
+    _names(fig, shown[~shown["name"].isin(BOUND_TITLES)], heights["range"])
+    fig.update_xaxes(**across)
+    fig.update_yaxes(**heights)
+    return fig
+
+
+def _series(fig: go.Figure, name: str, rows: pd.DataFrame, marks: bool, look: Theme) -> None:
+    bound = name in BOUND_TITLES
+    said = "fewer are impossible below" if bound else title(name)
+    fig.add_scatter(
+        x=rows["epsilon"],
+        y=rows["users_needed"],
+        name=title(name),
+        mode="lines+markers" if marks else "lines",
+        line={
+            "color": look.faint if bound else colour(name),
+            "width": 1.5 if bound or marks else 2.5,
+            "dash": "dot" if marks else "solid" if bound else dash(name),
+        },
+        marker={"color": colour(name), "symbol": marker(name), "size": 10} if marks else None,
+        fill="tozeroy" if bound else None,
+        fillcolor="rgba(127,127,127,0.16)",
+        hovertemplate=f"epsilon %{{x:.3g}}: {said} %{{y:,.0f}} users<extra></extra>",
+    )
+
+
+def _names(fig: go.Figure, shown: pd.DataFrame, heights: list[float]) -> None:
+    """The name of each mechanism to the right of its last point, moved up where lines end close together."""
+    if not len(shown):
+        return
+    ends = shown.sort_values("epsilon").groupby("name", sort=False).tail(1).sort_values("users_needed")
+    lowest, apart = -np.inf, APART * (heights[1] - heights[0])
+    for end in ends.to_dict("records"):
+        lowest = max(lowest + apart, np.log10(end["users_needed"]))
+        fig.add_annotation(
+            xref="paper", x=1.0, xanchor="left", xshift=6, y=lowest, text=title(end["name"]), showarrow=False,
+            font={"size": 13, "color": colour(end["name"])},
+        )  # fmt: skip
+    longest = max(len(title(name)) for name in ends["name"])
+    fig.update_layout(margin={"r": 14 + round(LETTER * longest)})

@@ -1,0 +1,97 @@
+"""Questions one by one, each asked knowing the answers to those before: Bassily's adaptive session on simulated people."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ldp_core import charts, limits, wording
+from pages.ui import layout, listing
+from pages.ui.ask import questions
+from pages.ui.controls import control, guarded, whole_number
+from pages.ui.session.state import Session
+from pages.ui.words import people
+
+NO_UNDO = (
+    "Each person belongs to one round and answers once, with all of their epsilon. Taking a question back would not take back what "
+    "they reported, and asking again would spend epsilon twice. A question that is refused costs nothing."
+)
+
+
+def draw(state: Session) -> None:
+    """The whole of it: the next question, and the answers so far."""
+    design = layout.need_domain(state, "Choose data first: this needs people to ask.")
+    layout.need(
+        design if design.domain.size <= limits.MOST_TRANSFORMED_TYPES else None,
+        f"Questions one by one are for at most {limits.MOST_TRANSFORMED_TYPES:,} types here; there are {wording.magnitude(design.domain.size)}. "
+        "Use fewer attributes, or coarser bins.",
+        "pages/data.py",
+        "Change the data",
+    )
+    session = questions.session_of(state, design)
+    with layout.controls("ask"):
+        control(
+            st.text_input,
+            "Rounds",
+            "ask-rounds",
+            str(questions.rounds(state)),
+            lambda text: questions.restart(
+                state, rounds=whole_number(text, "the number of rounds", 1, limits.MOST_SESSION_ROUNDS)
+            ),
+            help="How many questions the people are split over. More rounds leave fewer people to answer each.",
+            disabled=bool(session.asked),
+        )
+        question = questions.question(state, design)
+        with layout.actions():
+            st.button(
+                "Ask",
+                on_click=guarded,
+                args=(state, questions.put, state, design, question),
+                key="ask-put",
+                type="primary",
+                icon=":material/send:",
+                disabled=question is None or not session.remaining,
+                help=NO_UNDO,
+            )
+            if session.asked:
+                st.button(
+                    "New session, new people",
+                    on_click=questions.restart,
+                    args=(state,),
+                    key="ask-restart",
+                    icon=":material/restart_alt:",
+                    help="These people have answered. A new session simulates others.",
+                )
+    row = layout.metrics("ask")
+    row.metric("Rounds left", f"{session.remaining:,} of {session.rounds:,}")
+    row.metric("People per round, about", wording.count(session.users / session.rounds))
+    row.metric(
+        "Error of one share, about",
+        f"± {wording.significant(100 * session.expected_error)} pp",
+        help="In percentage points: one standard error of a share of all people, from the people of one round.",
+    )
+    if not session.remaining:
+        st.info("Everybody has answered. A new session needs new people.")
+    if session.asked:
+        layout.chart(
+            lambda look: charts.asked(session.asked, look),
+            questions.so_far(session),
+            "asked",
+            session.transcript,
+        )
+        listing.show_table(
+            questions.table(session), "Questions and answers. A collector never sees the truth.", key="ask-table"
+        )
+    else:
+        st.info(
+            f"Nothing has been asked yet. About {people(round(session.users / session.rounds))} of {design.population}, drawn at "
+            "random, answer each round."
+        )
+    layout.how_computed(
+        f"With {session.users:,} people in {session.rounds:,} rounds the largest error of all answers stays below "
+        f"{wording.points(session.error_bound)} on average over sessions (Bassily 2019, bound (20) in the proof of Theorem 5.2, for "
+        "queries between 0 and 1). "
+        "Each person is in one round. Asked about a query $q$ with values from 0 to 1, a person of type $v$ sends a plus with "
+        r"probability $\frac{1}{E+1} + q_v\,\frac{E-1}{E+1}$, with $E = e^\varepsilon$, else a minus (Bassily 2019, Algorithm 6, with "
+        "queries centred at one half: a quarter of the variance). The share of pluses gives the answer, without bias. Intervals are "
+        "those of Clopper and Pearson for that share, and hold the truth in at least 19 of 20 sessions."
+    )

@@ -1,0 +1,323 @@
+"""What stands behind the verdict of a design: its figures, the search, the patterns and the proof."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from ldp_core import charts, designs, frames, library, wording
+from ldp_core.designs.choices import GOOD_ENOUGH
+from ldp_core.designs.setting import Curve, Proof
+from ldp_core.limits import MOST_SHOWN_REPORTS
+from ldp_core.mechanisms import Mechanism
+from pages.ui import layout, lazy, listing, patterns
+from pages.ui.formulas import DESIGN
+from pages.ui.session.state import Session
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import Job
+from pages.ui.words import (
+    OPTIMUM_MEANING,
+    above_optimum,
+    case_meaning,
+    case_title,
+    cells,
+    gap_in_words,
+    gap_to_optimum,
+    plain,
+    weighting,
+)
+
+
+def finished(state: Session, mechanism: Mechanism, case: str) -> bool:
+    """True if a fit is proved to be as good as any search here is for."""
+    try:
+        return state.setting.gap(mechanism, case) <= GOOD_ENOUGH
+    except ValueError:
+        return False
+
+
+def unfitted(state: Session, case: str) -> None:
+    """The verdict while the mechanism has yet to be fitted: what is known already."""
+    name = state.configuration.mechanism.name
+    fit, limit = work.fit(state, name), max(state.setting.bounds(case).values())
+    title = library.spec(name).title
+    with st.container(key="verdict"):
+        st.markdown(
+            plain(f"{title} is being optimised." if fit.running is not None else f"{title} is not optimised yet.")
+        )
+    if limit > 0:
+        st.markdown(
+            f"No unbiased mechanism with pure epsilon {state.configuration.epsilon} can need fewer than {wording.at_least(limit)} for "
+            f"{wording.error(state.setting.alpha**0.5)}, {case_meaning(case)}."
+        )
+    if fit.error:
+        st.error(plain(fit.error))
+    if fit.running is None and (crowded := state.crowded([name])):
+        st.caption(plain(crowded))
+
+
+def simulated_only(state: Session, mechanism: Mechanism) -> None:
+    """End the page where a mechanism can be used and simulated, but its costs would take matrices too large."""
+    try:
+        state.setting.gap(mechanism)
+    except ValueError as error:
+        st.info(plain(str(error)))
+        st.page_link("pages/simulate.py", label="Simulate it", icon=":material/casino:")
+        st.markdown(plain(patterns.explained(state, mechanism)))
+        st.caption("Guarantee, to paste into a privacy review")
+        layout.guarantee(state.configuration, mechanism.audit())
+        layout.end()
+
+
+def figures(state: Session, mechanism: Mechanism, case: str) -> None:
+    """Users needed, the proved minimum, the gap between them, and the audited epsilon."""
+    c, audit = state.configuration, mechanism.audit()
+    spec, limits, gap = library.spec(c.mechanism.name), state.setting.bounds(case), state.setting.gap(mechanism)
+    required, bound = state.setting.users_needed(mechanism, case), max(limits.values())
+    row = layout.metrics("design")
+    row.metric(
+        "Users needed",
+        wording.whole(required),
+        help=f"For a standard error of {wording.error(state.setting.alpha**0.5)} in a typical answer, {case_meaning(case)}.",
+    )
+    row.metric(
+        "Proved minimum",
+        wording.whole(bound) if bound > 0 and not mechanism.delta else "unknown",
+        help=f"No unbiased mechanism with pure epsilon {c.epsilon} needs fewer, by the "
+        f"{charts.title(frames.strongest(limits))}, for the same error and the same people.",
+    )
+    row.metric(
+        "Gap, at most",
+        gap_in_words(gap),
+        help="The lower bound says nothing at this epsilon."
+        if math.isinf(gap)
+        else f"How many more users this mechanism needs than the proved minimum, {case_meaning(case)}.",
+    )
+    row.metric(
+        "Audited epsilon",
+        designs.audited_in_words(c.epsilon_value, audit),
+        help=f"Rounded up. Computed from the {'noise' if spec.continuous else 'actual probabilities'} ({audit.method}); you asked "
+        f"for {c.epsilon}. {spec.caveat}",
+    )
+
+
+# --- the search -------------------------------------------------------------------------------------------------
+
+
+def _curves(state: Session, history: Curve, case: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The best mechanism so far and the bound proved so far, in users over seconds."""
+    setting = state.setting
+    trace = setting.workload.trace
+    so_far = ((0.0, trace), *work.proved(work.certificate(state, case), trace))
+    best, bound = (frames.convergence(points, setting.workload, setting.alpha) for points in (history, so_far))
+    # The closed form holds from the first moment.
+    bound["users_needed"] = bound["users_needed"].clip(lower=max(setting.closed_bounds(case).values())).cummax()
+    return best, bound
+
+
+def _to_the_optimum(state: Session, case: str, what: str, needed: float) -> str:
+    """One more sentence: the exact optimum, and how far from it a mechanism is. Nothing where it is not known."""
+    optimum = state.setting.optimum(case)
+    if optimum is None:
+        return ""
+    return f" The exact optimum is {wording.users(optimum)}; {what} {above_optimum(needed / optimum - 1)}."
+
+
+def optimising(state: Session, case: str, progress: work.FitProgress, job: Job) -> None:
+    """The optimiser at work: the best mechanism falls, the certified bound rises, and the gap between them closes."""
+    name = state.configuration.mechanism.name
+    if progress.ended:
+        st.caption("The search has ended; the costs of its result are being computed.")
+    so_far = f"Round {progress.round:,}, {wording.duration(progress.seconds)} so far."
+    if not progress.history:
+        st.markdown(so_far)
+        return
+    best, bound = _curves(state, progress.history, case)
+    needed, least = best["users_needed"].iloc[-1], bound["users_needed"].iloc[-1]
+    st.metric("Gap, at most", gap_in_words(frames.gap(needed, least)))
+    proved = f"the proved minimum is {wording.at_least(least)}" if least > 0 else "nothing is proved yet"
+    st.markdown(
+        f"The best so far needs {wording.users(needed)}; {proved}.{_to_the_optimum(state, case, 'the best so far', needed)} {so_far}"
+    )
+    layout.picture(
+        charts.closing_gap(best, bound, name, layout.look(), state.setting.optimum(case)),
+        "live-curve",
+        "Users needed by the best strategy so far, and the lower bound proved so far",
+    )
+    if progress.strategy is not None:
+        layout.picture(
+            charts.patterns(progress.strategy, state.setting.labels, layout.look(), charts.colour(name)),
+            "live-strategy",
+            "The best strategy so far: which types share a report",
+        )
+
+
+def progress(state: Session, case: str) -> None:
+    """How the search went."""
+    name = state.configuration.mechanism.name
+    found = state.setting.fitted(name)
+    if found is None or not found.history:
+        st.caption("It is not known how the search for this strategy went.")
+        return
+    best, bound = _curves(state, found.history, case)
+    known = max(state.setting.bounds(case).values()) > 0
+    region = (
+        "Nothing unbiased can be in the shaded region." if known else "At this epsilon the lower bound says nothing."
+    )
+    layout.chart(
+        lambda look: charts.closing_gap(best, bound, name, look, state.setting.optimum(case)),
+        f"The search took {wording.duration(best['seconds'].iloc[-1])}. {region}",
+        "closing-gap",
+        pd.concat({"mechanism": best, "bound": bound}, names=["curve"]).reset_index("curve"),
+    )
+
+
+# --- the patterns -----------------------------------------------------------------------------------------------
+
+
+def patterns_of(state: Session, mechanism: Mechanism) -> None:
+    """The strategy as a picture, and who shares which report."""
+    setting, audit = state.setting, mechanism.audit()
+    bits = wording.count(math.ceil(mechanism.bits_per_report))
+    st.markdown(f"{plain(patterns.explained(state, mechanism))} A report is {bits} bit{'' if bits == '1' else 's'}.")
+    if mechanism.split or mechanism.scrambled or mechanism.component_information:
+        patterns.of_survey(state, mechanism)
+    elif not patterns.drawable(mechanism):
+        continuous = library.spec(state.configuration.mechanism.name).continuous
+        st.info(
+            "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "
+            f"reports. Its variances {'' if continuous else 'and audit '}are exact all the same."
+        )
+    else:
+        m = len(mechanism.strategy)
+        with st.spinner("Drawing the strategy"):
+            patterns.picture(setting, mechanism, layout.look())
+        layout.chart(
+            partial(patterns.picture, setting, mechanism),
+            f"Each of the {m:,} reports is a band, taller the more common it is; the types in colour send it up to "
+            f"e^{wording.significant(audit.epsilon, 4)} = {designs.factor_in_words(audit.epsilon)} times as often as the "
+            f"others. The largest ratio lies between "
+            f"{plain(setting.labels[audit.worst_pair[0]])} and {plain(setting.labels[audit.worst_pair[1]])}.",
+            "patterns",
+            lambda: pd.DataFrame(mechanism.strategy, columns=list(setting.labels)),
+        )
+        _reports(state, mechanism, m)
+
+
+def _reports(state: Session, mechanism: patterns.Drawable, m: int) -> None:
+    fold = lazy.fold(f"The groups that share a report ({m:,})", "groups")
+    if fold is None:
+        return
+    with fold:
+        with st.spinner("Looking through the reports"):
+            table = patterns.reports(state.setting, mechanism)
+        shown = f"the {MOST_SHOWN_REPORTS} commonest; the download has all" if m > MOST_SHOWN_REPORTS else "all of them"
+        listing.show_table(
+            cells(table.head(MOST_SHOWN_REPORTS), probability=wording.share),
+            f"The reports, and the types that share each: {shown}.",
+            column_order=["group", "types", "probability", "high", "low"],
+            column_config={
+                "probability": st.column_config.NumberColumn("Sent by, on average"),
+                "types": st.column_config.NumberColumn("Types in the group"),
+                "high": st.column_config.NumberColumn("Probability in the group", format="%.4g"),
+                "low": st.column_config.NumberColumn("Everyone else", format="%.4g"),
+                "group": st.column_config.TextColumn("Group", width="large"),
+            },
+        )
+        layout.download_table(table, "reports")
+
+
+# --- the proof --------------------------------------------------------------------------------------------------
+
+
+def proof(state: Session, mechanism: Mechanism, case: str) -> None:
+    """How close to the best, in every case, with what proves it; and the guarantee."""
+    c = state.configuration
+    spec, limits, gap = library.spec(c.mechanism.name), state.setting.bounds(case), state.setting.gap(mechanism)
+    bound, required = max(limits.values()), state.setting.users_needed(mechanism, case)
+    if math.isinf(gap):
+        closeness = ""
+    elif gap < 1:
+        closeness = (
+            f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}: you are "
+            f"within {gap_in_words(gap)} of the best possible."
+        )
+    else:
+        closeness = (
+            f"No unbiased mechanism can do with {wording.at_least(bound)}; this one needs {gap_in_words(gap)} as many."
+        )
+    if not mechanism.delta:
+        closeness += _to_the_optimum(state, case, "this mechanism", required)
+    st.markdown(closeness)
+    _costs(state, mechanism, case)
+    if (found := state.setting.proof(case)) is not None:
+        _check(state, found, case)
+    st.caption("Guarantee, to paste into a privacy review")
+    layout.guarantee(c, mechanism.audit())
+    if weighting(c):
+        st.caption(weighting(c))
+    if spec.fitted and len(state.setting.cases) > 1:
+        st.caption(_in_other_cases(state, mechanism, case))
+    layout.how_computed(DESIGN)
+
+
+def _costs(state: Session, mechanism: Mechanism, case: str) -> None:
+    costs = state.setting.costs(mechanism)
+    by_case = {
+        "Optimise for": [case_title(k).capitalize() for k in costs["case"]],
+        "Users needed": [wording.whole(value) for value in costs["users_needed"]],
+        "Proved minimum": [wording.whole(value) if value > 0 else "unknown" for value in costs["users_bound"]],
+        "Gap, at most": [gap_in_words(value) for value in costs["gap"]],
+    }
+    if "users_optimum" in costs:
+        by_case["Exact optimum"] = [wording.whole(value) if value == value else "–" for value in costs["users_optimum"]]
+        by_case["Gap to it"] = [gap_to_optimum(value) for value in costs["gap_to_optimum"]]
+    if len(costs) > 1:
+        listing.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")
+    elif not library.spec(state.configuration.mechanism.name).aimed:  # otherwise said beside the choices already
+        st.caption(state.setting.only_case)
+    layout.download_table(costs, "costs")
+    if "users_optimum" in costs:
+        unknown = costs["users_optimum"].isna() & (costs["case"] == "worst_case")
+        st.caption(f"{OPTIMUM_MEANING}{' It is not known here for the worst case.' if unknown.any() else ''}")
+
+
+def _in_other_cases(state: Session, mechanism: Mechanism, case: str) -> str:
+    """What aiming at one case costs in the others."""
+    rows = state.setting.costs(mechanism).set_index("case")
+    others = [
+        f"{wording.more_users(gap)} necessary {case_meaning(other)}"
+        for other, gap in rows["gap"].items()
+        if other != case and math.isfinite(gap)
+    ]
+    whom = case_title(case) if case_title(case).startswith("your") else f"the {case_title(case)}"
+    if not others:
+        return f"Fitted for {whom}."
+    return f"Fitted for {whom}. In other cases it needs at most {'; '.join(others)}."
+
+
+def _check(state: Session, found: Proof, case: str) -> None:
+    """The certificate re-checks itself: without the optimiser, from the numbers it carries."""
+    left, right = st.columns([2, 3])
+    if left.button("Check the proof again", key="check-proof", icon=":material/verified:"):
+        with st.spinner("Checking the proof"):
+            holds = found.certificate.verify()
+        state.view["checked"] = (state.setting.certificate_key(case), holds)
+    checked, holds = state.view.get("checked", ("", True))
+    if checked != state.setting.certificate_key(case):
+        limits = state.setting.bounds(case)
+        strongest = frames.strongest(limits)
+        words = "The minimum is a certificate: an independently checkable proof."
+        if strongest != "certificate":
+            words = (
+                f"The minimum is the {charts.title(strongest)}. An independently checkable certificate shows "
+                f"{wording.at_least(limits['certificate'])}."
+            )
+        right.caption(words, help=f"Numbers that prove it by {found.certificate.proves_by}, rounding included.")
+    elif holds:
+        right.caption("Checked just now, from the numbers of the certificate alone: its bound holds.")
+    else:
+        right.error("The certificate does not prove this bound. Please optimise again, and report this.")

@@ -1,0 +1,85 @@
+"""Which mechanism to take, and why: all that need no fit, and those that are fitted."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from ldp_core import library, verdicts
+from ldp_core.limits import UNASKED_TYPES
+from pages.ui import layout, listing
+from pages.ui.compared import use
+from pages.ui.session.state import Session
+from pages.ui.tasks import work
+from pages.ui.words import cells, gap_in_words, plain
+
+
+def draw(state: Session) -> None:
+    """The recommendation, computed by itself where that takes a few seconds."""
+    users = state.view.get("plan_users") or state.setting.users
+    task = work.recommendation(state, users)
+    about = (state.setting.workload.digest, state.setting.epsilon, users, state.setting.alpha)
+    asked = state.setting.working_types <= UNASKED_TYPES or state.view.get("recommended") == about
+    if task.result is None and task.job is None and asked:
+        task.start()
+
+    def start() -> None:
+        state.view["recommended"] = about
+        task.start()
+
+    found = task.result
+    if found is None:
+        if task.error:
+            st.error(plain(task.error))
+        elif task.running is not None:
+            st.caption("All mechanisms that need no fit, and those already fitted, are being compared.")
+        else:
+            st.button(
+                "Recommend a mechanism (about 30 s)",
+                key="recommend",
+                on_click=start,
+                icon=":material/recommend:",
+                help="Compares all mechanisms that need no fit, and those already fitted, by their exact errors.",
+            )
+        return
+    if state.setting.unfitted([state.chosen]):
+        st.markdown(
+            f"**{plain(library.spec(state.chosen).title)}, the mechanism of this design, is not included yet**: it has to be "
+            "fitted first."
+        )
+    first, *rest = found.sentences
+    st.markdown(f"**{plain(first)}**")
+    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in rest))
+    if found.name is not None and found.name != state.chosen:
+        st.button(
+            f"Use {library.spec(found.name).title} in this design",
+            on_click=use,
+            args=(state, found.name),
+            key="use-recommended",
+            icon=":material/check:",
+        )
+    ranking = found.ranking.copy()
+    ranking["name"] = [library.spec(name).title for name in ranking["name"]]
+    ranking["users_needed"] = np.ceil(ranking["users_needed"] - 1e-9)
+    ranking["standard_error"] *= 100
+    ranking["typical"] = ranking["typical"].map(verdicts.marked)
+    listing.show_table(
+        cells(ranking, gap=gap_in_words),
+        "The simplest of all mechanisms within 5 % of the fewest users: closed forms first, then short reports.",
+        column_config={
+            "name": "Mechanism",
+            "users_needed": st.column_config.NumberColumn("Users needed", format="%,.0f", help="Worst case."),
+            "bits": st.column_config.NumberColumn("Bits a report", format="%,.0f"),
+            "gap": st.column_config.NumberColumn("Gap, at most", help="More users than the bound allows."),
+            "fitted": "Fitted",
+            "pure": "Pure epsilon",
+            "user_cost": "A user computes",
+            "collector_cost": "The collector computes",
+            "standard_error": st.column_config.NumberColumn(
+                "± with your users", format="%.3g pp", help=f"With {users:,} users, worst case."
+            ),
+            "typical": "A typical answer is",
+            "note": "Note",
+        },
+    )
+    layout.download_table(found.ranking, "recommendation")

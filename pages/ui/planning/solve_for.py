@@ -1,0 +1,187 @@
+"""Two of epsilon, the number of users and the error fix the third, mechanism by mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ldp_core import charts, library, verdicts, wording
+from ldp_core.limits import MOST_PLAN_SECONDS, MOST_USERS
+from ldp_core.run import Progress
+from ldp_core.studies import planning
+from ldp_core.studies.sweep import BOUNDS
+from pages.ui import layout, listing
+from pages.ui.compared import fit_button
+from pages.ui.controls import control, whole_number
+from pages.ui.formulas import PLAN
+from pages.ui.session.state import Session
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import Job
+from pages.ui.words import plain
+
+SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
+ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
+FORMATS = {"users": "%,.0f", "standard_error": "± %.3g pp", "epsilon": "%.4g"}
+LIMIT = (
+    f"The fits share {MOST_PLAN_SECONDS / 60:g} minutes. What is not known then is said, and you can go on from there."
+)
+
+
+def draw(state: Session, case: str, names: Sequence[str]) -> None:
+    """The controls, and the answer for these mechanisms in this case. The design's own mechanism is among them, or the answer says
+    in bold that it is missing."""
+    solved, users = _controls(state)
+    waiting = state.setting.unfitted(names)
+    ready = tuple(name for name in names if name not in waiting)
+    # Only epsilon takes fits of its own; otherwise those of the design are used, as on every page.
+    with_fits = solved == "epsilon" and state.view.get("plan_fits", False)
+    question = work.Question(
+        epsilon=None if solved == "epsilon" else state.setting.epsilon,
+        users=None if solved == "users" else float(users),
+        alpha=None if solved == "standard_error" else state.setting.alpha,
+        case=case,
+        names=tuple(names) if with_fits else ready,
+    )
+    work.prove_unasked(state, [case])
+    task = work.plan(state, question)
+    if task.result is None and task.job is None:  # closed forms take a second at most, and fits were asked for
+        task.start()
+    running, done = task.running, task.result
+    if running is not None:
+        st.button(
+            "Cancel and keep these answers", on_click=running.cancel, key="cancel-plan", icon=":material/stop_circle:"
+        )
+        layout.live(running, lambda progress, job: _rows(state, solved, progress, job))
+    elif task.error:
+        st.error(plain(task.error))
+    elif done is not None and len(done):
+        _answer(state, solved, done)
+        if done["reason"].str.startswith(planning.TIME_OVER).any():
+            st.button("Go on", on_click=task.start, key="go-on", icon=":material/play_arrow:", help=LIMIT)
+        if solved != "epsilon":
+            _trade_off(state, solved, users, done)
+    else:
+        st.info("Choose at least one mechanism above.")
+    if waiting and not with_fits:
+        _missing(state, solved, waiting)
+    layout.how_computed(PLAN)
+
+
+def _controls(state: Session) -> tuple[str, float]:
+    """What is solved for, and the number of users."""
+    solved = state.view.get("solved", "epsilon")
+    users = state.view.get("plan_users") or state.setting.users
+    with layout.controls("plan"):
+        control(
+            st.segmented_control,
+            "Solve for",
+            "solved",
+            solved,
+            lambda chosen: state.view.update(solved=chosen or solved),
+            options=list(SOLVED),
+            format_func=SOLVED.get,
+        )
+        if solved != "users":
+            control(
+                st.text_input,
+                "Number of users",
+                "plan-users",
+                f"{users:,}",
+                lambda text: state.view.update(plan_users=whole_number(text, "the number of users", 1, MOST_USERS)),
+                help=f"How many people you expect to report; {state.setting.users:,} in this design.",
+            )
+    return solved, users
+
+
+def _missing(state: Session, solved: str, waiting: Sequence[str]) -> None:
+    """Which mechanisms have yet to be fitted, the design's own in bold, and the button that fits them."""
+    if state.chosen in waiting:
+        st.markdown(
+            f"**{plain(library.spec(state.chosen).title)}, the mechanism of this design, is not included yet**: it has to be fitted"
+            f"{' at several epsilons' if solved == 'epsilon' else ' first'}."
+        )
+
+    def include() -> None:
+        if solved == "epsilon":
+            state.view["plan_fits"] = True
+        else:
+            work.start_fit(state, *waiting)
+
+    fits = [work.fit(state, name) for name in waiting]
+    fitting = solved != "epsilon" and any(fit.running is not None for fit in fits)
+    fit_button(waiting, fitting, include, "include-fits", LIMIT if solved == "epsilon" else "In the background.")
+    for fit in fits:
+        if fit.error:
+            st.error(plain(fit.error))
+
+
+def _shown(state: Session, solved: str, found: pd.DataFrame) -> pd.DataFrame:
+    """The plan as a table for people, best first: fewest users, smallest error or smallest epsilon."""
+    answers = found.sort_values(solved, na_position="last", kind="stable")
+    table = answers[["name", solved, "reason"]].copy()
+    proved = {name: f"Proved minimum ({charts.title(name)})" for name in BOUNDS}
+    table["name"] = [proved.get(name) or library.spec(name).title for name in table["name"]]
+    if solved == "users":
+        table["users"] = np.ceil(table["users"] - 1e-9)
+    if solved == "standard_error":
+        judged = verdicts.judge(table["standard_error"], state.setting.difference)
+        table.insert(2, "typical", [verdicts.marked(word) for word in judged])
+        table["standard_error"] *= 100
+    if not table["reason"].any():
+        table = table.drop(columns="reason")
+    return table
+
+
+def _table(state: Session, solved: str, found: pd.DataFrame, name: str) -> None:
+    listing.show_table(
+        _shown(state, solved, found),
+        f"{ANSWERS[solved]}, for each mechanism.",
+        key=name,
+        column_config={
+            "name": "Mechanism",
+            solved: st.column_config.NumberColumn(ANSWERS[solved], format=FORMATS[solved]),
+            "typical": "A typical answer is",
+            "reason": st.column_config.TextColumn("Note", width="large"),
+        },
+    )
+
+
+def _rows(state: Session, solved: str, progress: Progress, job: Job) -> None:
+    """Rows as they are computed."""
+    done, total = progress.round, progress.max_rounds or 1
+    st.progress(done / total, text=f"{done:,} of {total:,}, {wording.duration(job.seconds)}")
+    _table(state, solved, progress.found, "live-plan")
+
+
+def _answer(state: Session, solved: str, found: pd.DataFrame) -> None:
+    """The best mechanism in words, after the design's own where that is another; what is proved; and all of them as a table."""
+    known = found[~found["name"].isin(BOUNDS)].dropna(subset=[solved]).sort_values(solved, kind="stable")
+    best, own = known.head(1), known[known["name"] == state.chosen]
+    for row in pd.concat([own, best]).drop_duplicates("name").to_dict("records"):
+        st.markdown(f"**{plain(planning.in_words(row))}**")
+    for row in found[found["name"].isin(BOUNDS)].to_dict("records"):
+        st.markdown(plain(wording.capital(planning.in_words(row))))
+    if own.empty and (reason := "".join(found.loc[found["name"] == state.chosen, "reason"])):
+        st.markdown(
+            f"**{plain(library.spec(state.chosen).title)}, the mechanism of this design, has no answer:** {plain(reason)}"
+        )
+    if best.empty:
+        st.info("None of the chosen mechanisms has an answer; the table says why.")
+    _table(state, solved, found, "plan")
+    layout.download_table(found, "plan")
+
+
+def _trade_off(state: Session, solved: str, users: float, found: pd.DataFrame) -> None:
+    """The error over the number of users at this epsilon: straight lines on log axes."""
+    centre = users if solved == "standard_error" else max(found["users"].min(), 1.0)
+    points = planning.errors_over_users(found, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
+    layout.chart(
+        lambda look: charts.trade_off(points, "users", state.setting.alpha**0.5 if solved == "users" else None, look),
+        f"At epsilon {state.configuration.epsilon} half the error takes four times the users. No unbiased mechanism reaches the "
+        "shaded region.",
+        "trade-off",
+        points,
+    )

@@ -1,0 +1,30 @@
+"""The trade-off: a region, a line for each mechanism, marks where only some epsilons were computed."""
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import charts
+
+AT = np.array([0.25, 0.5, 1.0, 2.0])
+LINES = pd.concat(
+    pd.DataFrame({"name": name, "epsilon": AT, "users_needed": users / AT**2})
+    for name, users in (("centred_svd", 900.0), ("subset_selection", 3000.0), ("optimized", 1000.0))
+)
+
+
+def test_bounds_shade_mechanisms_are_lines_and_fits_are_marks():
+    figure = charts.users_over_epsilon(LINES, 1.0, 2000, ["optimized"], 950.0)
+    drawn = {trace.name: trace for trace in figure.data}
+    assert drawn[charts.title("centred_svd")].fill == "tozeroy"
+    assert drawn[charts.title("subset_selection")].mode == "lines"
+    assert drawn[charts.title("optimized")].mode == "lines+markers"
+    assert list(drawn[charts.title("optimized")].y) == list(1000.0 / AT**2)
+    assert list(drawn["proved minimum"].y) == [950.0]
+    said = [note.text for note in figure.layout.annotations]
+    assert {"your 2,000 people", "your epsilon", "impossible", charts.title("optimized")} <= set(said)
+
+
+def test_a_bound_that_says_nothing_is_not_drawn():
+    nothing = LINES.assign(users_needed=np.where(LINES["name"] == "centred_svd", 0.0, LINES["users_needed"]))
+    figure = charts.users_over_epsilon(nothing, 1.0, 2000)
+    assert {trace.name for trace in figure.data} == {charts.title("subset_selection"), charts.title("optimized")}
