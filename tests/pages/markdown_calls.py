@@ -59,7 +59,7 @@ KNOWN = [
     (r"charts\.title\(.+\)", "names of mechanisms and bounds"),
     (r"workloads\.ON_TYPES\[.+\]\.(title|meaning)", "the workloads of the papers"),
     (r"ESTIMATORS\[.+\]\.short", "the catalogue of estimates"),
-    (r"charts\.MOST_SETS", "a number of ours"),
+    (r"limits\.MOST_\w+", "a number of ours"),
     (r"sample\['(title|sentence)'\]", "our samples"),
     (r"mechanisms\.FLOATING_POINT|spec\.caveat|designs\.DESIGN_ONLY|league\.MEANING", "sentences of ours"),
     (r"promises\.(rows_in_memory|reports_in_memory|forgetting|forgotten_at_once|holding)\(\)", "sentences of ours"),
