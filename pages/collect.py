@@ -1,4 +1,4 @@
-"""What came back: reports counted, and the answers with intervals beside what the design promised."""
+"""The returned reports: counted, with answers and intervals beside the promise of the design."""
 
 import streamlit as st
 

@@ -1,4 +1,5 @@
-"""Who is asked about what: upload a table, pick a sample, or declare a domain before collecting anything."""
+"""People and their attributes: upload a table, pick a sample, or declare a domain before collecting
+anything."""
 
 import streamlit as st
 
@@ -27,7 +28,7 @@ state = layout.open_page(
 
 
 def where_from() -> str:
-    """Which kind of source is on screen."""
+    """The kind of source on screen."""
     choice, shown = state.choice, state.source_shown
     current: str = choice.source if choice is not None else "upload" if state.lacking else "sample"
     if current == "upload" and shown is not None and shown.kind in ("local", "query"):
@@ -47,7 +48,7 @@ def where_from() -> str:
 
 
 def table_controls(choice: DataChoice, found: Source) -> None:
-    """Which columns are the attributes, whom a row stands for, and how one of them is treated."""
+    """The columns that are attributes, the meaning of a row, and the treatment of one attribute."""
     columns, table = [recipe.column for recipe in choice.recipes], found.id
     lacking = [name for name in columns if name not in found.columns]
     control(

@@ -1,4 +1,5 @@
-"""Which mechanisms stand side by side, several variants of one included, and how one of them becomes the design's."""
+"""The mechanisms side by side, including several variants of one, and the button that makes one of
+them the design's."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from pages.ui.session.state import Session, choose_mechanism
 
 
 def compared_control(state: Session) -> None:
-    """Which mechanisms are compared, on every page that does."""
+    """The mechanisms in the comparison, the same on every page."""
     mechanisms_control(state, "compared", state.in_comparison, change(state, "compared"))
 
 
@@ -60,7 +61,7 @@ def _variant_controls(state: Session, key: str, shown: Sequence[str], add: Calla
             spec, parameter, draft["parameters"], f"variant-{key}-{parameter}", lambda chosen: draw_up(name, chosen)
         )
     told = spec.told(draft["parameters"])
-    # With nothing told, its name alone would mean the chosen mechanism where that is another of its kind.
+    # Without parameters, its name alone would mean the chosen mechanism if that is another variant.
     variant = library.variants.variant(spec, told).name if told or state.named(name) != name else name
     there = state.named(variant) in shown
     st.button(

@@ -36,8 +36,9 @@ def settled(state: Session) -> set[int]:
 
 
 def draw(state: Session, known: set[int]) -> DeltaGenerator | None:
-    """What runs, as long as something does; then what has just ended. ``known`` are the jobs that were `settled` before anything was drawn
-    that tells of work: where another has ended since, that is out of date, and the whole page follows. Returns the place for `catch_up`,
+    """The running jobs, then those that have just ended. ``known`` are the jobs that were `settled`
+    before the page drew anything about work. If another has ended since, the page is out of date
+    and is drawn again. Returns the place for `catch_up`,
     None where work is followed already."""
     place = st.empty()
     if any(job.number not in known for job in jobs().of(state.id)):
@@ -52,8 +53,8 @@ def draw(state: Session, known: set[int]) -> DeltaGenerator | None:
 
 
 def catch_up(state: Session, place: DeltaGenerator | None, known: set[int]) -> None:
-    """Follow work that the page has begun while it was drawn, after the job list. What came to nothing is left alone: a page that begins it again
-    would be drawn without end."""
+    """Follow work that the page has begun while it was drawn, after the job list. A failed job is
+    left alone: a page that starts it again would be drawn without end."""
     begun = [job for job in jobs().of(state.id) if job.number not in known]
     if place is not None and any(job.active or job.state == "done" for job in begun):
         with place.container():
@@ -93,13 +94,15 @@ def _follow(state: Session) -> None:
 
 
 def left_behind(job: Job, now: dict[str, str]) -> str:
-    """Which design a job was asked of, in words such as "epsilon 2"; empty where what it depends on is the same ``now``."""
+    """The design of a job, in words such as "epsilon 2"; empty if its inputs are the same
+    ``now``."""
     other = {name: was for name, was in job.asked.items() if was != now[name]}
     return f"epsilon {other['epsilon']}" if "epsilon" in other else next((OTHERS[name] for name in other), "")
 
 
 def share(job: Job) -> float | None:
-    """How much of a job is done, 0 to 1: by what it tells, else by the time it takes. None where no one knows."""
+    """The share of a job that is done, 0 to 1: by its own progress, else by the expected time. None
+    where no one knows."""
     told, lasts = job.progress, job.limit or job.expected
     if isinstance(told, float):
         return min(1.0, told)

@@ -1,4 +1,5 @@
-"""What every page looks like: title and purpose, controls above a picture, words under it, downloads."""
+"""The common look of all pages: title and purpose, controls above a picture, words under it,
+downloads."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ T = TypeVar("T")
 _APP = "came-through-app"
 _ORDER = ("Data", "Workload", "Design", "Compare", "Bounds", "Simulate", "Export", "Collect", "Papers")
 _NEXT = dict(itertools.pairwise(_ORDER))
-"""Where each page leads on; any other, such as the first, leads to the data."""
+"""The page that follows each page; any other, such as the first, leads to the data."""
 CHART_TITLES = {
     "demonstration": "Share of people up to each age",
     "sides-beliefs": "What somebody can believe after a report",
@@ -101,13 +102,13 @@ def _head(title: str, purpose: str) -> None:
 
 
 def frame() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Where the controls of a page stand, and below them its results at full width."""
+    """The place of a page's controls, and below them its results at full width."""
     return controls("page"), st.container(key="results")
 
 
 def controls(name: str, border: bool = False) -> DeltaGenerator:
     """A place for controls: entries and choices of one value flow into rows of two to four; anything longer, and every container, has
-    a row of its own. What is said about them follows below, and then the line of `actions`."""
+    a row of its own. Sentences about them follow below, and then the line of `actions`."""
     return st.container(key=f"controls-{name}", border=border)
 
 
@@ -132,7 +133,7 @@ def metrics(name: str) -> DeltaGenerator:
 
 
 def came_through_app() -> None:
-    """To be called by app.py: pages of this browser session run inside its navigation."""
+    """app.py calls this: pages of this browser session run inside its navigation."""
     st.session_state[_APP] = True
 
 
@@ -211,13 +212,14 @@ class PageEnd(BaseException):
 
 
 def end() -> NoReturn:
-    """End the page here. After Streamlit's own stop nothing could be drawn any more: the sidebar still tells what the page has begun and
-    what it goes without."""
+    """End the page here. After Streamlit's own stop nothing more could be drawn. The sidebar still
+    has to show the work that the page has begun and what it lacks."""
     raise PageEnd
 
 
 def need(found: T | None, sentence: str, page: str, label: str) -> T:
-    """What was ``found``; if that is nothing, say what is missing with a link to where it is set, and end the page."""
+    """Returns ``found``. If that is nothing, the page says what is missing, with a link to the
+    place to set it, and ends."""
     if found is None:
         st.info(sentence)
         st.page_link(page, label=label, icon=":material/arrow_forward:")
@@ -252,8 +254,9 @@ def need_design(state: Session) -> Setting:
 
 
 def instead(error: ValueError, what: str = "", known: str = "", mild: bool = False) -> None:
-    """Why something cannot be shown, in its place, after ``what`` that means; ``mild`` where the rest of the page does without. That
-    somebody stopped it by hand is no fault: then, as plain information, ``known`` tells what there is all the same."""
+    """Why something cannot be shown, in its place, after ``what`` that means; ``mild`` where the
+    rest of the page does without. A stop by hand is no fault: ``known`` then says, as plain
+    information, what is there all the same."""
     if isinstance(error, Stopped):
         st.info(plain(f"{error} {known}"))
     elif mild:
@@ -345,7 +348,8 @@ def _counted() -> bool:
 
 
 def file_name(name: str, of_design: bool = True) -> str:
-    """What a file is called without its ending: files ``of_design`` say so where that has counted people."""
+    """The name of a file without its ending: files ``of_design`` are marked if the design has
+    counted people."""
     return f"{name}-with-data" if of_design and _counted() else name
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Callable[[], None]]) -> None:
-    """A tab for each of ``titles``, of which the open one is drawn by its function of ``draws``. Which one that is, is remembered
-    when the page is left."""
+    """A tab for each of ``titles``; its function of ``draws`` draws the open one. The open tab is
+    remembered when the page is left."""
     opened = state.view.get(key)
     if opened in titles and key not in st.session_state:
         st.session_state[key] = opened
@@ -27,6 +27,6 @@ def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Calla
 
 
 def fold(title: str, key: str) -> DeltaGenerator | None:
-    """What is folded away under a title, to be drawn into; None while it is folded."""
+    """A folded section to draw into, with this title; None while it is folded."""
     folded = st.expander(title, key=key, on_change="rerun")
     return folded if folded.open else None

@@ -14,9 +14,9 @@ _LETTERS = 29
 # pixels
 _LINE = 20
 _MARGIN = 6
-_WRAPPING = 66  # the least height of rows in pixels in which Streamlit breaks lines
+_WRAPPING = 66  # the least height in pixels of rows in which Streamlit breaks lines
 _WHOLE = 12
-"""Rows of more than a line up to which a table is as high as they are: else it shows five and a half."""
+"""A table of tall rows shows up to this many in full, and otherwise five and a half."""
 
 
 def height_for(texts: Iterable[str]) -> int | None:

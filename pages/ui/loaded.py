@@ -1,4 +1,4 @@
-"""What a design holds that was loaded without its data."""
+"""The contents of a design that was loaded without its data."""
 
 import pandas as pd
 

@@ -25,7 +25,8 @@ from pages.ui.words import plain
 PICTURE_BYTES = 2**21
 DRAWN_BITS = 22
 """A strategy of more than 2^22 probabilities is drawn only where it is available anyway."""
-# Of subset selection, whose reports are too many, so many are drawn, over at most so many types.
+# Subset selection has too many reports to draw: a sample of this many is drawn, over at most this
+# many types.
 SAMPLED_REPORTS = 64
 SAMPLED_TYPES = 1024
 DRAWN_STRATEGIES = 6
@@ -56,7 +57,7 @@ def picture(setting: Setting, mechanism: Drawable, look: charts.Theme, compact: 
 
 
 def reports(setting: Setting, mechanism: Drawable) -> pd.DataFrame:
-    """Who shares which report of a mechanism's strategy: see `frames.reports`."""
+    """The types that share each report of a mechanism's strategy: see `frames.reports`."""
     prior = setting.cases[setting.aim(mechanism.name)].prior
     key = ("reports", mechanism.digest, setting.naming, None if prior is None else prior.tobytes())
     return setting.results.cached(key, lambda: frames.reports(mechanism.strategy, setting.labels, prior))
@@ -112,7 +113,7 @@ def of_survey(state: Session, mechanism: Mechanism) -> None:
 
 
 def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
-    """Which designs people are split among, and the strategies of their own."""
+    """The designs that people are split among, and the strategies of single tables."""
     names, colour, domain = frames.names_of(survey), charts.colour(mechanism.name), state.setting.domain
     split = frames.people_by_design(mechanism, names)
     layout.chart(
@@ -150,7 +151,8 @@ def _strategy(strategy: np.ndarray, labels: Sequence[str], look: charts.Theme, c
 
 
 def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, part: float = 1.0) -> None:
-    """Which columns reports with patterns are about, and the commonest patterns; ``part`` of all people send one."""
+    """The columns in reports with patterns, and the commonest patterns; ``part`` of all people send
+    one."""
     names, colour = frames.names_of(survey), charts.colour(mechanism.name)
     sets = frames.column_sets(mechanism, names, part)
     layout.chart(
@@ -171,7 +173,7 @@ def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, p
 
 
 def draw_fourier_weights(state: Session, mechanism: Mechanism, survey: Survey, key: str) -> None:
-    """Which columns the information of reports is about, beside what would be ideal."""
+    """The columns that the information of reports is about, beside the ideal."""
     spent, colour = frames.fourier_weights(mechanism, survey), charts.colour(mechanism.name)
     off = float((spent["fourier_weight"] - spent["ideal"]).abs().sum()) / 2
     layout.chart(

@@ -1,4 +1,5 @@
-"""Where rows come from: a sample, an uploaded file, a local file or a database. Rows never leave the process."""
+"""The sources of rows: a sample, an uploaded file, a local file or a database. Rows never leave the
+process."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ class Source:
         return len(self.content) + int(self.table.memory_usage().sum())
 
     def forget(self) -> None:
-        """Drop the rows, for good, whoever else still holds this source."""
+        """Drop the rows for good, even if other objects still hold this source."""
         self.table, self.content = pd.DataFrame(), b""
 
     def column(self, name: str, counts: str | None = None) -> tuple[pd.Series, Any]:
@@ -131,7 +132,7 @@ def uploaded(content: bytes, name: str, options: ReadOptions) -> Source:
 
 
 def local_file(path: str, options: ReadOptions) -> Source:
-    """A CSV or Parquet file by its path, of which only counts ever sit in memory."""
+    """A CSV or Parquet file by its path. Only its counts ever stay in memory."""
     table = tables.LocalTable(path, options)
     state = table.path.stat()
     return Source(

@@ -46,8 +46,8 @@ def gap_in_words(gap: float) -> str:
 
 
 def cells(table: pd.DataFrame, **written: Callable[[float], str]) -> Styler:
-    """A table to show in which the columns named are written as they are in sentences and metrics; they sort as the numbers they
-    are."""
+    """A table for the screen. The named columns are written as in sentences and metrics, and sort
+    as numbers."""
     return table.style.format(written, na_rep="–")
 
 

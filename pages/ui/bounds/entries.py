@@ -61,7 +61,7 @@ def _number(entry: Entry, quantity: str) -> str:
 
 
 def _here(state: Session, entry: Entry) -> str:
-    """What it comes to in this design, and how the mechanism compares."""
+    """The number of a theorem in this design, and the mechanism beside it."""
     if not entry.variance or entry.standard_error is None or entry.users_needed is None:
         return "At this epsilon it allows any error."
     target = wording.error(state.setting.alpha**0.5)

@@ -1,4 +1,5 @@
-"""What belongs to a group of theorems as a whole: proofs and populations in progress, and the pictures and tables that test them."""
+"""The common parts of a group of theorems: proofs and populations in progress, and the pictures and
+tables that test them."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ ALGORITHMS = {
 
 
 def elsewhere(state: Session, mechanism: Mechanism | None) -> str:
-    """What the sidebar and other pages say of the design, where they count the errors of other people than an even spread; with what a
-    ``mechanism`` needs, where its exact errors are known."""
+    """The figures of the sidebar and other pages if they count the errors of other people than an
+    even spread; with the users that a ``mechanism`` needs, if its exact errors are known."""
     case = state.present.aim(state.chosen)
     if state.setting.only_case or case == state.present.even_case or state.setting.working_types > MOST_EXACT_TYPES:
         return ""
@@ -89,7 +90,7 @@ def _quickly_written(state: Session, case: str) -> Written | None:
 
 
 def singular_values(state: Session) -> None:
-    """What the SVD bound adds up, where that can be drawn."""
+    """The singular values in the SVD bound, if they can be drawn."""
     workload = state.setting.workload
     if min(workload.n, workload.num_queries) > MOST_DRAWN_VALUES:
         return
@@ -216,7 +217,7 @@ def _take(state: Session, best: dict[str, Any]) -> None:
 
 
 def switches(about: Setting) -> None:
-    """True if the paper would project with so many users."""
+    """True if the paper would project with this many users."""
     layout.heading("Where projecting starts to pay")
     p, rows = about.workload.squared_weights, []
     found = theorems.switches(about)

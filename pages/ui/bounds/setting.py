@@ -1,4 +1,5 @@
-"""What the Bounds page is about: the chosen mechanism in the current design, a prior, and how the numbers are shown."""
+"""The subject of the Bounds page: the chosen mechanism in the current design, a prior, and how the
+numbers are shown."""
 
 from __future__ import annotations
 
@@ -45,12 +46,12 @@ def _keep(state: Session, **changes: object) -> None:
 
 
 def quantity(state: Session) -> str:
-    """What the axis shows."""
+    """The quantity on the axis."""
     return str(_kept(state, "quantity", "standard_error"))
 
 
 def concentration(state: Session) -> float | None:
-    """Of the Dirichlet prior chosen, None for the even population."""
+    """The concentration of the chosen Dirichlet prior; None for the even population."""
     prior = _kept(state, "prior", "even")
     return _kept(state, "own", 5.0) if prior == "own" else CONCENTRATIONS[prior]
 

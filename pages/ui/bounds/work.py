@@ -57,8 +57,8 @@ def over_branching(state: Session, trees: Sequence[tuple[str, str]]) -> Task[pd.
 
 
 def worked_out(task: Task[T], key: str, label: str, unasked: bool) -> T | None:
-    """The result of a task, begun ``unasked`` where that is quick, else with a button; while it runs, how far it is. What there
-    is when it is cancelled is kept."""
+    """The result of a task, begun ``unasked`` where that is quick, else with a button; while it
+    runs, how far it is. A cancelled computation keeps its result so far."""
     if unasked and task.result is None and task.job is None:
         task.start()
     running = task.running

@@ -23,7 +23,7 @@ from pages.ui.words import people, plain, weighting
 Pair = tuple[str, str]
 
 EQUAL = 0.02
-"""Differences of errors below this share are not worth a word."""
+"""Differences of errors below this share are not mentioned."""
 _UNITS = ((1e9, "billion "), (1e6, "million "), (1e3, "thousand "), (1.0, ""))
 
 
@@ -39,7 +39,8 @@ def show(state: Session, found: Outcomes) -> None:
 
 
 def _missed(design: Setting, found: Outcomes) -> str:
-    """Which answers add up to more or fewer people than took part, with how many; empty where none do."""
+    """The answers that add up to more or fewer people than took part, with the number; empty if
+    there are none."""
     rows = [row for row in found.errors.itertuples() if estimators.misses(row.estimated_users, design.users)]
     if not rows:
         return ""
@@ -49,7 +50,8 @@ def _missed(design: Setting, found: Outcomes) -> str:
 
 
 def _worse(found: Outcomes) -> str:
-    """Which estimates err many times as much as the unbiased one from the same reports, and why; empty where none does."""
+    """The estimates that are many times as inaccurate as the unbiased one from the same reports,
+    with the reason; empty if there are none."""
     errors = found.errors
     unbiased = errors[errors["estimator"] == "unbiased"].set_index("mechanism")["observed"]
     errors = errors.assign(times=errors["observed"] / errors["mechanism"].map(unbiased))
@@ -137,7 +139,7 @@ def _counted(state: Session, rows: pd.DataFrame) -> str:
 
 
 def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> list[str]:
-    """Such as "5.85 ± 0.47", a dash where there is no number."""
+    """A text such as "5.85 ± 0.47"; a dash if there is no number."""
     texts = [wording.significant(value) if value == value else "–" for value in values]
     if uncertain is None:
         return texts

@@ -52,7 +52,8 @@ def split_control(state: Session, place: int, part: PredicatesPart, text: str) -
 
 
 def _splits(state: Session, part: PredicatesPart, text: str) -> Splits | None:
-    """What it takes for no condition to cut a bin; None where none does, or splitting bins is not enough."""
+    """The split that lets no condition cut a bin; None if no condition does, or if splitting bins
+    is not enough."""
     choice, domain = state.configuration.data, state.configuration.domain
     if (
         choice is None

@@ -1,4 +1,5 @@
-"""What the Workload page does to the design: groups of questions come, go and change."""
+"""The effects of the Workload page on the design: groups of questions are added, changed and
+removed."""
 
 from __future__ import annotations
 

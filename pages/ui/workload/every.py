@@ -17,7 +17,7 @@ TITLES = {1: "Every column", 2: "Every pair", 3: "Every triple"}
 
 
 def control_of_tables(state: Session, axes: Sequence[Axis]) -> None:
-    """Which of them are asked, to be pressed; nothing for a single attribute."""
+    """Buttons for the attributes in the questions; nothing for a single attribute."""
     most = len(usable("marginals", axes))
     if most < 2:
         return

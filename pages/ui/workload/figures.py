@@ -1,6 +1,6 @@
-"""What the questions of a design look like and how hard they are: the results of the Workload page.
+"""The results of the Workload page: a picture of a design's questions, and how hard they are.
 
-What takes longer than a moment is computed in the background.
+Slow results are computed in the background.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ QUICK_ALIKE = 2**13
 """The same where the questions treat the types alike, so that no large matrices are needed."""
 QUICK_PICTURE = 2**13
 ALIKE = 1.05
-"""Queries err alike where none has more than this many times an even share of the error."""
+"""Queries are equally inaccurate if none has more than this many times an even share of the
+error."""
 
 SOURCES = {
     "svd": "McKenna et al. 2020, Theorem 5.6",
@@ -51,7 +52,8 @@ SOURCES = {
 
 @dataclass(frozen=True)
 class Dominance:
-    """Which queries err most with a mechanism: ``variances`` (p,) of the weighted answers in squared users."""
+    """The queries with the largest errors of a mechanism: ``variances`` (p,) of the weighted
+    answers in squared users."""
 
     mechanism: str
     variances: np.ndarray

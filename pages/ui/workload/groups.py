@@ -187,7 +187,7 @@ def _weight(group: Group, part: WorkloadPart) -> None:
 
 @singledispatch
 def _settings(part: WorkloadPart, group: Group) -> None:
-    """What there is to set in a group of this kind."""
+    """The settings of a group of this kind."""
 
 
 @_settings.register

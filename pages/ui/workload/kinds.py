@@ -34,7 +34,7 @@ AboutOne = workloads.HistogramPart | workloads.PrefixPart | workloads.RangesPart
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of questions: what it is called, and one line about it."""
+    """A kind of questions: its title, and one line about it."""
 
     title: str
     meaning: str
@@ -197,8 +197,8 @@ def read_weight(text: str) -> float:
 
 
 def read_conditions(text: str, axes: Sequence[Axis]) -> tuple[Predicate, ...]:
-    """The conditions in ``text``, one per line, each perhaps with a name and a colon before it. What cannot be read as
-    a condition is kept as it is: building the queries says what is wrong with it."""
+    """The conditions in ``text``, one per line, each perhaps with a name and a colon before it. A
+    text that is no condition is kept as it is: building the queries says what is wrong with it."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if not lines:
         raise ValueError(f"There is no condition; write one per line, such as {examples(axes)[0]}.")
@@ -259,12 +259,13 @@ def examples(axes: Sequence[Axis]) -> list[str]:
 
 
 def fact_example(axes: Sequence[Axis], users: int) -> str:
-    """A public fact about so many people, to start from."""
+    """A first public fact, about this many people."""
     return f"{_plain_condition(next((axis for axis in axes if axis.size > 1), axes[0]))} : {users // 2:,}"
 
 
 def _plain_condition(axis: Axis) -> str:
-    """What many people may fulfil: the upper half of an order, "yes" of no and yes, or one of several values."""
+    """A condition that many people may fulfil: the upper half of an order, "yes" of no and yes, or
+    one of several values."""
     name = workloads.quoted(axis.name)
     if axis.ordered and axis.ordinary > 2:
         middle = axis.ordinary // 2

@@ -1,4 +1,5 @@
-"""What the questions of a survey look like and how hard they are: everything by sets of attributes, nothing by types."""
+"""The results of the Workload page for a survey: a picture of its questions, and how hard they are,
+by sets of attributes instead of types."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ def _metrics(later: Later, state: Session, design: Setting) -> None:
 
 
 def _asked(state: Session, design: Setting, survey: Survey, parts: Sequence[WorkloadPart]) -> None:
-    """Which attributes are asked about together, with some queries by name."""
+    """The sets of attributes in the questions, with some queries by name."""
     names = (survey.query_name(query) for query in example_queries(survey))
     named = ", ".join(f"**{plain(wording.shortened(name))}**" for name in names)
 
@@ -63,7 +64,7 @@ def _asked(state: Session, design: Setting, survey: Survey, parts: Sequence[Work
 
 
 def _shares(state: Session, survey: Survey) -> None:
-    """Which sets of attributes make the questions hard."""
+    """The sets of attributes that make the questions hard."""
     try:
         found = state.results.cached(("attribute sets", survey.digest), lambda: frames.attribute_sets(survey))
     except ValueError as error:
