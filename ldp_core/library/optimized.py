@@ -156,7 +156,7 @@ def build_certified(
     `ldp_core.mechanisms.rings.RingMechanism` up to 4,096 types, without a prior; types hardly differ there, and ``target`` is not looked at.
 
     ``types`` "distinguished" makes reports about the classes of types that the questions distinguish, where
-    these are fewer; "all" keeps all types, for questions asked later. The worst case keeps all types.
+    these are fewer; "all" keeps all types, for questions asked later.
 
     Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types, and so do questions about few of
     twelve or more binary attributes at once. All types have the same
@@ -174,7 +174,7 @@ def build_certified(
     if target == "average" or many or anyway:
         found = design(workload, epsilon, *limits, prior=prior, all_types=types == "all")
     else:
-        found = worst_case_design(workload, epsilon, SearchLimits(*limits))
+        found = worst_case_design(workload, epsilon, SearchLimits(*limits), types == "all")
     if isinstance(found, ClosedFormDesign):
         return found.mechanism
     if isinstance(found, SurveyDesign | SplitDesign):
@@ -187,7 +187,7 @@ def build_certified(
         return OrbitMechanism("optimized", found.high, found.shares, epsilon, parameters, explanation)
     if target != "average":
         parameters["target"] = target
-    elif classes_of(workload) is not None:
+    if classes_of(workload) is not None:
         parameters["types"] = types
     return from_strategy("optimized", found.strategy, epsilon, parameters, found.prior, workload=workload)
 

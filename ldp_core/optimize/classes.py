@@ -6,6 +6,7 @@ its class. A little randomized response beside it keeps all types identified, fo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,9 +46,10 @@ def classes_of(workload: Workload) -> Distinguished | None:
     return found if found is not None and found.workload.n <= FEWER * workload.n else None
 
 
-def telling_of_types(limits: SearchLimits, classes: Distinguished) -> SearchLimits:
-    """``limits`` for a search over ``classes``, whose callback hears of all types."""
-    callback, scale = limits.callback, len(classes.classes) / classes.workload.n
+def telling_of_types(limits: SearchLimits, classes: Distinguished, scale: Callable[[float], float]) -> SearchLimits:
+    """``limits`` for a search over ``classes``, whose callback hears of all types; ``scale`` turns
+    objectives for classes into those for all types."""
+    callback = limits.callback
     if callback is None:
         return limits
 
@@ -55,7 +57,7 @@ def telling_of_types(limits: SearchLimits, classes: Distinguished) -> SearchLimi
         if progress.objective is None:
             callback(progress)
             return
-        objective = scale * progress.objective
+        objective = scale(progress.objective)
         known = progress.best is not None and hasattr(progress.best, "transposed")
         best = _Spread(progress.best, classes.classes, objective) if known else None
         callback(replace(progress, objective=objective, best=best))
@@ -63,7 +65,7 @@ def telling_of_types(limits: SearchLimits, classes: Distinguished) -> SearchLimi
     return limits.telling(pass_on)
 
 
-def _strategy(found: Optimized | ClosedFormDesign, classes: Distinguished) -> np.ndarray:
+def strategy_for_types(found: Optimized | ClosedFormDesign, classes: Distinguished) -> np.ndarray:
     """(m, n) the strategy found for classes, for all types, with a little randomized response. ValueError if that for the
     classes is too large to write out."""
     n, ratio = len(classes.classes), fitted_exp_epsilon(found.epsilon)
@@ -76,19 +78,16 @@ def for_types(
     found: Optimized | ClosedFormDesign, workload: Workload, classes: Distinguished, prior: np.ndarray | None
 ) -> Optimized:
     """What was ``found`` for the average over classes, for all types."""
-    strategy = _strategy(found, classes)
+    strategy = strategy_for_types(found, classes)
     masses = strategy.sum(axis=1) if prior is None else workload.n * (strategy @ prior)
     M = strategy.T @ (strategy / masses[:, None])
     objective = float(np.trace(linalg.solve(M, workload.gram_dense(), assume_a="pos")))
     scale = workload.n / classes.workload.n
-    return Optimized(
-        strategy,
-        prior,
-        objective=objective,
-        history=tuple((done, seconds, scale * value) for done, seconds, value in found.history),
-        rounds=found.rounds,
-        seconds=found.seconds,
-        epsilon=found.epsilon,
-        seed=found.seed,
-        stopped=found.stopped,
-    )
+    return Optimized(strategy, prior, **scaled(found, objective, lambda value: scale * value))
+
+
+def scaled(found: Optimized | ClosedFormDesign, objective: float, scale: Callable[[float], float]) -> dict[str, Any]:
+    """The fields of a design for all types, whose search for classes came to ``found``."""
+    history = tuple((done, seconds, scale(value)) for done, seconds, value in found.history)
+    kept = {name: getattr(found, name) for name in ("rounds", "seconds", "epsilon", "seed", "stopped")}
+    return {"objective": objective, "history": history, **kept}

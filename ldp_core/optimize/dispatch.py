@@ -144,7 +144,10 @@ def _over_classes(
     """A strategy for the classes of types that the questions distinguish, given to all types; or a closed form."""
     budget = limits.budget()
     closed = best_closed_form(case.workload, epsilon, limits, case.prior)
-    own = telling_of_types(limits.never_above(closed.objective), classes).within(budget.left())
+    scale = case.workload.n / classes.workload.n
+    own = telling_of_types(limits.never_above(closed.objective), classes, lambda value: scale * value).within(
+        budget.left()
+    )
     few = design(classes.workload, epsilon, **vars(own), prior=classes.shares(case.prior))
     assert isinstance(few, Optimized | ClosedFormDesign)  # neither a survey nor too many types
     with suppress(ValueError):  # a closed form too large to write out

@@ -5,7 +5,7 @@ import pytest
 
 import ldp_core as ldp
 from ldp_core import analysis, bounds, mechanisms, workloads
-from ldp_core.optimize import exact
+from ldp_core.optimize import SearchLimits, exact, worst_case_design
 from ldp_core.workloads.on_attributes import OnAttributes
 
 RNG = np.random.default_rng(0)
@@ -90,6 +90,15 @@ def test_designs_and_proofs_for_classes_are_for_all_types(workload, prior):
     proof = bounds.certificate(workload, 1.0, time_limit=None)
     assert proof.verify()
     assert 1 <= found.objective / proof.value < 1.02
+
+
+@pytest.mark.parametrize("workload", [CONDITIONS, AGE], ids=repr)
+def test_worst_cases_are_those_of_classes(workload):
+    found = worst_case_design(workload, 1.0, SearchLimits(None, max_rounds=60))
+    made = mechanisms.ExplicitMechanism("found", found.strategy, 1.0, prior=found.prior)
+    assert found.worst_case_variance == pytest.approx(analysis.worst_case_variance(made, workload), rel=1e-5)
+    proof = bounds.worst_case(workload.distinguished.workload, 1.0, time_limit=None)
+    assert 1 <= found.worst_case_variance / proof.variance < 1.03
 
 
 def test_all_types_can_be_kept_for_questions_asked_later():

@@ -20,6 +20,7 @@ the moving prior only when that search gains next to nothing.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -32,6 +33,7 @@ from ldp_core.bounds.scales import equivalent_objective
 from ldp_core.bounds.singular_values import decompositions, least_favourable_prior
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.certified import check_types, design_strategy, row_search
+from ldp_core.optimize.classes import classes_of, scaled, strategy_for_types, telling_of_types
 from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.weights import MONOTONE, Singular, squared_lengths
@@ -42,6 +44,7 @@ from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
+from ldp_core.workloads.distinguished import Distinguished
 
 # The weight of a type changes every round by this multiple of how far its variance is off the average.
 STEP = 1.0
@@ -83,6 +86,7 @@ def worst_case_design(
     workload: Workload,
     epsilon: float,
     limits: SearchLimits = DEFAULT,
+    all_types: bool = False,
 ) -> WorstCaseOptimized | ClosedFormDesign:
     """Strategy (m, n) and prior (n,) of least worst-case variance under epsilon-LDP, within a per cent or so.
 
@@ -102,8 +106,29 @@ def worst_case_design(
         return exchangeable_design(workload, epsilon, limits)
     check_types(workload)
     closed = best_closed_form(workload, epsilon, limits, worst_case=True)
-    found = _searched(workload, epsilon, limits.never_above(closed.objective).within(budget.left()))
-    return better(found, closed)
+    left = limits.never_above(closed.objective).within(budget.left())
+    classes = None if all_types else classes_of(workload)
+    if classes is None:
+        return better(_searched(workload, epsilon, left), closed)
+    with suppress(ValueError):  # a closed form too large to write out
+        return better(_over_classes(workload, epsilon, left, classes), closed)
+    return closed
+
+
+def _over_classes(
+    workload: Workload, epsilon: float, limits: SearchLimits, classes: Distinguished
+) -> WorstCaseOptimized:
+    """The best strategy for the worst of ``classes``, given to all types: types of a class have the same variance."""
+    few = classes.workload
+
+    def scale(value: float) -> float:
+        return equivalent_objective((value - few.trace) / few.n, workload)
+
+    found = worst_case_design(few, epsilon, telling_of_types(limits, classes, scale))
+    shares = np.full(few.n, 1 / few.n) if found.prior is None else found.prior
+    strategy, prior = strategy_for_types(found, classes), classes.spread(shares)
+    objective = equivalent_objective(float(type_variances(strategy, workload, prior).max()), workload)
+    return WorstCaseOptimized(strategy, prior, workload=workload, **scaled(found, objective, scale))
 
 
 def _searched(workload: Workload, epsilon: float, limits: SearchLimits) -> WorstCaseOptimized:
