@@ -53,7 +53,7 @@ later.finish()
 
 
 def sentence() -> str:
-    """What the picture says in this design."""
+    """The message of the picture for this design."""
     whose = (
         "Whatever values people have"
         if state.setting.only_case

@@ -98,7 +98,8 @@ def nothing_ready() -> None:
 
 
 def verdict(table: pd.DataFrame) -> None:
-    """Which needs the fewest people, of those whose figures are known; the design's own is never left out in silence."""
+    """The mechanism with the fewest people, among those with known figures; the design's own is
+    never left out in silence."""
     best = table.iloc[0]
     # Equal up to rounding is equal: on two types several mechanisms are the same one.
     winners = table["name"][table["users_needed"] <= best["users_needed"] * (1 + TIE)]
@@ -120,7 +121,7 @@ def verdict(table: pd.DataFrame) -> None:
 
 
 def proving_controls() -> None:
-    """What is being proved, or can be."""
+    """The running or possible proofs."""
     proof, proving = state.setting.proof(case), work.certificate(state, case)
     if (job := proving.running) is not None:
         st.caption("A tighter bound is being proved; the line moves up when it is ready.")
@@ -139,7 +140,7 @@ def proving_controls() -> None:
 
 
 def about_the_bound(table: pd.DataFrame, optimum: float | None) -> str:
-    """What no mechanism can do, and how close the best comes."""
+    """The limit of all mechanisms, and the distance of the best to it."""
     limits, best = state.setting.bounds(case), table.iloc[0]
     bound, title = max(limits.values()), library.spec(best["name"]).title
     if bound <= 0:

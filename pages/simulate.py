@@ -1,4 +1,4 @@
-"""What the collector would have seen: mechanisms and estimates side by side, in simulated collections."""
+"""Simulated collections: mechanisms and estimates side by side."""
 
 from typing import Any
 

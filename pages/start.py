@@ -76,7 +76,8 @@ with controls:
 def demonstration(
     file: str, column: str, epsilon: float
 ) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray, beliefs.Exposure]:
-    """True and private cumulative shares on the sample, the error seen in them, how people are spread, and what a report tells."""
+    """True and private cumulative shares on the sample, their error, the shares of people, and the
+    exposure by a report."""
     table = sample_table(file)
     domain = build_domain(NumericRecipe(column=column, bins=24), table)
     workload = workloads.prefix(domain.size)

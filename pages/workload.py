@@ -1,4 +1,4 @@
-"""Which questions matter: the set of queries the mechanism is judged by."""
+"""The questions: the set of queries by which the mechanism is judged."""
 
 import streamlit as st
 

@@ -42,7 +42,8 @@ class Cost:
 
 
 def choose(state: Session, place: DeltaGenerator) -> None:
-    """Whether mechanisms or saved designs stand side by side is chosen at this ``place``; designs are drawn here and end the page."""
+    """The choice at this ``place`` between mechanisms and saved designs; designs are drawn here and
+    end the page."""
     with place:
         chosen = switch(state, "beside", VIEWS)
     if chosen == "designs":
@@ -114,7 +115,7 @@ def _cases(designs: Sequence[Session]) -> list[str]:
 
 
 def _cost(own: Session, kept: SavedDesign, case: str) -> Cost:
-    """What there is to say of one design."""
+    """The sentences about one design."""
     c = kept.history.configuration
     mechanism, why, unfitted = None, "", False
     try:
@@ -164,7 +165,7 @@ def _row(cost: Cost, case: str) -> dict[str, object]:
 
 
 def _fitting(state: Session, unfitted: list[Cost]) -> None:
-    """What is not optimised yet, and one button for all of it."""
+    """The mechanisms that are not optimised yet, and one button for all of them."""
     if not unfitted:
         return
     fits = [work.fit(cost.state, cost.state.chosen) for cost in unfitted]
@@ -190,7 +191,8 @@ def _fitting(state: Session, unfitted: list[Cost]) -> None:
 
 
 def _sentence(costs: list[Cost], table: pd.DataFrame, case: str) -> str:
-    """Which of the designs that can be compared needs the fewest users, and which cannot be compared."""
+    """The comparable design that needs the fewest users, and the designs that cannot be
+    compared."""
     alike = table[table["alike"]].sort_values("users_needed")
     other = [cost for cost in costs if cost.about != costs[0].about]
     if len(alike) > 1:

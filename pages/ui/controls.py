@@ -80,7 +80,7 @@ def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown:
 
 
 def switch(state: Session, key: str, titles: dict[str, str]) -> str:
-    """Which of the views of a page is on screen: one of the keys of ``titles``, by default the first."""
+    """The view on screen: one of the keys of ``titles``, by default the first."""
     now = state.view.get(key)
     now = now if now in titles else next(iter(titles))
     shown = control(
@@ -116,7 +116,7 @@ def case_control(
 
 
 def guarded(state: Session, action: Callable[..., Any], *arguments: Any) -> None:
-    """What a button or an uploader does; a sentence about what went wrong is shown above the page."""
+    """The action of a button or an uploader; a sentence about an error is shown above the page."""
     try:
         action(*arguments)
     except ValueError as error:
@@ -203,7 +203,7 @@ def _points(alpha: float) -> str:
 
 
 def target_sources(state: Session) -> None:
-    """What the target error can be taken from, and its square."""
+    """The sources of the target error, and its square."""
     c, found, design = state.configuration, state.setting.suggested, state.setting
     if found.typical is None or found.smallest is None or found.smallest_difference is None:
         st.caption(f"No default: on {design.population} every answer is nobody or everybody.")
@@ -228,7 +228,7 @@ def target_sources(state: Session) -> None:
 
 
 def _offer(exact: float, difference: float) -> str:
-    """What follows the name of a target error that can be taken: itself, in percentage points."""
+    """The size of an offered target error, in percentage points, after its name."""
     return f"{', but at least' if exact < verdicts.LEAST_DIFFERENCE else ''}: ± {wording.significant(100 * difference / verdicts.MULTIPLE)} pp"
 
 

@@ -1,4 +1,5 @@
-"""What forged reports can do to the answers of a design, in sentences: on Export before anybody is asked, on Collect after."""
+"""Sentences about the effect of forged reports on the answers of a design: on Export before the
+collection, on Collect after it."""
 
 from __future__ import annotations
 

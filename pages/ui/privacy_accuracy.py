@@ -1,4 +1,4 @@
-"""What a report lets somebody believe at this epsilon, and what published answers look like."""
+"""The belief that a report allows at this epsilon, and examples of published answers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DRAWN = f" The best guess with a report is that over {beliefs.REPORTS:,} reports
 
 
 def suspicion(state: Session) -> float:
-    """What somebody believes of a person before any report."""
+    """The belief about a person before any report."""
     return state.view.get("suspicion", 50) / 100
 
 
@@ -58,13 +58,14 @@ def suspicion_control(state: Session) -> None:
 
 
 def risk(state: Session) -> str:
-    """What the reports of one person can lead to, whatever the mechanism, in a sentence."""
+    """The belief that the reports of one person can lead to, whatever the mechanism, in a
+    sentence."""
     c = state.configuration
     return beliefs.belief_in_words(suspicion(state), c.epsilon_value, state.delta, c.reports_per_user)
 
 
 def show(state: Session, mechanism: Mechanism | None) -> None:
-    """What a report tells: beliefs over epsilon, and three possible collections."""
+    """Exposure by a report: beliefs over epsilon, and three possible collections."""
     later, design = Later(state, "tells"), state.setting
     with layout.controls("suspicion"):
         suspicion_control(state)
@@ -77,7 +78,7 @@ def show(state: Session, mechanism: Mechanism | None) -> None:
 
 @contextmanager
 def _said() -> Iterator[None]:
-    """What is not available is said in its place, and the rest is shown."""
+    """A missing part is named in its place, and the rest is shown."""
     try:
         yield
     except ValueError as error:
@@ -116,7 +117,7 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later
 
 
 def _columns_control(state: Session, design: Setting) -> tuple[tuple[int, ...], str]:
-    """Which column, or which two, somebody wants to know: their places, and what they are called."""
+    """The column or two columns in question: their positions and names."""
     names = [attribute.name for attribute in design.domain.attributes]
     telling: dict[Any, str] = {i: name for i, name in enumerate(names) if design.domain.shape[i] > 1}
     first, second = state.view.get("believed", (None, None))

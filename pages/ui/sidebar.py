@@ -30,8 +30,9 @@ LINE = 31
 
 
 def draw(state: Session) -> Callable[[], None]:
-    """The whole sidebar; its job list polls while work is running, so that its mark and the page follow. What is returned is to be called when
-    the page is drawn, for the work that it has begun or goes without."""
+    """The whole sidebar; its job list polls while work is running, so that its mark and the page
+    follow. The caller runs the returned function after the page is drawn, for the work that the
+    page has begun or lacks."""
     with st.sidebar:
         settled, design = job_list.settled(state), state.design()
         st.markdown(f"**{plain(state.saved.name or 'Current design')}**")
@@ -193,7 +194,7 @@ def _file_menu(state: Session) -> None:
 
 
 def _link(state: Session) -> None:
-    """The address that opens this design elsewhere; it tells about the data only where that is asked for."""
+    """The address that opens this design elsewhere; it includes the data only on request."""
     told = designs.revealing(state.configuration)
     everything = bool(told) and st.checkbox("Include what was read off the data or given by hand", key="link-all")
     try:

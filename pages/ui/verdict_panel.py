@@ -1,4 +1,4 @@
-"""What the answers of a design are worth, on every page in the same words: usable, rough or noise."""
+"""The verdict on a design's answers, in the same words on every page: usable, rough or noise."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def counted(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
 
 
 def in_words(state: Session, mechanism: Mechanism, later: Later) -> str:
-    """With the people of this design, how many of the answers are usable; where that takes too long, what a typical one is."""
+    """The number of usable answers with the people of this design, or the verdict on a typical
+    answer if that takes too long."""
     design, difference = state.setting, verdicts.in_words(state.setting.difference)
     who = f"With your {people(design.users)} on {design.population}"
     try:
@@ -152,7 +153,7 @@ def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame |
 
 
 def explain(state: Session) -> None:
-    """What the words mean, below where they are used."""
+    """The meaning of the words, below their use."""
     targets = state.setting.targets
     many = isinstance(targets, dict) and len(set(targets.values())) > 1
     target = (

@@ -1,4 +1,5 @@
-"""What the Ask page keeps and shows: its session, the question being put together, and the answers so far."""
+"""The state and views of the Ask page: its session, the question in progress, and the answers so
+far."""
 
 from __future__ import annotations
 
@@ -110,7 +111,7 @@ def _condition(state: Session, design: Design, axes: tuple[Axis, ...]) -> Questi
 
 
 def _attribute(state: Session, axes: tuple[Axis, ...], fits: Callable[[Axis], bool]) -> int:
-    """Which attribute, among those that fit."""
+    """The attribute, among those that fit."""
     fitting: dict[Any, str] = {i: axis.name for i, axis in enumerate(axes) if fits(axis)}
     chosen = _entry(state, "attribute", None)
     chosen = chosen if chosen in fitting else next(iter(fitting))
@@ -179,7 +180,7 @@ def _shown(question: Question, value: float) -> str:
 
 
 def so_far(session: Asking) -> str:
-    """What the answers so far say, and how far they were off."""
+    """The answers so far, and their errors."""
     last = session.asked[-1]
     low, high = last.interval
     return (

@@ -80,7 +80,7 @@ def reports_control(state: Session) -> None:
 
 
 def total_epsilon(state: Session) -> str:
-    """What several reports of one person add up to; empty for one report."""
+    """The total of several reports of one person; empty for one report."""
     c = state.configuration
     if c.reports_per_user == 1:
         return ""
@@ -129,7 +129,7 @@ def _group(name: str) -> int:
 
 
 def _why_not(reasons: Mapping[str, str]) -> str:
-    """Which mechanisms cannot run here, and why."""
+    """The mechanisms that cannot run here, with reasons."""
     if len(reasons) <= 2:
         return " ".join(f"{library.spec(name).title} is unavailable. {reason}" for name, reason in reasons.items())
     reason, often = Counter(reasons.values()).most_common(1)[0]

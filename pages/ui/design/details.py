@@ -1,4 +1,5 @@
-"""What stands behind the verdict of a design: its figures, the search, the patterns and the proof."""
+"""The details behind the verdict of a design: its figures, the search, the patterns and the
+proof."""
 
 from __future__ import annotations
 
@@ -119,7 +120,8 @@ def _curves(state: Session, history: Curve, case: str) -> tuple[pd.DataFrame, pd
 
 
 def _to_the_optimum(state: Session, case: str, what: str, needed: float) -> str:
-    """One more sentence: the exact optimum, and how far from it a mechanism is. Nothing where it is not known."""
+    """One more sentence: the exact optimum, and how far from it a mechanism is. Empty if it is not
+    known."""
     optimum = state.setting.optimum(case)
     if optimum is None:
         return ""
@@ -286,7 +288,7 @@ def _costs(state: Session, mechanism: Mechanism, case: str) -> None:
 
 
 def _in_other_cases(state: Session, mechanism: Mechanism, case: str) -> str:
-    """What aiming at one case costs in the others."""
+    """The cost in the other cases of aiming at one case."""
     rows = state.setting.costs(mechanism).set_index("case")
     others = [
         f"{wording.more_users(gap)} necessary {case_meaning(other)}"

@@ -63,7 +63,7 @@ def _bound(state: Session, case: str, later: Later) -> pd.DataFrame | None:
 
 
 def _best_classical(state: Session, case: str) -> str | None:
-    """Of the mechanisms compared that need no fit, the one that needs the fewest users."""
+    """The compared mechanism without a fit that needs the fewest users."""
     names = [name for name in state.setting.side_by_side if not library.spec(name).fitted]
     needed = {}
     for name in names:
@@ -149,7 +149,7 @@ def _picture(
 
 
 def _sentence(state: Session, case: str, mechanism: Mechanism | None, classical: str | None) -> str:
-    """What the picture says at the epsilon of the design."""
+    """The message of the picture at the epsilon of the design."""
     setting, words = state.setting, []
     target = wording.error(setting.alpha**0.5)
     if mechanism is not None:

@@ -1,4 +1,4 @@
-"""Which mechanism to take, and why: all that need no fit, and those that are fitted."""
+"""The recommended mechanism, with reasons, among all that need no fit or are fitted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pages.ui.words import cells, gap_in_words, plain
 
 
 def draw(state: Session) -> None:
-    """The recommendation, computed by itself where that takes a few seconds."""
+    """The recommendation; it is computed at once if that takes a few seconds."""
     users = state.view.get("plan_users") or state.setting.users
     task = work.recommendation(state, users)
     about = (state.setting.workload.digest, state.setting.epsilon, users, state.setting.alpha)

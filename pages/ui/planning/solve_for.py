@@ -71,7 +71,7 @@ def draw(state: Session, case: str, names: Sequence[str]) -> None:
 
 
 def _controls(state: Session) -> tuple[str, float]:
-    """What is solved for, and the number of users."""
+    """The quantity to solve for, and the number of users."""
     solved = state.view.get("solved", "epsilon")
     users = state.view.get("plan_users") or state.setting.users
     with layout.controls("plan"):
@@ -97,7 +97,8 @@ def _controls(state: Session) -> tuple[str, float]:
 
 
 def _missing(state: Session, solved: str, waiting: Sequence[str]) -> None:
-    """Which mechanisms have yet to be fitted, the design's own in bold, and the button that fits them."""
+    """The mechanisms that have yet to be fitted, the design's own in bold, and the button that fits
+    them."""
     if state.chosen in waiting:
         st.markdown(
             f"**{plain(library.spec(state.chosen).title)}, the mechanism of this design, is not included yet**: it has to be fitted"

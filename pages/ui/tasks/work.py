@@ -28,7 +28,7 @@ from pages.ui.words import case_title
 
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
 UNASKED_SECONDS = 5.0
-"""A fit that nobody asked for ends after so long, with the best so far."""
+"""An automatic fit ends after this many seconds, with the best result so far."""
 TRADE_OFF = (0.25, 0.5, 1.0, 2.0, 4.0)
 """The epsilons at which a design is fitted for its main picture, besides its own."""
 PRICE_SECONDS = 3.0  # exact errors at `MOST_EXACT_TYPES`
@@ -179,7 +179,7 @@ def points_over_epsilon(state: Session, name: str) -> Job | None:
 
 
 def _soon(job: Job) -> Cancel:
-    """True once a fit that nobody asked for has taken its time, or its job is cancelled."""
+    """True once an automatic fit has used its time, or its job is cancelled."""
     began = time.monotonic()
     return lambda: job.cancelled() or time.monotonic() - began > UNASKED_SECONDS
 

@@ -295,7 +295,8 @@ def singular_values(later: Later, state: Session, design: Setting) -> None:
     layout.chart(lambda look: charts.singular_values(design.workload, look), sentence, "singular-values", table)
 
 
-# --- which queries err most ------------------------------------------------------------------------------------------
+# --- queries with the largest errors
+# ----------------------------------------------------------------------------------
 
 
 def dominating(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
