@@ -90,6 +90,8 @@ with st.container(key="results"):
             raise ValueError(refusal)
         mechanism = state.mechanism(name)
     except ValueError as error:
+        if refusal is not None:
+            optimise_button()
         st.error(plain(str(error)))
         st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
         layout.end()

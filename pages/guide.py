@@ -113,11 +113,9 @@ what is in the report. It does not cover the fact that somebody took part, their
 4. **Compare**: see which mechanism needs the fewest users, how far each is from what is possible, and what drowns in
    noise with as many as you have.
 5. **Bounds**: everything the papers prove or predict of your questions on one axis, with what it assumes and how far off it is.
-6. **Plan**: fix two of epsilon, users and error and read off the third; get a recommendation.
-7. **Simulate**: look at answers you might get.
-8. **Ask**: question simulated people one round after the other, each asked knowing the answers before.
-9. **Export**: take the design with you, as a kit where there is one: its clients draw the reports on people's devices.
-10. **Collect**: count the reports that came back, and see the answers beside what was promised.
+6. **Simulate**: look at answers you might get.
+7. **Export**: take the design with you, as a kit where there is one: its clients draw the reports on people's devices.
+8. **Collect**: count the reports that came back, and see the answers beside what was promised.
 
 ## The mechanisms
 """

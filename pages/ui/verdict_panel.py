@@ -18,6 +18,7 @@ from pages.ui import layout, listing
 from pages.ui.controls import guarded
 from pages.ui.session.state import Session
 from pages.ui.tasks.later import Later
+from pages.ui.tasks.task import Stopped
 from pages.ui.words import people, plain
 
 VOCABULARY = "; ".join(f"{MARKS[word]} **{word}**: {meaning}" for word, meaning in MEANINGS.items()) + "."
@@ -94,6 +95,9 @@ def show(state: Session, mechanism: Mechanism) -> None:
         st.markdown(plain(headline(state, mechanism, later)), help=_meaning(state))
     try:
         found = counted(state, mechanism, later)
+    except Stopped as stopped:
+        found = None
+        layout.instead(stopped)
     except ValueError:
         found = None
     later.finish()

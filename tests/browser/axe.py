@@ -84,8 +84,6 @@ def faults(page, options=OPTIONS, context=None):
 
 def ask(visitor, title, condition):
     """Press what a page shows its results for, and wait for the first table in them; of people, ask ``condition``."""
-    if title == "Ask":
-        visitor.enter("ask-condition", condition)
     if title == "Collect":
         visitor.page.get_by_role("radio", name="Try it").click()
     visitor.button(ASKED[title]).click()

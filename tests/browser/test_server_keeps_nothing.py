@@ -112,7 +112,7 @@ def test_what_is_held_can_be_forgotten_at_once(counted, browser):
         expect(page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
         found = counts(place, lambda found: not found["tables"] + found["bytes"])
         assert (found["tables"], found["bytes"]) == (0, 0)
-        other.get_by_test_id("stTopNavLink").filter(has_text="Plan").click()
+        other.get_by_test_id("stTopNavLink").filter(has_text="Bounds").click()
         expect(other.get_by_text("has been forgotten").first).to_be_visible()
         expect(other.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
         found = counts(place, lambda found: not found["frames"] + found["designs"])

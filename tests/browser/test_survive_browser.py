@@ -77,14 +77,14 @@ def test_a_lost_connection_loses_nothing(analyst):
     expect(analyst.button("save")).to_be_disabled()
     down.clear()
     expect(analyst.button("save")).to_be_enabled()
-    analyst.go("Plan")
+    analyst.go("Bounds")
     expect(design(page)).to_have_text(before, use_inner_text=True)
     analyst.context.set_offline(True)
     with pytest.raises(Error):
         page.reload()
     analyst.context.set_offline(False)
     page.reload()
-    expect(page.locator("h1")).to_have_text("Plan")
+    expect(page.locator("h1")).to_have_text("Bounds")
     expect(design(page)).to_have_text(before, use_inner_text=True)
 
 

@@ -229,7 +229,7 @@ class Walk:
             self._look_behind(title)
 
     def _optimise(self):
-        self.ends["Design"] = end(self.visitor.button("optimise"))
+        self.ends["Design"] = end(self.page.locator(".st-key-verdict"))
         self.visitor.optimise()
         expect(self.visitor.metric("Audited epsilon")).to_be_visible()
         self.visitor.drawn()

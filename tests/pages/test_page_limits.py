@@ -77,7 +77,7 @@ def test_pictures_do_not_push_out_what_they_show(fitted, monkeypatch):
         fitted.go(page)
     assert fitted.session.setting.fitted("optimized") is not None
     assert fitted.session.setting.proof("worst_case") is not None
-    assert "This mechanism needs" in fitted.words
+    assert "Users needed" in fitted.words
 
 
 @pytest.mark.parametrize("lost", [("fitted:",), pytest.param(("certificate:",), marks=pytest.mark.slow), ("",)])
@@ -100,7 +100,7 @@ def test_a_cancelled_fit_stays_with_its_costs(app):
         jobs().cancel(session.id)
         app.finish()
     app.go("design")
-    assert "This mechanism needs" in app.words
+    assert "Users needed" in app.words
     assert session.results.get(kept_profile(session)) is not None
 
 
@@ -127,7 +127,6 @@ def test_one_limit_is_known_on_every_page(app, lower, monkeypatch):
     chosen(app)
     assert "at most 16 types" in app.errors[0]
     assert app.at.button(key="optimise").disabled
-    assert "Fitted to this design" not in app.words
     app.go("data")
     assert "25 types (25) are more than the 16 that" in app.words
     app.go("compare")
@@ -186,7 +185,7 @@ def test_totals_past_the_limit_of_written_strategies_are_designed_on_a_ring(app,
     app.at.run()
     made = app.session.setting.fitted("optimized").mechanism
     assert isinstance(made, RingMechanism)
-    assert "Fitted to this design" in app.words
+    assert app.session.setting.fitted("optimized") is not None
     app.go("export")
     assert "rows that are rotated on a ring" in app.words
     assert not app.errors

@@ -114,7 +114,7 @@ def test_each_parameter_of_a_fit_can_be_chosen(ages, name):
             app.enter("selectbox", f"choice-{parameter}", value)
             assert app.at.selectbox(key=f"choice-{parameter}").value == value
             assert app.session.present.parameters_for(name).get(parameter, values[0]) == value
-            assert "press Optimise" in app.words
+            assert app.has("button", "optimise")
 
 
 def test_start_shows_a_demonstration_and_hands_it_over(app):
@@ -147,7 +147,7 @@ def test_guide_never_rounds_a_guess_up_to_certainty(app):
 
 
 def test_guide_leads_through_every_page_in_the_order_of_the_links(app):
-    links = re.findall(r' title="(\w+)"', APP.read_text())
+    links = [title for title in re.findall(r' title="(\w+)"', APP.read_text()) if title not in ("Plan", "Ask")]
     steps = re.findall(r"^\d+\. \*\*(\w+)\*\*:", app.go("guide").words, flags=re.M)
     assert steps == [page for page in links if page not in ("Start", "Papers", "Guide")]
 

@@ -61,7 +61,7 @@ def stopped(slow, busy):
 def test_costs_stopped_by_hand_stay_stopped_on_every_page(stopped):
     (job,) = found(stopped)
     assert job.state == "cancelled"
-    assert "Hierarchical: you stopped working out its costs" in stopped.words
+    assert "Hierarchical. You stopped working out its costs" in stopped.words
     for page in ("design", "bounds", "export", "compare", "design"):
         stopped.go(page).at.run()
         stopped.check()
@@ -241,7 +241,7 @@ def test_values_of_a_page_stay_stopped_and_the_rest_of_it_is_there(busy, ages, m
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go("design")
     ended(ages, busy, "judging the answers")
-    assert "the standard error of a typical answer is" in ages.words
+    assert "a typical answer is" in ages.words
     assert "You stopped “judging the answers”" in ages.words
     ages.go("export").finish()
     assert "You stopped “judging the answers”" in ages.words, "another page that asks for the same"
