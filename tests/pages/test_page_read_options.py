@@ -53,6 +53,25 @@ def test_what_was_said_stays_until_it_is_enough(app, how, tmp_path):
     assert app.session.design().labels == ("München", "x")
 
 
+@pytest.mark.parametrize("how", ["upload", "local"])
+def test_notes_on_reading_stay_while_the_table_is_used(app, how, tmp_path):
+    """No choice among the columns, no other page and no undo makes a guess certain."""
+    given(app, how, b"share;city\n1,5;Rome\n2,5;Oslo\n2,5;Rome\n", tmp_path)
+    steps = [
+        lambda: app.enter("multiselect", "data-columns", ["share", "city"]),
+        lambda: app.enter("multiselect", "data-columns", ["city"]),
+        lambda: app.go("design").go("data"),
+        lambda: app.session.undo() or app.go("data"),
+    ]
+    for step in [lambda: app, *steps]:
+        step().finish()
+        assert app.words.count('"share" has decimal commas: 1,5 was read as 1.5.') == 1
+    app.enter("selectbox", "read-decimal", ".").finish()
+    assert "decimal commas" not in app.words
+    given(app, how, b"share;city\n1,5;Rome\n2,5;Oslo\n", tmp_path).sample()
+    assert "decimal commas" not in app.words
+
+
 def test_names_may_be_given_instead(app):
     app.upload("people.csv", TWICE).enter("text_area", "given-names", "first, second")
     assert app.session.source.columns == ["first", "second"]

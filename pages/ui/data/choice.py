@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -31,7 +30,7 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
     """A table came in: it serves the design available where that was waiting for it or uses its columns; otherwise its
     first column is offered in the treatment that suits it."""
     configuration, choice, awaited = state.configuration, state.choice, _awaited(state)
-    kept, notes, domain = {"reading": reading, "query": found.query}, found.notes, configuration.domain
+    kept, domain = {"reading": reading, "query": found.query}, configuration.domain
     if awaited is not None and domain is not None and state.fits(domain, found, awaited.counts):
         population = Population(users=state.count(domain, found, awaited.counts).users, origin="data", shape="data")
         state.install(configuration.with_(population=population, data=awaited.model_copy(update=kept)), found)
@@ -50,8 +49,7 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=found.query), found)
         if counts is not None:
             stands = f"Each row stands for as many people as {counts} says; choose one person instead if that is wrong."
-            notes = (stands, *notes)
-    _note(state, notes)
+            state.notices = [*state.notices, ("info", stands)]
 
 
 def _awaited(state: Session) -> UploadedData | None:
@@ -64,10 +62,6 @@ def _asked_about(state: Session) -> tuple[str, ...]:
     """The attributes that a design is about whose questions were loaded without a domain."""
     c = state.configuration
     return c.workload.mentions if c.domain is None and c.workload is not None else ()
-
-
-def _note(state: Session, notes: Iterable[str]) -> None:
-    state.notices = [*state.notices, *(("info", note) for note in notes)]
 
 
 def upload(state: Session, content: bytes, name: str) -> None:
@@ -145,7 +139,6 @@ def read_again(state: Session, choice: DataChoice, found: Source, said: dict[str
     recipes = tuple(r.model_copy(update={"column": now.get(r.column, r.column)}) for r in choice.recipes)
     counts = choice.counts and now.get(choice.counts)
     state.set_data(choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
-    _note(state, again.notes)
 
 
 @looking("counting in the file")
