@@ -77,7 +77,7 @@ with layout.controls("page"):
     target_control(state)
     more_options()
     if spec.fitted and state.setting.from_file(name):
-        st.caption("Loaded from a file. Its epsilon and errors were recomputed from its probabilities.")
+        st.caption("This strategy was loaded from a file, not computed here. Its epsilon and errors were recomputed.")
     if total := choices.total_epsilon(state):
         st.caption(total)
     if spec.caveat:

@@ -154,7 +154,8 @@ def style() -> None:
         .js-plotly-plot .modebar-container { padding-right: 3.5rem; } /* beside the menu of downloads */
         [class*="st-key-chart-head-"] > :first-child { flex: 1 1 auto; min-width: 0; }
         .st-key-head > :first-child { flex: 0 1 auto; width: auto; min-width: 0; }
-        .st-key-head > :nth-child(2) { flex: 1 1 0; min-width: 0; }
+        .st-key-head { flex-wrap: wrap; }
+        .st-key-head > :nth-child(2) { flex: 1 1 16rem; min-width: 0; }
         .st-key-head h1 { padding: 0; }
         [class*="st-key-controls-"] { flex-flow: row wrap; align-items: end; gap: 0.6rem 1rem; }
         [class*="st-key-controls-"] > * { flex: 1 1 100%; min-width: 0; }
