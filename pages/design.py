@@ -58,7 +58,7 @@ def progress() -> None:
     """How the search went, and a button to go on with it."""
     if fit.running is None:
         optimise_button()
-    details.progress(state, case)
+    details.search_history(state, case)
 
 
 def more_options() -> None:
@@ -79,7 +79,7 @@ with layout.controls("page"):
     if spec.fitted and state.setting.from_file(name):
         st.caption("This strategy was loaded from a file, not computed here. Its epsilon and errors were recomputed.")
     if total := choices.total_epsilon(state):
-        st.caption(total)
+        st.caption(plain(total))
     if spec.caveat:
         st.caption(spec.caveat)
 target_moved(state)

@@ -11,7 +11,7 @@ from ldp_core.studies import outcomes
 from pages.ui import facts, layout
 from pages.ui.ask import panel as ask
 from pages.ui.compared import fit_button, mechanisms_control
-from pages.ui.controls import control, several, switch, whole_number
+from pages.ui.controls import control, several, view_switch, whole_number
 from pages.ui.formulas import SIMULATE
 from pages.ui.outcomes import people as synthetic_people
 from pages.ui.outcomes import tabs
@@ -25,7 +25,7 @@ SLOW_FACTS_TYPES = 256
 state = layout.open_page(
     "Simulate", "Run the chosen mechanisms on these people, as often as you like, and see what their answers are worth."
 )
-if switch(state, "simulate", {"collections": "Whole collections", "ask": "Ask one question at a time"}) == "ask":
+if view_switch(state, "simulate", {"collections": "Whole collections", "ask": "Ask one question at a time"}) == "ask":
     ask.draw(state)
     layout.end()
 design = layout.need_design(state)

@@ -13,7 +13,7 @@ import streamlit as st
 from ldp_core import charts, library, mechanisms, wording
 from ldp_core.designs import Setting
 from pages.ui import layout, listing
-from pages.ui.controls import guarded, pick, switch
+from pages.ui.controls import guarded, pick, view_switch
 from pages.ui.saved_designs import continue_with_copy
 from pages.ui.session.saved_designs import SavedDesign
 from pages.ui.session.state import Session
@@ -45,7 +45,7 @@ def choose(state: Session, place: DeltaGenerator) -> None:
     """The choice at this ``place`` between mechanisms and saved designs; designs are drawn here and
     end the page."""
     with place:
-        chosen = switch(state, "beside", VIEWS)
+        chosen = view_switch(state, "beside", VIEWS)
     if chosen == "designs":
         _designs(state)
         layout.end()

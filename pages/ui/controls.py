@@ -79,7 +79,7 @@ def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown:
     )
 
 
-def switch(state: Session, key: str, titles: dict[str, str]) -> str:
+def view_switch(state: Session, key: str, titles: dict[str, str]) -> str:
     """The view on screen: one of the keys of ``titles``, by default the first."""
     now = state.view.get(key)
     now = now if now in titles else next(iter(titles))

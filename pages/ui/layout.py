@@ -3,7 +3,6 @@ downloads."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -29,7 +28,7 @@ T = TypeVar("T")
 
 _APP = "came-through-app"
 _ORDER = ("Data", "Workload", "Design", "Compare", "Bounds", "Simulate", "Export", "Collect", "Papers")
-_NEXT = dict(itertools.pairwise(_ORDER))
+_NEXT = {page: _ORDER[place + 1] for place, page in enumerate(_ORDER[:-1])}
 """The page that follows each page; any other, such as the first, leads to the data."""
 CHART_TITLES = {
     "demonstration": "Share of people up to each age",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.ui.session.state import Session
+from pages.ui.words import plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -19,7 +20,7 @@ def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Calla
     opened = state.view.get(key)
     if opened in titles and key not in st.session_state:
         st.session_state[key] = opened
-    for place, tab in enumerate(st.tabs(titles, key=key, on_change="rerun")):
+    for place, tab in enumerate(st.tabs([plain(title) for title in titles], key=key, on_change="rerun")):
         if tab.open:
             state.view[key] = titles[place]
             with tab:

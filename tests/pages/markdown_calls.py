@@ -70,10 +70,11 @@ KNOWN = [
     (r"audit\.method", "one of the ways to audit"),
     (r"spec\.(choices|settings)", "the catalogue of mechanisms"),
     (r"designs\.(risk|factor|audited)_in_words\(.+\)(\[.*\])?", "sentences about numbers"),
-    (r"proof\.certificate\.proves_by", "one of the ways to prove"),
+    (r"(proof|found)\.certificate\.proves_by", "one of the ways to prove"),
     (r"verdicts\.in_words\(.+\)", "a number in words"),
     (r"entry\.assumptions", "the catalogue of theorems"),
     (r"(entry\.|best\.)?statement\.(title|words|latex|source)", "the catalogue of theorems"),
+    (r"questions\.so_far\(session\)", "made safe where it is written"),
     (r"needed\.(label|name)", "settings of the workloads of the papers"),
 ]
 """What else may be shown, and what it is."""

@@ -157,7 +157,7 @@ def optimising(state: Session, case: str, progress: work.FitProgress, job: Job) 
         )
 
 
-def progress(state: Session, case: str) -> None:
+def search_history(state: Session, case: str) -> None:
     """How the search went."""
     name = state.configuration.mechanism.name
     found = state.setting.fitted(name)
