@@ -20,9 +20,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldp_core.data.missing import MISSING_WORDS as MISSING_WORDS
 from ldp_core.wording import quote_examples
-
-MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "?"})
 
 _LIKE_MISSING = rf"^(?i:{'|'.join(map(re.escape, sorted(MISSING_WORDS)))})$"
 _BLANKS = "".join(sign for sign in map(chr, range(sys.maxunicode + 1)) if sign.isspace())

@@ -54,15 +54,16 @@ def test_decimal_commas_are_numbers(delimiter):
     assert loaded.table["price"].tolist() == ["1234.5", "-0.25", "7", "1.5e3"]
     assert loaded.table["codes"].tolist() == ["1,2,3", "2", "", "1,2"]
     assert loaded.options.decimal == ","
-    assert loaded.notes == ('"price" has decimal commas: 1,5 was read as 1.5.',)
+    assert loaded.notes[0] == '"price" has decimal commas: -0,25 was read as -0.25.'
     kept = load("\n".join(delimiter.join(row) for row in rows).encode(), "x.csv", ReadOptions(decimal="."))
     assert kept.table["price"].tolist() == ["1.234,5", "-0,25", "7", "1,5e3"]
 
 
-def test_decimal_commas_between_commas_only_when_told():
+def test_quoted_decimal_commas_between_commas_are_numbers():
     content = b'name,price\na,"1,5"\nb,"2,25"\n'
-    assert load(content, "x.csv").table["price"].tolist() == ["1,5", "2,25"]
+    assert load(content, "x.csv").table["price"].tolist() == ["1.5", "2.25"]
     assert load(content, "x.csv", ReadOptions(decimal=",")).table["price"].tolist() == ["1.5", "2.25"]
+    assert load(content, "x.csv", ReadOptions(decimal=".")).table["price"].tolist() == ["1,5", "2,25"]
 
 
 @given(st.lists(st.floats(-1e9, 1e9).map(lambda number: round(number, 4)), min_size=1, max_size=20))

@@ -31,9 +31,9 @@ from ldp_core.data.reading.database import checked_path
 from ldp_core.data.reading.duck import BATCH, ERRORS, LOCKS, SETTINGS, identifier, literal
 from ldp_core.data.reading.limits_in_words import too_long
 from ldp_core.data.reading.local_text import LocalText, look
+from ldp_core.data.reading.numerals import Evidence, evidence_of
 from ldp_core.data.reading.options import ReadOptions
 from ldp_core.data.reading.stored import frame_of, is_ordered, type_notes
-from ldp_core.data.reading.text import with_points
 from ldp_core.data.reading.watch import Watch, watch
 from ldp_core.limits import MOST_DISTINCT_ROWS
 from ldp_core.wording import quoted
@@ -63,7 +63,6 @@ class LocalTable:
     Attributes:
         columns: the names of the columns.
         options: the options used, with everything that was found out filled in.
-        notes: sentences about what was guessed.
     """
 
     def __init__(self, path: str, options: ReadOptions | None = None):
@@ -85,22 +84,26 @@ class LocalTable:
             self._schema = pa.schema([field.with_name(name) for field, name in zip(self._schema, names, strict=True)])
             self._orders = {names[place]: order for place, order in places.items()}
             notes = tuple(type_notes(self._schema))
-            self._commas = set[str]()
         elif ending in TEXT_ENDINGS:
             self._text = look(self.path, options)
             names, notes, options = self._text.names, self._text.notes, self._text.options
-            self._commas = set(self._text.commas)
         else:
             raise UnreadableTable(
                 "Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one."
             )
-        self.columns, self.options, self.notes = tuple(names), options, notes
+        self.columns, self.options, self._notes = tuple(names), options, notes
+        self._learnt: set[str] = set()  # the columns all of whose cells are known to `numerals`
         self._counted: dict[tuple[str, ...], tuple[pd.DataFrame, np.ndarray]] = {}
         self._lock = threading.Lock()
         self._version = _version(self.path)
         # DuckDB renames columns that differ in case alone, so they are known by their position.
         with self._query("SELECT * FROM source LIMIT 0", by_arrow=False) as result:
             self._stored = dict(zip(self.columns, result.columns, strict=True))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what was guessed. Columns that have been counted are judged by all their cells, others by the first."""
+        return self._notes if self._text is None else (*self._notes, *self._text.numerals.notes())
 
     def counts(self, columns: list[str], most: int = MOST_DISTINCT_ROWS) -> tuple[pd.DataFrame, np.ndarray]:
         """The distinct rows of some columns, and how many rows hold each: (k, columns) and (k,) int64.
@@ -160,7 +163,9 @@ class LocalTable:
             bits = sum(1 << (len(every) - 1 - i) for i, name in enumerate(every) if name not in needed)
             rows = found.filter(pa.array(which == bits))
             chosen = rows.select([place[name] for name in needed])
-            self._keep(tuple(needed), self._frame(chosen, needed), rows.column("n").to_numpy().astype(np.int64))
+            users = rows.column("n").to_numpy().astype(np.int64)
+            self._learn(chosen, needed, users)
+            self._keep(tuple(needed), self._frame(chosen, needed), users)
 
     def _count(self, columns: list[str], most: int) -> tuple[pd.DataFrame, np.ndarray]:
         chosen = self._select(columns)
@@ -168,7 +173,9 @@ class LocalTable:
             found = _fetch(result, most)
         if found.num_rows == 0:
             raise UnreadableTable("This file has column names but no rows: choose one with rows.")
-        return self._frame(found.drop_columns("n"), columns), found.column("n").to_numpy().astype(np.int64)
+        users = found.column("n").to_numpy().astype(np.int64)
+        self._learn(found, columns, users)
+        return self._frame(found.drop_columns("n"), columns), users
 
     def _known(self, columns: list[str]) -> tuple[pd.DataFrame, np.ndarray] | None:
         """The known counts of these columns, or of more, which are then added up."""
@@ -203,18 +210,52 @@ class LocalTable:
 
     def batches(self, columns: list[str], rows: int = _BATCH) -> Iterator[pd.DataFrame]:
         """All rows of some columns, a few at a time."""
+        self._scan(columns)
+        self._settle(columns)
+        for table in self._parts(columns, rows):
+            yield self._frame(table, columns)
+
+    def _parts(self, columns: list[str], rows: int) -> Iterator[pa.Table]:
         with self._query(f"SELECT {self._select(columns)} FROM source") as result:
             guard = watch()
             for batch in result.to_arrow_reader(rows):
                 _check(guard)
-                yield self._frame(pa.Table.from_batches([batch]), columns)
+                yield pa.Table.from_batches([batch])
+
+    def _learn(self, table: pa.Table, columns: list[str], users: np.ndarray) -> None:
+        """Judge how columns write their numbers by all their cells: those of ``table``, each held by so many ``users``."""
+        if self._text is None:
+            return
+        for place, name in enumerate(columns):
+            if name not in self._learnt:
+                self._text.numerals.add(name, table.column(place), users)
+                self._learnt.add(name)
+        self._settle(columns)
+
+    def _settle(self, columns: list[str]) -> None:
+        """Where other columns decide how one of these is read, judge them by all their cells, too."""
+        if self._text is not None and any(map(self._text.numerals.ambiguous, columns)):
+            self._scan(list(self.columns))
+
+    def _scan(self, columns: list[str]) -> None:
+        """Judge columns by all their cells, except those whose first cells are plainly no numbers."""
+        if self._text is None:
+            return
+        known = self._text.numerals.evidence
+        left = [name for name in columns if name not in self._learnt and not known[name].plainly_other]
+        found = [Evidence() for _ in left]
+        for table in self._parts(left, _BATCH) if left else ():
+            found = [before + evidence_of(cells) for before, cells in zip(found, table.columns, strict=True)]
+        for name, evidence in zip(left, found, strict=True):
+            known[name] = evidence
+        self._learnt.update(left)
 
     def _frame(self, table: pa.Table, columns: list[str]) -> pd.DataFrame:
         table = table.rename_columns(list(columns))
         if self._schema is not None:
             stored = pa.schema([self._schema.field(name) for name in columns])
             return frame_of(table, stored, self._orders)
-        return frame_of(with_points(table, [name for name in columns if name in self._commas]))
+        return frame_of(table if self._text is None else self._text.numerals.rewritten(table))
 
     def _select(self, columns: list[str]) -> str:
         absent = [name for name in columns if name not in self.columns]

@@ -19,8 +19,9 @@ import pyarrow.dataset
 from ldp_core.data.reading.common import UnreadableTable, column_names, numbered
 from ldp_core.data.reading.duck import literal
 from ldp_core.data.reading.line_ends import blank_at_end, chunks, mixed, number_of_ends
+from ldp_core.data.reading.numerals import Numerals
 from ldp_core.data.reading.options import ReadOptions
-from ldp_core.data.reading.text import comma_columns, comma_notes, decode, has_header, sniff, without_hint
+from ldp_core.data.reading.text import decode, has_header, sniff, without_hint
 from ldp_core.limits import MOST_CELL_CHARACTERS
 
 _SAMPLE = 65536
@@ -30,15 +31,15 @@ _DUCKDB_ENCODINGS = ("utf-8", "latin-1")
 
 @dataclass
 class LocalText:
-    """A text table at ``path``, of columns ``names``: the ``options`` that it is read with, ``notes`` on what was guessed, the names
-    of the columns with decimal ``commas``, how many lines to ``skip`` before the table, and whether Arrow has to read it (None:
-    not known yet)."""
+    """A text table at ``path``, of columns ``names``: the ``options`` that it is read with, ``notes`` on what was guessed, how its
+    ``numerals`` are written as far as is known, how many lines to ``skip`` before the table, and whether Arrow has to read it
+    (None: not known yet)."""
 
     path: Path
     names: list[str]
     options: ReadOptions
     notes: tuple[str, ...]
-    commas: list[str]
+    numerals: Numerals
     skip: int
     by_arrow: bool | None = None
 
@@ -107,12 +108,11 @@ def look(path: Path, options: ReadOptions) -> LocalText:
     delimiter, first = sniff(text, options.delimiter or told)
     header, guessed = has_header(first, options)
     names = column_names(first if header else numbered(len(first)), options.names)
-    commas: list[str] = []
-    if options.decimal == "," or (options.decimal is None and delimiter != ","):
-        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))[1:]
-        cells = zip(*(line for line in lines if len(line) == len(first)), strict=True)
-        commas = comma_columns(pa.table({name: list(column) for name, column in zip(names, cells, strict=False)}))
-    used = {"delimiter": delimiter, "encoding": encoding, "header": header, "decimal": "," if commas else "."}
-    said = (*notes, *guessed, *comma_notes(commas))
+    numerals = Numerals(options, delimiter)
+    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))[header:]
+    lines = [line for line in lines if len(line) == len(first)]
+    for place, name in enumerate(names):
+        numerals.add(name, pa.array([line[place] for line in lines], pa.string()))
+    used = {"delimiter": delimiter, "encoding": encoding, "header": header, **numerals.used()}
     by_arrow = True if mixed([start]) or any("\n" in cell or "\r" in cell for cell in first) else None
-    return LocalText(path, names, options.model_copy(update=used), said, commas, skip, by_arrow)
+    return LocalText(path, names, options.model_copy(update=used), (*notes, *guessed), numerals, skip, by_arrow)

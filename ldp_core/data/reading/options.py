@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator, model_validator
 
 from ldp_core.limits import MOST_COLUMNS
 
@@ -25,6 +25,7 @@ class ReadOptions(BaseModel):
         delimiter: one character between the cells of a text file.
         encoding: of a text file.
         decimal: the decimal sign in the numbers of a text file. Cells such as 1.234,5 are rewritten as 1234.5 where it is a comma.
+        thousands: the sign between thousands in the numbers of a text file; empty where there is none.
         header: the first line names the columns; otherwise they are column_1, column_2, ... or `names`.
         names: names for all the columns, instead of those in the file.
         sheet: of an Excel workbook, the first one by default.
@@ -35,6 +36,7 @@ class ReadOptions(BaseModel):
     delimiter: str | None = None
     encoding: Encoding | None = None
     decimal: Literal[".", ","] | None = None
+    thousands: Literal["", ",", ".", "'", " "] | None = Field(default=None, exclude_if=lambda sign: sign is None)
     header: bool | None = None
     names: Annotated[tuple[str, ...], Strict(False), Field(max_length=MOST_COLUMNS)] = ()
     sheet: str | None = None
@@ -47,6 +49,14 @@ class ReadOptions(BaseModel):
                 "a delimiter is one character such as , or ; but not a letter, a digit or a quotation mark."
             )
         return delimiter
+
+    @model_validator(mode="after")
+    def _two_signs(self) -> ReadOptions:
+        if self.thousands and self.thousands == self.decimal:
+            raise ValueError(
+                f"{self.decimal} cannot be both the decimal and the thousands sign: choose another for one."
+            )
+        return self
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ import re
 from typing import Any, BinaryIO
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 
 from ldp_core.data.reading.common import (
@@ -22,9 +21,9 @@ from ldp_core.data.reading.common import (
     column_names,
     numbered,
 )
+from ldp_core.data.reading.numerals import Numerals, columns_of_text
 from ldp_core.data.reading.options import ReadOptions
 from ldp_core.limits import Limits
-from ldp_core.wording import quote_examples
 
 _DELIMITERS = ",;\t|"
 _SAMPLE = 65536
@@ -35,8 +34,6 @@ _MARKS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
-_DECIMAL_COMMA = r"^\s*[+-]?(\d{1,3}(\.\d{3})+|\d*)(,\d+)?([eE][+-]?\d+)?\s*$"
-_MOSTLY = 0.9
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
@@ -58,15 +55,14 @@ def read_text(content: bytes, options: ReadOptions, limits: Limits) -> tuple[pa.
     table = _parse(text, delimiter, len(first)).rename_columns(names)
     table = table.slice(1) if header else table
     check_cells(table.num_rows, len(names), limits.cells)
-    guess = options.decimal is None and delimiter != ","
-    commas = comma_columns(table) if guess or options.decimal == "," else []
-    decimal = "," if commas else options.decimal or "."
-    notes += comma_notes(commas)
-    table = with_points(table, commas)
+    numerals = Numerals(options, delimiter)
+    for name, cells in columns_of_text(table):
+        numerals.add(name, cells)
+    notes += numerals.notes()
     used = options.model_copy(
-        update={"delimiter": delimiter, "encoding": encoding, "header": header, "decimal": decimal}
+        update={"delimiter": delimiter, "encoding": encoding, "header": header, **numerals.used()}
     )
-    return table, used, notes
+    return numerals.rewritten(table), used, notes
 
 
 def decode(content: bytes, encoding: str | None) -> tuple[str, str, list[str]]:
@@ -167,38 +163,6 @@ def _parse(text: str, delimiter: str, width: int) -> pa.Table:
             'close it, or double it ("") where it is meant literally.'
         )
     return table
-
-
-def comma_columns(table: pa.Table) -> list[str]:
-    """The columns whose cells are, nine in ten, numbers and some of them with a decimal comma."""
-    found = []
-    for name, cells in zip(table.column_names, table.columns, strict=True):
-        if pc.any(pc.match_substring(cells, ",")).as_py():
-            filled = pc.sum(pc.match_substring_regex(cells, r"\S")).as_py()
-            if pc.sum(_has_comma_form(cells)).as_py() >= _MOSTLY * filled:
-                found.append(name)
-    return found
-
-
-def with_points(table: pa.Table, names: list[str]) -> pa.Table:
-    """The table with 1.234,5 as 1234.5 in the columns `names`; cells that are not such numbers stay as they are."""
-    for name in names:
-        cells = table.column(name)
-        numbers = pc.replace_substring(pc.replace_substring(cells, ".", ""), ",", ".")
-        cells = pc.if_else(_has_comma_form(cells), numbers, cells)
-        table = table.set_column(table.column_names.index(name), name, cells)
-    return table
-
-
-def comma_notes(names: list[str]) -> list[str]:
-    """The notes on the columns that `with_points` rewrote."""
-    if not names:
-        return []
-    return [f"{quote_examples(names)} {'has' if len(names) == 1 else 'have'} decimal commas: 1,5 was read as 1.5."]
-
-
-def _has_comma_form(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.and_(pc.match_substring_regex(cells, _DECIMAL_COMMA), pc.match_substring_regex(cells, r"\d"))
 
 
 def without_hint(text: str) -> tuple[str, str | None]:

@@ -21,6 +21,7 @@ from pages.ui.words import plain
 
 DELIMITERS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |", " ": "space"}
 DECIMALS = {None: "as found", ".": "point: 1234.5", ",": "comma: 1.234,5"}
+THOUSANDS = {None: "as found", "": "none", ",": "comma", ".": "point", "'": "apostrophe", " ": "space"}
 ENCODED: dict[str | None, str] = {None: "as found", **{name: name for name in ENCODINGS}}
 HEADERS = {None: "as found", True: "yes", False: "no, it holds values"}
 PLACEHOLDER = "SELECT age, sex FROM people"
@@ -195,6 +196,7 @@ def _options(reading: ReadOptions, text: bool, sheets: bool, key: str, change: C
             option("Delimiter", "delimiter", DELIMITERS)
             option("Encoding", "encoding", ENCODED)
             option("Decimal sign", "decimal", DECIMALS)
+            option("Thousands sign", "thousands", THOUSANDS)
 
 
 def _as_found(found: sources.Source, text: bool) -> str:
