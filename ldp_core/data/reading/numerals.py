@@ -131,7 +131,7 @@ def evidence_of(cells: pa.ChunkedArray | pa.Array, weights: np.ndarray | None = 
     rest = pc.and_not(likely, plain)  # unknown for a cell without a text, which a filter drops
     all_times = times
     odd, times = cells.filter(rest), None if times is None else times.filter(rest)
-    fits = {}
+    fits: dict[Writing, int] = {}
     for way in WAYS:
         simple = way.thousands and not pc.any(matches(odd, _SIGNS[way.thousands])).as_py()
         fits[way] = fits[Writing(way.decimal)] if simple else number(matches(odd, _pattern(way)), times)
