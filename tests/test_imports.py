@@ -21,7 +21,8 @@ ROOMS = {"data", "studies", "deploy"}
 LAYERS = [
     {"version", "privacy", "wording", "limits"},
     {"anova", "people"},
-    {"parts", "priors", "pictures", "threads", "run", "data.columns", "data.reading"},
+    {"parts", "priors", "pictures", "threads", "run", "data.missing"},
+    {"data.columns", "data.reading"},
     {"data.domain", "definite"},
     {"data.population"},
     {"data.tables"},
