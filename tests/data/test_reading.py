@@ -111,6 +111,7 @@ def many_columns(count: int) -> bytes:
         (b'a,b\n1,"2\n3,4\n', "x.csv", "quotation mark in this file is opened and never closed"),
         (b'a\n1\n"2\n3', "x.csv", "quotation mark in this file is opened and never closed"),
         (b"a,b,a\n1,2,3\n", "x.csv", '"a" occurs 2 times'),
+        (b"a,b,a,b\n1,2,3,4\n", "x.csv", r'"a" occurs 2 times \(columns 1, 3\), "b" occurs 2 times \(columns 2, 4\)'),
         (b"column_2,\n1,2\n", "x.csv", '"column_2" occurs 2 times'),
         (many_columns(501), "x.csv", "501 columns and at most 500"),
         (b"a\n1", "x.xlsx", 'ending in ".xlsx" are not read: use a CSV'),

@@ -5,7 +5,6 @@ Imported by the process that reads as well, which would wait for Pydantic: what 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -51,10 +50,18 @@ def check_columns(names: list[str]) -> None:
             f"The name of column {long[0]} has {len(names[long[0] - 1]):,} characters and at most {MOST_COLUMN_NAME} are read: "
             "shorten it, or say that the first line is not a header."
         )
-    twice = [name for name, times in Counter(names).items() if times > 1]
+    places: dict[str, list[str]] = {}
+    for i, name in enumerate(names, 1):
+        places.setdefault(name, []).append(f"{i:,}")
+    twice = [
+        f"{quoted(name)} occurs {len(where):,} times (columns {', '.join(where[:5])})"
+        for name, where in places.items()
+        if len(where) > 1
+    ]
     if twice:
+        more = f" and {len(twice) - 3:,} more do so" if len(twice) > 3 else ""
         raise UnreadableTable(
-            f"Column names must differ and {quoted(twice[0])} occurs {Counter(names)[twice[0]]} times: rename one, "
+            f"Column names must differ and {', '.join(twice[:3])}{more}: rename them, "
             "or say that the first line is not a header."
         )
 
