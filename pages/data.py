@@ -197,7 +197,7 @@ def settings() -> str:
 def people(source: str) -> None:
     """The results: what was chosen."""
     with st.container(key="reading-notes"):  # here as long as the table is used, not until the next action
-        for note in state.source_shown.notes if state.source_shown is not None else ():
+        for note in state.source_shown.said if state.source_shown is not None else ():
             st.info(plain(note))
     if state.draft is not None:
         kept = " The design keeps its earlier data until then." if state.configuration.domain is not None else ""

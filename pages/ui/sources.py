@@ -49,6 +49,11 @@ class Source:
         return [str(name) for name in self.table.columns]
 
     @property
+    def said(self) -> tuple[str, ...]:
+        """All notes on reading; of a local file, some are known only when it has been counted."""
+        return tuple(self.table.notes) if isinstance(self.table, tables.LocalTable) else self.notes
+
+    @property
     def slow(self) -> bool:
         """True if reading it again, or a look at all its rows, may take longer than a page should wait."""
         if isinstance(self.table, tables.LocalTable):
@@ -140,8 +145,7 @@ def local_file(path: str, options: ReadOptions) -> Source:
         _id("local", [str(table.path), state.st_size, state.st_mtime_ns], options),
         "local",
         table.options,
-        tuple(table.notes),
-        table.path.name,
+        name=table.path.name,
         path=path,
     )
 

@@ -73,7 +73,7 @@ def test_sheets_can_be_chosen():
 def test_blank_rows_are_said():
     loaded = load(workbook([], ["a", "b"], [1, None], [None, None], [None, 2], [""]), "x.xlsx")
     assert loaded.table.to_numpy().tolist() == [[1, None], [None, 2]]
-    assert loaded.notes == ("1 blank rows were left out.",)
+    assert loaded.notes == ("1 blank row was left out.",)
     assert load(workbook([1, 2], [3, 4]), "x.xlsx").table.shape == (2, 2)
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from ldp_core.data import tables
+from ldp_core.data.reading import line_ends
 from ldp_core.data.reading.line_ends import mixed
 
 ENDS = {"lf": ["\n"], "crlf": ["\r\n"], "cr": ["\r"], "all three": ["\r\n", "\n", "\r"], "late": ["\n"] * 30 + ["\r\n"]}
@@ -72,3 +73,48 @@ def test_several_ways_are_seen_wherever_the_parts_begin():
         for size in range(1, len(content) + 1):
             parts = [content[i : i + size] for i in range(0, len(content), size)]
             assert mixed(parts) is several, (text, size)
+
+
+@pytest.mark.parametrize("ends", ["lf", "crlf", "cr", "all three", "late"])
+@pytest.mark.parametrize("blank", ["{0}{0}", " {0}\t{0} ", '""{0}""{0}""'])
+@pytest.mark.parametrize("delimiter", [",", "|"])
+@pytest.mark.parametrize("last", [True, False])
+def test_rows_of_delimiters_alone_stand_for_nobody(delimiter, blank, ends, last, tmp_path):
+    """Spreadsheets write them below and between the rows, and above a header that starts lower."""
+    people = [delimiter.join([f"town {i % 3}" if i % 2 else "", "", "x" * (i % 2 == 0)]) for i in range(40)]
+    none = blank.format(delimiter)
+    above = [] if '"' in none else [none] * 2
+    rows = [*above, delimiter.join(["city", "note", "more"]), *people[:7], none, *people[7:], none, none]
+    content = lines(rows, ENDS[ends] if len(ENDS[ends]) < 3 else ["\r\n", "\r\n", "\r"], last)
+    path = tmp_path / "people.csv"
+    path.write_bytes(content)
+    uploaded, local = tables.load(content, "people.csv"), tables.LocalTable(str(path))
+    names = ["city", "note", "more"]
+    assert list(local.columns) == list(uploaded.table.columns) == names
+    assert len(uploaded.table) == local.counts(names)[1].sum() == local.counts(["note"])[1].sum() == 40
+    assert sum(map(len, local.batches(names))) == 40
+    assert len(local.first(99)) == 40
+    assert uploaded.notes == local.notes == ("3 blank rows were left out.",)
+    assert tables.LocalTable(str(path)).first(9)["more"].fillna("").tolist() == uploaded.table["more"].tolist()[:9]
+
+
+@pytest.mark.parametrize("at", range(-6, 4))
+def test_a_row_of_delimiters_alone_is_seen_across_parts_of_a_file(at, monkeypatch, tmp_path):
+    content = b"city,note\n" + b"Rome,x\n" * 8 + b", \n" + b"Oslo,y\n"
+    monkeypatch.setattr(line_ends, "_CHUNK", content.index(b"\n, ") + at + 2)
+    path = tmp_path / "people.csv"
+    path.write_bytes(content)
+    local = tables.LocalTable(str(path))
+    assert local.counts(["note"])[1].sum() == 9
+    assert local.notes == ("1 blank row was left out.",)
+
+
+def test_a_file_of_delimiters_alone_has_no_rows(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(b"city,note\n,\n,\n")
+    for read in (
+        lambda: tables.read(path.read_bytes(), "a.csv"),
+        lambda: tables.LocalTable(str(path)).counts(["city"]),
+    ):
+        with pytest.raises(tables.UnreadableTable, match="column names but no rows"):
+            read()

@@ -72,6 +72,15 @@ def test_notes_on_reading_stay_while_the_table_is_used(app, how, tmp_path):
     assert "decimal commas" not in app.words
 
 
+@pytest.mark.parametrize("how", ["upload", "local"])
+def test_blank_rows_are_nobody_and_the_page_says_so(app, how, tmp_path):
+    given(app, how, b"city;note\nRome;x\n;\nOslo;\n;\n", tmp_path).finish()
+    assert app.session.tally.users + app.session.tally.dropped == 2
+    assert "2 blank rows were left out." in app.words
+    app.enter("multiselect", "data-columns", ["note", "city"]).finish()
+    assert "2 blank rows were left out." in app.words
+
+
 def test_names_may_be_given_instead(app):
     app.upload("people.csv", TWICE).enter("text_area", "given-names", "first, second")
     assert app.session.source.columns == ["first", "second"]

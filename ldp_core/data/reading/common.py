@@ -83,6 +83,11 @@ def check_rows(rows: int) -> None:
         )
 
 
+def blank_note(rows: int) -> str:
+    """The note on rows without any value, which stand for nobody."""
+    return f"{rows:,} blank row{' was' if rows == 1 else 's were'} left out."
+
+
 def first_line(error: Exception) -> str:
     """The start of another program's message, to be part of a sentence."""
     lines = str(error).strip().splitlines() or [type(error).__name__]

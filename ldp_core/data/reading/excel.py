@@ -16,7 +16,14 @@ from typing import Any, BinaryIO
 import openpyxl
 from openpyxl.utils import get_column_letter
 
-from ldp_core.data.reading.common import UnreadableTable, check_columns, check_rows, column_names, numbered
+from ldp_core.data.reading.common import (
+    UnreadableTable,
+    blank_note,
+    check_columns,
+    check_rows,
+    column_names,
+    numbered,
+)
 from ldp_core.limits import MOST_SHEET_COLUMNS, MOST_SHEET_ROWS, MOST_WORKBOOK_PARTS, Limits
 from ldp_core.wording import quote_examples, quoted
 
@@ -59,7 +66,7 @@ def _read(
     if len(book.sheetnames) > 1 and options["sheet"] is None:
         notes.append(f"The first of {len(book.sheetnames)} sheets, {quoted(sheet)}, was read.")
     if blank:
-        notes.append(f"{blank:,} blank rows were left out.")
+        notes.append(blank_note(blank))
     first = [*rows[0][1], *[None] * (width - len(rows[0][1]))]
     header = options["header"]
     if header is None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 _CHUNK = 2**22
+_LONGEST = 2**16
 _LF = b"\n"
 _CR = b"\r"
 
@@ -37,6 +39,25 @@ def mixed(parts: Iterable[bytes]) -> bool:
         ends |= {_LF} if np.count_nonzero(fed) > both else set()
         ends |= {_CR} if np.count_nonzero(returned) > both + len(last) else set()
     return len(ends | ({last} if last else set())) > 1
+
+
+class DelimitersAlone:
+    """Whether the bytes of a file may hold lines of delimiters alone: a quick look before an exact count."""
+
+    def __init__(self, delimiter: str):
+        sign = re.escape(delimiter).encode()
+        self._line = re.compile(rb'[\r\n][ \t\f\v"]*%b[ \t\f\v"%b]*[\r\n]' % (sign, sign))
+        self._last, self._seen = _LF, False
+
+    def look(self, part: bytes) -> bytes:
+        """The next part of the file, which is returned."""
+        self._seen = self._seen or self._line.search(self._last + part) is not None
+        self._last = (self._last + part)[-_LONGEST:]
+        return part
+
+    def any(self) -> bool:
+        """True if there may be such a line in what has been looked at; the last may lack its end."""
+        return self._seen or self._line.search(self._last + _LF) is not None
 
 
 def blank_at_end(path: Path) -> int:

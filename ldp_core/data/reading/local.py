@@ -23,6 +23,7 @@ from ldp_core.data.reading.common import (
     PARQUET_ENDINGS,
     TEXT_ENDINGS,
     UnreadableTable,
+    blank_note,
     check_cells,
     column_names,
     first_line,
@@ -102,8 +103,12 @@ class LocalTable:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what was guessed. Columns that have been counted are judged by all their cells, others by the first."""
-        return self._notes if self._text is None else (*self._notes, *self._text.numerals.notes())
+        """Sentences about what was guessed, and rows left out. Columns that have been counted are judged by all their cells,
+        others by the first; blank rows are known once any column has been counted."""
+        if self._text is None:
+            return self._notes
+        blank = self._text.blank_rows
+        return (*self._notes, *([blank_note(blank)] if blank else []), *self._text.numerals.notes())
 
     def counts(self, columns: list[str], most: int = MOST_DISTINCT_ROWS) -> tuple[pd.DataFrame, np.ndarray]:
         """The distinct rows of some columns, and how many rows hold each: (k, columns) and (k,) int64.
@@ -270,6 +275,7 @@ class LocalTable:
         try:
             if _version(self.path) != self._version:
                 raise UnreadableTable("This file has changed since it was opened: open it again.")
+            whole = by_arrow is None
             if by_arrow is None:
                 by_arrow = self._text is not None and self._text.needs_arrow(partial(_check, watch()))
             with duckdb.connect(config={**SETTINGS}) as connection:
@@ -279,6 +285,9 @@ class LocalTable:
                 for name, value in LOCKS.items():
                     connection.execute(f"SET {name} = {value}")
                 with _followed(connection):
+                    if whole and self._text is not None and self._text.blank_rows is None:
+                        sql_blank = f"SELECT count(*) FROM lines WHERE ({self._text.has_value}) IS NOT TRUE"
+                        (self._text.blank_rows,) = connection.execute(sql_blank).fetchall()[0]
                     yield connection.sql(sql)
         except ERRORS as error:
             if "Out of Memory" in str(error):
@@ -295,7 +304,9 @@ class LocalTable:
             connection.register("by_arrow", self._text.dataset())
             table = "by_arrow"
         wanted = f"LIMIT greatest(0, (SELECT count(*) FROM {table}) - {blank})" if blank else ""
-        connection.execute(f"CREATE TEMPORARY VIEW source AS SELECT * FROM {table} {wanted}")
+        connection.execute(f"CREATE TEMPORARY VIEW lines AS SELECT * FROM {table} {wanted}")
+        kept = "true" if self._text is None else self._text.has_value
+        connection.execute(f"CREATE TEMPORARY VIEW source AS SELECT * FROM lines WHERE {kept}")
 
 
 def _portions(names: list[str]) -> list[list[str]]:

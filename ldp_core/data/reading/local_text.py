@@ -18,10 +18,10 @@ import pyarrow.dataset
 
 from ldp_core.data.reading.common import UnreadableTable, column_names, numbered
 from ldp_core.data.reading.duck import literal
-from ldp_core.data.reading.line_ends import blank_at_end, chunks, mixed, number_of_ends
+from ldp_core.data.reading.line_ends import DelimitersAlone, blank_at_end, chunks, mixed, number_of_ends
 from ldp_core.data.reading.numerals import Numerals
 from ldp_core.data.reading.options import ReadOptions
-from ldp_core.data.reading.text import decode, has_header, sniff, without_hint
+from ldp_core.data.reading.text import VALUE, blank_start, decode, has_header, sniff, without_hint
 from ldp_core.limits import MOST_CELL_CHARACTERS
 
 _SAMPLE = 65536
@@ -42,6 +42,8 @@ class LocalText:
     numerals: Numerals
     skip: int
     by_arrow: bool | None = None
+    blank_rows: int | None = None
+    """How many rows have no value and are left out (None: not known yet)."""
 
     @property
     def table(self) -> str:
@@ -53,6 +55,13 @@ class LocalText:
             f"encoding='{self.options.encoding}', strict_mode=true, null_padding=false, max_line_size={MOST_CELL_CHARACTERS})"
         )
 
+    @property
+    def has_value(self) -> str:
+        """True for rows that are kept, as SQL: those with a value, as in uploads."""
+        if len(self.names) == 1 or self.blank_rows == 0:
+            return "true"
+        return " OR ".join(f"regexp_matches(c{i}, '{VALUE}')" for i in range(len(self.names)))
+
     def blank(self) -> int:
         """How many blank lines at the end would be taken for missing values: where there is one column, both readers do so."""
         return blank_at_end(self.path) if len(self.names) == 1 else 0
@@ -60,7 +69,9 @@ class LocalText:
     def needs_arrow(self, check: Callable[[], None]) -> bool:
         """Whether DuckDB cannot read the file. The first time the whole file is looked at, and ``check`` called now and then."""
         if self.by_arrow is None:
-            self.by_arrow = mixed(chunks(self.path, check))
+            seen = DelimitersAlone(self.options.delimiter or ",")
+            self.by_arrow = mixed(map(seen.look, chunks(self.path, check)))
+            self.blank_rows = None if seen.any() else 0
         return self.by_arrow
 
     def dataset(self) -> pa.dataset.Dataset:
@@ -104,8 +115,9 @@ def look(path: Path, options: ReadOptions) -> LocalText:
         )
     text, told = without_hint(whole)
     text = text.lstrip("\r\n")
-    skip = number_of_ends(whole[: len(whole) - len(text)].encode())
     delimiter, first = sniff(text, options.delimiter or told)
+    text = text[blank_start(text, delimiter, len(first)) :]
+    skip = number_of_ends(whole[: len(whole) - len(text)].encode())
     header, guessed = has_header(first, options)
     names = column_names(first if header else numbered(len(first)), options.names)
     numerals = Numerals(options, delimiter)

@@ -11,11 +11,14 @@ import math
 import re
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from ldp_core.data.reading.common import (
     UnreadableTable,
+    blank_note,
     check_cells,
     check_columns,
     column_names,
@@ -34,6 +37,8 @@ _MARKS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
+VALUE = r"\S"
+"""What a cell with a value matches."""
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
@@ -52,8 +57,13 @@ def read_text(content: bytes, options: ReadOptions, limits: Limits) -> tuple[pa.
     header, found_out = has_header(first, options)
     notes += found_out
     names = column_names(first if header else numbered(len(first)), options.names)
+    text = text[blank_start(text, delimiter, len(first)) :]
     table = _parse(text, delimiter, len(first)).rename_columns(names)
     table = table.slice(1) if header else table
+    filled = _without_blank_rows(table)
+    if filled.num_rows < table.num_rows:
+        notes.append(blank_note(table.num_rows - filled.num_rows))
+    table = filled
     check_cells(table.num_rows, len(names), limits.cells)
     numerals = Numerals(options, delimiter)
     for name, cells in columns_of_text(table):
@@ -112,12 +122,19 @@ def sniff(text: str, delimiter: str | None) -> tuple[str, list[str]]:
     best = (-1.0, 0, ",", [""])
     for candidate in delimiter or _DELIMITERS:
         rows = [row for row in csv.reader(io.StringIO(sample, newline=""), delimiter=candidate) if row]
+        rows = rows[next((i for i, row in enumerate(rows) if _filled(row)), 0) :]
         width = len(rows[0])
         # One column is always even, so it only counts when no delimiter splits the header.
         even = sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0
         if (even, width) > best[:2]:
             best = (even, width, candidate, rows[0])
     return best[2], best[3]
+
+
+def blank_start(text: str, delimiter: str, width: int) -> int:
+    """How many characters the rows of delimiters alone before the first row of values take up."""
+    blank = re.match(rf"[\s{re.escape(delimiter)}]*[\r\n]", text) if width > 1 else None
+    return blank.end() if blank else 0
 
 
 def has_header(first: list[str], options: ReadOptions) -> tuple[bool, list[str]]:
@@ -165,10 +182,27 @@ def _parse(text: str, delimiter: str, width: int) -> pa.Table:
     return table
 
 
+def _without_blank_rows(table: pa.Table) -> pa.Table:
+    """The rows with a value: spreadsheets write rows of delimiters alone, and these stand for nobody.
+    In a single column, a blank cell is a missing value."""
+    if table.num_columns == 1:
+        return table
+    blank = np.arange(table.num_rows)
+    for cells in table.columns:  # each column is examined only in the rows that are blank so far
+        blank = blank[~pc.match_substring_regex(cells.take(pa.array(blank)), VALUE).to_numpy()]
+        if not len(blank):
+            return table
+    return table.filter(pa.array(np.isin(np.arange(table.num_rows), blank, invert=True)))
+
+
 def without_hint(text: str) -> tuple[str, str | None]:
     """The text without a first line such as sep=; and the delimiter that line names: Excel writes and obeys it."""
     hint = re.match(r"sep=([^\w\s\"'.]|\t)[\r\n]+", text)
     return (text[hint.end() :], hint.group(1)) if hint else (text, None)
+
+
+def _filled(row: list[str]) -> bool:
+    return any(cell.strip() for cell in row)
 
 
 def _is_number(cell: str) -> bool:
