@@ -28,7 +28,9 @@ def given(app, how, content, folder, name="people.csv"):
 def test_a_header_of_equal_names_is_said_to_be_none(app, how, tmp_path):
     before = app.sample().configuration
     given(app, how, TWICE, tmp_path)
-    assert '"a" occurs 2 times (columns 1, 2): rename them, or say that the first line is not a header.' in app.errors[0]
+    assert (
+        '"a" occurs 2 times (columns 1, 2): rename them, or say that the first line is not a header.' in app.errors[0]
+    )
     assert app.configuration == before
     app.enter("selectbox", "given-header", False).finish()
     assert not app.errors

@@ -84,7 +84,7 @@ def check_rows(rows: int) -> None:
 
 
 def blank_note(rows: int) -> str:
-    """The note on rows without any value, which stand for nobody."""
+    """The note on rows without any value, which are no people."""
     return f"{rows:,} blank row{' was' if rows == 1 else 's were'} left out."
 
 

@@ -42,7 +42,7 @@ def mixed(parts: Iterable[bytes]) -> bool:
 
 
 class DelimitersAlone:
-    """Whether the bytes of a file may hold lines of delimiters alone: a quick look before an exact count."""
+    """A quick test for lines that hold only delimiters. If it finds any, they are counted exactly."""
 
     def __init__(self, delimiter: str):
         sign = re.escape(delimiter).encode()

@@ -38,7 +38,7 @@ _MARKS = {
     b"\xfe\xff": "utf-16",
 }
 VALUE = r"\S"
-"""What a cell with a value matches."""
+"""Every cell with a value matches this pattern."""
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def _parse(text: str, delimiter: str, width: int) -> pa.Table:
 
 
 def _without_blank_rows(table: pa.Table) -> pa.Table:
-    """The rows with a value: spreadsheets write rows of delimiters alone, and these stand for nobody.
+    """The rows with a value. Spreadsheets write rows that hold only delimiters; these are no people.
     In a single column, a blank cell is a missing value."""
     if table.num_columns == 1:
         return table
