@@ -27,8 +27,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _APP = "came-through-app"
-_ORDER = ("Data", "Workload", "Design", "Compare", "Bounds", "Simulate", "Export", "Collect", "Papers")
-_NEXT = {page: _ORDER[place + 1] for place, page in enumerate(_ORDER[:-1])}
+_NEXT = {
+    "Data": "Workload",
+    "Workload": "Design",
+    "Design": "Compare",
+    "Compare": "Bounds",
+    "Bounds": "Simulate",
+    "Simulate": "Export",
+    "Export": "Collect",
+    "Collect": "Papers",
+}
 """The page that follows each page; any other, such as the first, leads to the data."""
 CHART_TITLES = {
     "demonstration": "Share of people up to each age",
