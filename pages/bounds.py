@@ -18,7 +18,7 @@ from pages.ui.words import people, plain, weighting
 
 state = layout.open_page(
     "Bounds",
-    "See what nobody can do with your questions and your users, what the papers predict, and where your mechanism stands.",
+    "What no mechanism can beat, what the papers predict, and where yours stands.",
 )
 design = layout.need_design(state)
 c, name = state.configuration, state.configuration.mechanism.name
@@ -38,7 +38,9 @@ except ValueError as error:
 about = page.setting(state, mechanism)
 panels.begin_populations(state, mechanism, about)
 found = page.entries(state, about, mechanism, exact)
-table, quantity = theorems.table(found), page.quantity(state)
+# Orders without their constant, and theorems about other algorithms, have no place on an axis with bounds that bind.
+drawn = [entry for entry in found if not entry.statement.order_only and not entry.foreign]
+table, quantity = theorems.table(drawn), page.quantity(state)
 limits = [entry for entry in found if entry.statement.kind == "impossible" and entry.variance]
 
 page.controls(state, {entry.statement.kind for entry in found if not entry.reason})
@@ -52,14 +54,14 @@ elif exact is None:
 later.finish()
 
 
+whose = (
+    "whatever values people have" if state.setting.only_case else "averaged over people spread evenly over the types"
+)
+
+
 def sentence() -> str:
     """The message of the picture for this design."""
-    whose = (
-        "Whatever values people have"
-        if state.setting.only_case
-        else "Averaged over people spread evenly over the types"
-    )
-    words = f"{whose}, with your {people(design.users)}. "
+    words = f"{wording.capital(whose)}, with your {people(design.users)}: "
     if exact is not None:
         shown = page.on_axis(state, exact)
         words += (
@@ -90,12 +92,12 @@ layout.chart(
     sentence(),
     "bounds",
     table,
+    title=f"{page.QUANTITIES[quantity]}, {whose}",
 )
 
-if elsewhere := panels.elsewhere(state, mechanism if exact is not None else None):
-    st.caption(plain(elsewhere))
-if weighting(state.configuration):
-    st.caption(weighting(state.configuration))
+behind = [plain(panels.elsewhere(state, mechanism if exact is not None else None)), weighting(state.configuration)]
+if any(behind):
+    layout.details(" ".join(filter(None, behind)))
 
 
 def group(kind: Kind) -> None:

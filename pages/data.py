@@ -22,9 +22,7 @@ SHAPES = {
     "dirichlet": "Dirichlet: shares drawn at random",
 }
 
-state = layout.open_page(
-    "Data", "Choose the people and the values each of them has, or declare both before you collect anything."
-)
+state = layout.open_page("Data", "Load a table, or describe what you will collect.")
 
 
 def where_from() -> str:

@@ -101,6 +101,7 @@ with controls:
             )
     about = []
     if packed is not None:
+        st.markdown(f"Each person's device downloads {wording.significant(package.device_size(packed) / 1000)} kB.")
         about.append(
             f"The kit ({_kilobytes(packed)}) is for people who never saw this app: it draws reports on people's devices, checks what it "
             "promises, says how to count what comes back, and has a page for a privacy review."

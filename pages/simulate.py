@@ -19,12 +19,14 @@ from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.words import people, plain
 
+# Up to these sizes trials are run without asking: about a second for one mechanism and two estimates.
+QUICK_TYPES = 64
+QUICK_QUERIES = 2_500
+QUICK_DRAWS = 5_000_000
 # Agreement with facts takes a tenth of a second a trial here, and a second at four times as many types.
 SLOW_FACTS_TYPES = 256
 
-state = layout.open_page(
-    "Simulate", "Run the chosen mechanisms on these people, as often as you like, and see what their answers are worth."
-)
+state = layout.open_page("Simulate", "Try it on these people: what their answers are worth.")
 if view_switch(state, "simulate", {"collections": "Whole collections", "ask": "Ask one question at a time"}) == "ask":
     ask.draw(state)
     layout.end()
@@ -55,6 +57,16 @@ def live_timing(job: Job) -> None:
     st.caption("Trials may be slow here; measuring how long one takes.")
 
 
+def quick_to_simulate() -> bool:
+    """True if the trials take about a second, so that they run when the page opens."""
+    return (
+        design.working_types <= QUICK_TYPES
+        and design.workload.num_queries <= QUICK_QUERIES
+        and design.users * simulation.trials <= QUICK_DRAWS
+        and not any(estimators.spec(name).from_reports for name in simulation.estimators)
+    )
+
+
 def say_left_out() -> int:
     """Say which mechanisms and estimates do not go together, and why. Returns how many pairs do."""
     found = outcomes.left_out(usable, design.workload, asked, known)
@@ -78,30 +90,30 @@ with controls:
         if simulation.facts or name in simulation.estimators or not estimators.spec(name).needs_facts
     }
     several("Estimates", "estimators", simulation.estimators, lambda chosen: update(estimators=chosen), offered)
-    with st.popover("What these estimates are"):
+    with layout.more("More options"):
+        control(
+            st.number_input,
+            "Trials",
+            "trials",
+            simulation.trials,
+            lambda value: update(trials=int(value)),
+            min_value=1,
+            max_value=10_000,
+            step=10,
+            help="Each trial is one whole collection from all users.",
+        )
+        control(
+            st.text_input,
+            "Seed",
+            "seed",
+            str(simulation.seed),
+            lambda text: update(seed=whole_number(text, "the seed", 0, 2**63 - 1)),
+            help="The same seed gives the same trials. It is for simulation only: a client must never use it.",
+        )
+        with st.expander("Public facts", expanded=bool(simulation.facts)):
+            known = facts.stated(state, design)
         for name in simulation.estimators:
             st.markdown(f"**{estimators.spec(name).title}**: {estimators.spec(name).meaning}.")
-    control(
-        st.number_input,
-        "Trials",
-        "trials",
-        simulation.trials,
-        lambda value: update(trials=int(value)),
-        min_value=1,
-        max_value=10_000,
-        step=10,
-        help="Each trial is one whole collection from all users.",
-    )
-    control(
-        st.text_input,
-        "Seed",
-        "seed",
-        str(simulation.seed),
-        lambda text: update(seed=whole_number(text, "the seed", 0, 2**63 - 1)),
-        help="The same seed gives the same trials. It is for simulation only: a client must never use it.",
-    )
-    with st.expander("Public facts", expanded=bool(simulation.facts)):
-        known = facts.stated(state, design)
     asked = work.estimates(state)
     for name in (name for name in simulation.estimators if name not in asked):
         st.caption(f"{estimators.spec(name).title} is left out until the facts can be used.")
@@ -131,6 +143,8 @@ with controls:
                 st.error(plain(fit.error))
     pairs = say_left_out()
     task = work.simulation(state, list(usable))
+    if pairs and not known and task.job is None and task.result is None and quick_to_simulate():
+        task.start()
     running, done = task.running, task.result
     slow = design.domain.size > (SLOW_FACTS_TYPES if known else MOST_MATRIX_TYPES)
     slow = slow or any(estimators.spec(e).from_reports for e in simulation.estimators)

@@ -9,6 +9,8 @@ from ldp_core.data.tables import NumericRecipe, build_domain, tally
 from ldp_core.people import dense, users_of
 from ldp_core.studies import simulate, trial_frames
 from pages.ui import layout, privacy_accuracy
+from ldp_core.studies import simulate
+from pages.ui import layout, privacy_accuracy, sidebar
 from pages.ui.controls import control
 from pages.ui.data.choice import load_sample
 from pages.ui.sources import catalogue, sample_table
@@ -16,12 +18,7 @@ from pages.ui.sources import catalogue, sample_table
 DEMO_SEED = 7
 TRIALS = 100
 
-state = layout.open_page(
-    "Learn about everybody, without learning about anybody",
-    "Plan a collection under **local differential privacy**: see what it costs in people and accuracy before anybody is asked, with a proof "
-    "of how close it is to the best.",
-)
-
+state = layout.open_page("Start", "Design a survey that learns about everybody without learning about anybody.")
 sample = catalogue()[0]
 
 
@@ -33,43 +30,38 @@ def begin() -> None:
         state.change(epsilon=f"{state.view.get('demo', 1.0):g}")
 
 
-controls, results = layout.frame()
-with controls:
-    st.markdown(f"**Try it.** {sample['sentence']}")
-    left, right = st.columns(2)
-    with left:
-        epsilon = control(
-            st.slider,
-            "Epsilon (more private on the left)",
-            "demo-epsilon",
-            state.view.get("demo", 1.0),
-            lambda value: state.view.update(demo=value),
-            min_value=0.1,
-            max_value=5.0,
-            step=0.1,
-        )
-    with right:
-        privacy_accuracy.suspicion_control(state)
-    there = not state.saved.empty
-    with layout.actions():
-        if there and st.button(
-            "Continue with your design", type="primary", icon=":material/arrow_forward:", key="continue"
-        ):
-            st.switch_page("pages/design.py")
-        begun = st.button(
-            "Use this sample instead" if there else "Use this sample on every page",
-            type="secondary" if there else "primary",
-            icon=":material/swap_horiz:" if there else ":material/arrow_forward:",
-            key="begin",
-            on_click=begin,  # before the page is drawn again: it is done even if another page is turned to meanwhile
-        )
-        if begun:
-            st.switch_page("pages/design.py")
-        st.page_link("pages/data.py", label="Bring your own data", icon=":material/table_rows:")
-        st.page_link("pages/guide.py", label="What is local differential privacy?", icon=":material/menu_book:")
-    if there:
-        back = "it stays in the list under Designs" if state.saved.name else "Undo, in the sidebar, brings it back"
-        st.caption(f"“Use this sample instead” puts the sample in the place of your design; {back}.")
+there = not state.saved.empty
+with layout.controls("page"):
+    if there and st.button(
+        "Continue with your design", type="primary", icon=":material/arrow_forward:", key="continue"
+    ):
+        st.switch_page("pages/design.py")
+    begun = st.button(
+        "Explore with sample data",
+        type="secondary" if there else "primary",
+        icon=":material/explore:",
+        key="begin",
+        on_click=begin,  # before the page is drawn again: it is done even if another page is turned to meanwhile
+        help="Undo brings your design back." if there else sample["sentence"],
+    )
+    if begun:
+        st.switch_page("pages/design.py")
+    if st.button("Use my data", icon=":material/table_rows:", key="own-data"):
+        st.switch_page("pages/data.py")
+    with st.popover("Open a design", icon=":material/folder_open:", key="open-design"):
+        sidebar.opening(state, "start")
+with layout.controls("demonstration"):
+    epsilon = control(
+        st.slider,
+        "Epsilon (more private on the left)",
+        "demo-epsilon",
+        state.view.get("demo", 1.0),
+        lambda value: state.view.update(demo=value),
+        min_value=0.1,
+        max_value=5.0,
+        step=0.1,
+    )
+    privacy_accuracy.suspicion_control(state)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)  # synthetic people, so every visitor may share them
@@ -89,18 +81,17 @@ def demonstration(
     return answers, errors, shares, beliefs.exposure(mechanism, shares)
 
 
-with results:
-    answers, errors, shares, told = demonstration(sample["file"], sample["recipes"][0]["column"], epsilon)
-    typical = wording.error(errors["observed"].iloc[0])
-    accuracy, risk = st.columns([3, 2])
-    with accuracy:
-        layout.chart(
-            lambda look: charts.answers(answers, look, in_order=True),
-            f"Share of people up to each age: the truth, and {TRIALS} private collections by subset selection (mean ± one standard "
-            f"deviation of a single collection). At epsilon {epsilon:g} a typical answer is off by {typical}.",
-            "demonstration",
-            answers,
-            of_design=False,
-        )
-    with risk:
-        privacy_accuracy.draw_beliefs(privacy_accuracy.suspicion(state), shares, told, "subset_selection", epsilon)
+answers, errors, shares, told = demonstration(sample["file"], sample["recipes"][0]["column"], epsilon)
+typical = wording.error(errors["observed"].iloc[0])
+accuracy, risk = st.columns([3, 2])
+with accuracy:
+    layout.chart(
+        lambda look: charts.answers(answers, look, in_order=True),
+        f"{sample['sentence']} At epsilon {epsilon:g} a typical answer is off by {typical} (subset selection, {TRIALS} collections; bars "
+        "are one standard deviation).",
+        "demonstration",
+        answers,
+        of_design=False,
+    )
+with risk:
+    privacy_accuracy.draw_beliefs(privacy_accuracy.suspicion(state), shares, told, "subset_selection", epsilon)

@@ -257,7 +257,7 @@ class Simulation(_Inputs):
     facts to agree with do not mention any."""
 
     seed: Seed = 0
-    trials: Whole = Field(default=20, ge=1, le=10_000)
+    trials: Whole = Field(default=200, ge=1, le=10_000)
     estimators: Names = ("unbiased", "wnnls")
     facts: Annotated[tuple[StatedFact, ...], Strict(False), Field(max_length=MOST_FACTS)] = ()
 

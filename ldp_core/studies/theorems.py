@@ -68,6 +68,11 @@ class Entry:
         """Each with whether it holds here, None for those to be borne in mind."""
         return [(one.words, one.holds(self.setting)) for one in self.statement.assumptions]
 
+    @property
+    def foreign(self) -> bool:
+        """True for a theorem about few users whose algorithm is another than the mechanism of the design."""
+        return self.statement.kind == "few_users" and any(holds is False for _, holds in self.assumptions)
+
 
 def share(variance: float, setting: Setting) -> float:
     """The standard error of a typical query, as a share of all users, of a total squared error per user."""

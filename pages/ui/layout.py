@@ -53,7 +53,24 @@ CHART_TITLES = {
     "asked": "Answers so far, with the truth",
     "joint": "People by two attributes",
     "workload": "What the questions count",
-    "energies": "How well the mechanism suits the questions",
+    "fourier-weights": "How well the mechanism suits the questions",
+    "simulated-errors": "Error of each estimate",
+    "simulated-groups": "Error by question",
+    "simulated-distribution": "Estimated distribution, with the truth",
+    "simulated-quantiles": "Error of quantiles",
+    "simulated-releases": "Nine collections, each as likely as the others",
+    "simulated-intervals": "Intervals, with the truth",
+    "simulated-predicted": "Observed and predicted errors",
+    "scrambled": "Patterns of the reports",
+    "histogram": "People by value",
+    "dominating": "Questions with the largest errors",
+    "singular-values": "Singular values of the questions",
+    "bounds-singular-values": "Singular values that the bounds add up",
+    "bounds-branching": "Error of a tree over its branching factor",
+    "bounds-approach": "Exact error over the number of users",
+    "column-sets": "Queries by set of columns",
+    "attribute-sets": "Queries by set of attributes",
+    "collected": "Answers from the reports, with intervals",
     "trade-off": "Error over the number of users",
 }
 """The titles of charts by name, for those that always show the same."""
@@ -333,7 +350,8 @@ def chart(
     may be a function where making the table takes long."""
     mark, file = disclosure.MARK if of_design and _counted() else "", file_name(name, of_design)
     with st.container(horizontal=True, vertical_alignment="center", key=f"chart-head-{name}"):
-        st.markdown(f"**{title or CHART_TITLES.get(name, '')}**")
+        heading = title or CHART_TITLES.get(name, "")
+        st.markdown(f"**{heading}**" if heading else "")
         with st.popover("", icon=":material/download:", type="tertiary", key=f"downloads-{name}", help="Download"):
             if data is not None:
                 download_table(data, name, of_design)

@@ -169,14 +169,7 @@ def _file_menu(state: Session) -> None:
         "in it.",
     )
     with st.expander("Open a design", icon=":material/upload_file:"):
-        # A new key after each load empties the uploader, so the same file can be chosen again.
-        key = f"load-{st.session_state.setdefault('loads', 0)}"
-        uploaded = st.file_uploader("Exported zip or configuration.json", type=["zip", "json"], key=key)
-        if uploaded is not None:
-            st.session_state["loads"] += 1
-            if exchange.open_file(state, uploaded.getvalue()):
-                st.switch_page("pages/design.py")  # where it is looked at
-            st.rerun()
+        opening(state, "load")
     with st.expander("Sample data", icon=":material/dataset:"):
         for sample in catalogue():
             st.button(
@@ -191,6 +184,18 @@ def _file_menu(state: Session) -> None:
     with st.expander("Share a link", icon=":material/link:"):
         _link(state)
     forget.draw(state)
+
+
+def opening(state: Session, place: str) -> None:
+    """An uploader for a saved design; ``place`` distinguishes two on one page."""
+    # A new key after each load empties the uploader, so the same file can be chosen again.
+    key = f"{place}-{st.session_state.setdefault('loads', 0)}"
+    uploaded = st.file_uploader("Exported zip or configuration.json", type=["zip", "json"], key=key)
+    if uploaded is not None:
+        st.session_state["loads"] += 1
+        if exchange.open_file(state, uploaded.getvalue()):
+            st.switch_page("pages/design.py")  # where it is looked at
+        st.rerun()
 
 
 def _link(state: Session) -> None:

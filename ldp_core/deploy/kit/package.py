@@ -6,6 +6,8 @@ It loads again as the design it is made from: see `ldp_core.designs.bundle`, and
 from __future__ import annotations
 
 import hashlib
+import io
+import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -129,3 +131,9 @@ def certificate_of(found: Setting) -> Written | None:
 def device_file(description: Mapping[str, Any]) -> bytes:
     """device.json."""
     return strict_json.write(description) + b"\n"
+
+
+def device_size(kit: bytes) -> int:
+    """Bytes of the file in a ``kit`` that each person's device downloads, compressed."""
+    with zipfile.ZipFile(io.BytesIO(kit)) as files:
+        return files.getinfo("device.json").compress_size

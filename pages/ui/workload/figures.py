@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,7 @@ from ldp_core.limits import (
 )
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
-from pages.ui import layout, listing
+from pages.ui import layout, lazy, listing
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -108,9 +109,12 @@ def show(later: Later, state: Session, design: Setting, parts: Sequence[Workload
     """All results of the page, for questions about types."""
     metrics(later, state, design)
     hardness(later, state, design)
-    matrix(later, state, design, parts)
-    dominating(later, state, design, parts)
-    singular_values(later, state, design)
+    tabs = {
+        "What they count": partial(matrix, later, state, design, parts),
+        "Largest errors": partial(dominating, later, state, design, parts),
+        "Singular values": partial(singular_values, later, state, design),
+    }
+    lazy.panes(state, "workload-tabs", list(tabs), list(tabs.values()))
 
 
 def metrics(later: Later, state: Session, design: Setting) -> None:
@@ -232,12 +236,10 @@ def hardness(later: Later, state: Session, design: Setting) -> None:
     if bound > 0:
         enough = "cannot be enough" if design.users < bound else "are not ruled out"
         st.markdown(
-            f"No unbiased mechanism with pure epsilon {plain(c.epsilon)} can answer these questions with a standard error of "
-            f"{error} on a typical query from fewer than **{wording.at_least(bound)}**, {case_meaning(case)}. Your "
-            f"{people(design.users)} {enough}."
+            f"For {error} at epsilon {plain(c.epsilon)}, {case_meaning(case)}, no unbiased mechanism can need fewer than "
+            f"**{wording.at_least(bound)}**; your {people(design.users)} {enough}.",
+            help=f"By the {charts.title(strongest)} ({SOURCES[strongest]}). The target error is set on the Design page.",
         )
-        source = f"{charts.title(strongest)} ({SOURCES[strongest]})"
-        st.caption(f"By the {source}. The error is half of the difference to be seen, which is set on the Design page.")
     else:
         st.markdown("At this epsilon the lower bounds say nothing.")
     _proving(state, case)

@@ -377,14 +377,14 @@ def _adding(state: Session, design: Design, axes: Sequence[Axis]) -> None:
             lambda chosen: state.view.update(adding=chosen),
             options=kinds,
             format_func=lambda kind: KINDS[kind].title,
+            help=KINDS[kind].meaning,
         )
-        st.caption(KINDS[kind].meaning)
         if kind == "matrix":
             _upload(state, design, axes)
         else:
             st.button("Add", key="add", on_click=add_kind, args=(state, kind, axes), icon=":material/add:")
-    for sentence in left_out(axes):
-        st.caption(sentence)
+        if sentences := left_out(axes):
+            layout.details(" ".join(sentences))
 
 
 def _upload(state: Session, design: Design, axes: Sequence[Axis]) -> None:
