@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from ldp_core.designs import choices
 from ldp_core import estimators, library, mechanisms, wording
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.run import Progress
@@ -20,7 +21,6 @@ from pages.ui.tasks.jobs import Job
 from pages.ui.words import people, plain
 
 # Up to these sizes trials are run without asking: about a second for one mechanism and two estimates.
-QUICK_TYPES = 64
 QUICK_QUERIES = 2_500
 QUICK_DRAWS = 5_000_000
 # Agreement with facts takes a tenth of a second a trial here, and a second at four times as many types.
@@ -60,7 +60,7 @@ def live_timing(job: Job) -> None:
 def quick_to_simulate() -> bool:
     """True if the trials take about a second, so that they run when the page opens."""
     return (
-        design.working_types <= QUICK_TYPES
+        design.working_types <= choices.SIMULATED_UNASKED
         and design.workload.num_queries <= QUICK_QUERIES
         and design.users * simulation.trials <= QUICK_DRAWS
         and not any(estimators.spec(name).from_reports for name in simulation.estimators)

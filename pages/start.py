@@ -8,8 +8,6 @@ from ldp_core import beliefs, charts, library, wording, workloads
 from ldp_core.data.tables import NumericRecipe, build_domain, tally
 from ldp_core.people import dense, users_of
 from ldp_core.studies import simulate, trial_frames
-from pages.ui import layout, privacy_accuracy
-from ldp_core.studies import simulate
 from pages.ui import layout, privacy_accuracy, sidebar
 from pages.ui.controls import control
 from pages.ui.data.choice import load_sample

@@ -31,6 +31,8 @@ SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
 PROVED_UNASKED = 128
 GOOD_ENOUGH = 1e-3
 """The search ends when it is proved to be this close to the best possible."""
+SIMULATED_UNASKED = 64
+"""Types up to which trials take about a second, and are run without asking."""
 OPTIMIZED_UNASKED = 128
 """Types up to which a fit that is proved to be `NEAR_ENOUGH` takes about three seconds at most, and is computed without asking."""
 NEAR_ENOUGH = 5e-3

@@ -299,7 +299,8 @@ def _served(monkeypatch):
     monkeypatch.setattr(PagesManager, "uses_pages_directory", False)
     # Designs wait for the button, for tests of what is on a page until then; see the fixture `unasked`.
     monkeypatch.setattr(choices, "OPTIMIZED_UNASKED", 0)
-    # What stands behind tabs of the Design page is read as well, but for the one that begins work of its own.
+    monkeypatch.setattr(choices, "SIMULATED_UNASKED", 0)
+    # What stands behind tabs of the Design and Workload pages is read as well, but for the one that begins work of its own.
     monkeypatch.setattr(lazy, "panes", _panes)
     # AppTest has no browser that could come back.
     monkeypatch.setattr(browser, "visitor", lambda: None)
@@ -394,6 +395,7 @@ def another():
 def unasked(monkeypatch):
     """Designs whose fit takes seconds optimise themselves, as on a server."""
     monkeypatch.setattr(choices, "OPTIMIZED_UNASKED", 128)
+    monkeypatch.setattr(choices, "SIMULATED_UNASKED", 64)
 
 
 @pytest.fixture
