@@ -92,7 +92,7 @@ layout.chart(
     sentence(),
     "bounds",
     table,
-    title=f"{page.QUANTITIES[quantity]}, {whose}",
+    title=f"{plain(page.QUANTITIES[quantity])}, {whose}",
 )
 
 behind = [plain(panels.elsewhere(state, mechanism if exact is not None else None)), weighting(state.configuration)]

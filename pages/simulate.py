@@ -4,8 +4,8 @@ from typing import Any
 
 import streamlit as st
 
-from ldp_core.designs import choices
 from ldp_core import estimators, library, mechanisms, wording
+from ldp_core.designs import choices
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import outcomes

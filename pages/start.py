@@ -29,6 +29,7 @@ def begin() -> None:
 
 
 there = not state.saved.empty
+kept = "Your design stays in the list of saved designs." if state.saved.name else "Undo brings your design back."
 with layout.controls("page"):
     if there and st.button(
         "Continue with your design", type="primary", icon=":material/arrow_forward:", key="continue"
@@ -40,7 +41,7 @@ with layout.controls("page"):
         icon=":material/explore:",
         key="begin",
         on_click=begin,  # before the page is drawn again: it is done even if another page is turned to meanwhile
-        help="Undo brings your design back." if there else sample["sentence"],
+        help=kept if there else sample["sentence"],
     )
     if begun:
         st.switch_page("pages/design.py")

@@ -221,7 +221,7 @@ class Visitor:
         self.menu("Forget everything")
         self.button("forget-confirmed").click()
         expect(self.page.get_by_test_id("stMain").get_by_text("Everything has been forgotten").first).to_be_visible()
-        expect(self.page.locator("h1")).to_contain_text("Learn about everybody")
+        expect(self.page.locator("h1")).to_contain_text("Start")
         expect(self.page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
         expect(self.button("forget-confirmed")).to_have_count(0)
 

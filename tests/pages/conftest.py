@@ -284,7 +284,7 @@ PANES = lazy.panes
 
 def _panes(state, key, titles, draws):
     opened = state.view.get(key) or st.session_state.get(key)
-    if key != "design-tabs" or opened not in (None, titles[0]):
+    if key not in ("design-tabs", "workload-tabs") or opened not in (None, titles[0]):
         PANES(state, key, titles, draws)
         return
     for title, tab, draw in zip(titles, st.tabs(titles, key=key, on_change="rerun"), draws, strict=True):

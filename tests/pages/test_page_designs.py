@@ -160,7 +160,7 @@ def test_what_a_link_says_of_itself_is_ours_or_nothing(ages, another, without):
 def test_start_continues_with_a_design_and_says_what_replaces_it(ages):
     ages.go("design").enter("text_input", "epsilon-text", "2").go("start")
     before = ages.configuration
-    assert "“Use this sample instead” puts the sample in the place of your design; Undo" in ages.words
+    assert ages.at.button(key="begin").help == "Undo brings your design back."
     ages.press("continue")
     assert (ages.at.title[0].value, ages.configuration) == ("Design", before)
     ages.go("start").press("begin")
@@ -173,7 +173,7 @@ def test_start_keeps_a_design_that_has_a_name(ages):
     ages.session.saved.keep("mine")
     ages.session.change(epsilon="2")
     ages.go("start")
-    assert "it stays in the list under Designs" in ages.words
+    assert ages.at.button(key="begin").help == "Your design stays in the list of saved designs."
     ages.press("begin")
     assert ages.configuration.epsilon == "1"
     ages.session.switch("mine")

@@ -24,8 +24,8 @@ def few(app):
 def lines(app, chart=0):
     """The texts beside the lines of a chart, and where dashed ones are."""
     layout = app.charts[chart]["layout"]
-    long = [shape for shape in layout["shapes"] if shape["line"].get("dash") == "longdash"]
-    return [one["text"] for one in layout["annotations"]], long
+    long = [shape for shape in layout.get("shapes", ()) if shape["line"].get("dash") == "longdash"]
+    return [one["text"] for one in layout.get("annotations", ())], long
 
 
 @pytest.mark.parametrize("case", ["average", "people"])
@@ -55,7 +55,7 @@ def test_compare_draws_it_and_says_how_far_the_best_is_from_it(few, case):
 def test_the_worst_case_has_none_but_where_all_types_are_alike(few):
     assert not lines(few)[1]
     assert MEANING not in few.words
-    assert "not for the worst case: choose another case" in few.words
+    assert "not for the worst case" in few.words
     few.ask("histogram").finish()
     _, (line,) = lines(few)
     best = mechanisms.create("subset_selection", n=8, epsilon=1.0)  # the optimum, by Ye and Barg
@@ -78,14 +78,13 @@ def test_ten_types_are_the_most(app):
 def test_design_shows_it_where_the_gap_closes(few):
     few.session.change(optimizer=Optimizer(max_rounds=40, aim="average"))
     few.go("design").finish()
-    assert lines(few)[1]  # beside the mechanisms that need no fitting
     few.press("optimise").finish()
     session = few.session
     needed = session.setting.users_needed(session.mechanism("optimized"), "average")
     least = analysis.users_for(optimize.exact(workloads.prefix(8), 1.0).variance, 8, few.session.setting.alpha)
     assert session.setting.bounds("average")["certificate"] <= least * (1 + 1e-9) <= needed * (1 + 2e-9)
     assert f"The exact optimum is {wording.users(least)}; this mechanism " in few.words
-    texts, (line,) = lines(few)
+    texts, (line,) = next(found for chart in range(len(few.charts)) if (found := lines(few, chart))[1])
     assert line["y0"] == pytest.approx(least, rel=1e-6)
     assert f"exact optimum: {wording.whole(least)} users" in texts
     costs = next(table for table in few.dataframes if "Exact optimum" in table).set_index("Optimise for")

@@ -44,7 +44,7 @@ def published(app):
 
 
 def test_run_shows_every_view_of_the_same_collections(ready):
-    assert "Press Run to draw 20 collections from these people" in ready.at.info[0].value
+    assert "Press Run to draw 200 collections from these people" in ready.at.info[0].value
     ready.enter("number_input", "trials", 1)
     assert "Press Run to draw 1 collection from these people" in ready.at.info[0].value
     ready.enter("number_input", "trials", 20)
@@ -76,10 +76,10 @@ def test_estimates_that_add_up_to_other_people_are_named_with_how_many(app):
     app.enter("multiselect", "estimators", ["unbiased", "wnnls", "wnnls_total"]).press("run").finish()
     (told,) = [caption.value for caption in app.at.caption if "add up to" in caption.value]
     assert told.startswith(
-        "2,000 users took part, but some answers add up to another number (on average over 20 trials): "
+        "2,000 users took part, but some answers add up to another number (on average over 200 trials): "
     )
     run = collect(
-        create("subset_selection", n=40, epsilon=1.0), histogram(40), app.session.design().counts, 20, 0, ["wnnls"]
+        create("subset_selection", n=40, epsilon=1.0), histogram(40), app.session.design().counts, 200, 0, ["wnnls"]
     )
     assert told.count("users") == 2
     assert f"non-negative: {run.answers['wnnls'].sum(axis=1).mean():,.0f} users. " in told

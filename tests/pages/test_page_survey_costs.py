@@ -4,7 +4,7 @@ import pytest
 
 from ldp_core import workloads
 from ldp_core.data.domain import Domain, NumericAttribute
-from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices, setting
+from ldp_core.designs import Configuration, Population, WorkloadRecipe, setting
 from ldp_core.workloads import KWayMarginalsPart, PrefixPart, surveyed
 from pages.ui import manipulation, verdict_panel
 from pages.ui.session.state import choose_mechanism
@@ -12,13 +12,12 @@ from pages.ui.tasks import kit
 
 
 @pytest.fixture
-def survey(app, busy, monkeypatch):
+def survey(app, busy, monkeypatch, lower):
     """64 types in tables of 16, where pages do 16 at once, and nobody works in the background yet."""
     monkeypatch.setattr(surveyed, "MOST_FITTED_TYPES", 16)
     for module, name in ((setting, "UNASKED_TYPES"), (verdict_panel, "AT_ONCE_TYPES"), (kit, "AT_ONCE_TYPES")):
         monkeypatch.setattr(module, name, 16)
-    for module in (setting, choices):
-        monkeypatch.setattr(module, "MOST_EXACT_TYPES", 32)
+    lower(MOST_EXACT_TYPES=32)
     monkeypatch.setattr(manipulation, "QUICK_ENTRIES", 16 * 60)
     attributes = [NumericAttribute(name=name, edges=tuple(range(5)), origin="declared") for name in "xyz"]
     asked = WorkloadRecipe(parts=(KWayMarginalsPart(k=2), PrefixPart(attribute="x")))

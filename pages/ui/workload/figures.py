@@ -237,9 +237,9 @@ def hardness(later: Later, state: Session, design: Setting) -> None:
         enough = "cannot be enough" if design.users < bound else "are not ruled out"
         st.markdown(
             f"For {error} at epsilon {plain(c.epsilon)}, {case_meaning(case)}, no unbiased mechanism can need fewer than "
-            f"**{wording.at_least(bound)}**; your {people(design.users)} {enough}.",
-            help=f"By the {charts.title(strongest)} ({SOURCES[strongest]}). The target error is set on the Design page.",
+            f"**{wording.at_least(bound)}**; your {people(design.users)} {enough}."
         )
+        layout.details(f"By the {charts.title(strongest)} ({SOURCES[strongest]}). The target error is set on Design.")
     else:
         st.markdown("At this epsilon the lower bounds say nothing.")
     _proving(state, case)
