@@ -1,4 +1,4 @@
-"""The state and views of the Ask page: its session, the question in progress, and the answers so
+"""The state and views of the questions asked one by one on Simulate: the session, the question in progress, and the answers so
 far."""
 
 from __future__ import annotations
