@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import duckdb
@@ -325,3 +326,7 @@ def _from(content):
         return given
 
     return source
+
+
+def test_the_size_that_a_device_downloads_is_that_of_its_file_compressed():
+    assert package.device_size(KIT) == pytest.approx(len(zlib.compress(members(KIT)["device.json"])), rel=0.1)
