@@ -163,7 +163,7 @@ class Visitor:
             self.page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click()
         else:
             self.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
-        expect(self.page.locator("h1")).to_have_text(re.compile("^Learn about") if title == "Start" else title)
+        expect(self.page.locator("h1")).to_have_text(re.compile("^Start") if title == "Start" else title)
 
     def drawn(self):
         """See `drawn`."""

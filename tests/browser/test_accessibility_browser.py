@@ -57,6 +57,7 @@ BEFORE = [
 ]
 
 
+@pytest.mark.slow  # walks the pages as they were before these became eight
 @pytest.mark.parametrize(("title", "scheme"), BEFORE)
 def test_nothing_is_wrong_before_there_is_a_design(visitor, title, scheme):
     if not visitor.page.get_by_test_id("stSidebar").get_by_text("Data: not chosen").count():
@@ -66,6 +67,7 @@ def test_nothing_is_wrong_before_there_is_a_design(visitor, title, scheme):
     assert not faults(visitor.page)
 
 
+@pytest.mark.slow  # walks the pages as they were before these became eight
 @pytest.mark.parametrize(
     ("scheme", "options"), [("light", OPTIONS), pytest.param("dark", COLOURS, marks=pytest.mark.slow)]
 )

