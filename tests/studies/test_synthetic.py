@@ -104,7 +104,7 @@ def test_constant_columns_are_modelled_and_unused_ones_named():
     assert (people[:, 1] == 0).all()
     axes = [Axis(name, ("a", "b", "c"), 3, True) for name in ("work", "sex", "age")]
     some = survey((3, 3, 3), [(0, 1)], axes=axes)
-    made = create("optimized", workload=some, epsilon=3.0, max_rounds=1)
+    made = create("optimized", workload=some, epsilon=3.0, max_rounds=1, types="all")
     with pytest.raises(ValueError, match="The reports say nothing about age alone"):
         synthetic.make(made, some, rng.integers(0, some.shape, size=(300, 3)))
 
