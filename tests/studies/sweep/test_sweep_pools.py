@@ -1,8 +1,10 @@
 """The same numbers in one thread, in processes and on a Dask cluster; cancelling leaves nothing behind."""
 
 import pickle
+import sys
 import threading
 import time
+import types
 
 import pytest
 
@@ -29,8 +31,11 @@ def in_turn():
 def cluster():
     distributed = pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster:
-        yield cluster
+    # Workers begin by what is the main module here, which a page run by an earlier test has put in its place.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
+        with distributed.LocalCluster(**options) as cluster:
+            yield cluster
 
 
 def same(one, other):
