@@ -138,8 +138,6 @@ def _costs():
         "query errors": lambda look: charts.query_errors(errors, look, True),
         "beliefs": lambda look: charts.beliefs(curves(1.0), 1.0, 0.5, "subset_selection", 0.6, 0.12, look),
         "beliefs, small epsilon": lambda look: charts.beliefs(curves(0.2), 0.2, 0.5, ages.name, 0.52, 0.09, look),
-        "accuracy": lambda look: charts.accuracy(reach, 1.0, 48_842, look),
-        "accuracy, small epsilon": lambda look: charts.accuracy(reach, float(at[3]), 48_842, look),
         "users over epsilon": lambda look: charts.users_over_epsilon(reach, 1.0, 48_842, look=look),
         "users over epsilon, marks": lambda look: charts.users_over_epsilon(
             reach, float(at[3]), 48_842, ["subset_selection"], 3.1e4, look

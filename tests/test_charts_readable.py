@@ -141,13 +141,11 @@ def test_the_words_of_bounds_end_inside_the_chart():
         assert words.xanchor != "left" or place < 0.4
 
 
-def test_out_of_reach_lies_beside_the_line_of_a_small_epsilon():
-    for name in ("accuracy", "accuracy, small epsilon"):
+def test_the_word_for_the_region_is_never_crossed_by_a_line():
+    for name in ("users over epsilon", "users over epsilon, marks"):
         fig = figure("light", name)
-        (line,) = [shape for shape in fig.layout.shapes if shape.x0 == shape.x1]
-        (words,) = [one for one in fig.layout.annotations if one.text == "out of reach"]
-        assert (words.x, words.xanchor) == (line.x0, "left")
-        assert words.xshift > 0
+        (words,) = [one for one in fig.layout.annotations if one.text == "impossible"]
+        assert (words.xref, words.xanchor) == ("paper", "left")
         assert words.bgcolor == charts.LIGHT.paper, "the line of one's own users does not run through it"
 
 

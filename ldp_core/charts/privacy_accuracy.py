@@ -1,4 +1,4 @@
-"""The two sides of epsilon on one axis: what a report lets somebody believe, and the users that answers need."""
+"""The beliefs that a report allows, over epsilon; `ldp_core.charts.epsilon` draws the users that answers need."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ldp_core.beliefs import out_of
-from ldp_core.charts.theme import BOUND_LINES, LIGHT, Theme, colour, dash, figure, log_axis, marker, note, title
+from ldp_core.charts.theme import LIGHT, Theme, colour, figure, marker, title
 
 HEIGHT = 320
-OUT_OF_REACH = 0.45
-"""The share of the chart's width that the words take on a telephone."""
 EPSILON = "epsilon (more private on the left)"
 _BELIEF = "strongest belief"
 _GUESS = "best guess"
@@ -75,59 +73,8 @@ def beliefs(
     return fig
 
 
-def accuracy(frame: pd.DataFrame, epsilon: float, users: float, look: Theme = LIGHT) -> go.Figure:
-    """Users needed over epsilon. ``frame``: name, epsilon, users_needed of one mechanism (a single row where only that is known)
-    and of the centred SVD bound; ``users`` are those of the design."""
-    fig = figure(look, EPSILON, "users needed (log scale)", HEIGHT)
-    shown = frame[frame["users_needed"] > 0]
-    levels = [*shown["users_needed"], max(users, 1.0)]
-    heights = log_axis(min(levels), max(levels), 2.2)
-    for name, rows in shown.groupby("name", sort=False):
-        bound = name in BOUND_LINES
-        points, shade = rows.sort_values("epsilon"), look.faint if bound else colour(name)
-        fig.add_scatter(
-            x=points["epsilon"],
-            y=points["users_needed"],
-            name=title(name),
-            mode="lines",
-            line={
-                "color": shade,
-                "width": 1.5 if bound else 2.5,
-                "dash": BOUND_LINES[name][0] if bound else dash(name),
-            },
-            fill="tozeroy" if bound else None,
-            fillcolor="rgba(127,127,127,0.14)",
-            hovertemplate=f"{title(name)}, epsilon %{{x:.3g}}: %{{y:,.0f}} users<extra></extra>",
-        )
-        if not bound:
-            at = float(points.loc[points["epsilon"] == epsilon, "users_needed"].iloc[0])
-            fig.add_scatter(
-                x=[epsilon],
-                y=[at],
-                mode="markers",
-                marker={"color": shade, "symbol": marker(name), "size": 11},
-                hovertemplate=f"{title(name)}: %{{y:,.0f}} users<extra></extra>",
-            )
-            _named(fig, points, users, title(name), shade)
-    fig.add_hline(y=max(users, 1.0), line={"color": look.text, "width": 1, "dash": "dash"})
-    at_hand = np.log10(max(users, 1.0))
-    ahead = at_hand - np.log10(shown["users_needed"][~shown["name"].isin(BOUND_LINES)].min()) if len(shown) else 1.0
-    fig.add_annotation(
-        xref="paper", x=1, y=at_hand, xanchor="right", yanchor="top" if ahead < 0 else "bottom",
-        text=f"your {users:,.0f} users", showarrow=False, font={"size": 12, "color": look.text},
-    )  # fmt: skip
-    # The label stands to the right of the chosen epsilon where its line would run through the
-    # words.
-    beside = epsilon < OUT_OF_REACH * float(frame["epsilon"].max())
-    start = {"x": epsilon, "xshift": 6} if beside else {"xref": "paper", "x": 0.01}
-    note(fig, "out of reach", look.faint, look, yref="paper", y=0.01, xanchor="left", yanchor="bottom", **start)
-    _here(fig, frame["epsilon"], epsilon, look)
-    fig.update_yaxes(**heights)
-    return fig
-
-
 def _here(fig: go.Figure, epsilons: pd.Series, epsilon: float, look: Theme) -> None:
-    """The chosen epsilon, on an axis that is the same in both pictures."""
+    """The chosen epsilon, on an axis from 0 to a little beyond the last."""
     fig.add_vline(x=epsilon, line={"color": look.text, "width": 1, "dash": "dot"})
     fig.update_xaxes(range=[0, 1.02 * float(epsilons.max())])
 
@@ -146,16 +93,3 @@ def _mark(
         textfont={"color": shade, "size": 13},
         hovertemplate=hover,
     )
-
-
-def _named(fig: go.Figure, points: pd.DataFrame, users: float, text: str, shade: str) -> None:
-    """A name above a falling line, to the right, where the line of the ``users`` available is far; beside a single point."""
-    places = points["epsilon"].max() * np.array([0.35, 0.5]) if len(points) > 1 else points["epsilon"].to_numpy()
-    heights = np.interp(places, points["epsilon"], np.log10(points["users_needed"]))
-    best = int(np.argmax(np.abs(heights + 0.1 - np.log10(max(users, 1.0)))))
-    alone = len(points) == 1
-    left = alone and float(places[best]) > 2.5
-    fig.add_annotation(
-        x=float(places[best]), y=float(heights[best]), xanchor="right" if left else "left", yanchor="bottom",
-        xshift=(-8 if left else 8) * alone, yshift=4, text=text, showarrow=False, font={"size": 13, "color": shade},
-    )  # fmt: skip
