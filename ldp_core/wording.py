@@ -79,6 +79,17 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def plural(number: int, noun: str, nouns: str = "") -> str:
+    """A whole number with what it counts: "1 column", "3,000 columns", "2 queries" with ``nouns`` given."""
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """At most ``most`` names, the rest as a number: "Age", "Age and Sex", "Age, Sex and 4 more"."""
+    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1:,} more"]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
 def magnitude(value: float) -> str:
     """A whole number that may be huge, such as how many combinations of values there are: 65536 -> "65,536", 1451520000 ->
     "1.45 × 10⁹"."""

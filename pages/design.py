@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from ldp_core import library, wording
-from pages.ui import layout, lazy, privacy_accuracy, verdict_panel
+from pages.ui import layout, lazy, privacy_accuracy, unused_columns, verdict_panel
 from pages.ui.controls import target_control, target_moved, target_sources
 from pages.ui.design import choices, details, trade_off
 from pages.ui.planning import solve_for
@@ -82,6 +82,7 @@ with layout.controls("page"):
         st.caption(plain(total))
     if spec.caveat:
         st.caption(spec.caveat)
+unused_columns.show(state)
 target_moved(state)
 
 with st.container(key="results"):

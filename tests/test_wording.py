@@ -186,3 +186,9 @@ def test_a_text_too_long_for_a_sentence_is_cut_to_its_length_with_a_mark():
 )
 def test_what_was_meant(name, known, text):
     assert wording.meant(name, known) == text
+
+
+def test_numbers_agree_with_their_nouns_and_lists_end_in_and():
+    assert [wording.plural(k, "query", "queries") for k in (0, 1, 1200)] == ["0 queries", "1 query", "1,200 queries"]
+    assert wording.plural(2, "column") == "2 columns"
+    assert [wording.listed("abcde"[:k]) for k in (1, 2, 3, 5)] == ["a", "a and b", "a, b and c", "a, b and 3 more"]

@@ -106,6 +106,14 @@ class Design:
         """How many numbers figures go through: see `Workload.working_types`; all types while the questions are not known."""
         return self.domain.size if self.workload is None else self.workload.working_types
 
+    @cached_property
+    def unused_columns(self) -> tuple[str, ...]:
+        """Names of the attributes that no question is about: they multiply the types and serve no answer."""
+        if self.workload is None:
+            return ()
+        unused = workloads.unused_attributes(self.workload, self.domain.shape)
+        return tuple(self.domain.attributes[i].name for i in unused)
+
     # --- cases ----------------------------------------------------------------------------------
 
     @cached_property

@@ -73,6 +73,7 @@ from ldp_core.workloads.workload_size import example_queries as example_queries
 from ldp_core.workloads.workload_size import joint_domain_fits as joint_domain_fits
 from ldp_core.workloads.workload_size import tables_asked as tables_asked
 from ldp_core.workloads.workload_size import tables_limit as tables_limit
+from ldp_core.workloads.workload_size import unused_attributes as unused_attributes
 
 FAMILIES: dict[str, type[Workload]] = {
     family.kind: family

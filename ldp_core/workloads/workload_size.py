@@ -13,6 +13,7 @@ from ldp_core import wording
 from ldp_core.limits import MOST_SETS, MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
 from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
+from ldp_core.workloads.surveyed import groups
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,6 @@ class WorkloadSize:
         queries: p. sets: different sets of attributes whose tables it reads.
         cells: of all these tables together. largest: places of the attributes of the largest table, in increasing order.
         largest_cells: of that table.
-        unasked: places of the attributes that no query is about.
     """
 
     queries: int
@@ -31,20 +31,27 @@ class WorkloadSize:
     cells: int
     largest: tuple[int, ...]
     largest_cells: int
-    unasked: tuple[int, ...]
 
 
 def tables_asked(workload: Workload, shape: Sequence[int]) -> WorkloadSize:
     """The tables that ``workload`` reads, on types in a table of ``shape``: one of all attributes, unless it is a `Survey`."""
     every = tuple(range(len(shape)))
     if workload.survey is None:
-        return WorkloadSize(workload.num_queries, 1, workload.n, every, workload.n, ())
+        return WorkloadSize(workload.num_queries, 1, workload.n, every, workload.n)
     sets = {group.attributes for group in workload.survey.groups}
     sizes = {members: math.prod(shape[i] for i in members) for members in sets}
     largest = min(sizes, key=lambda members: (-sizes[members], members))
-    named = {i for members in sets for i in members}
-    unasked = tuple(i for i in every if i not in named)
-    return WorkloadSize(workload.num_queries, len(sets), sum(sizes.values()), largest, sizes[largest], unasked)
+    return WorkloadSize(workload.num_queries, len(sets), sum(sizes.values()), largest, sizes[largest])
+
+
+def unused_attributes(workload: Workload, shape: Sequence[int]) -> tuple[int, ...]:
+    """Places of the attributes of two types or more that no query of ``workload`` is about, on types in a table of ``shape``."""
+    unused = {i for i, size in enumerate(shape) if size > 1}
+    for group in groups(workload, shape) if workload.survey is None else workload.survey.groups:
+        unused -= set(group.attributes)
+        if not unused:
+            break
+    return tuple(sorted(unused))
 
 
 def joint_domain_fits(axes: Sequence[Axis]) -> bool:

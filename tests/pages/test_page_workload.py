@@ -5,7 +5,7 @@ import pytest
 
 from ldp_core import workloads
 from ldp_core.data.tables import CategoricalRecipe
-from ldp_core.designs import DeclaredData, MechanismRecipe, WorkloadRecipe
+from ldp_core.designs import DeclaredData, MechanismRecipe, UploadedData, WorkloadRecipe
 from pages.ui.workload.kinds import KINDS
 
 HEALTH = "health_survey.csv"
@@ -318,3 +318,23 @@ def test_many_types_do_not_stop_the_page(app):
     assert f"Queries (p) {13 * 12 // 2 * 4 + 1 + 2**13:,}" in app.words
     assert "is worked out for up to 2,048 types" in app.words
     assert not app.errors
+
+
+@pytest.mark.parametrize("rows", ["sample", "declared", "absent"])
+@pytest.mark.parametrize("page", ["workload", "design"])
+def test_columns_that_no_question_uses_are_dropped_by_one_button(health, rows, page, another):
+    health.change_kind("histogram").enter("selectbox", "group-0-attribute", "asthma")
+    if rows != "sample":
+        c = health.configuration
+        declared = [r.model_copy(update={"categories": ("no", "yes"), "origin": "declared"}) for r in c.data.recipes]
+        data = DeclaredData(recipes=declared) if rows == "declared" else UploadedData(recipes=c.data.recipes)
+        health = another().load(c.with_(data=data).to_json())
+    before = health.go(page).configuration
+    assert "No question uses smokes, high_blood_pressure and 3 more" in health.words
+    assert "2 types instead of 64" in health.words
+    health.press("drop-unused")
+    assert health.configuration.domain.shape == (2,)
+    assert health.configuration.workload == before.workload
+    assert health.workload.num_queries == 2
+    assert not health.errors and not health.has("button", "drop-unused")
+    assert health.press("undo").configuration == before

@@ -150,6 +150,20 @@ def by_hand(parts, axes):
     return np.array([[part.weight * f(r) for r in records] for part in parts for f in rows_of(part, axes)])
 
 
+@settings(max_examples=60)
+@given(st.data())
+def test_attributes_that_no_query_is_about_are_those_along_which_none_changes(data):
+    axes = data.draw(some_axes())
+    part = data.draw(some_part(axes))
+    shape = tuple(axis.size for axis in axes)
+    workload = over_attributes([part], axes)
+    W = workload.matrix.reshape(-1, *shape)
+    same = [i for i, size in enumerate(shape) if size > 1 and (np.diff(W, axis=i + 1) == 0).all()]
+    unused = workloads.unused_attributes(workload, shape)
+    # Queries about everybody alone count as questions about one attribute, so that one is left.
+    assert list(unused) == (same[1:] if (np.ptp(W, axis=tuple(range(1, W.ndim))) == 0).all() else same)
+
+
 @settings(max_examples=120)
 @given(st.data())
 def test_every_recipe_asks_what_it_says(data):

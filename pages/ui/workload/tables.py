@@ -39,11 +39,6 @@ def _metrics(later: Later, state: Session, design: Setting) -> None:
     names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
     row.metric("Largest table (cells)", f"{asked.largest_cells:,}", help=f"The table of {names}.")
     figures.users_metric(row, later, state, design)
-    st.caption(f"The tables have {wording.count(asked.cells)} cells in all; the largest is {names}.")
-    if asked.unasked:
-        left = ", ".join(design.domain.attributes[i].name for i in asked.unasked[:5])
-        more = f" and {len(asked.unasked) - 5:,} more" if len(asked.unasked) > 5 else ""
-        st.caption(f"Nothing is asked about {plain(left)}{more}.")
 
 
 def _asked(state: Session, design: Setting, survey: Survey, parts: Sequence[WorkloadPart]) -> None:
