@@ -209,12 +209,13 @@ def people(source: str) -> None:
             else "Pick a sample above to see everything work, or bring your own table."
         )
         if state.lacking:
-            st.info(plain(state.lacking))
+            if not state.notices:  # which have said so
+                st.info(plain(state.lacking))
             loaded.held(state)
         else:
             st.info(f"Nothing is chosen yet. {way}")
     else:
-        if state.lacking:
+        if state.lacking and not state.notices:
             st.info(plain(state.lacking))
         picture.facts(state, design)
         picture.along_one(state, design)

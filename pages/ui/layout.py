@@ -256,7 +256,8 @@ def need_domain(state: Session, sentence: str) -> Design:
     """The current design with its domain; otherwise the page says that it needs one, and shows what else the design holds."""
     found = state.design()
     if found is None and state.lacking:
-        st.info(plain(state.lacking))
+        if not state.notices:  # which have said so
+            st.info(plain(state.lacking))
         st.page_link("pages/data.py", label="Choose or declare data", icon=":material/arrow_forward:")
         loaded.held(state)
         end()

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from ldp_core import library, verdicts
+from ldp_core import library, wording
 from pages.ui import listing
 from pages.ui.session.state import Session
 
-SEEN = {"typical": "half a typical answer", "smallest": "the smallest share that matters"}
+TARGETS = {"typical": "a quarter of a typical answer", "smallest": "half of the smallest share that matters"}
 
 
 def held(state: Session) -> None:
@@ -19,8 +19,8 @@ def held(state: Session) -> None:
         ("Reports per person", f"{c.reports_per_user:,}"),
         ("Mechanism", library.spec(c.mechanism.name).title),
         (
-            "Difference to be seen",
-            SEEN.get(c.difference or "") or verdicts.in_words(verdicts.difference_for(c.target_alpha)),
+            "Target error",
+            TARGETS.get(c.difference or "") or wording.error(c.target_alpha**0.5),
         ),
     ]
     listing.show_table(pd.DataFrame(choices, columns=["Choice", "In this design"]), "What else the design holds.")

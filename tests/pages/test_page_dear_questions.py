@@ -63,7 +63,7 @@ def never_built(monkeypatch):
 
 def test_a_link_of_a_kilobyte_builds_nothing_on_any_page(opened, never_built):
     at = opened(link(20, conditions(20, 300)))
-    assert any("to work out" in warning.value for warning in at.warning)
+    assert any("to work out" in info.value for info in at.info)
     for page in PAGES:
         at.switch_page(f"pages/{page}.py").run()
         assert not at.exception

@@ -374,7 +374,7 @@ def test_a_link_carries_everything_but_the_data(ages):
     assert not at.exception
     assert at.session_state["session"].configuration == ages.configuration
     assert "design" not in at.query_params
-    assert any("The design was loaded" in element.value for element in at.success)
+    assert any("The linked design is open" in element.value for element in at.success)
 
 
 @pytest.mark.parametrize(

@@ -38,15 +38,17 @@ def address(state: Session, here: str, everything: bool = False) -> str:
 
 
 def open_link(state: Session, text: str, without: str = "") -> bool:
-    """The design of a link becomes that of the session, and what is ``without`` it is said; a link that cannot be used leaves a
-    sentence. Returns whether there is a design to look at."""
+    """The design of a link becomes that of the session, with one sentence that says what is ``without`` it; a link that cannot be used
+    leaves a sentence. Returns whether there is a design to look at."""
     try:
         load(state, designs.from_link(text).to_json())
     except ValueError as error:
         state.notices = [("error", f"The link could not be opened. {error}")]
         return False
-    if said := designs.left_out_in_words(without.split(".")):
-        state.notices.append(("warning", said))
+    # Questions and fits that are missing have their own buttons on the page.
+    state.view.pop("offer_optimise", None)
+    lacks = designs.left_out_in_words(without.split(".")) or state.lacking
+    state.notices = [("info" if lacks else "success", f"The linked design is open. {lacks}".strip())]
     return True
 
 
