@@ -215,7 +215,7 @@ def people(source: str) -> None:
         else:
             st.info(f"Nothing is chosen yet. {way}")
     else:
-        if state.lacking and not state.notices:
+        if state.lacking:
             st.info(plain(state.lacking))
         picture.facts(state, design)
         picture.along_one(state, design)
