@@ -236,6 +236,12 @@ MOST_SHOWN_REPORTS = 200
 MOST_SHOWN_BYTES = 200_000
 # Singular values in a chart.
 MOST_DRAWN_VALUES = 20_000
+# Types of a picture of reports.
+MOST_DRAWN_TYPES = 2**16
+# Probabilities that are written out for a picture of reports.
+MOST_TABLE_ENTRIES = 2**22
+# Reports drawn at random where all of them are too many.
+SAMPLED_REPORTS = 64
 # Bars of an attribute's values.
 MOST_BARS = 1000
 # Bars of sets of attributes.

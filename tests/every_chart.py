@@ -53,6 +53,8 @@ def _inputs():
     prefix, mixed = workloads.prefix(N), workloads.all_range(N)
     groups = [("age up to each value, of everybody", 100), ("all ranges", 150), ("other", 50)]
     strategy = mechanisms.create("hierarchical", n=N, epsilon=1.0).strategy
+    bits = mechanisms.create("oue", n=N, epsilon=1.0).report_table()
+    noisy = mechanisms.create("ball_sampling", workload=prefix, epsilon=1.0).report_table()
     survey = workloads.survey((16, 9, 7, 2, 5), 2)
     sent = mechanisms.create("optimized", workload=survey, epsilon=1.0, max_rounds=1, time_limit=None)
     own = [GroupTable((1,), mechanisms.ExplicitMechanism("optimized", np.ones((2, 9)) / 2, 1.0))]
@@ -82,6 +84,8 @@ def _inputs():
         "scrambled": lambda look: charts.scrambled(sent, frames.names_of(survey), look),
         "patterns": lambda look: charts.patterns(strategy, AGES, look, charts.colour("hierarchical")),
         "patterns, compact": lambda look: charts.patterns(strategy, AGES, look, None, None, True),
+        "bits": lambda look: charts.report_table(bits, AGES, look, charts.colour("oue"), None, True),
+        "numbers": lambda look: charts.report_table(noisy, AGES, look),
     }
 
 

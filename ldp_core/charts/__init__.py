@@ -29,6 +29,7 @@ from ldp_core.charts.privacy_accuracy import beliefs as beliefs
 from ldp_core.charts.queries import query_shares as query_shares
 from ldp_core.charts.queries import singular_values as singular_values
 from ldp_core.charts.queries import workload_matrix as workload_matrix
+from ldp_core.charts.report_tables import report_table as report_table
 from ldp_core.charts.simulation import answers as answers
 from ldp_core.charts.simulation import errors as errors
 from ldp_core.charts.simulation import pair_names as pair_names

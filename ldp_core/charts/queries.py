@@ -52,7 +52,7 @@ def workload_matrix(
     fig = figure(look, "type of person", title, height=420 + (0 if plain else COLOUR_BAR))
     small = z.size <= 4096
     names = [workload.query_name(int(query), labels) for query in shown]
-    types = _type_names(workload.n, labels)
+    types = type_names(workload.n, labels)
     fig.add_heatmap(
         x=cell_names(types),
         y=cell_names(names),
@@ -62,7 +62,7 @@ def workload_matrix(
         hovertemplate=(
             f"%{{y}}<br>%{{x}}: {'weight' if workload.n <= PIXELS else 'average weight'} %{{z:.4~g}}<extra></extra>"
         ),
-        colorscale=_scale(low, look),
+        colorscale=signed_scale(low, look),
         zmin=-max(high, -low) if low < 0 else 0,
         zmax=max(high, -low),
         showscale=not plain,
@@ -90,7 +90,7 @@ def _entries(workload: Workload, shown: np.ndarray) -> tuple[np.ndarray, float, 
     return np.concatenate(pieces), low, high, plain
 
 
-def _type_names(n: int, labels: Sequence[str] | None) -> list[str]:
+def type_names(n: int, labels: Sequence[str] | None) -> list[str]:
     """Names of the types, or of the cells that `binned` averages them to."""
     edges = np.linspace(0, n, min(n, PIXELS) + 1).astype(int)
     pairs = zip(edges[:-1].tolist(), (edges[1:] - 1).tolist(), strict=True)
@@ -99,7 +99,7 @@ def _type_names(n: int, labels: Sequence[str] | None) -> list[str]:
     return [labels[a] if a == b else f"{labels[a]} to {labels[b]}" for a, b in pairs]
 
 
-def _scale(low: float, look: Theme) -> list[tuple[float, str]]:
+def signed_scale(low: float, look: Theme) -> list[tuple[float, str]]:
     """Colours from nothing, which is grey, with a step to the smallest weights so that these are seen."""
     up = [(0.0, EMPTY), (1e-6, _pale(look.accent)), (1.0, look.accent)]
     if low >= 0:

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.anova import Set
 from ldp_core.mechanisms.files import MechanismFile
+from ldp_core.mechanisms.report_table import ReportTable
 from ldp_core.people import Counted, Counts, Records, checked_counts, dense
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, unchecked
@@ -206,6 +207,13 @@ class Mechanism(Protocol):
         """(m, n) Q where reports keep how often each of m outputs was sent (see `tally`), so that they have a likelihood."""
 
     @property
+    def bit_chances(self) -> LinearOperator | None:
+        """(k, n) the probability that each bit of a report is 1, for each type, where reports are k bits."""
+
+    def report_table(self) -> ReportTable:
+        """What its picture shows. ValueError, one sentence, where it has no table or one for too many types."""
+
+    @property
     def consistent(self) -> Mechanism:
         """The same collection with answers that add up: itself, except for raw trees."""
 
@@ -301,6 +309,9 @@ class FromCovariance(ABC):
     lost: float | None = None
     """By what share its average variance grew when a strategy became an exact table; None where that is not known."""
 
+    bits_mean = ""
+    """What the bits of a report say, in one sentence, where reports are bits."""
+
     def __init__(self, n: int, epsilon: float, parameters: Mapping[str, Any], explanation: str = ""):
         if n < 2:
             raise ValueError(f"A mechanism needs at least 2 types; got n = {n}.")
@@ -378,6 +389,20 @@ class FromCovariance(ABC):
     def channel(self) -> np.ndarray | LinearOperator | None:
         """None: reports do not keep the outputs that were sent."""
         return None
+
+    @property
+    def bit_chances(self) -> LinearOperator | None:
+        """None: reports are not bits."""
+        return None
+
+    def report_table(self) -> ReportTable:
+        """What its picture shows: the probability of each bit or, where reports are not bits, of each report. ValueError,
+        one sentence, where it has neither or is for too many types."""
+        if self.bit_chances is not None:
+            return ReportTable.of("bits", self.bit_chances, self.bits_mean)
+        if self.channel is not None:
+            return ReportTable.of("reports", self.channel)
+        raise ValueError("No table of a few rows shows what this mechanism sends for each type.")
 
     @property
     def consistent(self: Mechanism) -> Mechanism:

@@ -27,6 +27,7 @@ class LocalHashing(UnaryMechanism):
     """
 
     name = "olh"
+    bits_mean = "The bit of a type is 1 if its hash is the bucket that was reported."
 
     def __init__(self, n: int, epsilon: float, reconstruction: str = "known_total"):
         E = exp_epsilon(check_epsilon(epsilon))

@@ -9,8 +9,10 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from ldp_core.limits import MOST_DRAWN_TYPES, MOST_TABLE_ENTRIES, SAMPLED_REPORTS
 from ldp_core.mechanisms.base import Reports, check_counts, check_rows, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
+from ldp_core.mechanisms.report_table import ReportTable, too_many_types
 from ldp_core.people import Counts
 from ldp_core.privacy import check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import significant
@@ -44,6 +46,11 @@ class SubsetSelection(ExchangeableMechanism):
         return direct_channel(self.n, self.p, self.q) if self.size == 1 else None
 
     @property
+    def bit_chances(self) -> LinearOperator:
+        """(n, n) the probability that each type is in the set."""
+        return direct_channel(self.n, self.p, self.q)
+
+    @property
     def bits_per_report(self) -> float:
         """Whole bits that number all C(n, k) subsets."""
         log_subsets = math.lgamma(self.n + 1) - math.lgamma(self.size + 1) - math.lgamma(self.n - self.size + 1)
@@ -61,7 +68,7 @@ class SubsetSelection(ExchangeableMechanism):
         return Q
 
     def rows_at_random(self, many: int, seed: int = 0) -> np.ndarray:
-        """(many, n) some rows of the strategy, for pictures where all of them are too many to write out."""
+        """(many, n) some rows of the strategy, drawn at random."""
         keys = np.random.default_rng(seed).random((many, self.n))
         members = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
         sets_with_own = math.comb(self.n - 1, self.size - 1)
@@ -69,6 +76,14 @@ class SubsetSelection(ExchangeableMechanism):
         Q = np.full((many, self.n), outside)
         np.put_along_axis(Q, members, inside, axis=1)
         return Q
+
+    def report_table(self) -> ReportTable:
+        """All sets or, where these are too many, some of them. ValueError for more types than are drawn."""
+        if self.n > MOST_DRAWN_TYPES:
+            raise ValueError(too_many_types(self.n))
+        if self.bits_per_report + math.log2(self.n) <= math.log2(MOST_TABLE_ENTRIES):
+            return ReportTable("reports", self.written_out())
+        return ReportTable("reports", self.rows_at_random(SAMPLED_REPORTS), sampled=True)
 
     def _two_probabilities(self) -> tuple[Fraction, Fraction]:
         # Times C(n - 1, k - 1): there are (n - k)/k times as many sets without the type.

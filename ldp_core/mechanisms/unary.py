@@ -27,6 +27,7 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.mechanisms.base import (
@@ -38,7 +39,7 @@ from ldp_core.mechanisms.base import (
     check_rows,
     check_values,
 )
-from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
+from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel
 from ldp_core.people import Counts
 from ldp_core.privacy import STEP, check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import meant, significant
@@ -52,6 +53,8 @@ PATTERN_TYPES = 10
 class UnaryMechanism(ExchangeableMechanism):
     """Common part of unary encodings and local hashing, given p and q."""
 
+    bits_mean = "There is one bit for each type, in the same order."
+
     def __init__(self, n: int, epsilon: float, p: float, q: float, reconstruction: str):
         super().__init__(n, epsilon, {"reconstruction": reconstruction})
         if reconstruction not in RECONSTRUCTIONS:
@@ -63,6 +66,11 @@ class UnaryMechanism(ExchangeableMechanism):
         self.p, self.q = p, q
         self.both_own, self.both_other = p * q, q * q
         self.reconstruction = reconstruction
+
+    @property
+    def bit_chances(self) -> LinearOperator:
+        """(n, n) the probability that each bit is 1."""
+        return direct_channel(self.n, self.p, self.q)
 
     # --- reconstruction -----------------------------------------------------------------------------------------
 

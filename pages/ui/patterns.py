@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -15,81 +14,87 @@ import streamlit as st
 from ldp_core import charts, frames, library, limits, wording
 from ldp_core.data.domain import Domain
 from ldp_core.designs import Setting
-from ldp_core.mechanisms import ExplicitMechanism, Mechanism, ScrambledPatterns, SplitSurvey
-from ldp_core.mechanisms.subset_selection import SubsetSelection
+from ldp_core.mechanisms import Mechanism, ScrambledPatterns, SplitSurvey
+from ldp_core.mechanisms.report_table import ReportTable
 from ldp_core.workloads import Survey
 from pages.ui import layout
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 
 PICTURE_BYTES = 2**21
-DRAWN_BITS = 22
-"""A strategy of more than 2^22 probabilities is drawn only where it is available anyway."""
-# Subset selection has too many reports to draw: a sample of this many is drawn, over at most this
-# many types.
-SAMPLED_REPORTS = 64
-SAMPLED_TYPES = 1024
 DRAWN_STRATEGIES = 6
 """Most strategies of their own that are drawn."""
 
 
-class Drawable(Mechanism, Protocol):
-    """A mechanism whose strategy (m, n) can be drawn."""
-
-    @property
-    def strategy(self) -> np.ndarray: ...
-
-
-def drawable(mechanism: Mechanism) -> TypeGuard[Drawable]:
-    """True if a mechanism has a strategy that can be written out in no time. Subset selection on 25 types already has half a
-    million reports: writing them out takes seconds and shows nothing."""
-    small = mechanism.bits_per_report + math.log2(mechanism.n) <= DRAWN_BITS
-    return (small or isinstance(mechanism, ExplicitMechanism)) and mechanism.strategy is not None
+def table_of(setting: Setting, mechanism: Mechanism) -> ReportTable:
+    """The table that the picture of a mechanism shows. ValueError, one sentence, where it has none."""
+    key = ("report table", mechanism.digest)
+    return setting.results.cached(key, mechanism.report_table, lambda table: table.entries.nbytes)
 
 
-def picture(setting: Setting, mechanism: Drawable, look: charts.Theme, compact: bool = False) -> go.Figure:
-    """The picture of a mechanism's strategy. Finding the order of its rows takes a tenth of a second."""
+def picture(setting: Setting, mechanism: Mechanism, look: charts.Theme, compact: bool = False) -> go.Figure:
+    """The picture of that table. Finding the order of its rows takes a tenth of a second."""
+    key, prior = _about(setting, mechanism)
+    colour, table = charts.colour(mechanism.name), table_of(setting, mechanism)
+    draw = lambda: charts.report_table(table, setting.labels, look, colour, prior, compact)  # noqa: E731
+    return setting.results.cached(("patterns", *key, look, compact), draw, lambda figure: PICTURE_BYTES)
+
+
+def reports(setting: Setting, mechanism: Mechanism) -> pd.DataFrame:
+    """The types that share each report of a table of possible reports: see `frames.reports`."""
+    key, prior = _about(setting, mechanism)
+    draw = lambda: frames.reports(table_of(setting, mechanism).entries, setting.labels, prior)  # noqa: E731
+    return setting.results.cached(("reports", *key), draw)
+
+
+def _about(setting: Setting, mechanism: Mechanism) -> tuple[tuple[object, ...], np.ndarray | None]:
+    """What pictures of a mechanism depend on besides the look, and the weights of types in them."""
     prior = setting.cases[setting.aim(mechanism.name)].prior
-    key = ("patterns", mechanism.digest, setting.naming, None if prior is None else prior.tobytes(), look, compact)
-    colour = charts.colour(mechanism.name)
-    draw = lambda: charts.patterns(mechanism.strategy, setting.labels, look, colour, prior, compact)  # noqa: E731
-    return setting.results.cached(key, draw, lambda figure: PICTURE_BYTES)
+    return (mechanism.digest, setting.naming, None if prior is None else prior.tobytes()), prior
 
 
-def reports(setting: Setting, mechanism: Drawable) -> pd.DataFrame:
-    """The types that share each report of a mechanism's strategy: see `frames.reports`."""
-    prior = setting.cases[setting.aim(mechanism.name)].prior
-    key = ("reports", mechanism.digest, setting.naming, None if prior is None else prior.tobytes())
-    return setting.results.cached(key, lambda: frames.reports(mechanism.strategy, setting.labels, prior))
+def meaning(table: ReportTable, mechanism: Mechanism) -> str:
+    """What the picture of a table shows, in words."""
+    rows, bits = len(table.entries), wording.count(math.ceil(mechanism.bits_per_report))
+    low, high = (wording.significant(float(end)) for end in (table.entries.min(), table.entries.max()))
+    if table.kind == "bits":
+        words = (
+            f"Each row is a bit of the report: its probability of being 1 is {low} to {high}, depending on the type."
+        )
+    elif table.kind == "numbers":
+        words = f"Each row is one of the {rows:,} numbers of a report: its mean for each type. {table.note}"
+    else:
+        words = f"Each of the {rows:,} reports is a band, taller the more common it is."
+    if table.kind == "bits" and table.sampled:
+        words += f" {rows:,} of all rows are drawn, evenly spread."
+    elif table.sampled:
+        words += f" They are drawn at random: all reports, of {bits} bits each, are too many to draw."
+    return plain(f"{words} {table.note}".strip() if table.kind == "bits" else words)
 
 
 def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
     """The patterns of each mechanism, or why it has none that can be drawn."""
-    sides, drawn, missing = st.columns(2), 0, list[str]()
+    sides, drawn, missing = st.columns(2), 0, dict[str, str]()
     for name, mechanism in ready.items():
         with sides[drawn % 2]:
-            if not _draw(state, name, mechanism):
-                missing.append(name)
+            try:
+                _draw(state, name, mechanism)
+            except ValueError as error:
+                missing[name] = f"{error} {explained(state, mechanism)}"
                 continue
         drawn += 1
         if drawn % 2 == 0:  # a row of its own for each pair: where there is room for one column, they keep their order
             sides = st.columns(2)
     for name in missing:
-        title = library.spec(name).title
-        if (mechanism := ready[name]).survey is not None:
-            st.caption(f"**{title}** has too many possible reports to draw. {plain(explained(state, mechanism))}")
-        elif library.spec(name).continuous:
-            st.caption(f"{title} has no patterns: it sends numbers, not one of a list of reports.")
-        else:
-            st.caption(f"{title} has too many possible reports to draw its patterns.")
+        st.caption(plain(f"{library.spec(name).title}: {missing[name]}"))
     if drawn and state.setting.workload.survey is not None:
         return
     st.markdown(
-        "Each band is a report, taller the more common it is; the types in colour send it more often than the others. What a "
-        "mechanism was made for shows in its groups: single values, halves of the domain, neighbours, or the two sides of a "
-        "yes-or-no question."
+        "Of possible reports, each is a band, taller the more common it is; the types in colour send it more often than "
+        "the others. What a mechanism was made for shows in its groups: single values, halves of the domain, neighbours, or "
+        "the two sides of a yes-or-no question."
         if drawn
-        else "None of the chosen mechanisms sends one of a short list of reports."
+        else "None of the chosen mechanisms has a table of what it sends for each type."
     )
 
 
@@ -201,38 +206,21 @@ def _most(sets: int) -> str:
     )
 
 
-def _draw(state: Session, name: str, mechanism: Mechanism) -> bool:
-    """True if there is something to draw, which is then drawn."""
-    labels, bits = state.setting.labels, wording.count(math.ceil(mechanism.bits_per_report))
-    if drawable(mechanism):
-        st.markdown(f"**{library.spec(name).title}**")
-        layout.chart(
-            partial(picture, state.setting, mechanism, compact=True),
-            f"{len(mechanism.strategy):,} reports, {bits} bits each.",
-            f"patterns-{name}",
-            partial(reports, state.setting, mechanism),
-        )
-        return True
-    survey = state.setting.workload.survey
+def _draw(state: Session, name: str, mechanism: Mechanism) -> None:
+    """A small picture of what a mechanism sends. ValueError, one sentence, where it has none."""
+    setting, survey = state.setting, state.setting.workload.survey
     if mechanism.component_information is not None and survey is not None:
         st.markdown(f"**{library.spec(name).title}**")
         draw_fourier_weights(state, mechanism, survey, f"fourier-weights-{name}")
         st.caption(plain(explained(state, mechanism)))
-        return True
-    if not isinstance(mechanism, SubsetSelection) or mechanism.n > SAMPLED_TYPES:
-        return False
-    key = ("sampled reports", mechanism.digest)
-    some = state.results.cached(key, lambda: mechanism.rows_at_random(SAMPLED_REPORTS), lambda rows: rows.nbytes)
-
-    def sampled(look: charts.Theme) -> go.Figure:
-        draw = partial(charts.patterns, some, labels, look, charts.colour(name), compact=True)
-        return state.results.cached((*key, state.setting.naming, look), draw, lambda _: PICTURE_BYTES)
-
+        return
+    table = table_of(setting, mechanism)
     st.markdown(f"**{library.spec(name).title}**")
     layout.chart(
-        sampled,
-        f"{SAMPLED_REPORTS} reports drawn at random: all of them, {bits} bits each, are too many to draw.",
+        partial(picture, setting, mechanism, compact=True),
+        meaning(table, mechanism),
         f"patterns-{name}",
-        partial(frames.reports, some, labels),
+        partial(reports, setting, mechanism)
+        if table.kind == "reports"
+        else partial(pd.DataFrame, table.entries, columns=list(setting.labels)),
     )
-    return True

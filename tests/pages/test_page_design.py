@@ -263,13 +263,24 @@ def test_extremes_say_nothing_false(app, kind, bins, epsilon):
         app.go(page)
 
 
-def test_many_reports_are_not_drawn_but_said(ages):
-    ages.go("design").enter("selectbox", "mechanism", "subset_selection")
-    assert "too many possible reports to draw" in ages.words
-    ages.enter("selectbox", "mechanism", "randomized_response")
-    (heat,) = [trace for chart in ages.charts for trace in chart["data"] if trace["type"] == "heatmap"]
-    assert "too many possible reports" not in ages.words
-    assert heat
+PATTERNS = {
+    "subset_selection": "Each of the 64 reports is a band, taller the more common it is. They are drawn at random",
+    "haar": "Each of the 62 reports is a band",
+    "oue": "Each row is a bit of the report: its probability of being 1 is 0.269 to 0.5, depending on the type.",
+    "ball_sampling": "What is sent is a random vector whose mean is in proportion to that of the type.",
+}
+
+
+def test_design_and_compare_draw_the_same_patterns(ages):
+    ages.session.change(compared=tuple(PATTERNS))
+    for name, words in PATTERNS.items():
+        ages.go("design").enter("selectbox", "mechanism", name)
+        assert words in ages.words
+        (heat,) = [trace for chart in ages.charts for trace in chart["data"] if trace["type"] == "heatmap"]
+        assert heat["z"]
+    ages.go("compare").open("compare-tabs", "Patterns")
+    assert all(words in ages.words for words in PATTERNS.values())
+    assert sum(trace["type"] == "heatmap" for chart in ages.charts for trace in chart["data"]) == len(PATTERNS)
 
 
 @pytest.mark.usefixtures("without_triples")

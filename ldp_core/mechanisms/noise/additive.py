@@ -10,6 +10,7 @@ Sources: Edmonds, Nikolov and Ullman 2020 (matrix mechanism in the local model);
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +33,9 @@ from ldp_core.mechanisms.base import (
 )
 from ldp_core.mechanisms.noise.gaussian_privacy import check_delta, exact_delta
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter
+from ldp_core.mechanisms.report_table import ReportTable
 from ldp_core.people import Counts
+from ldp_core.wording import significant
 from ldp_core.workloads import Workload
 
 # Diameters computed in two ways differ by a few units in the last place; noise is made that much larger.
@@ -47,6 +50,8 @@ class Noise(Protocol):
 
     @property
     def variance(self) -> float: ...
+    @property
+    def in_words(self) -> str: ...
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
         """Simulation only."""
 
@@ -66,6 +71,10 @@ class LaplaceNoise:
     @property
     def variance(self) -> float:
         return 2 * self.scale**2
+
+    @property
+    def in_words(self) -> str:
+        return f"Laplace noise of scale {significant(self.scale)}"
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
         """Noise in floating point. Simulation only."""
@@ -114,6 +123,10 @@ class GaussianNoise:
     @property
     def variance(self) -> float:
         return self.scale**2
+
+    @property
+    def in_words(self) -> str:
+        return f"Gaussian noise of standard deviation {significant(self.scale)}"
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
         """Noise in floating point. Simulation only."""
@@ -180,6 +193,15 @@ class VectorMechanism(FromCovariance):
         super().__init__(types, epsilon, parameters, f"{explanation} {FLOATING_POINT}")
 
     @property
+    @abstractmethod
+    def hidden_by(self) -> str:
+        """How a report hides the vector of its type, in one sentence."""
+
+    def report_table(self) -> ReportTable:
+        """The vectors that reports have as their means, up to a factor."""
+        return ReportTable("numbers", self.vectors, note=self.hidden_by)
+
+    @property
     def bytes_held(self) -> int:
         """The vectors and their inverse."""
         return 2 * self.vectors.nbytes
@@ -228,6 +250,10 @@ class AdditiveMechanism(VectorMechanism):
     ):
         super().__init__(name, vectors, epsilon, check_delta(delta) if delta else 0.0, parameters or {}, explanation)
         self.noise = noise
+
+    @property
+    def hidden_by(self) -> str:
+        return f"{self.noise.in_words} is added to each number."
 
     def _identity(self) -> dict[str, Any]:
         return {**self.parameters, "delta": self.delta}

@@ -15,6 +15,10 @@ class SphericalMechanism(VectorMechanism):
     """A report of a user with the vector a has the mean ``attenuation * a`` and the covariance ``across I + along a a'``."""
 
     @property
+    def hidden_by(self) -> str:
+        return "What is sent is a random vector whose mean is in proportion to that of the type."
+
+    @property
     @abstractmethod
     def variances(self) -> tuple[float, float]:
         """``across`` and ``along``, which can be negative."""

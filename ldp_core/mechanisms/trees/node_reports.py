@@ -119,6 +119,7 @@ class HierarchicalTree(FromCovariance):
     """HH_B with the node estimates of every level available: common part of the consistent and raw reconstructions."""
 
     name = "hierarchical"
+    bits_mean = "There is one bit for each group of types, the smallest groups first; a report has those of one level."
     reconstruction: str
     reconstructed: str
 
@@ -191,6 +192,12 @@ class HierarchicalTree(FromCovariance):
         """(outputs of all levels, n) the strategy, None for oracles whose reports do not keep their outputs."""
         levels = [Q for oracle in self.oracles if (Q := oracle.channel) is not None]
         return self.tree.channel(levels) if len(levels) == self.levels else None
+
+    @property
+    def bit_chances(self) -> LinearOperator | None:
+        """(nodes, n) the probability that the bit of each node is 1 in a report about its level."""
+        levels = [B for oracle in self.oracles if (B := oracle.bit_chances) is not None]
+        return self.levels * self.tree.channel(levels) if len(levels) == self.levels else None
 
     def tally(self, reports: Reports) -> np.ndarray:
         """(outputs of all levels,) how often each output was sent."""

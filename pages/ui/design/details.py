@@ -187,29 +187,32 @@ def patterns_of(state: Session, mechanism: Mechanism) -> None:
     st.markdown(f"{plain(patterns.explained(state, mechanism))} A report is {bits} bit{'' if bits == '1' else 's'}.")
     if mechanism.split or mechanism.scrambled or mechanism.component_information:
         patterns.of_survey(state, mechanism)
-    elif not patterns.drawable(mechanism):
-        continuous = library.spec(state.configuration.mechanism.name).continuous
-        st.info(
-            "This mechanism has too many possible reports to draw its strategy, or sends numbers rather than one of a list of "
-            f"reports. Its variances {'' if continuous else 'and audit '}are exact all the same."
+        return
+    try:
+        table = patterns.table_of(setting, mechanism)
+    except ValueError as error:
+        st.info(plain(str(error)))
+        return
+    with st.spinner("Drawing the reports"):
+        patterns.picture(setting, mechanism, layout.look())
+    words = patterns.meaning(table, mechanism)
+    if table.kind == "reports":
+        words += (
+            f" The types in colour send it up to e^{wording.significant(audit.epsilon, 4)} = "
+            f"{designs.factor_in_words(audit.epsilon)} times as often as the others. The largest ratio lies between "
+            f"{plain(setting.labels[audit.worst_pair[0]])} and {plain(setting.labels[audit.worst_pair[1]])}."
         )
-    else:
-        m = len(mechanism.strategy)
-        with st.spinner("Drawing the strategy"):
-            patterns.picture(setting, mechanism, layout.look())
-        layout.chart(
-            partial(patterns.picture, setting, mechanism),
-            f"Each of the {m:,} reports is a band, taller the more common it is; the types in colour send it up to "
-            f"e^{wording.significant(audit.epsilon, 4)} = {designs.factor_in_words(audit.epsilon)} times as often as the "
-            f"others. The largest ratio lies between "
-            f"{plain(setting.labels[audit.worst_pair[0]])} and {plain(setting.labels[audit.worst_pair[1]])}.",
-            "patterns",
-            lambda: pd.DataFrame(mechanism.strategy, columns=list(setting.labels)),
-        )
-        _reports(state, mechanism, m)
+    layout.chart(
+        partial(patterns.picture, setting, mechanism),
+        words,
+        "patterns",
+        lambda: pd.DataFrame(table.entries, columns=list(setting.labels)),
+    )
+    if table.kind == "reports":
+        _reports(state, mechanism, len(table.entries))
 
 
-def _reports(state: Session, mechanism: patterns.Drawable, m: int) -> None:
+def _reports(state: Session, mechanism: Mechanism, m: int) -> None:
     fold = lazy.fold(f"The groups that share a report ({m:,})", "groups")
     if fold is None:
         return

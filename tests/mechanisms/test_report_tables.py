@@ -1,0 +1,165 @@
+"""What pictures of mechanisms show, against closed forms and the reports that people really send."""
+
+import math
+
+import numpy as np
+import pytest
+
+import ldp_core as ldp
+from ldp_core import charts
+from ldp_core.mechanisms.report_table import ReportTable
+
+USERS = 20_000
+
+
+def made(name, n=8, epsilon=1.0, **options):
+    spec = ldp.library.spec(name)
+    if spec.needs_workload:
+        options |= {"workload": ldp.workloads.prefix(n)}
+        options |= {"max_rounds": 5} if spec.fitted else {}
+    else:
+        options["n"] = n
+    return ldp.mechanisms.create(name, epsilon=epsilon, **({"delta": 1e-6} if spec.delta else {}), **options)
+
+
+def sent(mechanism, own):
+    """The reports of `USERS` people of one type."""
+    return mechanism.privatize(np.full(USERS, own), np.random.default_rng(own))
+
+
+def agree(found, expected, spread):
+    """Means over `USERS` reports lie within five standard errors of what is expected."""
+    assert np.all(np.abs(found - expected) <= 5 * spread / math.sqrt(USERS) + 1e-12)
+
+
+def chances_agree(found, expected):
+    agree(found, expected, np.sqrt(expected * (1 - expected)))
+
+
+SURVEYS = {"sampled_sets", "covering_sets", "split_budget"}
+"""These have pictures of their designs and columns."""
+CASES = [(name, n) for name in ldp.mechanisms.names() if name not in SURVEYS for n in (8, 25, 64)]
+
+
+@pytest.mark.parametrize(("name", "n"), [case for case in CASES if case != ("fourier", 25)])
+def test_every_mechanism_on_one_table_has_a_picture(name, n):
+    table = made(name, n).report_table()
+    assert table.entries.shape[1] == n
+    assert np.all(np.isfinite(table.entries))
+    figure = charts.report_table(table, [str(u) for u in range(n)])
+    assert np.asarray(figure.data[0].z).size <= 512**2
+    assert figure.layout.xaxis.title.text
+    assert figure.layout.yaxis.title.text
+
+
+TREE = {"branching": 2, "reconstruction": "consistent"}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("haar", {}), ("hierarchical", TREE | {"oracle": "hadamard"}), ("hierarchical", TREE | {"oracle": "hrr"}),
+     ("randomized_response", {}), ("hrr", {"reconstruction": "transform"}), ("square_wave", {})],
+)  # fmt: skip
+def test_possible_reports_are_drawn_as_often_as_they_are_sent(name, options):
+    mechanism = made(name, 6, **options)
+    table = mechanism.report_table()
+    assert table.kind == "reports"
+    assert not table.sampled
+    assert np.allclose(table.entries.sum(axis=0), 1)
+    assert np.all(table.entries.max(axis=1) <= math.e * table.entries.min(axis=1) * (1 + 1e-9))
+    for own in (0, 5):
+        tally = mechanism.tally(mechanism.aggregate(sent(mechanism, own)))
+        chances_agree(tally / USERS, table.entries[:, own])
+
+
+@pytest.mark.parametrize(
+    ("name", "p", "q"),
+    [
+        ("oue", 1 / 2, 1 / (math.e + 1)),
+        ("rappor", math.exp(0.5) / (1 + math.exp(0.5)), 1 / (1 + math.exp(0.5))),
+        ("olh", math.e / (math.e + 3), 1 / 4),  # four buckets
+    ],
+)
+@pytest.mark.parametrize("n", [6, 40])
+def test_bits_of_unary_encodings_are_drawn_by_their_chances(name, p, q, n):
+    table = made(name, n).report_table()
+    assert table.kind == "bits"
+    assert np.allclose(table.entries, np.where(np.eye(n) > 0, p, q), rtol=1e-9)
+
+
+@pytest.mark.parametrize("oracle", ["oue", "subset_selection"])
+def test_bits_of_a_tree_are_those_of_its_nodes(oracle):
+    mechanism = made("hierarchical", 6, **TREE, oracle=oracle)
+    table = mechanism.report_table()
+    sizes = (6, 3, 2)  # the nodes of each level: the last of them covers two types only
+    assert (table.kind, table.entries.shape) == ("bits", (sum(sizes), 6))
+    rows = np.split(table.entries, np.cumsum(sizes)[:-1])
+    for own in (0, 4):
+        raw = sent(mechanism, own)
+        for level, (size, part) in enumerate(zip(sizes, rows, strict=True)):
+            reports = raw[raw[:, 0] == level, 1:]
+            if oracle == "oue":
+                bits = reports[:, :size].mean(axis=0)
+            else:
+                members = mechanism.oracles[level].size
+                bits = np.array([(reports[:, :members] == node).any(axis=1).mean() for node in range(size)])
+            expected = part[:, own]
+            error = np.sqrt(expected * (1 - expected) / len(reports))
+            assert np.all(np.abs(bits - expected) <= 5 * error)
+
+
+@pytest.mark.parametrize("name", ["matrix_l1", "matrix_l2", "gaussian", "ball_sampling", "rejection_gaussian"])
+def test_numbers_are_the_means_of_what_is_sent(name):
+    mechanism = made(name, 6)
+    table = mechanism.report_table()
+    assert table.kind == "numbers"
+    assert "noise" in table.note or "random vector" in table.note
+    for own in (0, 5):
+        raw = np.nan_to_num(sent(mechanism, own))  # rejection sampling: nothing is sent by some
+        agree(raw.mean(axis=0), mechanism.attenuation * table.entries[:, own], raw.std(axis=0))
+
+
+def test_noise_is_named_with_its_size():
+    laplace, gaussian = made("matrix_l1").report_table().note, made("matrix_l2").report_table().note
+    assert laplace.startswith("Laplace noise of scale ")
+    assert gaussian.startswith("Gaussian noise of standard deviation ")
+
+
+def test_too_many_sets_are_drawn_at_random():
+    few, many = made("subset_selection", 8).report_table(), made("subset_selection", 25).report_table()
+    assert (few.sampled, few.entries.shape) == (False, (28, 8))
+    assert (many.sampled, many.entries.shape) == (True, (64, 25))
+    # Each set has 7 of 25 types, and odds of e between them and the others.
+    assert np.allclose(many.entries.max(axis=1), math.e * many.entries.min(axis=1))
+    assert np.all((many.entries > 2 * many.entries.min(axis=1, keepdims=True)).sum(axis=1) == 7)
+
+
+@pytest.mark.parametrize("name", ["haar", "randomized_response", "oue"])
+def test_some_rows_of_a_large_table_are_those_of_the_whole(name):
+    n = 4096
+    mechanism = made(name, n)
+    table = mechanism.report_table()
+    assert (table.sampled, table.entries.shape) == (True, (64, n))
+    whole = mechanism.bit_chances if table.kind == "bits" else mechanism.channel
+    for own in (0, 2049, n - 1):
+        column = whole @ (np.arange(n) == own).astype(float)
+        assert np.isin(np.round(table.entries[:, own], 12), np.round(column, 12)).all()
+
+
+@pytest.mark.parametrize("name", ["haar", "subset_selection", "oue"])
+def test_too_many_types_are_refused_in_a_sentence(name):
+    with pytest.raises(
+        ValueError, match=r"^Reports are drawn for at most 65,536 types; there are 131,072 here\. .*\.$"
+    ):
+        made(name, 2**17).report_table()
+
+
+def test_heat_maps_of_bits_say_what_they_count():
+    table = ReportTable("bits", np.linspace(0.2, 0.4, 3000 * 700).reshape(3000, 700))
+    figure = charts.report_table(table, [f"type {u}" for u in range(700)])
+    heat = figure.data[0]
+    assert np.shape(heat.z) == (512, 512)
+    assert heat.zmin == pytest.approx(0.2, abs=1e-3)
+    assert heat.zmax == pytest.approx(0.4, abs=1e-3)
+    assert heat.colorbar.tickprefix == "probability of a 1 "
+    assert "probability of a 1 %{z" in heat.hovertemplate
