@@ -58,18 +58,17 @@ def meaning(table: ReportTable, mechanism: Mechanism) -> str:
     rows, bits = len(table.entries), wording.count(math.ceil(mechanism.bits_per_report))
     low, high = (wording.significant(float(end)) for end in (table.entries.min(), table.entries.max()))
     if table.kind == "bits":
+        some = f" {rows:,} of them are drawn, evenly spread."
         words = (
             f"Each row is a bit of the report: its probability of being 1 is {low} to {high}, depending on the type."
         )
     elif table.kind == "numbers":
-        words = f"Each row is one of the {rows:,} numbers of a report: its mean for each type. {table.note}"
+        some = ""
+        words = f"Each row is one of the {rows:,} numbers of a report: its mean for each type."
     else:
+        some = f" They are drawn at random: all reports, of {bits} bits each, are too many to draw."
         words = f"Each of the {rows:,} reports is a band, taller the more common it is."
-    if table.kind == "bits" and table.sampled:
-        words += f" {rows:,} of all rows are drawn, evenly spread."
-    elif table.sampled:
-        words += f" They are drawn at random: all reports, of {bits} bits each, are too many to draw."
-    return plain(f"{words} {table.note}".strip() if table.kind == "bits" else words)
+    return plain(f"{words}{some if table.sampled else ''} {table.note}".strip())
 
 
 def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:

@@ -106,7 +106,7 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
     drawn = [mark.value.strip("*") for mark in compared.at.markdown if mark.value.strip("*") in TITLES]
     assert [TITLES[title] for title in drawn] == CLOSED  # in their order, where there is room for one column too
     assert len(compared.charts) == 4  # of the many reports of subset selection, some are drawn
-    assert "64 reports drawn at random" in compared.words
+    assert "Each of the 64 reports is a band, taller the more common it is. They are drawn at random" in compared.words
     assert turn(compared, "Over epsilon").has("button", "sweep-epsilon")
     design = compared.session.design()
     mechanism = mechanisms.create(TITLES[best], n=25, epsilon=1.0)
