@@ -201,6 +201,7 @@ def people(source: str) -> None:
         kept = " The design keeps its earlier data until then." if state.configuration.domain is not None else ""
         sentence = plain(wording.capital(state.draft.error) + kept)
         (st.info if state.draft.begun else st.error)(sentence)
+    picture.first_rows(state)
     design = state.design()
     if design is None:
         way = (
@@ -218,10 +219,10 @@ def people(source: str) -> None:
         if state.lacking:
             st.info(plain(state.lacking))
         picture.facts(state, design)
+        picture.spellings(state, design)
         picture.along_one(state, design)
         picture.editor(state, design)
         picture.across_two(state, design)
-    picture.first_rows(state)
     if design is not None:
         layout.how_computed(DATA)
 

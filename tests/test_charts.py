@@ -9,7 +9,7 @@ import pytest
 
 from ldp_core import analysis, charts, frames, library, mechanisms, workloads
 from ldp_core.charts.theme import DOTLESS, FILLS, PIXELS, UNKNOWN_STYLE, colour, filled, log_axis, marker, short, title
-from ldp_core.data.domain import CategoricalAttribute
+from ldp_core.data.domain import CategoricalAttribute, NumericAttribute
 from ldp_core.pictures import binned
 from ldp_core.studies import simulate, sweep, trial_frames
 
@@ -61,6 +61,21 @@ def test_histogram_shows_the_counts_from_zero(n, look):
     if n < 2048:
         assert np.array_equal(fig.data[0].y, counts)
         assert f"{counts[0]:,} people" in fig.data[0].hovertext[0]
+
+
+@pytest.mark.parametrize("n", [2, 40, 2_000])
+def test_types_without_a_place_in_the_order_stand_apart_in_grey(n):
+    ages = NumericAttribute(name="age", edges=tuple(range(n + 1)), missing="category", outside="other")
+    (bars,) = charts.marginal(ages, np.ones(n + 2)).data
+    gaps, colours = np.diff(bars.x), bars.marker.color
+    assert (gaps[:-2] == 1).all()
+    assert gaps[-2] == 2
+    assert len(set(colours[:-2])) == 1
+    assert set(colours[-2:]) == {charts.LIGHT.faint}
+    ticks = charts.marginal(ages, np.ones(n + 2)).layout.xaxis
+    assert ticks.ticktext[-2:] == ("(other)", "(missing)")
+    assert np.allclose(ticks.tickvals[-2:], bars.x[-2:], atol=0.01)
+    assert (np.diff(ticks.tickvals) > 0.9).all()
 
 
 def test_histogram_of_nobody_builds():

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 
 from ldp_core import wording
-from ldp_core.charts.labels import Bins, bins_of, cell_names, in_template, label_ticks, row_ticks
+from ldp_core.charts.labels import Bins, apart, bins_of, cell_names, in_template, label_ticks, row_ticks
 from ldp_core.charts.theme import COLOUR_BAR, LIGHT, Theme, colour_bar, figure, short
 from ldp_core.data.domain import Attribute, Domain
 from ldp_core.limits import MOST_BARS
@@ -23,7 +23,8 @@ HOVER_LENGTH = 60
 
 def marginal(attribute: Attribute, counts: np.ndarray, look: Theme = LIGHT) -> go.Figure:
     """Users per type of an attribute, ``counts`` (attribute.size,), as bars from zero; adjacent types share a bar where
-    there are more than `MOST_BARS`. ValueError for counts of another shape."""
+    there are more than `MOST_BARS`. Grey bars beyond a gap are types without a place in the order. ValueError for
+    counts of another shape."""
     counts = np.asarray(counts, dtype=float)
     if counts.shape != (attribute.size,):
         raise ValueError(f"{attribute.name} has {attribute.size:,} types; got counts of shape {counts.shape}.")
@@ -33,16 +34,18 @@ def marginal(attribute: Attribute, counts: np.ndarray, look: Theme = LIGHT) -> g
         f"{name} {short(label, HOVER_LENGTH)}: {words}"
         for label, words in zip(bins.labels, _in_words(people), strict=True)
     ]
+    places, ticks = apart(bins.labels, attribute.special)
+    ordinary = len(people) - attribute.special
     fig = figure(look, _axis_title(attribute.name, bins, "bar"), "users", height=340)
     fig.add_bar(
-        x=np.arange(len(people)),
+        x=places,
         y=people,
-        marker_color=look.accent,
+        marker_color=[look.accent] * ordinary + [look.faint] * attribute.special if attribute.special else look.accent,
         marker_line_width=0,
         hovertext=hover,
         hoverinfo="text",
     )
-    fig.update_xaxes(**label_ticks(bins.labels), showgrid=False)
+    fig.update_xaxes(**ticks, showgrid=False)
     fig.update_layout(bargap=0.12 if len(people) <= 128 else 0)
     fig.update_yaxes(rangemode="tozero")
     return fig

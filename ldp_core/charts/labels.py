@@ -20,6 +20,8 @@ HOVER_BYTES = 100_000
 """The names on one axis of a heat map take up about this much of a figure at most."""
 ROW_LENGTH = 34
 """Most letters of a label beside a row."""
+GAP = 1.0
+"""Bars of "(other)" and "(missing)" stand this many bars apart from those in order."""
 BESIDE = 2.0**-10
 """Ticks stand this far beside whole positions: an axis of names takes tick 17 for the type called "17"."""
 
@@ -42,7 +44,7 @@ class Bins:
 
 def bins_of(attribute: Attribute, most: int) -> Bins:
     """At most ``most`` bins of the types of ``attribute``; single types where these are few enough."""
-    special = (attribute.outside == "other") + (attribute.missing == "category")
+    special = attribute.special
     ordinary = attribute.size - special
     width = -(-ordinary // (most - special))
     if width == 1:
@@ -67,6 +69,20 @@ def label_ticks(labels: Sequence[str], length: int = TICK_LENGTH) -> dict:
     elif sum(letters) > 140:
         step = -(-len(labels) // TICKS)
     return _ticks(labels, step, length)
+
+
+def apart(labels: Sequence[str], special: int) -> tuple[np.ndarray, dict]:
+    """Where bars with these ``labels`` stand, and `label_ticks` for them: the last ``special`` ones beyond a gap, each named."""
+    ordinary = len(labels) - special
+    places = np.arange(len(labels)) + GAP * (np.arange(len(labels)) >= ordinary)
+    ticks = label_ticks(labels[:ordinary])
+    if special:
+        step = int(np.diff(ticks["tickvals"][:2]).sum()) or 1
+        kept = ticks["tickvals"] <= ordinary + GAP - step
+        ticks["tickvals"] = np.append(ticks["tickvals"][kept], places[ordinary:] + BESIDE)
+        named = [short(label, TICK_LENGTH) for label in labels[ordinary:]]
+        ticks["ticktext"] = [text for text, shown in zip(ticks["ticktext"], kept, strict=True) if shown] + named
+    return places, ticks
 
 
 def row_ticks(labels: Sequence[str], most: int) -> dict:

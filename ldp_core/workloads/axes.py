@@ -68,13 +68,12 @@ class Axis:
         if isinstance(attribute, cls):
             return attribute
         size = attribute.size
-        special = (getattr(attribute, "outside", None) == "other") + (getattr(attribute, "missing", None) == "category")
         return cls(
             attribute.name,
             tuple(attribute.labels)
             if size <= LISTED_TYPES or hasattr(attribute, "values")
             else _Labels(attribute, size),
-            size - special,
+            size - attribute.special,
             bool(attribute.in_order),
             getattr(attribute, "edges", ()),
             bool(getattr(attribute, "integer", False)),

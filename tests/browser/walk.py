@@ -46,7 +46,7 @@ MAIN = "[data-testid=stMain]"
 SAID_ON = {
     "upload": (
         *(f"× 3 {SECOND} × 2 {THIRD}.", f"How {hostile.FILE} was read", f"People by {THIRD} and {FIRST},"),
-        *(f"The most common value of {THIRD} is ", f"Column {FIRST}: 4 distinct values, 0 missing."),
+        *(f"The most common value of {THIRD} is ", "First of "),
     ),
     "conditions": (f"Examples: {hostile.SAID}", f'"{hostile.CATEGORIES[1][1]}"'),
     "search": (f"Fitting Optimized (column generation) to Running totals along {FIRST[:8]}",),

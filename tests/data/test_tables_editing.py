@@ -436,3 +436,21 @@ def test_edits_are_applied_as_the_browser_reports_them():
     assert tables.apply_edits(frame, {}).astype(frame.dtypes).equals(frame)
     with pytest.raises(ValueError, match="row 5 was edited and the table has 4"):
         tables.apply_edits(frame, {"edited_rows": {4: {"edge": 1}}})
+
+
+@given(st.lists(st.sampled_from(["Yes", "yes", "YES", "a  b", "A b", "no", "old"]), min_size=4))
+def test_values_that_differ_only_in_capitals_or_spaces_are_merged_under_the_most_common(drawn):
+    series = pd.Series(drawn)
+    recipe = CategoricalRecipe(column="x", missing="category")
+    attribute = build_attribute(recipe, series)
+    spelt = {value: value.casefold().split() for value in attribute.values}
+    groups = tables.spellings(attribute)
+    assert {v for group in groups for v in group} == {v for v in spelt if [*spelt.values()].count(spelt[v]) > 1}
+    assume(len({tuple(parts) for parts in spelt.values()}) > 1)
+    counts = np.array([drawn.count(value) for value in attribute.values] + [0])
+    merged = build_attribute(tables.merge_spellings(recipe, attribute, counts))
+    assert not tables.spellings(merged)
+    for group in groups:
+        (kept,) = set(group) & set(merged.values)
+        assert drawn.count(kept) == max(map(drawn.count, group))
+        assert set(labels(merged, list(group))) == {kept}

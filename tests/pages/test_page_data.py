@@ -23,7 +23,7 @@ def test_csv_upload_offers_its_first_column(app):
     assert app.configuration.data.recipes[0].column == "age"
     assert app.session.tally.users == 5
     assert "Left out 1" in app.words
-    assert "6 rows, 2 columns. Column age: 5 distinct values, 1 missing." in app.words
+    assert "First of 6 rows, 2 columns." in app.words
     app.enter("multiselect", "data-columns", ["colour"])
     assert app.session.design().labels == ("blue", "green", "red")
     assert app.session.design().counts.tolist() == [1, 1, 3]
@@ -186,3 +186,14 @@ def test_the_data_page_shows_what_the_sidebar_loaded(app):
 
 def test_reveals_of_data_are_said(ages):
     assert "The types of age were read off the data" in ages.go("data").words
+
+
+def test_spellings_of_one_value_are_pointed_out_and_merged_by_one_button(app):
+    app.upload("people.csv", b"smokes,a\nYes,1\nyes,2\nyes,1\nno,2\nNo ,1\n").press("data-all")
+    before = app.configuration
+    assert 'smokes: "No", "no" and "Yes", "yes" differ only in capitals or spaces.' in app.words
+    app.press("data-merge-0")
+    assert app.session.design().domain.attributes[0].values == ("No", "yes")
+    assert app.session.tally.users == 5
+    assert not app.has("button", "data-merge-0")
+    assert app.press("undo").configuration == before

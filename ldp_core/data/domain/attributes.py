@@ -126,6 +126,11 @@ class BaseAttribute(BaseModel):
         return self._ordinary_size() + (self.outside == "other") + (self.missing == "category")
 
     @property
+    def special(self) -> int:
+        """Number of types without a place in the order, which come last: "(other)" and "(missing)"."""
+        return self.size - self._ordinary_size()
+
+    @property
     def in_order(self) -> bool:
         """True if the order of the types means something, so that prefix and range queries make sense."""
         return True

@@ -36,8 +36,10 @@ from ldp_core.data.tables.editing import apply_edits as apply_edits
 from ldp_core.data.tables.editing import category_table as category_table
 from ldp_core.data.tables.editing import declared_recipe as declared_recipe
 from ldp_core.data.tables.editing import edge_table as edge_table
+from ldp_core.data.tables.editing import merge_spellings as merge_spellings
 from ldp_core.data.tables.editing import recipe_of_categories as recipe_of_categories
 from ldp_core.data.tables.editing import recipe_of_edges as recipe_of_edges
+from ldp_core.data.tables.editing import spellings as spellings
 from ldp_core.data.tables.editing import split_bins as split_bins
 from ldp_core.data.tables.joint import JointFacts as JointFacts
 from ldp_core.data.tables.joint import joint_facts as joint_facts

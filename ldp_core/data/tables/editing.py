@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +73,26 @@ def category_table(
         frame.insert(1, "people", np.array([people.get(text, 0) for text in frame["value"]], dtype=np.int64))
     frame.attrs["left_out"] = max(0, len(rows) - MOST_EDITED_ROWS)
     return frame
+
+
+def spellings(attribute: CategoricalAttribute) -> list[tuple[str, ...]]:
+    """Values that differ only in capitals or spaces, as groups of two or more: [("Yes", "yes")]."""
+    found: dict[str, list[str]] = {}
+    for value in attribute.values:
+        found.setdefault(" ".join(value.casefold().split()), []).append(value)
+    return [tuple(group) for group in found.values() if len(group) > 1]
+
+
+def merge_spellings(
+    recipe: CategoricalRecipe, attribute: CategoricalAttribute, counts: Sequence[float] | np.ndarray
+) -> CategoricalRecipe:
+    """The recipe with the values of each of `spellings` merged under the most common one; ``counts`` (size,) are users by
+    type. ValueError where fewer than two types would be left."""
+    frame = category_table(recipe, attribute)
+    users = dict(zip(attribute.values, counts, strict=False))
+    common = {value: max(group, key=users.__getitem__) for group in spellings(attribute) for value in group}
+    frame["category"] = [common.get(category, category) for category in frame["category"]]
+    return recipe_of_categories(recipe, attribute, frame)
 
 
 def recipe_of_categories(

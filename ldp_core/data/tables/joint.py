@@ -121,7 +121,7 @@ def suggestions(domain: Domain, limit: int) -> list[str]:
 
 def _coarser(attribute: Attribute, target: int) -> tuple[int, str] | None:
     """How to bring one attribute down to `target` types and how many are left; None where that leaves fewer than two."""
-    special = (attribute.outside == "other") + (attribute.missing == "category")
+    special = attribute.special
     if attribute.kind == "categorical":
         # Merging makes an "(other)" type where there was none.
         kept = target - (attribute.missing == "category") - 1

@@ -97,7 +97,7 @@ def scales_of(workload: Workload, axes: Sequence[Axis]) -> tuple[Scale, ...]:
     Running totals and ranges have the order that they go along, histograms that of their attribute; a union has that of
     the first part that has any. Other questions, such as running totals within groups, have the order of the first attribute whose
     running totals of everyone follow from them: those in their row space. Surveys have those of the attributes whose running
-    totals are asked for, or follow from a table; values without a place in the order are left out of these. The value of a bin is its
+    totals are asked for, or follow from a table. Values without a place in the order are left out. The value of a bin is its
     middle, that of any other type its number.
     """
     if workload.survey is not None:
@@ -126,30 +126,33 @@ def _orders_of_tables(survey: Survey, axes: Sequence[Axis]) -> tuple[Scale, ...]
             if i in found or not axis.ordered or axis.ordinary < LEAST_VALUES:
                 continue
             if len(found) < MOST_QUANTILE_COLUMNS and _totals_follow(group.base, sizes, place, axis.ordinary):
-                totals: Workload = Prefix(axis.ordinary)
-                if axis.ordinary < axis.size:
-                    totals = OnAttributes((axis.size,), (0,), totals, used=(axis.ordinary,))
-                found[i] = _scale(axis, Survey(survey.shape, [Group((i,), totals)], axes))
+                found[i] = _scale(axis, Survey(survey.shape, [Group((i,), _totals_of((axis.size,), 0, axis.ordinary))], axes))
     return tuple(found.values())
 
 
 def _own_order(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
     """The order that questions go along themselves."""
-    axis = axes[0] if len(axes) == 1 else None
-    base: Workload = workload
-    totals: Workload = Prefix(workload.n)
+    shape, place, base = (workload.n,), 0, workload
     if isinstance(workload, OnAttributes):
-        if len(workload.kept) != 1 or workload.used[0] < workload.shape[workload.kept[0]]:
-            return None  # quantiles of everyone need everyone to have a place in the order
-        base, axis = workload.base, axes[workload.kept[0]]
-        totals = OnAttributes(workload.shape, workload.kept, Prefix(base.n))
-    in_order = axis is not None and axis.size == base.n and axis.ordered and axis.ordinary == axis.size
-    if not isinstance(base, Prefix | AllRange | WidthRange) and not (isinstance(base, Histogram) and in_order):
+        if len(workload.kept) != 1:
+            return None
+        shape, place, base = workload.shape, workload.kept[0], workload.base
+    along = isinstance(base, Prefix | AllRange | WidthRange)
+    axis = axes[place] if len(shape) == len(axes) else None
+    if axis is not None and axis.ordered:
+        if base.n == axis.ordinary and along or base.n == axis.size and isinstance(base, Histogram):
+            return _scale(axis, _totals_of(shape, place, axis.ordinary))
+    if not along or base.n < shape[place]:
         return None
-    if axis is not None and in_order:
-        return _scale(axis, totals)
     of, labels = ("type", None) if axis is None else (axis.name, axis.labels)
-    return Scale(np.arange(base.n, dtype=float), "types", totals, of, labels)
+    return Scale(np.arange(base.n, dtype=float), "types", _totals_of(shape, place, base.n), of, labels)
+
+
+def _totals_of(shape: Sequence[int], place: int, values: int) -> Workload:
+    """Running totals along the first ``values`` of the attribute at ``place``; those after them are in no total."""
+    if len(shape) == 1 and values == shape[0]:
+        return Prefix(values)
+    return OnAttributes(shape, (place,), Prefix(values), used=(values,))
 
 
 def _scale(axis: Axis, totals: Workload) -> Scale:
@@ -162,24 +165,21 @@ def _scale(axis: Axis, totals: Workload) -> Scale:
 
 
 def _order_that_follows(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
-    """The order of the first attribute whose running totals of everyone are sums of answers."""
+    """The order of the first attribute whose running totals of everyone with a place in it are sums of answers."""
     shape, kept, base = tuple(axis.size for axis in axes), tuple(range(len(axes))), workload
+    used = shape
     if isinstance(workload, OnAttributes):
-        shape, kept, base = workload.shape, workload.kept, workload.base
-        if workload.used != tuple(shape[i] for i in kept):
-            return None  # somebody is not counted
-    sizes = tuple(shape[i] for i in kept)
-    if len(shape) != len(axes) or math.prod(sizes) != base.n:
+        shape, kept, base, used = workload.shape, workload.kept, workload.base, workload.used
+    if len(shape) != len(axes) or math.prod(used) != base.n:
         return None
     for place, i in enumerate(kept):
-        if _tells(axes[i]) and _totals_follow(base, sizes, place, sizes[place]):
-            return _scale(axes[i], OnAttributes(shape, (i,), Prefix(axes[i].size)))
+        values = axes[i].ordinary
+        all_others = all(used[j] == shape[kept[j]] for j in range(len(kept)) if j != place)
+        if not axes[i].ordered or not LEAST_VALUES <= values <= used[place] or not all_others:
+            continue
+        if _totals_follow(base, used, place, values):
+            return _scale(axes[i], _totals_of(shape, i, values))
     return None
-
-
-def _tells(axis: Axis) -> bool:
-    """True if a distribution along an attribute says more than a share, and everyone has a place in its order."""
-    return axis.ordered and axis.ordinary == axis.size >= LEAST_VALUES
 
 
 @lru_cache(maxsize=64)

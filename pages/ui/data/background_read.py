@@ -31,7 +31,7 @@ from pages.ui.words import plain
 
 WAITED = 1.0
 """Seconds an action waits for its file before the page goes on without it."""
-PREVIEW = 8
+PREVIEW = 4
 Ts = TypeVarTuple("Ts")
 _PENDING = "ahead"
 _DIRECT = "looked"

@@ -13,8 +13,8 @@ import streamlit as st
 
 from ldp_core import charts, frames, library, wording
 from ldp_core.data import tables
-from ldp_core.data.domain import Attribute
-from ldp_core.data.tables import AttributeRecipe
+from ldp_core.data.domain import Attribute, CategoricalAttribute
+from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe
 from ldp_core.designs import Design
 from ldp_core.limits import MOST_DOWNLOADED_TYPES, MOST_LISTED_TYPES
 from ldp_core.optimize import refusals
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 NAMED = 12
 """Most attributes whose sizes are listed."""
-DESCRIBED = 6
-"""Most columns that are described below the first rows."""
+MOST_SPELLINGS = 4
+"""Most spellings of one value that are listed."""
 
 
 def facts(state: Session, design: Design) -> None:
@@ -51,7 +51,12 @@ def facts(state: Session, design: Design) -> None:
     if several:
         parts = [f"{attribute.size:,} {plain(attribute.name)}" for attribute in domain.attributes]
         more = f" and {len(parts) - NAMED:,} more columns" if len(parts) > NAMED else ""
-        st.caption(f"{wording.magnitude(domain.size)} types = {' × '.join(parts[:NAMED])}{more}.")
+        few = (
+            ""
+            if domain.size <= design.users
+            else " More types than people: ask about a few columns at a time, or choose fewer."
+        )
+        st.caption(f"{wording.magnitude(domain.size)} types = {' × '.join(parts[:NAMED])}{more}.{few}")
     for sentence in _warnings(state, design):
         st.warning(plain(sentence))
     for note in tally.notes if tally is not None else ():
@@ -144,6 +149,37 @@ def _crowded(state: Session, design: Design, attribute: Attribute) -> None:
         help=f"{plain(crowd.told)} These ends are read off the data and rounded. Ends that are public knowledge, such as 0 and 120 for "
         "an age, would reveal nothing: give them yourself.",
     )
+
+
+def spellings(state: Session, design: Design) -> None:
+    """Categories that differ only in capitals or spaces, and a button for each attribute that merges them."""
+    choice, found = state.choice, state.source_shown
+    if choice is None or found is None or state.draft is not None:
+        return
+    for place, (recipe, attribute) in enumerate(zip(choice.recipes, design.domain.attributes, strict=True)):
+        if (
+            recipe.kind != "categorical"
+            or attribute.kind != "categorical"
+            or not (groups := tables.spellings(attribute))
+        ):
+            continue
+        shown = wording.listed([", ".join(map(wording.quoted, group[:MOST_SPELLINGS])) for group in groups])
+        with st.container(horizontal=True, vertical_alignment="center", key=f"spellings-{place}"):
+            st.warning(plain(f"{wording.shortened(attribute.name, 30)}: {shown} differ only in capitals or spaces."))
+            st.button(
+                "Merge them",
+                key=f"data-merge-{place}",
+                icon=":material/merge:",
+                on_click=guarded,
+                args=(state, _merge, state, found.id, recipe, attribute, design.people.table([place])),
+                help="Under the most common spelling. Undo brings them back.",
+            )
+
+
+def _merge(
+    state: Session, table: str, recipe: CategoricalRecipe, attribute: CategoricalAttribute, counts: np.ndarray
+) -> None:
+    data_choice.set_recipe(state, table, tables.merge_spellings(recipe, attribute, counts))
 
 
 def across_two(state: Session, design: Design) -> None:
@@ -322,21 +358,12 @@ def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.
 
 
 def first_rows(state: Session) -> None:
-    """The beginning of the table, and what is in the column being set up."""
-    found, choice = state.source_shown, state.choice
-    if found is None or choice is None:
+    """The beginning of the table."""
+    found = state.source_shown
+    if found is None or state.choice is None:
         return
-    layout.heading("First rows")
-    listing.show_table(background_read.beginning(state, found), "The beginning of the table.")
+    first, columns = background_read.beginning(state, found), wording.plural(len(found.columns), "column")
     if isinstance(found.table, tables.LocalTable):
-        st.caption(f"{len(found.columns):,} columns. The rows stay in the file.")
-        return
-    words = f"{len(found.table):,} rows, {len(found.columns):,} columns."
-    chosen = [recipe.column for recipe in choice.recipes if recipe.column in found.columns]
-    for column in chosen[:DESCRIBED]:
-        values = found.table[column]
-        summary = state.results.cached(("column", found.id, column), partial(tables.summarise, values))
-        words += f" Column {plain(summary.name)}: {summary.distinct:,} distinct values, {summary.missing:,} missing."
-    if len(chosen) > DESCRIBED:
-        words += f" And {len(chosen) - DESCRIBED:,} more are not described here."
-    st.caption(words)
+        listing.show_table(first, f"First rows of {columns}. The rows stay in the file.")
+    else:
+        listing.show_table(first, f"First of {wording.plural(len(found.table), 'row')}, {columns}.")

@@ -50,30 +50,38 @@ def test_positions_are_those_of_trees_in_batches_as_well():
     assert np.diff(totals).min() < 0  # noise makes them fall here and there
 
 
-def test_scales_of_totals_within_groups_and_of_whatever_else_tells_them():
+@pytest.mark.parametrize("gaps", [{}, {"missing": "category"}, {"missing": "category", "outside": "other"}])
+def test_scales_of_totals_within_groups_and_of_whatever_else_tells_them(gaps):
     axes = axes_of(
         [
             CategoricalAttribute(name="sex", values=("male", "female")),
-            NumericAttribute(name="age", edges=(0, 10, 30, 40)),
-            CategoricalAttribute(name="size", values=("small", "medium", "large"), ordered=True),
+            NumericAttribute(name="age", edges=(0, 10, 30, 40), **gaps),
+            CategoricalAttribute(name="size", values=("small", "medium", "large"), ordered=True, **gaps),
         ]
     )
-    counts = np.arange(18) ** 2
-    ages = counts.reshape(2, 3, 3).sum(axis=(0, 2)).cumsum()
-    sizes = counts.reshape(2, 3, 3).sum(axis=(0, 1)).cumsum()
+    shape = tuple(axis.size for axis in axes)
+    counts = np.arange(np.prod(shape)) ** 2
+    ages = counts.reshape(shape).sum(axis=(0, 2)).cumsum()[:3]
+    sizes = counts.reshape(shape).sum(axis=(0, 1)).cumsum()[:3]
     parts = workloads
     told = {
+        parts.HistogramPart(attribute="size"): sizes,
+        parts.PrefixPart(attribute="age"): ages,
         parts.PrefixPart(attribute="age", by=("sex",)): ages,
         parts.RangesPart(attribute="size", by=("sex", "age")): sizes,
         parts.JointHistogramPart(): ages,
         parts.MarginalsPart(groups=(("sex", "size"),)): sizes,
         parts.AllMarginalsPart(): ages,
-        parts.RectanglesPart(attributes=("age", "size")): ages,
     }
+    if not gaps:  # rectangles leave out people without either
+        told[parts.RectanglesPart(attributes=("age", "size"))] = ages
+    else:
+        assert outcomes.scales_of(parts.RectanglesPart(attributes=("age", "size")).build(axes), axes) == ()
     for part, totals in told.items():
         (scale,) = outcomes.scales_of(part.build(axes), axes)
         assert scale.totals.answers(counts).tolist() == totals.tolist()
         assert list(scale.labels) == list(axes[1 if totals is ages else 2].labels)
+        assert len(scale.left_out) == len(gaps)
     below = [parts.Predicate(expression=f"age {bound}") for bound in ("< 10", "< 30", "<= 40")]
     conditions = parts.PredicatesPart(predicates=below).build(axes)
     assert outcomes.scales_of(conditions, axes)[0].of == "age"
@@ -93,7 +101,9 @@ def test_scales_come_from_bins_types_or_not_at_all():
     assert (scale.values.tolist(), scale.unit) == ([0, 1, 2], "types")
     assert outcomes.scales_of(workloads.all_marginals(2), bins) == ()
     other = axes_of([NumericAttribute(name="age", edges=(0, 10, 30), outside="other")])
-    assert outcomes.scales_of(workloads.histogram(3), other) == ()  # "(other)" has no place in the order
+    (scale,) = outcomes.scales_of(workloads.histogram(3), other)
+    assert (scale.values.tolist(), scale.left_out) == ([5, 20], ("(other)",))
+    assert scale.totals.answers(np.array([3, 4, 5])).tolist() == [3, 7]
     assert outcomes.scales_of(workloads.prefix(3), other)[0].unit == "types"
 
 
