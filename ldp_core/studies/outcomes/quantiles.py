@@ -126,7 +126,9 @@ def _orders_of_tables(survey: Survey, axes: Sequence[Axis]) -> tuple[Scale, ...]
             if i in found or not axis.ordered or axis.ordinary < LEAST_VALUES:
                 continue
             if len(found) < MOST_QUANTILE_COLUMNS and _totals_follow(group.base, sizes, place, axis.ordinary):
-                found[i] = _scale(axis, Survey(survey.shape, [Group((i,), _totals_of((axis.size,), 0, axis.ordinary))], axes))
+                found[i] = _scale(
+                    axis, Survey(survey.shape, [Group((i,), _totals_of((axis.size,), 0, axis.ordinary))], axes)
+                )
     return tuple(found.values())
 
 
@@ -139,9 +141,9 @@ def _own_order(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
         shape, place, base = workload.shape, workload.kept[0], workload.base
     along = isinstance(base, Prefix | AllRange | WidthRange)
     axis = axes[place] if len(shape) == len(axes) else None
-    if axis is not None and axis.ordered:
-        if base.n == axis.ordinary and along or base.n == axis.size and isinstance(base, Histogram):
-            return _scale(axis, _totals_of(shape, place, axis.ordinary))
+    values = 0 if axis is None else axis.ordinary if along else axis.size if isinstance(base, Histogram) else 0
+    if axis is not None and axis.ordered and base.n == values:
+        return _scale(axis, _totals_of(shape, place, axis.ordinary))
     if not along or base.n < shape[place]:
         return None
     of, labels = ("type", None) if axis is None else (axis.name, axis.labels)
