@@ -134,7 +134,8 @@ def _orders_of_tables(survey: Survey, axes: Sequence[Axis]) -> tuple[Scale, ...]
 
 def _own_order(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
     """The order that questions go along themselves."""
-    shape, place, base = (workload.n,), 0, workload
+    shape: tuple[int, ...] = (workload.n,)
+    place, base = 0, workload
     if isinstance(workload, OnAttributes):
         if len(workload.kept) != 1:
             return None
