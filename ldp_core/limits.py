@@ -31,6 +31,8 @@ MOST_EXACT_TYPES = 2048
 MOST_FITTED_TYPES = 2048
 # Values of one attribute that are listed one by one: categories and bins with edges of their own.
 MOST_LISTED_TYPES = 2048
+# The shares of a tree's levels are fitted by up to 40 variance profiles: 10 s for a binary tree.
+MOST_FITTED_TREE_TYPES = 1024
 # An n x n matrix is formed: 128 MiB of float64.
 MOST_MATRIX_TYPES = 4096
 # Fast transforms over all types: seconds for one, minutes for a search.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ldp_core.library import matrix, optimized
-from ldp_core.library.specification import Choice, Delta, Number, Parameter, Spec, Whole
+from ldp_core.library.specification import Choice, Delta, Number, Parameter, Shares, Spec, Whole
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import block_designs, fourier, hadamard, hrr, square_wave
 from ldp_core.mechanisms.local_hashing import LocalHashing
@@ -166,7 +166,9 @@ REGISTRY: dict[str, Spec] = {
                 "oracle": Choice(tuple(NODE_ORACLES), optional=True),
                 "reconstruction": Choice(hierarchical.RECONSTRUCTIONS, optional=True),
                 "consistent": Choice((False, True), offered=()),
+                "shares": Shares(),
             },
+            may_use_workload=True,
         ),
         Spec(
             "hierarchical_2d",

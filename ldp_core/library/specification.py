@@ -11,11 +11,12 @@ from ldp_core.limits import MOST_PARAMETER_DIGITS, MOST_TABLE_CELLS
 from ldp_core.mechanisms.base import FLOATING_POINT, Mechanism
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA, MAX_DELTA, check_delta
 from ldp_core.mechanisms.surveys.sets import NO_SURVEY
+from ldp_core.mechanisms.trees.level_shares import SHARES, weights_of
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER, magnitude, meant, significant
 from ldp_core.workloads import Workload
 
-ACRONYMS = ("oue", "hrr")
+ACRONYMS = ("oue", "hrr", "olh")
 """Values that a title writes in capitals."""
 
 
@@ -53,6 +54,10 @@ class Parameter:
     def _read(self, text: str) -> Any:
         """``text`` itself where it is no value, which `check` then says."""
         return text
+
+    def written(self, value: Any) -> Any:
+        """``value`` as the name of a variant has it."""
+        return value
 
     def told(self, name: str, value: Any, short: bool = False) -> str:
         """The part of a title that states ``value``, such as "branching 16"; ``short`` leaves out
@@ -99,6 +104,23 @@ class Choice(Parameter):
     def told(self, name: str, value: Any, short: bool = False) -> str:
         shown = str(value).upper() if value in ACRONYMS else str(value).replace("_", " ")
         return shown if short else f"{name.replace('_', ' ')} {shown}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shares(Parameter):
+    """How often each level of a tree is picked: a word, or numbers with blanks between them."""
+
+    offered: tuple[str, ...] = SHARES
+    typed: bool = True
+
+    def _check(self, word: str, value: Any) -> None:
+        weights_of(value)
+
+    def _read(self, text: str) -> str:
+        return text.casefold() if text.casefold() in SHARES else " ".join(text.replace(",", " ").split())
+
+    def written(self, value: Any) -> str:
+        return value if isinstance(value, str) else " ".join(f"{float(share):.12g}" for share in value)
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def variant(spec: Spec, parameters: Mapping[str, Any]) -> Spec:
     for name, value in parameters.items():
         spec.settings[name].check(name, value)
     kinds = {name: kind for name, kind in spec.settings.items() if name in parameters}
-    fixed = {name: parameters[name] for name in kinds}
+    fixed = {name: kind.written(parameters[name]) for name, kind in kinds.items()}
     full, brief = (
         "".join(f", {kind.told(name, fixed[name], short)}" for name, kind in kinds.items()) for short in (False, True)
     )

@@ -1,12 +1,12 @@
 """Trees: sums, consistency, decompositions and the exact variances that follow, against plain linear algebra."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from written_trees import least_squares, level_matrices, possible_reports
 
 from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms import FiniteOutput, Mechanism, Reports, hadamard
@@ -16,25 +16,6 @@ from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 
 RAGGED = [2, 3, 5, 7, 30, 100]
 SHAPES = [(n, B) for n in RAGGED for B in (2, 3, 4, 16)] + [(8, 2), (27, 3), (64, 4)]
-
-
-def level_matrices(n, branching):
-    """(nodes, n) of each level: which types a node covers, written out from the definition."""
-    levels, width = [], 1
-    while width < n:
-        nodes = -(-n // width)
-        levels.append(np.array([[float(u // width == v) for u in range(n)] for v in range(nodes)]))
-        width *= branching
-    return levels
-
-
-def least_squares(n, branching):
-    """(n, nodes) and (n,): leaf counts from all node estimates and the total, by least squares under the sum constraint."""
-    T = np.vstack(level_matrices(n, branching))
-    free = np.vstack([np.eye(n - 1), -np.ones(n - 1)])  # counts that sum to zero
-    even = np.full(n, 1 / n)
-    from_nodes = free @ np.linalg.pinv(T @ free)
-    return from_nodes, even - from_nodes @ (T @ even)
 
 
 def raw_rows(n, branching, low, high):
@@ -127,23 +108,6 @@ def test_thinning_gives_every_user_one_uniform_level():
 
 
 # --- exact variances: every possible report, one by one ---------------------------------------------------------------
-
-
-def possible_reports(mechanism):
-    """Every raw report with its probability for each type: [(raw row, (n,) probabilities)]."""
-    found = []
-    width = mechanism.privatize(np.zeros(1, dtype=int), np.random.default_rng(0)).shape[1]
-    for level, (oracle, nodes) in enumerate(zip(mechanism.oracles, mechanism.tree.widths, strict=True)):
-        m = oracle.n
-        rows = {
-            "oue": lambda: list(itertools.product((0, 1), repeat=m)),  # noqa: B023
-            "subset_selection": lambda: list(itertools.combinations(range(m), oracle.size)),  # noqa: B023
-        }.get(oracle.name, lambda: [(y,) for y in range(len(oracle.strategy))])()  # noqa: B023
-        for row, chances in zip(rows, oracle.strategy, strict=True):
-            raw = np.zeros(width, dtype=int)
-            raw[0], raw[1 : 1 + len(row)] = level, row
-            found.append((raw, chances[np.arange(mechanism.n) // nodes] / mechanism.tree.height))
-    return found
 
 
 @pytest.mark.parametrize("reconstruction", ["consistent", "raw"])

@@ -221,7 +221,8 @@ def _tree(mechanism: HierarchicalTree) -> Sampler:
         raise NoDevice("No device can draw reports on this tree: its sampler is not known.")
     nodes = _cells(tree) if isinstance(tree, Grid) else [[[0, tree.n, width, 1]] for width in tree.widths]
     parts = [(terms, sampler(oracle)) for terms, oracle in zip(nodes, mechanism.oracles, strict=True)]
-    return _one_of(parts, width=1 + mechanism.width)
+    shares = None if isinstance(tree, Grid) or tree.level_shares is None else np.array(tree.level_shares)
+    return _one_of(parts, width=1 + mechanism.width, shares=shares)
 
 
 def _cells(grid: Grid) -> list[Terms]:

@@ -28,7 +28,7 @@ from ldp_core.mechanisms.trees.tables import Grid
 from ldp_core.people import Counts, dense
 from ldp_core.workloads import Workload
 
-ORACLES = ("oue", "hrr", "hadamard")
+ORACLES = ("oue", "hrr", "hadamard", "olh")
 RECONSTRUCTIONS = ("consistent", "raw")
 
 

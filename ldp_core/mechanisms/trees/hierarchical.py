@@ -20,6 +20,7 @@ from ldp_core.mechanisms.base import Contributions, Reports
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.trees.level_shares import Shares, optimal_costs, picked
 from ldp_core.mechanisms.trees.levels import (
     QUERIES_AT_ONCE,
     OrderedEstimate,
@@ -187,8 +188,11 @@ def build(
     oracle: str | None = None,
     reconstruction: str | None = None,
     consistent: bool = False,
+    shares: Shares = "even",
+    workload: Workload | None = None,
 ) -> ExplicitMechanism | HierarchicalTree:
-    """HH_B with ``oracle`` (see `NODE_ORACLES`) on a uniformly chosen level.
+    """HH_B with ``oracle`` (see `NODE_ORACLES`) on a level picked by ``shares``: "even", "fitted" to make the average variance of
+    ``workload`` least (see `level_shares`), or a number for each level, that of the types first.
 
     By default: Hadamard response with the optimal reconstruction while the strategy is small enough to write out, OUE with
     the consistent one for larger domains. ``consistent`` True is another way to say reconstruction="consistent".
@@ -206,7 +210,18 @@ def build(
     if reconstruction is None:
         reconstruction = "optimal" if fits and oracle in ORACLES else "consistent"
     if reconstruction != "optimal":
-        return (ConsistentTree if reconstruction == "consistent" else RawTree)(tree, epsilon, oracle)
+        kind = ConsistentTree if reconstruction == "consistent" else RawTree
+
+        def made(tree: Tree) -> HierarchicalTree:
+            return kind(tree, epsilon, oracle)
+
+        def costs(tree: Tree, workload: Workload) -> np.ndarray:
+            return made(tree).level_costs(workload)
+
+        def average(tree: Tree, workload: Workload) -> float:
+            return float(made(tree).profile_of(workload).mean())
+
+        return made(picked(tree, shares, workload, costs, average if kind is ConsistentTree else None))
     if oracle not in ORACLES:
         raise ValueError(
             f"The optimal reconstruction writes out the strategy of its oracle, which must be one of {', '.join(ORACLES)}: "
@@ -217,16 +232,27 @@ def build(
             f"Hierarchical histograms on {n:,} types need a strategy matrix too large to write out here. Use reconstruction "
             '"consistent", or coarser bins.'
         )
-    return optimal(tree, epsilon, oracle)
+    return optimal(tree, epsilon, oracle, shares, workload)
 
 
-def optimal(tree: Tree, epsilon: float, oracle: str) -> ExplicitMechanism:
-    """All levels as one explicit strategy, each with probability 1/h."""
+def optimal(
+    tree: Tree, epsilon: float, oracle: str, shares: Shares = "even", workload: Workload | None = None
+) -> ExplicitMechanism:
+    """All levels as one explicit strategy, each with the probability of its level."""
     levels = [
-        np.repeat(ORACLES[oracle](size, epsilon), width, axis=1)[:, : tree.n] / tree.height
+        np.repeat(ORACLES[oracle](size, epsilon), width, axis=1)[:, : tree.n]
         for size, width in zip(tree.sizes, tree.widths, strict=True)
     ]
+
+    def costs(tree: Tree, workload: Workload) -> np.ndarray:
+        return optimal_costs(tree, levels, workload)
+
+    tree = picked(tree, shares, workload, costs)
     parameters = {**tree.parameters, "oracle": oracle, "reconstruction": "optimal"}
     return ExplicitMechanism(
-        "hierarchical", np.vstack(levels), epsilon, parameters, tree.described(ORACLE_TITLES[oracle])
+        "hierarchical",
+        np.vstack([Q / gain for Q, gain in zip(levels, tree.gains, strict=True)]),
+        epsilon,
+        parameters,
+        tree.described(ORACLE_TITLES[oracle]),
     )

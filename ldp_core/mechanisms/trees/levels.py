@@ -20,6 +20,7 @@ from scipy.sparse.linalg import LinearOperator
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_WORKLOAD_ENTRIES
 from ldp_core.mechanisms.base import Estimate
 from ldp_core.people import Counts, dense
+from ldp_core.wording import significant
 from ldp_core.workloads import AllRange, Histogram, Prefix, WidthRange, Workload
 
 QUERIES_AT_ONCE = 2**20
@@ -31,10 +32,12 @@ Ranges = Histogram | Prefix | AllRange | WidthRange
 
 @dataclass(frozen=True)
 class Tree:
-    """A tree of branching factor B over ``n`` leaves. ValueError for B below 2."""
+    """A tree of branching factor B over ``n`` leaves; users pick a level evenly, or with the probabilities ``level_shares`` (h,), leaves
+    first. ValueError for B below 2."""
 
     n: int
     branching: int
+    level_shares: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.branching < 2:
@@ -61,7 +64,30 @@ class Tree:
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of the tree besides its types."""
-        return {"branching": self.branching}
+        return {
+            "branching": self.branching,
+            **({} if self.level_shares is None else {"shares": list(self.level_shares)}),
+        }
+
+    @cached_property
+    def gains(self) -> np.ndarray:
+        """(h,) one over the probability of each level: how many users a report there stands for."""
+        return (
+            np.full(self.height, float(self.height)) if self.level_shares is None else 1 / np.array(self.level_shares)
+        )
+
+    @property
+    def _noise(self) -> list[float]:
+        """Variance of a node estimate on each level, relative to that of levels picked evenly."""
+        return (self.gains / self.height).tolist()
+
+    def picks(self, users: int, rng: np.random.Generator) -> np.ndarray:
+        """(users,) the levels that users pick. Simulation only."""
+        return (
+            rng.integers(self.height, size=users)
+            if self.level_shares is None
+            else rng.choice(self.height, users, p=self.level_shares)
+        )
 
     def nodes_of(self, level: int, types: np.ndarray) -> np.ndarray:
         """The node of each type on a level."""
@@ -69,10 +95,15 @@ class Tree:
 
     def described(self, oracle: str) -> str:
         """The collection in a sentence or two, nodes being reported by what is called ``oracle``."""
+        often = (
+            ""
+            if self.level_shares is None
+            else f", with probabilities {', '.join(map(significant, self.level_shares))}"
+        )
         return (
             f"The types are the leaves of a tree with {self.branching} children per node. Each person picks one of "
-            f"{self.height} levels at random ({', '.join(f'{size:,}' for size in self.sizes)} nodes) and reports their node "
-            f"there by {oracle}."
+            f"{self.height} levels at random ({', '.join(f'{size:,}' for size in self.sizes)} nodes{often}) and reports their "
+            f"node there by {oracle}."
         )
 
     def up(self, values: np.ndarray) -> np.ndarray:
@@ -91,14 +122,17 @@ class Tree:
         return levels
 
     def thin(self, counts: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """Counts of the users who picked each level, by node of that level, when each user picks a level uniformly.
+        """Counts of the users who picked each level, by node of that level.
 
-        Exact in O(n) draws: of the users left at a level, each has picked it with probability
-        1/(levels left). Simulation only.
+        Exact in O(n) draws: of the users left at a level, each has picked it with its share of the
+        probabilities of the levels left. Simulation only.
         """
-        rest = counts
+        shares, rest = 1 / self.gains, counts
         for level in range(self.height):
-            chosen = rng.binomial(rest, 1 / (self.height - level))
+            even = 1 / (self.height - level)
+            chosen = rng.binomial(
+                rest, even if self.level_shares is None else min(1.0, shares[level] / shares[level:].sum())
+            )
             yield chosen
             if level + 1 < self.height:
                 rest = self.up(rest - chosen)
@@ -106,15 +140,16 @@ class Tree:
     @cached_property
     def _variances(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Variance of each node's best estimate from its subtree, and of the sum of its children's (levels 1 up to the
-        root), when every single node estimate has variance 1."""
-        combined, of_children = [np.ones(self.n)], []
-        for _ in self.sizes[1:]:
+        root), when every single node estimate has the variance `_noise` of its level."""
+        leaf, *others = self._noise
+        combined, of_children = [np.full(self.n, leaf)], []
+        for noise in others:
             of_children.append(self.up(combined[-1]))
-            combined.append(of_children[-1] / (1 + of_children[-1]))
+            combined.append(noise * of_children[-1] / (noise + of_children[-1]))
         return combined, [*of_children, self.up(combined[-1])]
 
     def consistent(self, levels: Sequence[np.ndarray], total: float) -> np.ndarray:
-        """(..., n) leaf counts by least squares over independent node estimates of equal variance, the root fixed.
+        """(..., n) leaf counts by least squares over independent node estimates, of variance `_noise`, the root fixed.
 
         Hay, Rastogi, Miklau and Suciu 2010: weighted averages up the tree, then differences shared out down it. The weights
         are written with the variances of the subtrees, which on a complete tree are Hay's (B^i - B^(i-1))/(B^i - 1) and on a
@@ -130,8 +165,8 @@ class Tree:
     def _averaged(self, levels: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Each node's best estimate from its subtree."""
         averaged = [levels[0]]
-        for own, variance in zip(levels[1:], self._variances[1], strict=False):
-            averaged.append((variance * own + self.up(averaged[-1])) / (1 + variance))
+        for own, variance, noise in zip(levels[1:], self._variances[1], self._noise[1:], strict=False):
+            averaged.append((variance * own + noise * self.up(averaged[-1])) / (noise + variance))
         return averaged
 
     def _shared_out(self, averaged: list[np.ndarray], value: np.ndarray) -> np.ndarray:
@@ -167,25 +202,26 @@ class Tree:
     def _passed_down(self, weights: list[np.ndarray]) -> list[np.ndarray]:
         """The adjoint of `_averaged`."""
         for level in range(self.height - 1, 0, -1):
-            variance = self._variances[1][level - 1]
-            weights[level - 1] = weights[level - 1] + self.down(weights[level] / (1 + variance), self.sizes[level - 1])
-            weights[level] = weights[level] * variance / (1 + variance)
+            variance, noise = self._variances[1][level - 1], self._noise[level]
+            passed = self.down(noise * weights[level] / (noise + variance), self.sizes[level - 1])
+            weights[level - 1] = weights[level - 1] + passed
+            weights[level] = weights[level] * variance / (noise + variance)
         return weights
 
     def channel(self, levels: Sequence[np.ndarray | LinearOperator]) -> LinearOperator:
-        """(outputs of all levels, n) Q where each user picks a level uniformly and sends an output by that level's Q."""
+        """(outputs of all levels, n) Q where each user picks a level and sends an output by that level's Q."""
         ends = np.cumsum([Q.shape[0] for Q in levels])
 
         def forward(x: np.ndarray) -> np.ndarray:
             nodes = self.aggregate(np.ravel(x))
-            return np.concatenate([Q @ z for Q, z in zip(levels, nodes, strict=True)]) / self.height
+            return np.concatenate([Q @ z / gain for Q, z, gain in zip(levels, nodes, self.gains, strict=True)])
 
         def adjoint(y: np.ndarray) -> np.ndarray:
             total = np.zeros(1)
-            parts = np.split(np.ravel(y), ends[:-1])
-            for Q, part, size in zip(reversed(levels), reversed(parts), reversed(self.sizes), strict=True):
-                total = self.down(total, size) + Q.T @ part
-            return total / self.height
+            every = zip(levels, np.split(np.ravel(y), ends[:-1]), self.sizes, self.gains, strict=True)
+            for Q, part, size, gain in reversed(list(every)):
+                total = self.down(total, size) + Q.T @ part / gain
+            return total
 
         return LinearOperator((int(ends[-1]), self.n), matvec=forward, rmatvec=adjoint, dtype=float)
 

@@ -1,9 +1,10 @@
 """One node of a tree from each user, on a random level: reports, node estimates and their variances.
 
-A user who picked level l (probability 1/h) adds h z to the node estimates of l, z the oracle's
-estimate from one report, and nothing to the other levels. Let answers be linear in the node
-estimates, A_l on level l, and a the contribution of each user through the root. The second moment
-of one user's answers is h sum_l A_l E[z z'] A_l' plus terms in a.
+A user picks level l with probability p_l, 1/h unless the tree says otherwise, and adds z / p_l to
+the node estimates of l, z the oracle's estimate from one report, and nothing to the other levels.
+Let answers be linear in the node estimates, A_l on level l, and a the contribution of each user
+through the root. The second moment of one user's answers is sum_l A_l E[z z'] A_l' / p_l plus terms
+in a.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from ldp_core.mechanisms.base import (
     check_rows,
     check_values,
 )
+from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.levels import check_dense
@@ -62,6 +64,7 @@ NODE_ORACLES: dict[str, Callable[[int, float], Oracle]] = {
     "hrr": hrr.HadamardRandomizedResponse,
     "randomized_response": RandomizedResponse,
     "subset_selection": SubsetSelection,
+    "olh": partial(LocalHashing, reconstruction="standard"),
 }
 ORACLE_TITLES = {
     "hadamard": "Hadamard response",
@@ -69,6 +72,7 @@ ORACLE_TITLES = {
     "oue": "OUE",
     "hrr": "HRR",
     "subset_selection": "subset selection",
+    "olh": "OLH",
 }
 
 
@@ -82,6 +86,11 @@ class Nodes(Protocol):
     def sizes(self) -> tuple[int, ...]: ...
     @property
     def parameters(self) -> dict[str, Any]: ...
+    @property
+    def gains(self) -> np.ndarray: ...
+    def picks(self, users: int, rng: np.random.Generator) -> np.ndarray:
+        """Simulation only."""
+
     def nodes_of(self, level: int, types: np.ndarray) -> np.ndarray: ...
     def described(self, oracle: str) -> str: ...
     def aggregate(self, counts: np.ndarray) -> list[np.ndarray]: ...
@@ -128,12 +137,13 @@ class HierarchicalTree(FromCovariance):
         super().__init__(tree.n, epsilon, parameters, f"{tree.described(ORACLE_TITLES[oracle])} {self.reconstructed}")
         self.tree = tree
         self.levels = len(tree.sizes)
+        self.gains = tree.gains.tolist()
         self.oracles = oracles or tuple(NODE_ORACLES[oracle](size, self.epsilon) for size in tree.sizes)
 
     @property
     def bits_per_report(self) -> float:
         """Whole bits for the level, and those of the oracle's report, averaged over the levels."""
-        mean = sum(oracle.bits_per_report for oracle in self.oracles) / self.levels
+        mean = sum(oracle.bits_per_report / gain for oracle, gain in zip(self.oracles, self.gains, strict=True))
         return math.ceil(math.log2(self.levels)) + mean
 
     # --- reports: the users of each level, then the oracle's statistics on each level -------------------------------
@@ -157,7 +167,7 @@ class HierarchicalTree(FromCovariance):
         """(users, 1 + longest report) the level (from 0, the leaves), the oracle's report there,
         then zeros. Simulation only: a client needs a secure random source."""
         values = check_values(values, self.n)
-        picked = rng.integers(self.levels, size=values.size)
+        picked = self.tree.picks(values.size, rng)
         parts = [
             oracle.privatize(self.tree.nodes_of(level, values[picked == level]), rng)
             for level, oracle in enumerate(self.oracles)
@@ -208,8 +218,8 @@ class HierarchicalTree(FromCovariance):
         check_reports(reports, self.digest)
         users, *data = reports.arrays
         return [
-            self.levels * oracle.estimate(Reports(oracle.digest, int(own), part)).estimated_counts
-            for oracle, own, part in zip(self.oracles, users, data, strict=True)
+            gain * oracle.estimate(Reports(oracle.digest, int(own), part)).estimated_counts
+            for oracle, gain, own, part in zip(self.oracles, self.gains, users, data, strict=True)
         ]
 
     @abstractmethod
@@ -234,36 +244,49 @@ class HierarchicalTree(FromCovariance):
     def profile_of(self, workload: Workload) -> np.ndarray:
         forms, profile = self._node_forms(workload), self._known_part(workload)
         types = np.arange(self.n)
-        for level, (oracle, form) in enumerate(zip(self.oracles, forms, strict=False)):
-            second_moment = oracle.profile_of(form) + form.gram_diag
-            profile = profile + self.levels * second_moment[self.tree.nodes_of(level, types)]
+        for level, (moment, gain) in enumerate(zip(self._form_moments(forms), self.gains, strict=False)):
+            profile = profile + gain * moment[self.tree.nodes_of(level, types)]
         return profile
 
+    def _form_moments(self, forms: Iterable[QuadraticForm]) -> Iterator[np.ndarray]:
+        """(m,) for each level, the mean of ``form`` at one user's oracle estimate, by their node."""
+        for oracle, form in zip(self.oracles, forms, strict=False):
+            yield oracle.profile_of(form) + form.gram_diag
+
+    def level_costs(self, workload: Workload) -> np.ndarray:
+        """(h,) c_l in the average variance sum_l c_l / p_l + constant of one user, all types being equally common."""
+        costs, types = np.zeros(self.levels), np.arange(self.n)
+        for level, moment in enumerate(self._form_moments(self._node_forms(workload))):
+            costs[level] = moment[self.tree.nodes_of(level, types)].mean()
+        return costs
+
     def _second_moments(self, counts: np.ndarray) -> Iterator[np.ndarray]:
-        """(m, m) h times the sum over all users of E[z z'], for the oracle of each level, leaves first."""
-        for oracle, x in zip(self.oracles, self.tree.aggregate(np.asarray(counts, dtype=float)), strict=True):
-            yield self.levels * (oracle.covariance(x) + np.diag(x))
+        """(m, m) the sum over all users of E[z z'] / p_l, for the oracle of each level, leaves first."""
+        nodes = self.tree.aggregate(np.asarray(counts, dtype=float))
+        for oracle, gain, x in zip(self.oracles, self.gains, nodes, strict=True):
+            yield gain * (oracle.covariance(x) + np.diag(x))
 
     def _node_variances(self, weights: Iterable[np.ndarray], counts: np.ndarray) -> np.ndarray:
         """(q,) sum over all users of the second moment of what they add to answers that give the node estimates of each level
         (leaves first; levels left out at the end are not used) the ``weights`` (q, m)."""
         nodes = self.tree.aggregate(np.asarray(counts, dtype=float))
         moments = (
-            oracle.linear_variances(w, x) + w**2 @ x for oracle, w, x in zip(self.oracles, weights, nodes, strict=False)
+            gain * (oracle.linear_variances(w, x) + w**2 @ x)
+            for oracle, gain, w, x in zip(self.oracles, self.gains, weights, nodes, strict=False)
         )
-        return self.levels * sum(moments, np.zeros(()))
+        return sum(moments, np.zeros(()))
 
     def _node_contributions(self, rows: np.ndarray, weights: Iterable[np.ndarray], root: np.ndarray) -> Contributions:
         """The contribution of a report to answers with the mean ``rows`` (q, n) that give the node estimates of each level the
         ``weights`` (as in `_node_variances`), and every user the part ``root`` (q, 1)."""
         moments, lows, highs = np.zeros_like(rows, dtype=float), [], []
-        types, h = np.arange(self.n), self.levels
-        for level, (oracle, w) in enumerate(zip(self.oracles, weights, strict=False)):
-            moments += h * (oracle.contributions(w).variances + w**2)[:, self.tree.nodes_of(level, types)]
+        types = np.arange(self.n)
+        for level, (oracle, gain, w) in enumerate(zip(self.oracles, self.gains, weights, strict=False)):
+            moments += gain * (oracle.contributions(w).variances + w**2)[:, self.tree.nodes_of(level, types)]
             low, high = oracle.report_ends(w)
-            lows.append(h * low)
-            highs.append(h * high)
-        if len(lows) < h:  # reports on levels that are not used add nothing
+            lows.append(gain * low)
+            highs.append(gain * high)
+        if len(lows) < self.levels:  # reports on levels that are not used add nothing
             lows.append(np.zeros(len(rows)))
             highs.append(np.zeros(len(rows)))
         # The part that is not from the root has the mean rows - root.

@@ -50,6 +50,15 @@ class Grid:
     def parameters(self) -> dict[str, Any]:
         return {"shape": self.shape, "branching": self.first.branching}
 
+    @property
+    def gains(self) -> np.ndarray:
+        """One over the probability of each table: they are picked evenly."""
+        return np.full(len(self.sizes), float(len(self.sizes)))
+
+    def picks(self, users: int, rng: np.random.Generator) -> np.ndarray:
+        """(users,) the tables that users pick. Simulation only."""
+        return rng.integers(len(self.sizes), size=users)
+
     def nodes_of(self, level: int, types: np.ndarray) -> np.ndarray:
         """The cell of each type in a table."""
         i, j = divmod(level, self.columns)

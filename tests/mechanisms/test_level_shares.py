@@ -1,0 +1,158 @@
+"""Levels of a tree picked with probabilities of one's own, against enumeration, plain linear algebra and numerical optimisation."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import optimize
+from written_trees import least_squares, level_matrices, possible_reports
+
+from ldp_core import analysis, library, mechanisms, workloads
+from ldp_core.mechanisms.trees.levels import Tree
+
+SHARES = [0.5, 0.3, 0.2]
+create = partial(mechanisms.create, "hierarchical", epsilon=1.0, branching=2)
+EVERY = [
+    (oracle, reconstruction)
+    for oracle in ("oue", "hrr", "olh", "randomized_response", "subset_selection", "hadamard")
+    for reconstruction in ("consistent", "raw")
+]
+
+
+@pytest.mark.parametrize(("oracle", "reconstruction"), EVERY)
+def test_variances_are_those_of_single_reports(oracle, reconstruction):
+    """n = 7, so that the tree is ragged; every possible report is estimated."""
+    mechanism = create(n=7, oracle=oracle, reconstruction=reconstruction, shares=SHARES)
+    raws, chances = zip(*possible_reports(mechanism, SHARES), strict=True)
+    Q, counts = np.array(chances), np.array([60, 0, 25, 4, 11, 0, 30])
+    estimates = [mechanism.estimate(mechanism.aggregate(raw[None])) for raw in raws]
+    for workload in (workloads.prefix(7), workloads.all_range(7), workloads.custom(np.eye(7)[:3] - 0.3)):
+        answers = np.array([estimate.answers(workload) for estimate in estimates])
+        assert Q.T @ answers == pytest.approx(workload.matrix.T, abs=1e-9)
+        profile = Q.T @ (answers**2).sum(axis=1) - workload.gram_diag
+        assert mechanism.variance_profile(workload) == pytest.approx(profile, rel=1e-8)
+        each = (Q @ counts) @ answers**2 - workload.matrix**2 @ counts
+        assert mechanism.query_variances(workload, counts) == pytest.approx(each, rel=1e-8, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [7, 9, 64])
+def test_consistency_weighs_the_levels_by_their_shares(n):
+    """Least squares with a weight p_l for the nodes of level l, and the sum fixed."""
+    height = len(level_matrices(n, 4))
+    shares = np.arange(height, 0, -1.0)
+    tree = create(n=n, branching=4, oracle="oue", reconstruction="consistent", shares=shares).tree
+    noisy = [np.random.default_rng(level).normal(size=(2, size)) for level, size in enumerate(tree.sizes)]
+    from_nodes, from_root = least_squares(n, 4, shares / shares.sum())
+    assert tree.consistent(noisy, 17.0) == pytest.approx(np.hstack(noisy) @ from_nodes.T + 17 * from_root, abs=1e-10)
+    rows = np.random.default_rng(5).normal(size=(3, n))
+    assert np.hstack(tree.shares(rows)) == pytest.approx(rows @ from_nodes, abs=1e-10)
+
+
+@pytest.mark.parametrize("per_user", [True, False], ids=["privatize", "simulate"])
+@pytest.mark.parametrize(("oracle", "reconstruction"), [("oue", "raw"), ("olh", "consistent"), ("hadamard", "optimal")])
+def test_collections_have_the_stated_mean_and_variance(oracle, reconstruction, per_user):
+    counts, workload, rng, trials = (
+        np.array([60, 0, 25, 4, 11, 0, 30]),
+        workloads.prefix(7),
+        np.random.default_rng(7),
+        400,
+    )
+    mechanism = create(n=7, oracle=oracle, reconstruction=reconstruction, shares=SHARES)
+    values, samples = np.repeat(np.arange(7), counts), []
+    for _ in range(trials):
+        reports = mechanism.aggregate(mechanism.privatize(values, rng)) if per_user else mechanism.simulate(counts, rng)
+        samples.append(mechanism.estimate(reports).answers(workload))
+    squares = (np.array(samples) - workload.answers(counts)) ** 2
+    variance = np.maximum(mechanism.query_variances(workload, counts), 0)
+    spread = squares.std(axis=0) / math.sqrt(trials)
+    assert np.all(np.abs(squares.mean(axis=0) - variance) <= 5 * spread + 1e-6)
+    bias = np.mean(samples, axis=0) - workload.answers(counts)
+    assert np.all(np.abs(bias) <= 5 * np.sqrt(variance / trials) + 1e-6)
+
+
+# --- the best shares ------------------------------------------------------------------------------------------------
+
+
+def least(height, average):
+    """The logarithm of the least average variance over all shares, by a search of SciPy's from even ones."""
+    share = lambda logs: (weights := np.exp(logs - logs.max())) / weights.sum()  # noqa: E731
+    return optimize.minimize(lambda logs: math.log(average(share(logs))), np.zeros(height), method="L-BFGS-B").fun
+
+
+@pytest.mark.parametrize("kind", ["prefix", "all_range"])
+@pytest.mark.parametrize(
+    ("oracle", "reconstruction"), [("oue", "raw"), ("hrr", "raw"), ("oue", "consistent"), ("hadamard", "optimal")]
+)
+def test_fitted_shares_are_the_best(kind, oracle, reconstruction):
+    workload, how = getattr(workloads, kind)(16), {"oracle": oracle, "reconstruction": reconstruction}
+    average = lambda shares: create(n=16, shares=shares, **how).variance_profile(workload).mean()  # noqa: E731
+    fitted = create(workload=workload, shares="fitted", **how)
+    found = analysis.average_variance(fitted, workload)
+    assert math.log(found) == pytest.approx(least(4, average), abs=2e-4)  # shares have four decimal places
+    assert found < 0.999 * average(np.ones(4))
+
+
+def test_best_shares_of_raw_answers_are_in_proportion_to_roots_of_costs():
+    """OUE, and its variance from the definition: what a level costs is the second moment of its part of the answers."""
+    workload, E = workloads.prefix(8), math.e
+    fitted = create(workload=workload, oracle="oue", reconstruction="raw", shares="fitted")
+    q, costs = 1 / (E + 1), []
+    for level in range(3):
+        weights = fitted.tree.weights(np.zeros(8, dtype=int), np.arange(8))[level]
+        bits, own = q * (1 - q) / (0.5 - q) ** 2, 0.25 / (0.5 - q) ** 2
+        nodes = np.arange(8) >> level
+        costs.append(
+            np.mean(
+                [bits * np.sum(np.delete(weights, v, 1) ** 2) + (own + 1) * np.sum(weights[:, v] ** 2) for v in nodes]
+            )
+        )
+    expected = np.sqrt(costs) / np.sum(np.sqrt(costs))
+    assert fitted.parameters["shares"] == pytest.approx(expected, abs=2e-4)
+    assert fitted.level_costs(workload) == pytest.approx(costs)
+
+
+def test_what_shares_change_and_what_not():
+    even, named = create(n=8, oracle="oue"), create(n=8, oracle="oue", shares="even")
+    assert even.digest == named.digest
+    one, other = create(n=8, oracle="oue", shares=SHARES), create(n=8, oracle="oue", shares="50 30 20")
+    assert one.digest == other.digest != even.digest
+    assert sum(one.parameters["shares"]) == 1
+    assert one.audit().epsilon == even.audit().epsilon
+    assert "with probabilities 0.5, 0.3, 0.2" in one.explain()
+    variant = library.spec("hierarchical(oracle=oue, shares=5 3 2)")
+    assert library.spec(variant.name).name == variant.name
+    assert library.create(variant.name, 8, 1.0, branching=2).digest == one.digest
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ([0.5, 0.5], "3 levels below its root, so 3 shares are needed"),
+        ([1, 0, 1], "a number above 0 for each level"),
+        ([1, -1, 1], "a number above 0 for each level"),
+        ([1, float("nan"), 1], "a number above 0 for each level"),
+        ("1 2 x", "Unknown shares '1 2 x'"),
+        ("", "a number above 0 for each level"),
+        (7, "a number above 0 for each level"),
+        ([[1, 2, 3]], "a number above 0 for each level"),
+        ("fitted", "pass a workload"),
+        ("fited", 'Did you mean "fitted"|fitted'),
+    ],
+)
+def test_bad_shares_are_refused_in_a_sentence(shares, words):
+    with pytest.raises(ValueError, match=words):
+        create(n=8, oracle="oue", shares=shares)
+
+
+def test_too_many_types_are_refused_before_anything_is_fitted():
+    with pytest.raises(ValueError, match="at most 1,024 types"):
+        create(workload=workloads.prefix(2000), oracle="oue", shares="fitted")
+
+
+def test_thinning_follows_the_shares():
+    tree, counts, rng = Tree(7, 2, tuple(SHARES)), np.array([3, 0, 100, 41, 7, 0, 9]), np.random.default_rng(3)
+    samples = np.array([[part.sum() for part in tree.thin(counts, rng)] for _ in range(2000)])
+    assert np.all(samples.sum(axis=1) == counts.sum())
+    spread = np.sqrt(counts.sum() * 0.25 / 2000)
+    assert samples.mean(axis=0) == pytest.approx(counts.sum() * np.array(SHARES), abs=5 * spread)
