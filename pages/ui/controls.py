@@ -40,10 +40,8 @@ def control(
         if run_context.polled() or stale_widgets.is_outdated(key, entry):
             st.session_state[key] = shown
             return
-        if not _offered(
-            entry, options.get("options")
-        ):  # chosen before the page was drawn again, with what is offered now
-            return
+        if not options.get("accept_new_options") and not _offered(entry, options.get("options")):
+            return  # chosen before the page was drawn again, with what is offered now
         state.notices = []
         try:
             state.invalid.pop(key, None)

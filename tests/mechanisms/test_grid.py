@@ -87,6 +87,16 @@ def answered(shape, branching, reconstruction):
     return W @ from_cells, W @ (even - from_cells @ (T @ even))
 
 
+def hashing(E):
+    """OLH: the own bucket is kept with E/(E + g - 1), and any two types share one with chance 1/g."""
+    g = max(2, round(E + 1))
+    return E / (E + g - 1), 1 / g
+
+
+BITS = {"oue": lambda E: (0.5, 1 / (E + 1)), "olh": hashing}
+"""Chances of a one in the own bit, and in any other; the bits of two types are uncorrelated."""
+
+
 @functools.cache
 def contributed(size, oracle, epsilon):
     """(outputs, size) strategy of an oracle, and what each output adds to the estimates of the cells."""
@@ -101,8 +111,8 @@ def contributed(size, oracle, epsilon):
 
 def moment(size, cell, oracle, epsilon):
     """(size, size) second moment of what the report of a user in ``cell`` adds to the estimates of all cells of one table."""
-    if oracle == "oue":
-        p, q = 0.5, 1 / (math.exp(epsilon) + 1)
+    if oracle in BITS:
+        p, q = BITS[oracle](math.exp(epsilon))
         spread = np.full(size, q * (1 - q))
         spread[cell] = p * (1 - p)
         own = np.eye(size)[cell]
@@ -209,7 +219,7 @@ def test_estimates_of_expected_reports_are_the_counts(shape, branching, oracle, 
     users, data = np.full(len(tables), counts.sum() / len(tables)), []
     for own, table in zip(mechanism.oracles, tables, strict=True):
         cells = table @ counts / len(tables)
-        if oracle == "oue":
+        if oracle in BITS:
             data.append(own.p * cells + own.q * (cells.sum() - cells))
         else:
             data.append(own.channel @ cells)
@@ -350,7 +360,7 @@ def test_audits_are_those_of_the_tables(oracle, epsilon):
         assert audit.epsilon <= epsilon
         # Probabilities are whole steps of 2^-53, and at epsilon 20 the small ones have a few million.
         assert audit.epsilon == pytest.approx(epsilon, rel=1e-9 if epsilon < 20 else 1e-7)
-        if oracle == "oue":
+        if oracle in BITS:
             continue
         Q = np.column_stack([mechanism.channel @ unit for unit in np.eye(mechanism.n)])
         assert Q.sum(axis=0) == pytest.approx(np.ones(mechanism.n))

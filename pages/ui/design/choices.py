@@ -32,6 +32,8 @@ MEANINGS = {
     "max_weight": "How many attributes a parity may be about. Left empty, what the questions need.",
     "queries": "How many numbers a report has beyond one for each type. Left empty, one for every 16 types.",
     "delta": "The guarantee may fail by this much: far less than one over the number of users. Left empty, 0.000001.",
+    "shares": "How often each part is drawn: evenly, or fitted to the questions. For a tree, also numbers typed here, one for each "
+    "level and that of the types first: 5 3 2.",
     "rows": "How many different reports there are to choose from, at least one for each type. Left empty, four for each.",
     "window": "How many types on either side of the true one a report favours. Left empty, what the paper chooses at this epsilon.",
     "order": "A prime power: a report favours about one type in so many. Left empty, the best for a histogram.",
@@ -152,7 +154,8 @@ def parameter_control(
             label,
             key,
             now,
-            lambda value: commit({**others, parameter: value}),
+            lambda value: commit({**others, parameter: kind.read(parameter, value) if kind.typed else value}),
+            accept_new_options=kind.typed,
             options=list(values)
             if isinstance(kind.offered[0], str)
             else sorted(values, key=lambda v: (isinstance(v, str), v)),

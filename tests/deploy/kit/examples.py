@@ -98,7 +98,7 @@ def as_people(mechanism, values):
 
 def as_rows(mechanism, lines):
     """What `aggregate` takes, from lines of reports."""
-    wide = mechanism.name == "olh"
+    wide = "olh" in (mechanism.name, mechanism.parameters.get("oracle"))
     rows = np.array([[int(number) for number in line.split()] for line in lines], dtype=np.uint64 if wide else np.int64)
     one = mechanism.privatize(as_people(mechanism, values_of(mechanism)[:1]), np.random.default_rng(0)).ndim == 1
     return rows[:, 0] if one else rows

@@ -119,12 +119,13 @@ def test_reports_of_all_clients_are_those_of_the_table(by_python_, by_javascript
 
 
 @pytest.mark.parametrize(("by_python_", "by_javascript"), SIZES)
-@pytest.mark.parametrize("name", ["patterns of pairs", "tree of oue", "olh", "split_budget", "subset_selection"])
+@pytest.mark.parametrize("name", ["patterns of pairs", "tree of shares", "olh", "split_budget", "subset_selection"])
 def test_answers_of_all_clients_are_within_their_errors(name, by_python_, by_javascript):
-    pairs = {
-        "patterns of pairs": lambda: ldp.mechanisms.create("optimized", workload=SURVEY, epsilon=1.25, max_rounds=20)
+    others = {
+        "patterns of pairs": lambda: ldp.mechanisms.create("optimized", workload=SURVEY, epsilon=1.25, max_rounds=20),
+        "tree of shares": lambda: ldp.mechanisms.create("hierarchical", 9, 1.25, oracle="olh", shares="5 3"),
     }
-    mechanism, rng = (MECHANISMS | pairs)[name](), np.random.default_rng(1)
+    mechanism, rng = (MECHANISMS | others)[name](), np.random.default_rng(1)
     sizes = mechanism.sizes
     workload = ldp.workloads.survey(list(sizes)) if len(sizes) > 1 else ldp.workloads.prefix(mechanism.n)
     records = np.stack([rng.binomial(size - 1, 0.3, by_python_ + by_javascript) for size in sizes], axis=1)

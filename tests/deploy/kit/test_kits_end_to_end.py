@@ -20,19 +20,20 @@ from ldp_core.designs import Configuration, MechanismRecipe, Population, Workloa
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.standalone import realise
 from ldp_core.designs.supplied_tables import SuppliedTable
+from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.people import Records
 from ldp_core.workloads import HistogramPart, KWayMarginalsPart, PrefixPart
 
 PEOPLE = 4_000
 
 
-def realised(domain, parts, mechanism, **more):
+def realised(domain, parts, mechanism, parameters=None, **more):
     chosen = Configuration(
         domain=domain,
         population=Population(users=PEOPLE, origin="declared", shape="uniform"),
         workload=WorkloadRecipe(parts=parts),
         epsilon="1.0",
-        mechanism=MechanismRecipe(name=mechanism),
+        mechanism=MechanismRecipe(name=mechanism, parameters=parameters or {}),
         optimizer=Optimizer(max_rounds=2),
         **more,
     )
@@ -48,6 +49,13 @@ def own_matrix():
     own = SuppliedTable.from_file(file.getvalue().encode(), "my own", [], 6)
     domain = Domain(attributes=(NumericAttribute(name="age", edges=tuple(range(0, 70, 10)), origin="declared"),))
     return realised(domain, (HistogramPart(attribute="age"), PrefixPart(attribute="age")), own.mechanism, own=(own,))
+
+
+def tree_of_shares():
+    """A tree of local hashing whose levels are picked by the best shares."""
+    domain = Domain(attributes=(NumericAttribute(name="age", edges=tuple(range(0, 130, 10)), origin="declared"),))
+    told = {"branching": 3, "oracle": "olh", "reconstruction": "consistent", "shares": "fitted"}
+    return realised(domain, (PrefixPart(attribute="age"),), "hierarchical", told)
 
 
 def split_of_people():
@@ -68,7 +76,14 @@ def said(domain, numbers):
     }
 
 
-@pytest.mark.parametrize("kind", [own_matrix, split_of_people])
+KINDS = {
+    own_matrix: mechanisms.ExplicitMechanism,
+    tree_of_shares: HierarchicalTree,
+    split_of_people: mechanisms.SplitSurvey,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_reports_drawn_by_the_client_of_a_kit_are_answered_by_who_opens_it(kind, tmp_path):
     found = kind()
     parts = members(kit_of(found))
@@ -93,9 +108,7 @@ def test_reports_drawn_by_the_client_of_a_kit_are_answered_by_who_opens_it(kind,
         writer.writerow(["f" * 32, "f" * 16, reports[1]])  # another design
 
     kit = open_kit(tmp_path)
-    assert isinstance(
-        kit.mechanism, mechanisms.SplitSurvey if kind is split_of_people else mechanisms.ExplicitMechanism
-    )
+    assert isinstance(kit.mechanism, KINDS[kind])
     counted = collector.collect(tmp_path / "reports.csv", kit.mechanism, kit.design)
     assert (counted.users, counted.repeated) == (PEOPLE + 1, 1)
     assert sum(counted.read[0].refused.values()) == 1
