@@ -45,7 +45,22 @@ _WITH_DIFFERENCE: Final = 5  # what files say that earlier versions can read
 _WITH_VARIANTS: Final = 4
 _WITHOUT_NEWS: Final = 3
 # Parameters of mechanisms that version 3 took no notice of.
-_SETTINGS = frozenset("size blocks order kind window max_weight queries delta rows start algorithm shares".split())
+_SETTINGS = frozenset(
+    {
+        "size",
+        "blocks",
+        "order",
+        "kind",
+        "window",
+        "max_weight",
+        "queries",
+        "delta",
+        "rows",
+        "start",
+        "algorithm",
+        "shares",
+    }
+)
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
 _MAX_EPSILON_LENGTH = 40
 

@@ -100,14 +100,16 @@ class RangesPart(Part):
 
 
 class RectanglesPart(Part):
-    """All intervals of one ordered attribute together with all intervals of another: every rectangle of their table."""
+    """All intervals of one ordered attribute together with all intervals of another, or of two others: every rectangle, or box, of
+    their table."""
 
     kind: Literal["rectangles"] = "rectangles"
-    attributes: Annotated[tuple[Name, Name], Strict(False)]
+    attributes: Annotated[tuple[Name, ...], Strict(False), Field(min_length=2, max_length=3)]
 
     @property
     def summary(self) -> str:
-        return f"All ranges over {self.attributes[0]} and {self.attributes[1]} together"
+        *others, last = self.attributes
+        return f"All ranges over {', '.join(others)} and {last} together"
 
     def build(self, attributes: Any) -> Workload:
         axes = axes_of(attributes)

@@ -217,9 +217,9 @@ class App:
         self.enter("number_input", "declare-bins", bins)
         return self.enter("text_input", "declare-users", str(users)) if users else self
 
-    def declare_table(self, rows=4, columns=4):
-        """Declare two ordered attributes, of so many bins, and ask for ranges along the first within the second."""
-        sides = (("x", rows), ("y", columns))
+    def declare_table(self, *bins):
+        """Declare two or three ordered attributes, of so many ``bins``, and ask for ranges along the first within the second."""
+        sides = zip("xyz", bins or (4, 4), strict=False)
         attributes = [NumericAttribute(name=n, edges=tuple(range(size + 1)), origin="declared") for n, size in sides]
         people = Population(users=10_000, origin="declared", shape="uniform")
         recipe = WorkloadRecipe(parts=(RangesPart(attribute="x", by=("y",)),))

@@ -129,6 +129,21 @@ def test_ranges_over_two_orders_are_asked_and_trees_over_both_answer_them_best(a
     assert "named twice" in app.errors[0]
 
 
+def test_ranges_over_three_orders_are_asked_named_and_answered(app):
+    app.declare_table(4, 3, 2).go("workload").enter("selectbox", "group-0-questions", "rectangles")
+    assert app.session.design().workload.num_queries == 10 * 6
+    app.enter("selectbox", "group-0-third", "z")
+    assert "All ranges over x, y and z together" in app.words
+    workload = app.session.design().workload
+    assert workload.num_queries == 10 * 6 * 3
+    assert workload.query_name(0) == "x [0, 1) and y [0, 1) and z [0, 1)"
+    assert app.go("design").session.setting.users_needed(app.session.mechanism("subset_selection")) > 0
+    app.go("workload").enter("selectbox", "group-0-third", "x")
+    assert "named twice" in app.errors[0]
+    app.enter("selectbox", "group-0-third", "–")
+    assert app.session.design().workload.num_queries == 10 * 6
+
+
 def test_ranges_over_two_orders_need_two(ages):
     ages.go("workload")
     assert "rectangles" not in ages.at.selectbox(key="group-0-questions").options

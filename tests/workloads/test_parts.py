@@ -55,8 +55,8 @@ def some_part(draw, axes):
     fitting = ["prefix", "ranges"] * bool(ordered) + ["rectangles"] * (len(ordered) > 1) + ["parity"] * bool(binary)
     kind = draw(st.sampled_from(kinds + fitting))
     if kind == "rectangles":
-        pair = draw(st.lists(st.sampled_from(ordered), min_size=2, max_size=2, unique=True))
-        return RectanglesPart(attributes=pair, weight=weight)
+        several = draw(st.lists(st.sampled_from(ordered), min_size=2, max_size=3, unique=True))
+        return RectanglesPart(attributes=several, weight=weight)
     if kind == "histogram":
         return HistogramPart(attribute=draw(st.sampled_from(names)), weight=weight)
     if kind == "joint":
@@ -117,13 +117,11 @@ def rows_of(part, axes):
         wide = part.width or last
         return list(intervals((i, j) for i in range(last) for j in range(i, min(last, i + wide))))
     if kind == "rectangles":
-        first, second = sorted(place[name] for name in part.attributes)
-        each = [[(i, j) for j in range(axes[at].ordinary) for i in range(j + 1)] for at in (first, second)]
-        each = [sorted(ends) for ends in each]
+        places = sorted(place[name] for name in part.attributes)
+        each = [sorted((i, j) for j in range(axes[at].ordinary) for i in range(j + 1)) for at in places]
         return [
-            lambda r, a=a, b=b: float(a[0] <= r[first] <= a[1] and b[0] <= r[second] <= b[1])
-            for a in each[0]
-            for b in each[1]
+            lambda r, ends=ends: float(all(low <= r[at] <= high for at, (low, high) in zip(places, ends, strict=True)))
+            for ends in product(*each)
         ]
     if kind == "marginals":
         return [cell for group in part.groups for cell in cells(group)]
@@ -472,6 +470,7 @@ def test_ranges_on_one_attribute_of_many_take_small_matrices_only():
         (RangesPart(attribute="age", by=["zip"]), "no attribute zip; the attributes are age, sex, weight, education"),
         (RectanglesPart(attributes=["age", "sex"]), "sex has no order"),
         (RectanglesPart(attributes=["age", "age"]), "named twice: age, age"),
+        (RectanglesPart(attributes=["age", "weight", "sex"]), "sex has no order"),
         (KWayMarginalsPart(k=5), "Groups of 5 attributes need at least 5 that have 2 types or more; there are 4"),
         (ParityPart(attributes=["age"]), "age has 4"),
         (MarginalsPart(groups=[["sex", "sex"]]), "named twice"),
@@ -511,3 +510,28 @@ def test_the_attributes_a_recipe_names_are_known_without_a_domain():
     assert ParityPart(attributes=("x", "y")).mentions == ("x", "y")
     assert ParityPart().mentions == ()
     assert KWayMarginalsPart(k=2).mentions == ()
+
+
+def test_boxes_of_three_orders_have_grams_in_closed_form():
+    """W'W of all intervals has min(i, j) (n + 1 - max(i, j)), and the boxes of three orders the Kronecker product; the fourth
+    attribute, of two values, is summed over."""
+    axes = [
+        Axis(name, tuple(map(str, range(size))), size, True) for name, size in zip("abcd", (4, 2, 3, 5), strict=True)
+    ]
+    workload = RectanglesPart(attributes=("d", "a", "c")).build(axes)
+    i, j = (np.arange(1, 6)[:, None], np.arange(1, 6))
+    gram = {n: (np.minimum(i, j) * (n + 1 - np.maximum(i, j)))[:n, :n] for n in (3, 4, 5)}
+    expected = np.kron(np.kron(np.kron(gram[4], np.ones((2, 2))), gram[3]), gram[5])
+    assert workload.num_queries == 10 * 6 * 15
+    assert workload.gram_dense() == pytest.approx(expected)
+    x = np.random.default_rng(0).normal(size=workload.n)
+    assert workload.quadratic(x) == pytest.approx(x @ expected @ x)
+    spectrum = np.sqrt(np.maximum(np.linalg.eigvalsh(expected)[::-1], 0.0))
+    assert workload.singular_values() == pytest.approx(spectrum[: len(workload.singular_values())], abs=1e-5)
+    assert "d" in workload.query_name(899)
+
+
+@pytest.mark.parametrize("names", [("a",), ("a", "b", "c", "d"), ()])
+def test_boxes_are_of_two_or_three_orders(names):
+    with pytest.raises(ValueError, match="attributes"):
+        RectanglesPart(attributes=names)

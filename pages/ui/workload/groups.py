@@ -36,6 +36,8 @@ from pages.ui.workload.kinds import (
 
 SHOWN_SETS = 20
 SHOWN_LABELS = 6
+NO_OTHER = "–"
+"""Stands for no third attribute."""
 
 
 @dataclass(frozen=True)
@@ -223,9 +225,17 @@ def _width(part: workloads.RangesPart, group: Group, widest: int) -> None:
 
 @_settings.register
 def _rectangles(part: workloads.RectanglesPart, group: Group) -> None:
-    names, (first, second) = usable("rectangles", group.axes), part.attributes
-    _chooser(group, "Along", "first", first, names, lambda name: edited(part, attributes=(name, second)))
-    _chooser(group, "And along", "second", second, names, lambda name: edited(part, attributes=(first, name)))
+    names, chosen = usable("rectangles", group.axes), part.attributes
+
+    def along(place: int, name: str) -> WorkloadPart:
+        kept = [*chosen[:place], *([name] if name != NO_OTHER else []), *chosen[place + 1 :]]
+        return edited(part, attributes=kept)
+
+    _chooser(group, "Along", "first", chosen[0], names, partial(along, 0))
+    _chooser(group, "And along", "second", chosen[1], names, partial(along, 1))
+    if len(chosen) > 2 or len(names) > 2:
+        third = chosen[2] if len(chosen) > 2 else NO_OTHER
+        _chooser(group, "And along (a third)", "third", third, [NO_OTHER, *names], partial(along, 2))
 
 
 @_settings.register

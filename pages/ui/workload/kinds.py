@@ -48,7 +48,7 @@ KINDS: dict[str, Kind] = {
         "How many lie between two values, for all pairs of values or only those close together.",
     ),
     "rectangles": Kind(
-        "Ranges over two orders at once",
+        "Ranges over two or three orders at once",
         "How many lie between two values of one attribute and between two of another, for all such rectangles.",
     ),
     "marginals": Kind(
