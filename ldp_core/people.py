@@ -275,6 +275,26 @@ def dense(counts: np.ndarray | Tables) -> np.ndarray:
     )
 
 
+def drawn_anew(counts: Counts, rng: np.random.Generator) -> Counts:
+    """As many people as ``counts`` has, each drawn from its distribution, whoever the others are."""
+    if isinstance(counts, Records):  # each row for as many people as it happens to be drawn
+        return Records(
+            counts.codes,
+            counts.sizes,
+            _drawn(np.ones(len(counts.codes)) if counts.weights is None else counts.weights, rng),
+        )
+    found = _drawn(dense(counts), rng)
+    return Counted(found, counts.sizes) if isinstance(counts, Counted) else found
+
+
+def _drawn(before: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(n,) how many of as many people as ``before`` (n,) has are drawn from each of its entries."""
+    users, held = int(before.sum()), np.flatnonzero(before)
+    found = np.zeros(before.size, dtype=np.int64)
+    found[held] = rng.multinomial(users, before[held] / users)
+    return found
+
+
 def users_of(counts: Counts) -> int:
     """How many people take part."""
     return counts.users if isinstance(counts, People) else int(np.sum(counts))

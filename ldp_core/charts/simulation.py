@@ -34,6 +34,7 @@ ESTIMATOR_DASH = {
     "mle": "longdashdot",
     "ems": "10px,2px,2px,2px",
     "posterior": "8px,2px,2px,2px,2px,2px",
+    "posterior_distribution": "12px,3px,3px,3px",
     "consistency": "2px,6px",
 }
 

@@ -46,6 +46,8 @@ class EstimatorSpec:
     rule: Rule = lambda mechanism, workload: None
     told_by: Callable[[Workload], dict[str, Any]] = lambda workload: {}
     """Options that follow from the workload."""
+    credible: bool = False
+    """True if its intervals are credible ones."""
     needs_facts: bool = False
     """True if it does nothing without ``facts``, an option of its own."""
     survey_rule: Callable[[SurveyMechanism, Workload], str | None] = lambda mechanism, workload: _NO_TYPES
@@ -275,11 +277,23 @@ ESTIMATORS = {
             "posterior",
             "Posterior mean",
             "posterior mean",
-            "the average over all populations, weighted by how well they explain the reports; biased towards even shares, with "
-            "credible intervals; takes seconds per collection",
+            "the average over all populations, weighted by a prior and by how well they explain the reports; biased towards "
+            "the prior, with credible intervals; takes seconds per collection",
             unbiased=False,
             from_reports=posterior.estimate,
             rule=_can_be_sampled,
+            credible=True,
+        ),
+        EstimatorSpec(
+            "posterior_distribution",
+            "Posterior mean of the distribution",
+            "posterior, distribution",
+            "the same for the distribution that people are drawn from, (α + N F)/(Σα + N) with F the posterior mean for these "
+            "people; biased towards the prior; takes seconds per collection",
+            unbiased=False,
+            from_reports=posterior.of_distribution,
+            rule=_can_be_sampled,
+            credible=True,
         ),
         EstimatorSpec(
             "consistency",

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import estimators as estimation
-from ldp_core.mechanisms.base import Estimate, Mechanism, check_counts
-from ldp_core.people import Counts, People, dense, people_of, users_of
+from ldp_core.mechanisms.base import Estimate, Mechanism, Reports, check_counts
+from ldp_core.people import Counts, People, dense, drawn_anew, people_of, users_of
 from ldp_core.run import Budget, Callback, Cancel, check_seed
 from ldp_core.workloads import Fact, Workload
 from ldp_core.workloads.shown import shown_queries
@@ -45,7 +45,8 @@ class Trials:
     ``total_squared_error`` in squared users summed over *all* queries with their weights, and
     ``root_mean_squared_error`` of a typical query as a share of all users: the mean has the weights too; ``estimated_users`` is how many
     people the answers add up to (see `ldp_core.estimators.people_told`).
-    ``views[view][name]`` (trials, k) is what that `View` makes of the answers by that estimator.
+    ``views[view][name]`` (trials, k) is what that `View` makes of the answers by that estimator. With ``new_people``, every
+    trial had people of its own, drawn from the distribution of ``counts``.
     """
 
     counts: Counts
@@ -53,6 +54,7 @@ class Trials:
     answers: dict[str, np.ndarray]
     frame: pd.DataFrame
     views: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    new_people: bool = False
 
     def __repr__(self) -> str:
         trials, users = self.frame["trial"].nunique(), users_of(self.counts)
@@ -71,8 +73,14 @@ def collect(
     cancel: Cancel | None = None,
     views: Mapping[str, View] | None = None,
     facts: Sequence[Fact] = (),
+    new_people: bool = False,
+    prior: float | np.ndarray | None = None,
 ) -> Trials:
     """Simulate ``trials`` collections from users ``counts`` (n,), for a survey also records (N, d) or `People`.
+
+    With ``new_people``, as many people are drawn for each trial from the distribution that ``counts`` are of, and errors are
+    those of the distribution: the chance of who takes part is in them. Otherwise the same people report every time.
+    ``prior`` is that of the posterior mean (see `ldp_core.priors.dirichlet`; None: Jeffreys').
 
     ``callback`` (after each trial) and ``cancel`` are as in `ldp_core.run`; a cancelled run keeps what it has (at least one
     trial). ``views`` are kept besides the answers; ``facts`` are those to agree with, for estimators that do. ValueError for bad counts, numbers or names, a workload that cannot be
@@ -92,8 +100,8 @@ def collect(
     for entry in map(estimation.spec, estimators):
         if reason := entry.unsuitable(mechanism, workload, facts):
             raise ValueError(f"{entry.title}: {reason}")
-    options: dict[str, dict[str, Any]] = {name: {} for name in estimators}
-    options |= {name: {"facts": facts} for name in estimators if estimation.spec(name).needs_facts}
+    given: dict[str, Any] = {"facts": facts} | ({} if prior is None else {"prior": prior})
+    options = {name: {k: v for k, v in given.items() if k in estimation.spec(name).options} for name in estimators}
     queries = shown_queries(workload)
     views = dict(views or {})
     wanted = [View(workload, queries, lambda answers: answers), *views.values()]
@@ -102,7 +110,7 @@ def collect(
     for stream in np.random.SeedSequence(check_seed(seed)).spawn(trials):
         if budget.stopped() is not None:
             break
-        reports = mechanism.simulate(counts, np.random.default_rng(stream))
+        reports = one_collection(mechanism, counts, stream, new_people)[1]
         unbiased = mechanism.estimate(reports)
         for name in estimators:
             kept[name].add(estimation.apply(name, reports, mechanism, workload, unbiased, **options[name]))
@@ -112,7 +120,16 @@ def collect(
     frame = _frame(mechanism.name, users, workload.squared_weights, errors, told)
     answers = {name: parts[0] for name, (parts, _) in found.items()}
     seen = {view: {name: parts[i] for name, (parts, _) in found.items()} for i, view in enumerate(views, start=1)}
-    return Trials(counts, queries, answers, frame, seen)
+    return Trials(counts, queries, answers, frame, seen, new_people)
+
+
+def one_collection(
+    mechanism: Mechanism, counts: Counts, stream: np.random.SeedSequence, new_people: bool
+) -> tuple[Counts, Reports]:
+    """The people of a trial and their reports, from its random ``stream``."""
+    rng = np.random.default_rng(stream)
+    taking_part = drawn_anew(counts, rng) if new_people else counts
+    return taking_part, mechanism.simulate(taking_part, rng)
 
 
 def _checked(workload: Workload, counts: Counts) -> Counts:
@@ -195,8 +212,9 @@ def run(
     trials: int = 20,
     seed: int = 0,
     estimators: Sequence[str] = ("unbiased",),
+    new_people: bool = False,
 ) -> pd.DataFrame:
-    """The tidy frame of `collect`: a row per trial and estimator.
+    """The tidy frame of `collect`: a row per trial and estimator. With ``new_people``, each trial has people of its own.
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=4, epsilon=1.0)
     >>> workload, counts = ldp.workloads.prefix(4), np.array([0, 10, 90, 900])
@@ -208,4 +226,4 @@ def run(
     2  unbiased      1   1000
     3     wnnls      1   1000
     """
-    return collect(mechanism, workload, counts, trials, seed, estimators).frame
+    return collect(mechanism, workload, counts, trials, seed, estimators, new_people=new_people).frame

@@ -11,6 +11,7 @@ from ldp_core import analysis
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
+from ldp_core.studies import sampling
 from ldp_core.studies.simulate import Trials
 from ldp_core.workloads import Workload
 from ldp_core.workloads.shown import unweighted_answers
@@ -53,7 +54,7 @@ def simulated_errors(
 
     ``observed`` is the root of the mean squared error over queries and trials, each standard error the uncertainty left by
     the number of trials, ``predicted`` the exact expectation for unbiased estimates on this data, NaN for biased ones and where it
-    would take matrices that are too large.
+    would take matrices that are too large. Where every trial had new people, errors are those of the distribution.
     """
     rows = []
     for name, run in runs.items():
@@ -64,6 +65,7 @@ def simulated_errors(
             source, exact = predictable(simulated[name], estimator), np.nan
             if source is not None:
                 exact = _exact_total(source, workload, run.counts)
+                exact += sampling.total(workload, run.counts) if run.new_people else 0.0
             rows.append(
                 {
                     "mechanism": name,

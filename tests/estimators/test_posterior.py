@@ -73,6 +73,26 @@ def test_agrees_with_the_exact_posterior(case):
             assert abs(share - expected) < 4.5 * np.sqrt(expected * (1 - expected) / effective[query]) + 1e-3
 
 
+@pytest.mark.parametrize("case", SMALL)
+def test_the_distribution_agrees_with_its_exact_posterior(case):
+    """Given the counts x, shares are Dirichlet(alpha + x): mean and spread over the exact posterior of x."""
+    mechanism, tally, prior = SMALL[case]
+    n, tally = mechanism.n, np.array(tally)
+    users, alpha = int(tally.sum()), np.broadcast_to(prior, mechanism.n)
+    reports, workload = Reports(mechanism.digest, users, tally), workloads.histogram(n)
+    counts, chances = exact_posterior(mle.written_out(mechanism.channel), tally, alpha)
+    found = estimators.apply("posterior_distribution", reports, mechanism, workload, prior=prior, draws=12_000, seed=2)
+    total = alpha.sum() + users
+    each = (alpha + counts) / total
+    mean = chances @ each
+    error = found.standard_errors(workload) / users
+    assert np.all(np.abs(found.counts() / users - mean) <= 4.5 * error)
+    assert found.counts().sum() == pytest.approx(users)
+    square = chances @ ((alpha + counts) * (alpha + counts + 1)) / (total * (total + 1))
+    spread = np.sqrt(square - mean**2)
+    assert np.allclose(found.draws.std(axis=0) / users, spread, rtol=0.05)
+
+
 def test_intervals_are_quantiles_of_the_exact_posterior():
     mechanism, tally, prior = SMALL["hadamard"]
     reports = Reports(mechanism.digest, 6, np.array(tally))

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from ldp_core import frames
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
 from ldp_core.run import Budget, Callback, Cancel, Progress
-from ldp_core.studies import simulate, trial_frames
+from ldp_core.studies import sampling, simulate, trial_frames
 from ldp_core.studies.outcomes.groups_of_queries import Groups, counts_people, query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, rank_errors
 from ldp_core.workloads import Fact, Workload
@@ -119,11 +120,14 @@ def compare(
     cancel: Cancel | None = None,
     parts: Sequence[str] | None = None,
     facts: Sequence[Fact] = (),
+    new_people: bool = False,
+    prior: float | np.ndarray | None = None,
 ) -> Outcomes:
     """Simulate every mechanism with every estimator that suits it, on the same users ``counts`` (n,).
 
     ``labels`` name the types and ``parts`` the parts of a union; ``scales`` are the orders along which they have quantiles
-    (see `scales_of`); ``facts`` are for estimators that agree with some. ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
+    (see `scales_of`); ``facts`` are for estimators that agree with some, ``prior`` for the posterior mean. With ``new_people``, every trial has people of its
+    own (see `simulate.collect`). ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
     A cancelled run keeps what it has: at least one trial of the first mechanism.
     ValueError when no pair goes together, with the reasons, or for what `simulate.collect` refuses.
     """
@@ -144,8 +148,10 @@ def compare(
             budget.tell(found=name)
 
         views = _views(chosen[name], workload, counts, groups, scales)
-        found = simulate.collect(chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views, facts)
-        runs.append(_Run(name, chosen[name], found, workload, labels, groups, tuple(scales)))
+        found = simulate.collect(
+            chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views, facts, new_people, prior
+        )
+        runs.append(_Run(name, chosen[name], found, workload, labels, groups, tuple(scales), prior))
 
     def frame(columns: Callable[[_Run, str], Columns | None]) -> pd.DataFrame:
         found = [
@@ -204,6 +210,7 @@ class _Run:
     labels: Sequence[str]
     groups: Groups
     scales: tuple[Scale, ...]
+    prior: float | np.ndarray | None
 
     @cached_property
     def users(self) -> float:
@@ -227,7 +234,10 @@ class _Run:
         for estimator in self.trials.answers:
             variances, source = np.full(len(queries), np.nan), trial_frames.predictable(self.mechanism, estimator)
             if source is not None:
-                variances = frames.variances_of(source, self.workload, self.trials.counts, queries) / self.users**2
+                variances = frames.variances_of(source, self.workload, self.trials.counts, queries)
+                if self.trials.new_people:
+                    variances = variances + sampling.of_queries(self.workload, self.trials.counts, queries)
+                variances = variances / self.users**2
             found[estimator] = np.split(variances, [len(self.names)])
         return found
 
@@ -264,14 +274,18 @@ class _Run:
         }
 
     def intervals(self, estimator: str, seed: int, cancelled: Callable[[], bool]) -> Columns | None:
-        """Intervals of the first collection, which is collected once more from its own random stream."""
-        biased = not estimation.spec(estimator).unbiased
-        if biased and (estimator != "posterior" or cancelled()):  # sampling takes its time
+        """Intervals of the first collection, which is collected once more from its own random stream. They are for the true
+        answers of those who took part in it; only those of the distribution are for that."""
+        spec = estimation.spec(estimator)
+        if not spec.unbiased and (not spec.credible or cancelled()):  # sampling takes its time
             return None
         queries, users = self.trials.queries, self.users
         stream = np.random.SeedSequence(seed).spawn(1)[0]
-        reports = self.mechanism.simulate(self.trials.counts, np.random.default_rng(stream))
-        estimate = estimation.apply(estimator, reports, self.mechanism, self.workload)
+        took_part, reports = simulate.one_collection(self.mechanism, self.trials.counts, stream, self.trials.new_people)
+        options: dict[str, Any] = {"prior": self.prior} if spec.credible and self.prior is not None else {}
+        estimate = estimation.apply(estimator, reports, self.mechanism, self.workload, **options)
+        of_people = self.trials.new_people and estimator != "posterior_distribution"
+        truth = unweighted_answers(self.workload, took_part, queries) if of_people else self.truth
         if isinstance(estimate, estimation.PosteriorEstimate):
             found = estimation.Intervals(
                 estimate.intervals(self.workload, LEVEL, queries), np.full(len(queries), "credible")
@@ -283,11 +297,11 @@ class _Run:
         return {
             "query": queries,
             "label": self.names,
-            "true": self.truth / users,
+            "true": truth / users,
             "answer": self.trials.answers[estimator][0] / users,
             "low": low / users,
             "high": high / users,
-            "holds": (low - rounding <= self.truth) & (self.truth <= high + rounding),
+            "holds": (low - rounding <= truth) & (truth <= high + rounding),
             "method": found.methods,
         }
 

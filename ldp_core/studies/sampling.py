@@ -1,0 +1,48 @@
+"""The part of an error that is the chance of who takes part: people drawn from a distribution answer differently each time.
+
+N people drawn independently from shares P answer a query w with the variance ``N (sum_u P_u w_u^2 - (w'P)^2)``: a sum of
+multinomial counts. Given who takes part, reports err by a variance that is linear in their counts and, for an unbiased
+mechanism, by nothing on average. The error of the distribution is therefore the sum of both.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ldp_core.people import Counts, dense, people_of, users_of
+from ldp_core.workloads import Workload, in_chunks
+
+
+def total(workload: Workload, counts: Counts) -> float:
+    """Summed over all weighted queries, in squared users, for as many people drawn from the distribution of ``counts``."""
+    users = users_of(counts)
+    if (survey := workload.survey) is None:
+        x = dense(counts).astype(float)
+        return float(workload.gram_diag @ x - workload.quadratic(x) / users)
+    people = people_of(counts, survey.shape)
+    tables = ((group, people.table(group.attributes).astype(float)) for group in survey.groups)
+    return math.fsum(
+        group.weight**2 * float(group.base.gram_diag @ x - group.base.quadratic(x) / users) for group, x in tables
+    )
+
+
+def of_queries(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
+    """(q,) of the answers to single ``queries``, in squared users, without their weights."""
+    users = users_of(counts)
+    if (survey := workload.survey) is None:
+        return _variances(workload, dense(counts), queries, users) / workload.query_weights(queries) ** 2
+    people, found = people_of(counts, survey.shape), np.empty(len(queries))
+    for k, here, local in survey.located(queries):
+        group = survey.groups[k]
+        found[here] = _variances(group.base, people.table(group.attributes), local, users)
+    return found
+
+
+def _variances(workload: Workload, x: np.ndarray, queries: np.ndarray, users: int) -> np.ndarray:
+    parts = []
+    for some in in_chunks(np.asarray(queries, dtype=np.int64), workload.n):
+        rows = workload.rows(some)
+        parts.append(rows**2 @ x - (rows @ x) ** 2 / users)
+    return np.maximum(np.concatenate(parts or [np.zeros(0)]), 0.0)  # rounding
