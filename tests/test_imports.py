@@ -32,6 +32,7 @@ LAYERS = [
     {"library"},
     {"analysis", "beliefs", "estimators"},
     {"frames"},
+    {"studies.sampling"},
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems", "studies.synthetic"},
     {"verdicts"},
     {"studies.planning", "studies.privacy_accuracy", "studies.trial_frames"},

@@ -244,6 +244,11 @@ def _strategy_or_reason(mechanism: Reporting) -> np.ndarray | str:
     if strategy is None and channel is not None:  # trees and wavelets, whose reports keep what was sent
         few = channel.shape[0] <= MOST_LIKELIHOOD_OUTPUTS
         strategy = np.asarray(channel @ np.eye(mechanism.n)) if few else None
+    if getattr(mechanism, "sends_numbers", False):
+        return (
+            "It sends numbers with noise, not one of a list of reports, and its likelihood is not worked out here. Choose a "
+            "mechanism whose reports can be listed, such as randomized_response or haar."
+        )
     if not few or (strategy is not None and len(strategy) > MOST_LIKELIHOOD_OUTPUTS):
         return (
             f"The likelihood of its reports needs the probability of every possible report, worked out for at most "
@@ -251,8 +256,8 @@ def _strategy_or_reason(mechanism: Reporting) -> np.ndarray | str:
         )
     if strategy is None:
         return (
-            "It does not write out how likely each report is for every type, so its likelihood is not known here; choose a "
-            "mechanism with a strategy, such as randomized_response or oue."
+            "The probability of every possible report is not written out for this mechanism. Choose one with a list of "
+            "reports, such as randomized_response or haar."
         )
     return strategy
 

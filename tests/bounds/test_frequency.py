@@ -1,5 +1,6 @@
 """Lopuhaä-Zwakenberg et al. 2020: every figure that was worked out by hand for Theorem 4.5, Corollary 4.3 and Proposition 4.6."""
 
+import itertools
 import math
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ from scipy.integrate import quad
 from scipy.stats import beta as beta_law
 from scipy.stats import binom
 
-from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core import analysis, bounds, library, mechanisms, workloads
 from ldp_core.bounds import frequency, two_types
 
 # n, epsilon, mechanism; N MSE of the efficient estimator at the even population (distribution, frequency); Corollary 4.3 there;
@@ -346,17 +347,41 @@ def test_draws_are_repeated_by_their_seed():
     [
         ("oue", 13, 1.0, "at most 4,096"),
         ("olh", 8, 1.0, "at most 4,096"),
-        ("hierarchical", 4, None, "choose a mechanism with a strategy"),
+        ("hierarchical", 16, None, "is not written out for this mechanism"),
+        ("ball_sampling", 4, None, "It sends numbers with noise, not one of a list of reports"),
+        ("matrix_l1", 4, 1.0, "It sends numbers with noise"),
         ("oue", 5000, None, "Use coarser bins"),
     ],
 )
 def test_what_has_no_likelihood_here_says_so(name, n, concentration, reason):
-    oracle = {"oracle": "oue"} if name == "hierarchical" else {}
-    mechanism = mechanisms.create(name, n=n, epsilon=1.0, **oracle)
+    options = {"oracle": "oue"} if name == "hierarchical" else {}
+    if library.spec(name).needs_workload:
+        options |= {"workload": workloads.histogram(n)}
+    mechanism = mechanisms.create(name, n=n, epsilon=1.0, **options)
     assert reason in frequency.why_not(mechanism, concentration)
     for figure in (bounds.large_sample_of, bounds.efficient_of):
         with pytest.raises(ValueError, match=reason):
             figure(mechanism, concentration=concentration)
+
+
+@pytest.mark.parametrize("reconstruction", ["raw", "consistent"])
+def test_small_trees_of_bits_have_the_information_of_their_levels(reconstruction):
+    """M_P of a tree is the mean of those of its levels: sums over all vectors of bits, one level and vector after another."""
+    tree = mechanisms.create("hierarchical", n=4, epsilon=1.0, branching=2, oracle="oue", reconstruction=reconstruction)
+    p, q, P = 1 / 2, 1 / (math.e + 1), np.full(4, 1 / 4)
+    M = np.zeros((4, 4))
+    for nodes in (np.array([0, 1, 2, 3]), np.array([0, 0, 1, 1])):
+        for bits in itertools.product((0, 1), repeat=nodes.max() + 1):
+            on = np.array([[p if node == own else q for node in range(len(bits))] for own in nodes])
+            row = np.prod(np.where(np.array(bits) == 1, on, 1 - on), axis=1)
+            M += np.outer(row, row) / (row @ P) / 2
+    expected = np.trace(np.linalg.inv(M)) - 1
+    assert bounds.efficient_of(tree, "frequency")[0] == pytest.approx(expected)
+    alone = mechanisms.create(
+        "hierarchical", n=4, epsilon=1.0, branching=4, oracle="oue", reconstruction=reconstruction
+    )
+    oue = mechanisms.create("oue", n=4, epsilon=1.0)
+    assert bounds.efficient_of(alone)[0] == pytest.approx(bounds.efficient_of(oue)[0])
 
 
 def test_work_that_would_take_minutes_is_refused():

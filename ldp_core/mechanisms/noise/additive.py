@@ -176,6 +176,7 @@ class VectorMechanism(FromCovariance):
     """Common part of all mechanisms whose reports are vectors with mean ``attenuation * a_u``."""
 
     attenuation = 1.0
+    sends_numbers = True
 
     def __init__(
         self,

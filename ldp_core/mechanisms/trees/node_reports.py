@@ -41,6 +41,9 @@ from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.people import Counts
 from ldp_core.workloads import Workload
 
+_FEW_BITS = 12
+"""Reports of a level of at most this many bits are written out: 4,096 of them."""
+
 
 class _NodeEncoding(UnaryEncoding):
     """The bits of a level are kept as sums: most levels have too many nodes for more."""
@@ -206,8 +209,17 @@ class HierarchicalTree(FromCovariance):
     @property
     def bit_chances(self) -> LinearOperator | None:
         """(nodes, n) the probability that the bit of each node is 1 in a report about its level."""
-        levels = [B for oracle in self.oracles if (B := oracle.bit_chances) is not None]
-        return self.levels * self.tree.channel(levels) if len(levels) == self.levels else None
+        each = zip(self.oracles, self.gains, strict=True)
+        levels = [gain * B for oracle, gain in each if (B := oracle.bit_chances) is not None]
+        return self.tree.channel(levels) if len(levels) == self.levels else None
+
+    @property
+    def strategy(self) -> np.ndarray | None:
+        """(outputs of all levels, n) Q where those of every level are few enough to write out."""
+        if max(oracle.bits_per_report for oracle in self.oracles) > _FEW_BITS:
+            return None
+        levels = [Q for oracle in self.oracles if (Q := oracle.strategy) is not None]
+        return self.tree.channel(levels) @ np.eye(self.n) if len(levels) == self.levels else None
 
     def tally(self, reports: Reports) -> np.ndarray:
         """(outputs of all levels,) how often each output was sent."""
