@@ -211,7 +211,12 @@ def test_few_users_are_squared_and_for_all_users_together():
         ),
         ("large_sample_paper_frequency", PREFIX, None, "about the histogram"),
         ("corollary_frequency", HISTOGRAM, None, "choose one"),
-        ("corollary_frequency", HISTOGRAM, tree(HISTOGRAM, "raw"), "with a strategy"),
+        (
+            "corollary_frequency",
+            HISTOGRAM,
+            mechanisms.create("ball_sampling", epsilon=1.0, workload=HISTOGRAM),
+            "numbers with noise",
+        ),
         ("raw_tree_average", HISTOGRAM, None, "about ranges"),
         ("raw_tree_bound", RANGES, tree(RANGES, "raw", "randomized_response"), "OUE or HRR"),
         ("raw_tree_bound", RANGES, None, "hierarchical"),
