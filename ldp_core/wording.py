@@ -106,29 +106,34 @@ def _with_power(text: str) -> str:
 
 
 def users(value: float) -> str:
-    """Users needed in a sentence, whole and rounded up to four significant digits: 18237 -> "18,240 users"."""
-    return _people(value, up=True)
+    """Users needed, rounded up: 18237 -> "18,240 users"."""
+    return f"{needed(value)} user{'' if needed(value) == '1' else 's'}"
 
 
 def at_least(value: float) -> str:
-    """A lower bound on users in a sentence, rounded down so that it stays true: 18237 -> "18,230 users"."""
+    """A lower bound on users, rounded down so that it stays true: 18237 -> "18,230 users"."""
+    return f"{minimum(value)} user{'' if minimum(value) == '1' else 's'}"
+
+
+def needed(value: float) -> str:
+    """Users needed as a number, the same in sentences, tables and charts: whole, rounded up to four significant digits.
+    18236.2 -> "18,240"."""
+    return _people(value, up=True)
+
+
+def minimum(value: float) -> str:
+    """A lower bound on users as a number, rounded down to four significant digits: 18237 -> "18,230"."""
     return _people(value, up=False)
 
 
 def _people(value: float, up: bool) -> str:
     if not math.isfinite(value):
-        return "unlimited users"
+        return "unlimited"
     if value <= 0:
-        return "0 users"
+        return "0"
     people = math.ceil(value - 1e-9)  # a whole number may come out of a computation a little above itself
     unit = 10 ** max(0, len(str(people)) - USERS_DIGITS)
-    shown = (-(-people // unit) if up else people // unit) * unit
-    return f"{shown:,} user{'s' if shown != 1 else ''}"
-
-
-def whole(value: float) -> str:
-    """Users needed in full, for tables and metrics: 18236.2 -> "18,237"."""
-    return f"{math.ceil(value - 1e-9):,}" if math.isfinite(value) else "unlimited"
+    return f"{(-(-people // unit) if up else people // unit) * unit:,}"
 
 
 def gap(value: float) -> str:

@@ -133,9 +133,9 @@ def test_per_cent_has_one_style():
     ("text", "expected"),
     [
         (wording.count(18240), "18,240"),
-        (wording.whole(18236.2), "18,237"),
-        (wording.whole(18236.0000000001), "18,236"),
-        (wording.whole(math.inf), "unlimited"),
+        (wording.needed(18236.2), "18,240"),
+        (wording.minimum(18236.0000000001), "18,230"),
+        (wording.needed(math.inf), "unlimited"),
         (wording.share(0.032), "3.2\N{NO-BREAK SPACE}%"),
         (wording.share(0), "0\N{NO-BREAK SPACE}%"),
         (wording.points(0.009), "0.9 percentage points"),

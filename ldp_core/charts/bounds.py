@@ -26,6 +26,8 @@ from ldp_core.charts.theme import (
 )
 from ldp_core.studies.theorems import Approach
 
+BELOW = ("impossible", "large_sample")
+"""Kinds of statements that are lower bounds."""
 AXES = {"standard_error": "standard error, percentage points", "users_needed": "users needed"}
 SHORT = {"standard_error": "standard error (percentage points)", "users_needed": "users needed"}
 GROUPS = {
@@ -128,9 +130,9 @@ def _add_group(
     fig: go.Figure, part: pd.DataFrame, quantity: str, scale: float, places: list[float], look: Theme
 ) -> None:
     kind, values = part["kind"].iloc[0], scale * part[quantity].to_numpy()
-    words = [_in_words(value, quantity) for value in values]
+    words = [_in_words(value, quantity, kind in BELOW) for value in values]
     orders = part["name"].str.startswith(ORDERS)
-    lines = kind in ("impossible", "large_sample")
+    lines = kind in BELOW
     if lines:
         dash = "solid" if kind == "impossible" else "3px,3px"
         for value, place in zip(values, places, strict=True):
@@ -165,7 +167,7 @@ def _add_group(
 def _beside(one: Any, value: float, quantity: str) -> str:
     """The number of a row beside its name, where no line runs through it."""
     order = "order of " if one.name.startswith(ORDERS) else ""
-    return _unbroken(f"{order}{_in_words(value, quantity)}")
+    return _unbroken(f"{order}{_in_words(value, quantity, one.kind in BELOW)}")
 
 
 def _unbroken(text: str) -> str:
@@ -180,8 +182,10 @@ def _ratio(ratio: float) -> str:
     return f"<br>exact error, squared, over this: {wording.significant(ratio)}" if np.isfinite(ratio) else ""
 
 
-def _in_words(value: float, quantity: str) -> str:
-    return f"± {wording.significant(value)} pp" if quantity == "standard_error" else wording.whole(value)
+def _in_words(value: float, quantity: str, bound: bool = False) -> str:
+    if quantity == "standard_error":
+        return f"± {wording.significant(value)} pp"
+    return wording.minimum(value) if bound else wording.needed(value)
 
 
 def approach(found: Approach, look: Theme = LIGHT) -> go.Figure:

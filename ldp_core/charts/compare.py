@@ -75,13 +75,13 @@ def users_needed(
         hovertemplate="%{text}: %{x:,.0f} users<extra></extra>",
     )
     lines = [
-        (value, f"{BOUND_TITLES[name]} {wording.whole(value)}", *BOUND_LINES[name], look.faint)
+        (value, f"{BOUND_TITLES[name]} {wording.minimum(value)}", *BOUND_LINES[name], look.faint)
         for name, value in bounds.items()
     ]
     if users:
         lines.append((users, f"your {users:,} user{'s' if users != 1 else ''}", "dot", 1.5, look.text))
     if optimum:
-        lines.append((optimum, f"{OPTIMUM} {wording.whole(optimum)}", OPTIMUM_DASH, 2.5, look.accent))
+        lines.append((optimum, f"{OPTIMUM} {wording.needed(optimum)}", OPTIMUM_DASH, 2.5, look.accent))
     lines = sorted((line for line in lines if line[0] > 0), key=lambda line: line[0])
     values = [value for value in [*frame["users_needed"], *(line[0] for line in lines)] if value > 0]
     low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 2.2)
@@ -119,7 +119,7 @@ def users_needed(
     fig.update_layout(margin={"t": MODE_BAR + 17 * len(lines)}, shapes=shapes, annotations=annotations)
     # The numbers stand with the names: beside the marks, lines would run through them.
     names = [
-        wrapped(f"{title(name)}: {wording.whole(value)}", 22)
+        wrapped(f"{title(name)}: {wording.needed(value)}", 22)
         for name, value in zip(frame["name"], frame["users_needed"], strict=True)
     ]
     fig.update_yaxes(

@@ -58,13 +58,13 @@ def closing_gap(
         )
         best = history["users_needed"].iloc[-1]
         above = optimum is not None and best < CLOSE * optimum  # the words for the optimum are there
-        text = f"best so far: {wording.whole(best)} users"
+        text = f"best so far: {wording.needed(best)} users"
         _label(fig, text, end, best, "bottom", colour(name), "right", 24 if above else 4)
     if optimum:
         fig.add_hline(y=optimum, line={"color": look.accent, "width": 2, "dash": OPTIMUM_DASH})
         _label(
             fig,
-            f"{OPTIMUM}: {wording.whole(optimum)} users",
+            f"{OPTIMUM}: {wording.needed(optimum)} users",
             end,
             best if optimum < best < CLOSE * optimum else optimum,
             "bottom",

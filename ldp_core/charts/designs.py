@@ -63,7 +63,7 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT, case: str = "worst ca
                 ],
                 "line": {"width": [0 if alike else 2.5 for alike in own["alike"]]},
             },
-            text=[wording.whole(value) for value in own["users_needed"]],
+            text=[wording.needed(value) for value in own["users_needed"]],
             textposition="middle right",
             cliponaxis=False,
             customdata=[literal(name) for name in own["design"]],

@@ -40,7 +40,7 @@ FAMILIES = (
 
 @cache
 def _on(kind: str, n: int, parameters: tuple[tuple[str, int], ...]) -> Workload:
-    return on_types(kind, n, None, **dict(parameters))
+    return on_types(kind, n, (), **dict(parameters))
 
 
 def design(

@@ -63,7 +63,7 @@ from ldp_core.workloads.surveys import marginal as marginal
 from ldp_core.workloads.surveys import survey as survey
 from ldp_core.workloads.symmetry import walsh_hadamard as walsh_hadamard
 from ldp_core.workloads.types_part import ON_TYPES as ON_TYPES
-from ldp_core.workloads.types_part import OVER_ATTRIBUTES
+from ldp_core.workloads.types_part import OVER_ATTRIBUTES as OVER_ATTRIBUTES
 from ldp_core.workloads.types_part import TypesPart as TypesPart
 from ldp_core.workloads.types_part import kinds_for as kinds_for
 from ldp_core.workloads.types_part import on_types as on_types

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -50,10 +51,10 @@ def kinds_for(n: int) -> list[str]:
     return [kind for kind in ON_TYPES if not (kind in OVER_ATTRIBUTES and n & (n - 1))]
 
 
-def on_types(kind: str, n: int, axis: Axis | None = None, **parameters: int) -> Workload:
+def on_types(kind: str, n: int, axes: Sequence[Axis] = (), **parameters: int) -> Workload:
     """The workload ``kind`` of `ON_TYPES` on ``n`` types; those over yes-or-no attributes need n = 2^d.
 
-    ``axis`` names the queries where the types are those of one attribute. ``parameters``: ``width`` of ranges, ``k``
+    ``axes`` name the queries: those of the attributes of two values, or of the only attribute. ``parameters``: ``width`` of ranges, ``k``
     attributes of a marginal, ``max_weight`` of parities. ValueError when the kind is unknown, does not fit n, or a
     parameter is wrong.
     """
@@ -71,9 +72,10 @@ def on_types(kind: str, n: int, axis: Axis | None = None, **parameters: int) -> 
         types: Any = d
     else:
         types = checked_shape(d) if kind in OVER_ATTRIBUTES else n
-    axes = None if axis is None or kind in OVER_ATTRIBUTES else [axis]
+    named = [axis for axis in axes if axis.size > 1]
+    fits = all(axis.size == 2 for axis in named) if kind in OVER_ATTRIBUTES else len(axes) == 1
     try:
-        return family(types, axes=axes, **parameters)
+        return family(types, axes=named if named and fits else None, **parameters)
     except TypeError:
         settings = ", ".join(parameters) or "there are no settings"
         raise ValueError(f"The recipe of the {family.title} workload does not fit: {settings}.") from None
@@ -97,4 +99,4 @@ class TypesPart(Part):
     def build(self, attributes: Any) -> Workload:
         axes = axes_of(attributes)
         n = math.prod(axis.size for axis in axes)
-        return on_types(self.family, n, axes[0] if len(axes) == 1 else None, **self.parameters)
+        return on_types(self.family, n, axes, **self.parameters)

@@ -219,8 +219,8 @@ def _listed(table: pd.DataFrame) -> None:
     shown = table.assign(
         types=[wording.magnitude(value) if value == value else "–" for value in table["types"]],
         mechanism=[library.spec(name).title for name in table["mechanism"]],
-        users_needed=[wording.whole(value) if value == value else "–" for value in table["users_needed"]],
-        users_bound=[wording.whole(value) if value > 0 else "–" for value in table["users_bound"]],
+        users_needed=[wording.needed(value) if value == value else "–" for value in table["users_needed"]],
+        users_bound=[wording.minimum(value) if value > 0 else "–" for value in table["users_bound"]],
         gap=[gap_in_words(value) if math.isfinite(value) else "–" for value in table["gap"]],
     )
     for share in ("target_error", "standard_error_worst_case", "standard_error_on_data"):

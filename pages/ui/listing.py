@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from pages.ui.words import plain, spoken
 
@@ -25,7 +26,7 @@ def height_for(texts: Iterable[str]) -> int | None:
     return None if lines <= 1 else max(_WRAPPING, _LINE * lines + _MARGIN)
 
 
-def show_table(frame: pd.DataFrame, caption: str, **options: Any) -> None:
+def show_table(frame: pd.DataFrame | Styler, caption: str, **options: Any) -> None:
     """Rows to sort and search, with grey dashes for what is missing; ``options`` are those of `st.dataframe`."""
     st.caption(caption)
     if options.get("row_height") and len(frame.index) <= _WHOLE:

@@ -96,9 +96,8 @@ def test_figures_are_those_of_the_core(ages):
     ages.go("design").enter("selectbox", "mechanism", "subset_selection")
     workload = workloads.prefix(25)
     mechanism = mechanisms.create("subset_selection", n=25, epsilon=1.0)
-    assert (
-        metric(ages, "needed")
-        == f"{math.ceil(analysis.sample_complexity(mechanism, workload, ages.session.setting.alpha)):,}"
+    assert metric(ages, "needed") == wording.needed(
+        analysis.sample_complexity(mechanism, workload, ages.session.setting.alpha)
     )
     assert metric(ages, "audited") == "1"
     # Like with like: the worst type against a bound for the worst type.
@@ -143,8 +142,8 @@ def test_the_curve_of_the_search_ends_at_the_users_needed(small, aim):
         for note in chart["layout"].get("annotations", ())
         if "best so far" in note["text"]
     )
-    assert f"{math.ceil(needed):,} users" in label
-    assert metric(small, "needed") == f"{math.ceil(needed):,}"
+    assert wording.users(needed) in label
+    assert metric(small, "needed") == wording.needed(needed)
 
 
 @pytest.mark.parametrize("aim", ["worst_case", "average", "people", "histogram"])
@@ -159,7 +158,7 @@ def test_the_optimised_mechanism_is_nearly_the_best_in_its_case(small, aim):
     mechanism, bound = session.mechanism("optimized"), session.setting.bounds(aim)["certificate"]
     assert 0 <= session.setting.gap(mechanism) < 0.02
     needed = session.setting.users_needed(mechanism, aim)
-    assert metric(small, "needed") == f"{math.ceil(needed):,}"
+    assert metric(small, "needed") == wording.needed(needed)
     assert bound <= needed <= 1.02 * bound
     assert session.setting.proof(aim).certificate.verify()
     small.press("check-proof")

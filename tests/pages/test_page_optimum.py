@@ -1,7 +1,5 @@
 """The exact optimum on Compare and Design: a line and a sentence, against the core, where there is one."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -37,7 +35,7 @@ def test_compare_draws_it_and_says_how_far_the_best_is_from_it(few, case):
     needed = analysis.users_for(best.variance, 8, few.session.setting.alpha)
     texts, (line,) = lines(few)
     assert line["x0"] == pytest.approx(needed, rel=1e-6)
-    assert f"exact optimum {wording.whole(needed)}" in texts
+    assert f"exact optimum {wording.needed(needed)}" in texts
     assert few.session.setting.bounds(case)["certificate"] <= line["x0"] * (1 + 1e-9)
     table = next(table for table in few.dataframes if "users_needed" in table)
     assert needed < table["users_needed"].min()
@@ -86,10 +84,10 @@ def test_design_shows_it_where_the_gap_closes(few):
     assert f"The exact optimum is {wording.users(least)}; this mechanism " in few.words
     texts, (line,) = next(found for chart in range(len(few.charts)) if (found := lines(few, chart))[1])
     assert line["y0"] == pytest.approx(least, rel=1e-6)
-    assert f"exact optimum: {wording.whole(least)} users" in texts
+    assert f"exact optimum: {wording.needed(least)} users" in texts
     costs = next(table for table in few.dataframes if "Exact optimum" in table).set_index("Optimise for")
     assert costs["Exact optimum"]["Worst case"] == "–"
-    assert costs["Exact optimum"]["Average over the types"] == f"{math.ceil(least):,}"
+    assert costs["Exact optimum"]["Average over the types"] == wording.needed(least)
     assert costs["Gap to it"]["Worst case"] == "–"
     assert MEANING in few.words
 

@@ -136,7 +136,7 @@ def _tell(found: dict[str, Any]) -> None:
     if (answered := found.get("answers_the_questions")) is not None:
         facts["Answers the questions"] = "yes" if answered else f"no. {found['reason']}"
     if answered:
-        facts["Users needed"] = f"{wording.whole(found['users_needed'])}, {working.WHOSE[found['case']]}"
+        facts["Users needed"] = f"{wording.needed(found['users_needed'])}, {working.WHOSE[found['case']]}"
         facts["Proved minimum"] = f"{wording.at_least(found['users_bound'])} at epsilon {found['judged_at_epsilon']:g}"
         facts["From the best, at most"] = working.gap(found["gap"])
     terminal.write_facts(facts)

@@ -60,7 +60,7 @@ def _tell(setting: Setting, table: pd.DataFrame, case: str, limits: dict[str, fl
     shown = table.assign(name=[library.spec(name).title for name in table["name"]])
     columns: terminal.Columns = {
         "name": ("Mechanism", str),
-        "users_needed": ("Users needed", wording.whole),
+        "users_needed": ("Users needed", wording.needed),
         "gap": ("Gap, at most", lambda value: "none" if math.isinf(value) else working.gap(value)),
         "standard_error_worst_case": ("± worst case", _points),
         "standard_error_average": ("± average", _points),

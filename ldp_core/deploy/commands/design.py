@@ -101,7 +101,7 @@ def _tell(found: Setting, costs: dict[str, Any]) -> None:
     asked = "" if c.workload is None else c.workload.summary
     print(terminal.plain(f"{library.spec(found.chosen).title}, epsilon {c.epsilon}, for {asked}"), end="\n\n")
     facts = {
-        "Users needed": "not worked out" if costs["users_needed"] is None else wording.whole(costs["users_needed"]),
+        "Users needed": "not worked out" if costs["users_needed"] is None else wording.needed(costs["users_needed"]),
         "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.BOUND_TITLES[frames.strongest(limits)]})",
         "Gap, at most": "unknown" if costs["gap"] is None else working.gap(costs["gap"]),
         "Counted for": working.WHOSE[case],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -24,7 +23,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     columns = {
         "name": st.column_config.TextColumn("Mechanism", width="medium"),
         "users_needed": st.column_config.NumberColumn(
-            "Users needed", format="%,.0f", help="For your target error, in the case chosen above."
+            "Users needed", help="For your target error, in the case chosen above."
         ),
         "gap": st.column_config.NumberColumn(
             "Gap, at most", help="More users than the best bound allows, in the same case."
@@ -45,7 +44,6 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         }
     listed = table[list(columns)].copy()
     listed["name"] = [library.spec(n).title for n in listed["name"]]
-    listed["users_needed"] = np.ceil(listed["users_needed"] - 1e-9)  # as everywhere: whole people
     listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
     for share in (name for name in columns if name.startswith("standard_error")):
         listed[share] *= 100
@@ -53,7 +51,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     written = {name: _points for name in columns if name.startswith("standard_error")}
     written |= {name: _variance for name in columns if name.endswith("_variance")}
     listing.show_table(
-        cells(listed, gap=gap_in_words, **written),
+        cells(listed, gap=gap_in_words, users_needed=wording.needed, **written),
         "The mechanisms side by side.",
         column_config=columns,
         row_height=height,

@@ -57,7 +57,7 @@ def _row(
         "Mechanism": one.name,
         "Reports": f"{one.reports:,}",
         "Epsilon": wording.rounded_up(one.epsilon, 6),
-        "Users needed": "–" if mechanism is None else wording.whole(state.setting.users_needed(mechanism, case)),
+        "Users needed": "–" if mechanism is None else wording.needed(state.setting.users_needed(mechanism, case)),
         "Gap, at most": "–" if mechanism is None else gap_in_words(state.setting.gap(mechanism, case)),
         "Your questions": _answers(state, one),
         "In this design": _standing(state, one, mechanism is not None, failed.get(one.mechanism)),

@@ -81,12 +81,12 @@ def figures(state: Session, mechanism: Mechanism, case: str) -> None:
     row = layout.metrics("design")
     row.metric(
         "Users needed",
-        wording.whole(required),
+        wording.needed(required),
         help=f"For a standard error of {wording.error(state.setting.alpha**0.5)} in a typical answer, {case_meaning(case)}.",
     )
     row.metric(
         "Proved minimum",
-        wording.whole(bound) if bound > 0 and not mechanism.delta else "unknown",
+        wording.minimum(bound) if bound > 0 and not mechanism.delta else "unknown",
         help=f"No unbiased mechanism with pure epsilon {c.epsilon} needs fewer, by the "
         f"{charts.title(frames.strongest(limits))}, for the same error and the same people.",
     )
@@ -273,12 +273,14 @@ def _costs(state: Session, mechanism: Mechanism, case: str) -> None:
     costs = state.setting.costs(mechanism)
     by_case = {
         "Optimise for": [case_title(k).capitalize() for k in costs["case"]],
-        "Users needed": [wording.whole(value) for value in costs["users_needed"]],
-        "Proved minimum": [wording.whole(value) if value > 0 else "unknown" for value in costs["users_bound"]],
+        "Users needed": [wording.needed(value) for value in costs["users_needed"]],
+        "Proved minimum": [wording.minimum(value) if value > 0 else "unknown" for value in costs["users_bound"]],
         "Gap, at most": [gap_in_words(value) for value in costs["gap"]],
     }
     if "users_optimum" in costs:
-        by_case["Exact optimum"] = [wording.whole(value) if value == value else "–" for value in costs["users_optimum"]]
+        by_case["Exact optimum"] = [
+            wording.needed(value) if value == value else "–" for value in costs["users_optimum"]
+        ]
         by_case["Gap to it"] = [gap_to_optimum(value) for value in costs["gap_to_optimum"]]
     if len(costs) > 1:
         listing.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
-from ldp_core import library, verdicts
+from ldp_core import library, verdicts, wording
 from ldp_core.limits import UNASKED_TYPES
 from pages.ui import layout, listing
 from pages.ui.compared import use
@@ -60,15 +59,14 @@ def draw(state: Session) -> None:
         )
     ranking = found.ranking.copy()
     ranking["name"] = [library.spec(name).title for name in ranking["name"]]
-    ranking["users_needed"] = np.ceil(ranking["users_needed"] - 1e-9)
     ranking["standard_error"] *= 100
     ranking["typical"] = ranking["typical"].map(verdicts.marked)
     listing.show_table(
-        cells(ranking, gap=gap_in_words),
+        cells(ranking, gap=gap_in_words, users_needed=wording.needed),
         "The simplest of all mechanisms within 5 % of the fewest users: closed forms first, then short reports.",
         column_config={
             "name": "Mechanism",
-            "users_needed": st.column_config.NumberColumn("Users needed", format="%,.0f", help="Worst case."),
+            "users_needed": st.column_config.NumberColumn("Users needed", help="Worst case."),
             "bits": st.column_config.NumberColumn("Bits a report", format="%,.0f"),
             "gap": st.column_config.NumberColumn("Gap, at most", help="More users than the bound allows."),
             "fitted": "Fitted",

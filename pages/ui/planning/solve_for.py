@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from ldp_core import charts, library, verdicts, wording
 from ldp_core.limits import MOST_PLAN_SECONDS, MOST_USERS
@@ -20,11 +21,12 @@ from pages.ui.formulas import PLAN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
-from pages.ui.words import plain
+from pages.ui.words import cells, plain
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
-FORMATS = {"users": "%,.0f", "standard_error": "± %.3g pp", "epsilon": "%.4g"}
+PROVED = "Proved minimum"
+FORMATS = {"users": None, "standard_error": "± %.3g pp", "epsilon": "%.4g"}
 LIMIT = (
     f"The fits share {MOST_PLAN_SECONDS / 60:g} minutes. What is not known then is said, and you can go on from there."
 )
@@ -123,10 +125,8 @@ def _shown(state: Session, solved: str, found: pd.DataFrame) -> pd.DataFrame:
     """The plan as a table for people, best first: fewest users, smallest error or smallest epsilon."""
     answers = found.sort_values(solved, na_position="last", kind="stable")
     table = answers[["name", solved, "reason"]].copy()
-    proved = {name: f"Proved minimum ({charts.title(name)})" for name in BOUNDS}
+    proved = {name: f"{PROVED} ({charts.title(name)})" for name in BOUNDS}
     table["name"] = [proved.get(name) or library.spec(name).title for name in table["name"]]
-    if solved == "users":
-        table["users"] = np.ceil(table["users"] - 1e-9)
     if solved == "standard_error":
         judged = verdicts.judge(table["standard_error"], state.setting.difference)
         table.insert(2, "typical", [verdicts.marked(word) for word in judged])
@@ -136,9 +136,17 @@ def _shown(state: Session, solved: str, found: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+def _written(table: pd.DataFrame) -> pd.DataFrame | Styler:
+    """Users as in sentences: mechanisms rounded up, bounds down."""
+    if "users" not in table:
+        return table
+    proved = table.index[table["name"].str.startswith(PROVED)]
+    return cells(table, users=wording.needed).format(wording.minimum, subset=pd.IndexSlice[proved, ["users"]])
+
+
 def _table(state: Session, solved: str, found: pd.DataFrame, name: str) -> None:
     listing.show_table(
-        _shown(state, solved, found),
+        _written(_shown(state, solved, found)),
         f"{ANSWERS[solved]}, for each mechanism.",
         key=name,
         column_config={

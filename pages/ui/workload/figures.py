@@ -144,7 +144,7 @@ def users_metric(row: DeltaGenerator, later: Later, state: Session, design: Sett
         bound = max(limits.values()) if limits else None
         row.metric(
             "Users any mechanism needs",
-            "…" if bound is None else wording.whole(bound) if bound > 0 else "unknown",
+            "…" if bound is None else wording.minimum(bound) if bound > 0 else "unknown",
             help="How hard the questions are: with fewer users, no unbiased mechanism reaches the target error at this epsilon.",
         )
     except ValueError as error:

@@ -346,11 +346,11 @@ def _types(part: workloads.TypesPart, group: Group) -> None:
         name, value = needed.name, part.parameters.get(needed.name, needed.default)
         change = lambda value: choose(part.family, **{name: value})  # noqa: E731
         _number(group, needed.label, needed.name, value, needed.low, needed.high, change)
-    if part.family in ("all_marginals", "k_way_marginals", "parity"):
+    if part.family in workloads.OVER_ATTRIBUTES and any(axis.size > 2 for axis in group.axes):
         st.caption(
             f"The {n:,} types are read as {n.bit_length() - 1:,} yes-or-no attributes x1, x2, ..., the first type being all no."
         )
-    elif part.family != "histogram":
+    elif part.family not in ("histogram", *workloads.OVER_ATTRIBUTES):
         _order_of_types(group.axes)
 
 
