@@ -88,8 +88,9 @@ def lower(monkeypatch):
     def set_everywhere(**values):
         ours = [module for name, module in sys.modules.items() if name.startswith(("ldp_core", "pages"))]
         for name, value in values.items():
-            for module in ours:
-                if name in vars(module):
-                    monkeypatch.setattr(module, name, value)
+            holders = [module for module in ours if name in vars(module)]
+            assert holders, f"No module has a limit {name}."
+            for module in holders:
+                monkeypatch.setattr(module, name, value)
 
     return set_everywhere

@@ -5,54 +5,18 @@ import numpy as np
 import pytest
 
 from ldp_core import library, mechanisms, workloads
-from ldp_core.mechanisms.orbits import OrbitMechanism
-from ldp_core.mechanisms.rings import RingMechanism
 
-N = 12
-WORKLOAD = workloads.all_range(N)
-UNARY = [
-    (name, {"reconstruction": r}) for name in ("oue", "rappor", "olh") for r in ("known_total", "standard", "optimal")
-]
-TREES = [
-    ("hierarchical", {"branching": 3, "oracle": oracle, "reconstruction": r})
-    for oracle in ("hadamard", "oue", "hrr", "randomized_response", "subset_selection")
-    for r in ("consistent", "raw")
-]
-TABLES = [
-    ("hierarchical_2d", {"shape": (3, 4), "branching": 2, "oracle": oracle, "reconstruction": r})
-    for oracle in ("hadamard", "oue", "hrr")
-    for r in ("consistent", "raw")
-]
+WORKLOAD = workloads.all_range(12)
 CASES = [
-    ("randomized_response", {}),
-    ("subset_selection", {"size": 3}),
-    *UNARY,
-    ("hadamard", {}),
-    ("square_wave", {}),
-    ("hrr", {"reconstruction": "transform"}),
-    ("hrr", {"reconstruction": "optimal"}),
-    ("haar", {}),
-    *TREES,
-    *TABLES,
+    *(("olh", {"reconstruction": r}) for r in ("known_total", "standard", "optimal")),
     ("rejection_gaussian", {}),
 ]
+"""Mechanisms whose reports cannot be written out."""
 
 
 def built(name, parameters, workload=WORKLOAD):
     fitted = {"workload": workload} if library.spec(name).needs_workload else {"n": workload.n}
     return mechanisms.create(name, epsilon=1.0, **fitted, **parameters)
-
-
-def orbits():
-    high = np.zeros((2, 16), dtype=bool)
-    high[0, 0] = high[1, [0, 3, 5]] = True
-    return OrbitMechanism("orbits", high, np.array([0.3, 0.7]), 1.0), workloads.all_range(16)
-
-
-def ring():
-    high = np.zeros((2, 21), dtype=bool)
-    high[0, 0] = high[1, [0, 3, 5, 6, 7]] = True
-    return RingMechanism("ring", high, np.array([0.3, 0.7]), 16, 1.0), workloads.all_range(16)
 
 
 def check(mechanism, workload, draws=300):
@@ -73,30 +37,11 @@ def check(mechanism, workload, draws=300):
         assert nearest[two] == pytest.approx(np.zeros(two.sum()), abs=1e-7)
     assert np.all(off <= adds.up * adds.parts + 1e-7)
     assert np.all(-off <= adds.down * adds.parts + 1e-7)
-    return adds, off
 
 
 @pytest.mark.parametrize(("name", "parameters"), CASES, ids=repr)
 def test_contributions_are_those_of_reports(name, parameters):
-    mechanism = built(name, parameters)
-    adds, off = check(mechanism, WORKLOAD)
-    if adds.parts == 1 and mechanism.n == N and name in ("randomized_response", "hadamard", "hrr", "haar"):
-        noisy = adds.variances.max(axis=1) > 1e-6  # limits that are reached, not only kept
-        assert off.max(axis=0)[noisy] == pytest.approx(adds.up[noisy], rel=0.35)
-
-
-@pytest.mark.parametrize(("name", "parameters"), TABLES, ids=repr)
-def test_contributions_to_rectangles_are_those_of_reports(name, parameters):
-    workload = workloads.product([workloads.all_range(3), workloads.prefix(4)])
-    check(built(name, parameters, workload), workload)
-
-
-def test_contributions_of_orbits():
-    check(*orbits())
-
-
-def test_contributions_on_a_ring():
-    check(*ring())
+    check(built(name, parameters), WORKLOAD)
 
 
 def test_two_values_are_found_where_they_are():

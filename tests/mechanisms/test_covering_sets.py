@@ -2,16 +2,15 @@
 
 import math
 import re
-from itertools import combinations, product
 
 import numpy as np
 import pytest
+from written_out import reports_of
 
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.mechanisms.surveys import covering
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.sets import maximal_sets
-from ldp_core.studies import simulate
 from ldp_core.workloads import Group, Survey
 
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
@@ -50,17 +49,6 @@ def test_triples_of_yes_or_no_columns_are_few():
         assert sorted(set(map(len, found))) in ([3], [2, 3])  # some pair may be left alone
 
 
-def written_out(mechanism):
-    """(reports, n) the strategy, person by person."""
-    people = list(product(*map(range, mechanism.sizes)))
-    rows = []
-    for k, members in enumerate(mechanism.sets):
-        sizes = [mechanism.sizes[i] for i in members]
-        cells = [np.ravel_multi_index([person[i] for i in members], sizes) for person in people]
-        rows.append(mechanism.shares[k] * mechanism.oracle(k).written_out()[:, cells])
-    return np.concatenate(rows)
-
-
 @pytest.mark.parametrize("oracle", ["subset_selection", "randomized_response"])
 @pytest.mark.parametrize("name", SURVEYS)
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
@@ -68,7 +56,7 @@ def test_tables_in_common_are_averaged_as_the_best_linear_estimate_does(name, ep
     """What McKenna et al. 2020 prove best for the strategy as a whole (Theorem 3.10), written out over all types."""
     survey = SURVEYS[name]
     mechanism = covering.build(survey, epsilon, oracle)
-    Q = written_out(mechanism)
+    _, Q = reports_of(mechanism)
     assert Q.sum(axis=0) == pytest.approx(np.ones(survey.n))
     assert np.log(Q.max(axis=1) / Q.min(axis=1)).max() == pytest.approx(mechanism.audit().epsilon)
     assert mechanism.audit().epsilon <= epsilon
@@ -101,18 +89,6 @@ def test_larger_tables_pay_off_where_columns_have_few_values():
     assert covered < 0.4 * asked
     single = workloads.survey(ADULT, 1)
     assert covering.build(single, 1.0).sets == SampledSets(single, 1.0).sets
-
-
-def test_errors_are_those_of_simulated_collections():
-    mechanism, rng = covering.build(YES_NO, 4.0), np.random.default_rng(0)
-    assert max(map(len, mechanism.sets)) > 2
-    people = np.array(list(product((0, 1), repeat=5)))[rng.integers(0, 32, 500)]
-    squared = simulate.run(mechanism, YES_NO, people, trials=300)["total_squared_error"]
-    expected = 500 * mechanism.variance_profile(YES_NO)[0]
-    assert abs(squared.mean() - expected) <= 5 * squared.std() / math.sqrt(300)
-    answers = mechanism.estimate(mechanism.simulate(people, rng))
-    for i, j in combinations(range(5), 2):
-        assert answers.table((i, j)).sum() == pytest.approx(500)
 
 
 def test_it_has_a_name_of_its_own():

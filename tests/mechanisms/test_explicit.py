@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from ldp_core import workloads
-from ldp_core.mechanisms import ExplicitMechanism, Reports, explicit
+from ldp_core.mechanisms import ExplicitMechanism, Reports
 from ldp_core.run import Interrupted
 
 MAKERS = [workloads.histogram, workloads.prefix, workloads.all_range]
@@ -46,11 +45,11 @@ def test_information_reconstruction_and_profile_follow_the_definitions(n, more, 
 
 
 @pytest.mark.parametrize("prior", [None, np.array([0.5, 0.25, 0.125, 0.125, 0.0])])
-def test_a_profile_can_be_stopped_at_every_part_and_is_the_same_from_parts(monkeypatch, prior):
+def test_a_profile_can_be_stopped_at_every_part_and_is_the_same_from_parts(lower, prior):
     Q, workload = random_strategy(4, 10, 5), workloads.prefix(5)
     whole = ExplicitMechanism("custom", Q, 1.0, prior=prior)
     expected = whole.variance_profile(workload)
-    monkeypatch.setattr(explicit, "_STEP_ENTRIES", 15)  # of 50: three outputs at once, and one that is left
+    lower(_STEP_ENTRIES=15)  # of 50: three outputs at once, and one that is left
     steps = 3 * 4 + 1  # the information matrix, its inverse, the reconstruction, the errors
     for allowed in range(steps + 1):
         mechanism, passed = ExplicitMechanism("custom", Q, 1.0, prior=prior), iter(range(allowed))
@@ -143,49 +142,10 @@ def test_bad_priors_are_refused(prior):
         ExplicitMechanism("custom", random_strategy(4, 6, 4), 1.0, prior=prior)
 
 
-def test_covariance_is_that_of_independent_users():
-    Q, counts = random_strategy(1, 6, 4), np.array([10, 0, 7, 300])
-    mechanism = mechanism_of(Q)
-    R = mechanism.reconstruction
-    tally = sum(x * (np.diag(q) - np.outer(q, q)) for x, q in zip(counts, Q.T, strict=True))
-    assert mechanism.covariance(counts) == pytest.approx(R @ tally @ R.T)
-
-
-def test_reports_are_drawn_from_the_columns():
-    Q = np.array([[0.5, 0.0, 0.25], [0.125, 1.0, 0.25], [0.375, 0.0, 0.5]])
-    mechanism, rng = mechanism_of(Q, 20.0), np.random.default_rng(0)
-    for u in range(3):
-        drawn = np.bincount(mechanism.privatize(np.full(40_000, u), rng), minlength=3)
-        possible = Q[:, u] > 0
-        assert drawn[~possible].sum() == 0
-        if possible.sum() > 1:
-            assert stats.chisquare(drawn[possible], 40_000 * Q[possible, u]).pvalue > 1e-4
-
-
-def test_simulated_tallies_have_the_exact_distribution():
-    Q, counts, draws = random_strategy(2, 3, 2), np.array([2, 3]), 8000
-    mechanism, rng = mechanism_of(Q), np.random.default_rng(0)
-    exact = {}
-    for first in np.ndindex(3, 3):
-        for second in np.ndindex(3, 3, 3):
-            tally = tuple(np.bincount([*first, *second], minlength=3).tolist())
-            chance = np.prod(Q[list(first), 0]) * np.prod(Q[list(second), 1])
-            exact[tally] = exact.get(tally, 0.0) + chance
-    outcomes = list(exact)
-    for draw in (
-        lambda: mechanism.simulate(counts, rng),
-        lambda: mechanism.aggregate(mechanism.privatize(np.array([0, 1, 1, 0, 1]), rng)),
-    ):
-        seen = dict.fromkeys(outcomes, 0)
-        for _ in range(draws):
-            seen[tuple(draw().data.tolist())] += 1
-        assert stats.chisquare(list(seen.values()), [draws * exact[o] for o in outcomes]).pvalue > 1e-4
-
-
-def test_many_outputs_are_simulated_in_chunks_of_types(monkeypatch):
+def test_many_outputs_are_simulated_in_chunks_of_types(lower):
     mechanism, counts = mechanism_of(random_strategy(3, 9, 5)), np.array([5, 0, 7, 11, 2])
     whole = mechanism.simulate(counts, np.random.default_rng(1))
-    monkeypatch.setattr("ldp_core.mechanisms.explicit._MULTINOMIAL_CELLS", 18)
+    lower(_MULTINOMIAL_CELLS=18)
     chunked = mechanism.simulate(counts, np.random.default_rng(1))
     assert np.array_equal(whole.data, chunked.data)
     assert chunked.data.sum() == counts.sum()

@@ -1,9 +1,13 @@
 """Fourier fitted to a workload: it samples the parities that the questions need, and only those."""
 
+import math
+
 import numpy as np
 import pytest
+from written_out import EveryReport, check_errors
 
 from ldp_core import analysis, library, mechanisms, workloads
+from ldp_core.mechanisms import fourier
 from ldp_core.studies import sweep
 
 # The tables of 2^-53 steps that all characters had before workloads were read.
@@ -84,16 +88,6 @@ def test_a_largest_weight_that_is_given_decides():
     assert "cannot answer" in mechanism.supports(three_way(4))
 
 
-def test_answers_are_right_on_average_with_the_variance_that_is_promised():
-    workload, counts = workloads.k_way_marginals([4, 4], 1), np.arange(16) * 20
-    mechanism, rng = mechanisms.create("fourier", workload=workload, epsilon=1.0), np.random.default_rng(5)
-    found = np.array([mechanism.estimate(mechanism.simulate(counts, rng)).answers(workload) for _ in range(4000)])
-    variances = mechanism.query_variances(workload, counts)
-    np.testing.assert_array_less(np.abs(found.mean(axis=0) - workload.answers(counts)), 4.5 * np.sqrt(variances / 4000))
-    np.testing.assert_allclose(found.var(axis=0), variances, rtol=0.12)
-    assert counts @ mechanism.variance_profile(workload) == pytest.approx(variances.sum())
-
-
 def test_a_workload_of_the_total_alone_needs_no_parity_and_is_answered_exactly():
     total = workloads.custom(np.ones((1, 8)))
     mechanism = mechanisms.create("fourier", workload=total, epsilon=1.0)
@@ -107,3 +101,26 @@ def test_the_library_says_that_it_may_use_a_workload():
     assert not library.spec("fourier").needs_workload
     assert library.spec("adaptive").uses_workload
     assert not library.spec("hadamard").uses_workload
+
+
+@pytest.mark.parametrize("d", [1, 3, 5])
+def test_variances_have_their_closed_form(d):
+    """Characters are orthogonal: with all of them, M^-1 has eigenvalue (n - 1)((E + 1)/(E - 1))^2 off the constant."""
+    n, E = 2**d, math.e
+    inverse = np.linalg.inv(fourier.build(n, 1.0).information())
+    expected = (n - 1) * ((E + 1) / (E - 1)) ** 2
+    np.testing.assert_allclose(np.linalg.eigvalsh(inverse), [1] + [expected] * (n - 1), rtol=1e-9)
+
+
+def test_it_answers_what_its_characters_span():
+    mechanism, workload = fourier.build(16, 1.0, max_weight=2), workloads.k_way_marginals(4, 2)
+    check_errors(EveryReport(mechanism), workload, np.arange(16) * 3)
+    assert "same reports" in mechanism.supports(workloads.k_way_marginals(4, 3))
+
+
+@pytest.mark.parametrize(
+    ("n", "weight", "sentence"), [(12, None, "power of two"), (8, 4, "from 1 to 3"), (2**14, None, "too large")]
+)
+def test_it_says_what_it_cannot_do(n, weight, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        fourier.build(n, 1.0, weight)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.mechanisms import Reports
-from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
-from ldp_core.mechanisms.trees.grid import ORACLES, RECONSTRUCTIONS
+from ldp_core.mechanisms.trees.grid import RECONSTRUCTIONS
 from ldp_core.mechanisms.trees.rectangles import told_shape
 from ldp_core.mechanisms.trees.tables import Grid, Tree
 from ldp_core.studies import sweep
@@ -87,53 +86,6 @@ def answered(shape, branching, reconstruction):
     return W @ from_cells, W @ (even - from_cells @ (T @ even))
 
 
-def hashing(E):
-    """OLH: the own bucket is kept with E/(E + g - 1), and any two types share one with chance 1/g."""
-    g = max(2, round(E + 1))
-    return E / (E + g - 1), 1 / g
-
-
-BITS = {"oue": lambda E: (0.5, 1 / (E + 1)), "olh": hashing}
-"""Chances of a one in the own bit, and in any other; the bits of two types are uncorrelated."""
-
-
-@functools.cache
-def contributed(size, oracle, epsilon):
-    """(outputs, size) strategy of an oracle, and what each output adds to the estimates of the cells."""
-    if oracle == "hadamard":
-        hadamard = mechanisms.create("hadamard", size, epsilon)
-        return hadamard.strategy, hadamard.reconstruction.T
-    hrr = HadamardRandomizedResponse(size, epsilon)
-    Q = hrr.written_out()
-    one = np.eye(len(Q), dtype=int)
-    return Q, np.array([hrr.estimate(Reports(hrr.digest, 1, y)).estimated_counts for y in one])
-
-
-def moment(size, cell, oracle, epsilon):
-    """(size, size) second moment of what the report of a user in ``cell`` adds to the estimates of all cells of one table."""
-    if oracle in BITS:
-        p, q = BITS[oracle](math.exp(epsilon))
-        spread = np.full(size, q * (1 - q))
-        spread[cell] = p * (1 - p)
-        own = np.eye(size)[cell]
-        return np.diag(spread) / (p - q) ** 2 + np.outer(own, own)
-    Q, R = contributed(size, oracle, epsilon)
-    return (R.T * Q[:, cell]) @ R
-
-
-def variances(shape, branching, oracle, reconstruction, epsilon=1.0):
-    """(p, n) the variance that one user of each type adds to all rectangles, by their definition."""
-    rows, root = answered(shape, branching, reconstruction)
-    tables, W = tables_of(shape, branching), rectangles(shape).matrix
-    parts = np.split(rows, np.cumsum([len(table) for table in tables])[:-1], axis=1)
-    found = -((W - root[:, None]) ** 2)
-    for part, table in zip(parts, tables, strict=True):
-        for cell in range(len(table)):
-            second = np.sum((part @ moment(len(table), cell, oracle, epsilon)) * part, axis=1)
-            found[:, table[cell] > 0] += len(tables) * second[:, None]
-    return found
-
-
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
@@ -174,84 +126,7 @@ def test_rectangles_decompose_into_the_nodes_of_either_side(shape, branching):
     assert np.array_equal(covered, rectangles(shape).matrix)
 
 
-def test_thinning_gives_every_user_one_even_table():
-    grid, counts, trials = Grid(Tree(3, 2), Tree(5, 2)), np.arange(15) * 9, 3000
-    rng, T = np.random.default_rng(3), np.vstack(tables_of((3, 5), 2))
-    samples = [np.concatenate(list(grid.thin(counts, rng))) for _ in range(trials)]
-    assert all(sum(part.sum() for part in np.split(s, np.cumsum(grid.sizes)[:-1])) == counts.sum() for s in samples)
-    mean = T @ counts / len(grid.sizes)
-    # A user is in one cell of a table at most, and in one table only.
-    owner = np.repeat(np.arange(len(grid.sizes)), grid.sizes)
-    together = (T * counts) @ T.T * (owner[:, None] == owner) / len(grid.sizes)
-    covariance = together - (T * counts) @ T.T / len(grid.sizes) ** 2
-    found = np.array(samples)
-    assert np.abs((found.mean(axis=0) - mean) / np.sqrt(np.diag(covariance) / trials + 1e-12)).max() < 4.5
-    direction = rng.normal(size=(len(T), 6))
-    spread = (found @ direction).var(axis=0) / np.einsum("ck,cd,dk->k", direction, covariance, direction)
-    assert np.abs(spread - 1).max() < 5 * math.sqrt(2 / trials)
-
-
 # --- estimates and their variances --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
-@pytest.mark.parametrize("oracle", ORACLES)
-@pytest.mark.parametrize(("shape", "branching"), SMALL[:3])
-def test_variances_are_those_of_the_definition(shape, branching, oracle, reconstruction):
-    mechanism, workload = built(shape, branching, oracle, reconstruction), rectangles(shape)
-    exact, counts = variances(shape, branching, oracle, reconstruction), np.arange(math.prod(shape))
-    assert mechanism.variance_profile(workload) == pytest.approx(exact.sum(axis=0))
-    scale = {"rel": 1e-9, "abs": 1e-9 * exact.max() * counts.sum()}
-    assert mechanism.query_variances(workload, counts) == pytest.approx(exact @ counts, **scale)
-    some = np.random.default_rng(0).integers(workload.num_queries, size=12)
-    assert mechanism.query_variances(workload, counts, some) == pytest.approx(exact[some] @ counts, **scale)
-    adds = mechanism.query_contributions(workload, some)
-    assert adds.variances == pytest.approx(np.maximum(exact[some], 0), rel=1e-9, abs=1e-9 * exact.max())
-
-
-@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
-@pytest.mark.parametrize("oracle", ORACLES)
-@pytest.mark.parametrize(("shape", "branching"), SMALL)
-def test_estimates_of_expected_reports_are_the_counts(shape, branching, oracle, reconstruction):
-    """Estimates are linear in the reports, so this is what they are on average: exactly."""
-    mechanism, tables = built(shape, branching, oracle, reconstruction), tables_of(shape, branching)
-    counts = len(tables) * np.arange(math.prod(shape)) ** 2.0
-    users, data = np.full(len(tables), counts.sum() / len(tables)), []
-    for own, table in zip(mechanism.oracles, tables, strict=True):
-        cells = table @ counts / len(tables)
-        if oracle in BITS:
-            data.append(own.p * cells + own.q * (cells.sum() - cells))
-        else:
-            data.append(own.channel @ cells)
-    estimate = mechanism.estimate(Reports(mechanism.digest, counts.sum(), (users, *data)))
-    assert estimate.counts() == pytest.approx(counts, abs=1e-8 * counts.sum())
-    for workload in (rectangles(shape), workloads.all_marginals(shape), workloads.prefix(counts.size)):
-        assert estimate.answers(workload) == pytest.approx(workload.answers(counts), abs=1e-8 * counts.sum())
-
-
-@pytest.mark.crossed
-@pytest.mark.parametrize("per_user", [True, False], ids=["privatize", "simulate"])
-@pytest.mark.parametrize(
-    ("oracle", "reconstruction"), [("oue", "raw"), ("hrr", "consistent"), ("hadamard", "raw"), ("oue", "consistent")]
-)
-def test_collections_have_the_stated_errors(oracle, reconstruction, per_user):
-    """Means within 4.5 standard errors, squared errors within 5 of theirs (normal for a query of 300 people), for users drawn one by one and as aggregates."""
-    shape, trials = (4, 8), 400
-    mechanism, workload, rng = built(shape, 4, oracle, reconstruction), rectangles(shape), np.random.default_rng(5)
-    counts = rng.multinomial(300, np.full(32, 1 / 32))
-    values, found = np.repeat(np.arange(32), counts), []
-    for _ in range(trials):
-        reports = mechanism.aggregate(mechanism.privatize(values, rng)) if per_user else mechanism.simulate(counts, rng)
-        found.append(mechanism.estimate(reports).answers(workload) - workload.answers(counts))
-    found, exact = np.array(found), mechanism.query_variances(workload, counts)
-    noisy = exact > 1e-6
-    assert found[:, ~noisy] == pytest.approx(0, abs=1e-6)  # everybody
-    z = found.mean(axis=0)[noisy] / np.sqrt(exact[noisy] / trials)
-    assert np.abs(z).max() < 4.5
-    total = (found**2).sum(axis=1)
-    assert abs(total.mean() - exact.sum()) < 5 * total.std() / math.sqrt(trials)
-    spread = (found**2)[:, noisy].mean(axis=0) / exact[noisy]
-    assert np.abs(spread - 1).max() < 5 * math.sqrt(2 / trials)
 
 
 @pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
@@ -349,39 +224,6 @@ def test_all_rectangles_err_less_than_with_flat_oue_or_one_tree(side, two_trees,
 
 
 # --- privacy --------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("oracle", ORACLES)
-@pytest.mark.parametrize("epsilon", [0.001, 0.3, 1.0, 5.0, 20.0])
-def test_audits_are_those_of_the_tables(oracle, epsilon):
-    for shape, branching in SMALL:
-        mechanism = built(shape, branching, oracle, epsilon=epsilon)
-        audit = mechanism.audit()
-        assert audit.epsilon <= epsilon
-        # Probabilities are whole steps of 2^-53, and at epsilon 20 the small ones have a few million.
-        assert audit.epsilon == pytest.approx(epsilon, rel=1e-9 if epsilon < 20 else 1e-7)
-        if oracle in BITS:
-            continue
-        Q = np.column_stack([mechanism.channel @ unit for unit in np.eye(mechanism.n)])
-        assert Q.sum(axis=0) == pytest.approx(np.ones(mechanism.n))
-        assert mechanism.channel.T @ np.arange(len(Q)) == pytest.approx(Q.T @ np.arange(len(Q)))
-        one, other = audit.worst_pair
-        assert np.abs(np.log(Q[:, one] / Q[:, other])).max() == pytest.approx(epsilon, rel=1e-6)
-        assert np.log(Q.max(axis=1) / Q.min(axis=1)).max() <= epsilon * (1 + 1e-9) + 1e-12
-
-
-def test_reports_are_cells_of_an_even_table():
-    """Every table is picked as often as any other, and the oracle there speaks of the cell of the person's type."""
-    mechanism, epsilon, many = built((4, 8), 4, "hrr", epsilon=5.0), 5.0, 40_000
-    raw = mechanism.privatize(np.full(many, 13), np.random.default_rng(0))
-    picks = np.bincount(raw[:, 0], minlength=len(mechanism.oracles))
-    assert np.abs(picks - many / len(picks)).max() < 4.5 * math.sqrt(many / len(picks))
-    for level, (own, table) in enumerate(zip(mechanism.oracles, tables_of((4, 8), 4), strict=True)):
-        sent, cell = raw[raw[:, 0] == level, 1], int(table[:, 13].argmax())
-        truthful = (np.bitwise_count((sent // 2 + 1) & cell) & 1) == sent % 2
-        kept = sign_probabilities(epsilon)[0]
-        assert abs(truthful.mean() - kept) < 4.5 * math.sqrt(kept * (1 - kept) / len(sent))
-        assert sent.max() < 2 * len(own.coefficients)
 
 
 # --- which attributes -----------------------------------------------------------------------------------------------------

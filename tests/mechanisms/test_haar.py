@@ -4,97 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.linalg import hadamard
 
 from ldp_core import workloads
-from ldp_core.mechanisms import FiniteOutput, Mechanism
 from ldp_core.mechanisms.trees.haar import Haar
-
-SIZES = [2, 3, 5, 7, 8, 30, 32]
-
-
-def haar_levels(n):
-    """(blocks, n) of each level, finest first: +1 on the left half of a block, -1 on the right, 0 elsewhere."""
-    levels, half = [], 1
-    order = 2 ** math.ceil(math.log2(n))
-    while half < order:
-        matrix = np.zeros((order // (2 * half), order))
-        for block in range(len(matrix)):
-            start = 2 * half * block
-            matrix[block, start : start + half], matrix[block, start + half : start + 2 * half] = 1, -1
-        levels.append(matrix[:, :n])
-        half *= 2
-    return levels
-
-
-def reports_of(n, epsilon):
-    """Every raw report (level, output) and its probability for each type, from the definition."""
-    raws, rows, E = [], [], math.exp(epsilon)
-    levels = haar_levels(n)
-    for level, matrix in enumerate(levels):
-        signs = hadamard(len(matrix)) @ matrix
-        for j, row in enumerate(signs):
-            for minus in (0, 1):
-                raws.append((level, 2 * j + minus))
-                rows.append(np.where(row * (1 - 2 * minus) > 0, E, 1) / ((E + 1) * len(matrix) * len(levels)))
-    return np.array(raws), np.array(rows)
-
-
-@pytest.mark.parametrize("n", SIZES)
-def test_unbiased_with_exact_variances_report_by_report(n):
-    mechanism = Haar(n, 0.9)
-    assert isinstance(mechanism, Mechanism)
-    assert not isinstance(mechanism, FiniteOutput)
-    raws, Q = reports_of(n, 0.9)
-    assert Q.sum(axis=0) == pytest.approx(np.ones(n))
-    assert mechanism.bits_per_report == math.ceil(math.log2(len(Q)))
-    R = np.array([mechanism.estimate(mechanism.aggregate(raw[None])).counts() for raw in raws])
-    assert pytest.approx(np.eye(n), abs=1e-9) == Q.T @ R
-    counts = np.random.default_rng(n).integers(50, size=n)
-    covariance = R.T @ ((Q @ counts)[:, None] * R) - np.diag(counts)
-    assert mechanism.covariance(counts) == pytest.approx(covariance, abs=1e-7)
-    for workload in (workloads.histogram(n), workloads.prefix(n), workloads.all_range(n)):
-        profile = Q.T @ workload.quadratic(R) - workload.gram_diag
-        assert mechanism.variance_profile(workload) == pytest.approx(profile, rel=1e-9, abs=1e-9)
-        each = np.einsum("qi,ij,qj->q", workload.matrix, covariance, workload.matrix)
-        assert mechanism.query_variances(workload, counts) == pytest.approx(each, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("users", "per_user"),
-    [(40, True), (400, True), (40, False), (4000, False)],
-    ids=["40-privatize", "400-privatize", "40-simulate", "4000-simulate"],
-)
-def test_tallies_have_the_mean_and_covariance_of_a_sum_over_users(users, per_user):
-    n, trials, rng = 5, 2500, np.random.default_rng(8)
-    counts = np.array([users // 2, 0, users // 4, users // 8, users // 8])
-    mechanism, (_, Q) = Haar(n, 1.0), reports_of(n, 1.0)
-    values = np.repeat(np.arange(n), counts)
-    tallies = []
-    for _ in range(trials):
-        reports = mechanism.aggregate(mechanism.privatize(values, rng)) if per_user else mechanism.simulate(counts, rng)
-        assert reports.users == users
-        tallies.append(np.concatenate(reports.data))
-    tallies = np.array(tallies)
-    assert np.all(tallies.sum(axis=1) == users)
-    covariance = np.diag(Q @ counts) - Q @ np.diag(counts) @ Q.T
-    assert np.all(np.abs(tallies.mean(axis=0) - Q @ counts) <= 5 * np.sqrt(np.diag(covariance) / trials))
-    spread = np.sqrt((np.outer(np.diag(covariance), np.diag(covariance)) + covariance**2) / trials)
-    assert np.all(np.abs(np.cov(tallies.T) - covariance) <= 5.5 * spread + 0.02)
-
-
-@settings(max_examples=60)
-@given(st.integers(2, 40), st.floats(0.001, 20))
-def test_audit_is_within_epsilon_and_spends_it(n, epsilon):
-    audit = Haar(n, epsilon).audit()
-    assert audit.epsilon <= epsilon
-    assert audit.epsilon == pytest.approx(epsilon, rel=1e-6)  # small probabilities are whole steps of 2^-53
-    if n <= 16:
-        Q = reports_of(n, epsilon)[1]
-        one, other = audit.worst_pair
-        assert np.abs(np.log(Q[:, one] / Q[:, other])).max() == pytest.approx(epsilon)
 
 
 def test_counts_sum_to_the_users_on_powers_of_two_and_reports_merge():

@@ -197,8 +197,8 @@ def test_reports_merge_and_foreign_ones_are_refused():
         built(epsilon=0.9).estimate(merged)
 
 
-def test_large_collections_are_drawn_in_parts(monkeypatch):
-    monkeypatch.setattr(rejection, "_CHUNK", 17)
+def test_large_collections_are_drawn_in_parts(lower):
+    lower(_CHUNK=17)
     m, rng = built(), np.random.default_rng(4)
     estimates = np.array([m.estimate(m.simulate(COUNTS, rng)).counts() for _ in range(1500)])
     assert within(estimates, COUNTS)

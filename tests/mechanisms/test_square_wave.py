@@ -66,15 +66,6 @@ def test_the_window_is_part_of_the_design():
     assert library.spec("square_wave(window=4)").title == "Square wave, window 4"
 
 
-def test_errors_are_those_of_reports_drawn_at_random():
-    workload, counts, rng = workloads.prefix(9), np.array([40, 0, 10, 200, 5, 0, 0, 90, 30]), np.random.default_rng(4)
-    mechanism = mechanisms.create("square_wave", 9, 1.0)
-    answers = np.array([mechanism.estimate(mechanism.simulate(counts, rng)).answers(workload) for _ in range(4000)])
-    exact = np.maximum(mechanism.query_variances(workload, counts), 0)  # the total is known but for rounding
-    assert np.abs(answers.mean(axis=0) - np.cumsum(counts)) == pytest.approx(0, abs=4 * np.sqrt(exact / 4000).max())
-    assert answers[:, :-1].var(axis=0) == pytest.approx(exact[:-1], rel=4 * math.sqrt(2 / 4000))
-
-
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 def test_without_smoothing_fine_detail_is_noisier_than_that_of_subset_selection(epsilon):
     histogram = workloads.histogram(64)

@@ -1,0 +1,121 @@
+"""RAPPOR, OUE and OLH: reconstructions, hashing against its definition, and what reports are kept as."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from ldp_core import mechanisms, workloads
+from ldp_core.mechanisms.local_hashing import LocalHashing
+from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
+
+
+def build(name, n, epsilon, reconstruction="known_total"):
+    if name == "olh":
+        return LocalHashing(n, epsilon, reconstruction)
+    return UnaryEncoding(name, n, epsilon, reconstruction)
+
+
+def test_reconstructions_have_the_designs_figures():
+    w = workloads.prefix(32)
+    worst = {r: build("oue", 32, 1.0, r).variance_profile(w).max() for r in RECONSTRUCTIONS}
+    assert worst == pytest.approx({"standard": 1976.5, "known_total": 638.1, "optimal": 633.8}, abs=0.05)
+
+
+@pytest.mark.parametrize("name", ["oue", "rappor", "olh"])
+@pytest.mark.parametrize("n", [2, 9, 300])
+def test_known_total_never_loses_and_optimal_is_best_on_average(name, n):
+    for w in (workloads.prefix(n), workloads.histogram(n)):
+        standard, known, optimal = (
+            build(name, n, 1.0, r).variance_profile(w) for r in ("standard", "known_total", "optimal")
+        )
+        assert known.max() <= standard.max() * (1 + 1e-12)
+        assert optimal.mean() <= known.mean() * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("buckets", [2, 3, 4, 6])
+def test_three_types_hash_independently_for_any_number_of_buckets(buckets):
+    """Exact enumeration of all coefficients and offsets, keys apart: every triple of buckets is equally likely."""
+    m = LocalHashing(8, 1.0)
+    m.buckets = buckets
+    grids = np.meshgrid(*[np.arange(buckets)] * (m.digits + 1), indexing="ij")
+    functions = np.stack([grid.ravel() for grid in grids], axis=1)
+    hashed = (functions[:, :-1] @ m._digits_of(np.arange(8)).T + functions[:, -1:]) % buckets
+    for triple in combinations(range(8), 3):
+        joint = hashed[:, triple] @ (buckets ** np.arange(3))
+        assert np.all(np.bincount(joint, minlength=buckets**3) == len(functions) // buckets**3)
+
+
+def test_olh_has_the_buckets_of_the_paper():
+    assert [LocalHashing(8, e).buckets for e in (0.1, 1.0, 2.0, 4.0)] == [2, 4, 8, 56]
+
+
+@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
+def test_hashed_collections_have_the_exact_covariance(reconstruction):
+    m, rng, trials = LocalHashing(6, 1.0, reconstruction), np.random.default_rng(1), 1500
+    counts = np.array([40, 0, 25, 5, 60, 15])
+    values, C = np.repeat(np.arange(6), counts), m.covariance(counts)
+    for draw in (lambda: m.simulate(counts, rng), lambda: m.aggregate(m.privatize(values, rng))):
+        found = np.array([m.estimate(draw()).counts() for _ in range(trials)])
+        assert (np.abs(found.mean(axis=0) - counts) < 4.5 * np.sqrt(np.diag(C) / trials)).all()
+        # A sample covariance has standard error sqrt((C_ii C_jj + C_ij^2)/trials).
+        spread = np.sqrt((np.outer(np.diag(C), np.diag(C)) + C**2) / trials)
+        assert (np.abs(np.cov(found.T) - C) < 5 * spread).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "parameters", "kept"),
+    [
+        ("subset_selection", 8, {"size": 3}, False),
+        ("olh", 8, {}, False),
+        ("oue", 10, {}, True),
+        ("rappor", 10, {"reconstruction": "optimal"}, True),
+        ("oue", 11, {}, False),
+        ("hierarchical", 8, {"oracle": "oue", "reconstruction": "raw"}, False),
+        ("hierarchical", 8, {"oracle": "hrr", "reconstruction": "raw"}, True),
+        ("hierarchical_2d", 8, {"shape": (2, 4)}, False),
+    ],
+)
+def test_sums_of_reports_have_no_channel(name, n, parameters, kept):
+    assert (mechanisms.create(name, n, 1.0, **parameters).channel is not None) == kept
+
+
+def test_keyed_mixing_looks_uniform():
+    m, rng = LocalHashing(16, 1.0), np.random.default_rng(3)
+    found = m._keyed(rng.integers(2**64, size=(20_000, 1), dtype=np.uint64), np.arange(16))
+    tally = np.array([np.bincount(column, minlength=4) for column in found.T])
+    expected = 20_000 / 4
+    assert ((tally - expected) ** 2 / expected).sum() < 110  # chi-square, 48 degrees of freedom: 1e-6 quantile is 108
+
+
+class BitSums(UnaryEncoding):
+    """Keeps sums of bits however few there are."""
+
+    pattern_types = 0
+
+
+@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
+@pytest.mark.parametrize("name", ["oue", "rappor"])
+def test_patterns_say_all_that_sums_say(name, reconstruction):
+    patterns, sums = UnaryEncoding(name, 6, 1.0, reconstruction), BitSums(name, 6, 1.0, reconstruction)
+    bits = patterns.privatize(np.repeat(np.arange(6), [90, 0, 400, 3, 50, 1]), np.random.default_rng(1))
+    one, other = patterns.aggregate(bits), sums.aggregate(bits)
+    assert (one.data.shape, one.data.sum()) == ((64,), 544)
+    assert other.data.size < 64
+    np.testing.assert_allclose(patterns.estimate(one).counts(), sums.estimate(other).counts(), rtol=1e-12)
+    merged = patterns.aggregate(bits[:200]) + patterns.aggregate(bits[200:])
+    np.testing.assert_array_equal(merged.data, one.data)
+
+
+def test_bad_reports_and_parameters_get_a_sentence():
+    m, olh = build("oue", 5, 1.0), build("olh", 5, 1.0)
+    with pytest.raises(ValueError, match="Unknown reconstruction"):
+        build("oue", 5, 1.0, "best")
+    with pytest.raises(ValueError, match="must hold 5 bits"):
+        m.aggregate(np.full((3, 5), 2))
+    with pytest.raises(ValueError, match="uint64"):
+        olh.aggregate(np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="another mechanism"):
+        m.estimate(build("oue", 5, 2.0).simulate(np.ones(5, dtype=int), np.random.default_rng(0)))
+    with pytest.raises(ValueError, match="at most 4,096"):
+        build("oue", 5000, 1.0, "optimal")
