@@ -113,7 +113,7 @@ def test_collections_are_drawn_with_the_moments_of_all_reports(every, users):
 def test_operators_and_matrices_are_those_of_all_reports(every):
     mechanism, Q, rng = every.mechanism, every.Q, np.random.default_rng(1)
     counts, rows = rng.integers(0, 90, mechanism.n), rng.normal(size=(4, mechanism.n))
-    adds = np.array([estimate.counts() for estimate in every.estimates])
+    adds = np.array([every.estimate(k).counts() for k in range(len(Q))])
     covariance = adds.T @ ((Q @ counts)[:, None] * adds) - np.diag(counts)
     scale = np.abs(covariance).max()
     close(mechanism.covariance(counts), covariance, scale)
