@@ -59,7 +59,7 @@ def exposure(mechanism: Mechanism, prior: np.ndarray | None = None) -> Exposure:
 
 def _table(mechanism: Mechanism) -> np.ndarray | None:
     """(m, n) P(report | type), None where it is too large or there are infinitely many reports."""
-    if isinstance(mechanism, ExplicitMechanism):
+    if isinstance(mechanism.drawn, ExplicitMechanism):
         return mechanism.strategy
     channel = mechanism.channel
     if channel is None or math.prod(channel.shape) > MOST_CHANNEL_ENTRIES:

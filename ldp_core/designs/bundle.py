@@ -32,7 +32,7 @@ from ldp_core.designs.privacy_note import observed_parts
 from ldp_core.designs.zips import zipped
 from ldp_core.library.optimized import from_strategy
 from ldp_core.limits import MOST_DESIGN_BYTES, MOST_KIT_BYTES, MOST_PROOF_BYTES, MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms import Mechanism
+from ldp_core.mechanisms import Mechanism, OnClasses
 from ldp_core.mechanisms.files import PATTERNS, ROWS, STRATEGIES, STRATEGY, MechanismFile
 from ldp_core.version import __version__
 from ldp_core.wording import rounded_up
@@ -220,14 +220,15 @@ def _mechanism(
 def _built(members: Mapping[str, bytes], configuration: Configuration, outcome: Mapping[str, Any]) -> Mechanism | None:
     name = configuration.mechanism.name
     if STRATEGY in members:
-        strategy, prior = _read_strategy(members[STRATEGY])
+        strategy, prior, classes = _read_strategy(members[STRATEGY])
         if strategy.size > MOST_STRATEGY_ENTRIES:
             raise BundleError(
                 f"The strategy has {strategy.size:,} entries; at most {MOST_STRATEGY_ENTRIES:,} are kept."
             )
         parameters = _recorded_parameters(outcome)
         try:
-            return from_strategy(name, strategy, configuration.epsilon_value, parameters, prior, loaded=True)
+            made = from_strategy(name, strategy, configuration.epsilon_value, parameters, prior, loaded=True)
+            return made if classes is None else OnClasses(made, classes)
         except ValueError as error:
             raise BundleError(f"The strategy cannot be used. {error} Optimise again or export again.") from None
     if PATTERNS in members:
@@ -306,18 +307,18 @@ def _read_outcome(content: bytes) -> dict[str, Any]:
     return outcome
 
 
-def _read_strategy(content: bytes) -> tuple[np.ndarray, np.ndarray | None]:
-    """The float64 matrix of an npz file, and the vector of the prior if it holds one."""
-    arrays = _unzip(content, ("strategy.npy", "prior.npy"), within=f"{STRATEGY} in the file")
+def _read_strategy(content: bytes) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """The float64 matrix of an npz file, and the vectors of the prior and of the classes of types if it holds them."""
+    arrays = _unzip(content, ("strategy.npy", "prior.npy", "classes.npy"), within=f"{STRATEGY} in the file")
     strategy = _read_array(arrays.get("strategy.npy", b""), 2)
     if strategy is None:
         raise BundleError(f"{STRATEGY} is not a single matrix of float64 numbers: optimise again or export again.")
-    if "prior.npy" not in arrays:
-        return strategy, None
-    prior = _read_array(arrays["prior.npy"], 1)
-    if prior is None:
-        raise BundleError(f"The prior in {STRATEGY} is not a list of float64 numbers: optimise again or export again.")
-    return strategy, prior
+    vectors = {name: _read_array(arrays[f"{name}.npy"], 1) for name in ("prior", "classes") if f"{name}.npy" in arrays}
+    if damaged := [name for name, vector in vectors.items() if vector is None]:
+        raise BundleError(
+            f"The {damaged[0]} in {STRATEGY} must be a list of float64 numbers: optimise again or export again."
+        )
+    return strategy, vectors.get("prior"), vectors.get("classes")
 
 
 def _read_strategies(content: bytes) -> list[np.ndarray]:

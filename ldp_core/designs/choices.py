@@ -42,10 +42,11 @@ Cases = Mapping[str, analysis.Case]
 
 
 def parameters_for(configuration: Configuration, name: str) -> dict[str, Any]:
-    """Parameters of a mechanism in a design: the chosen ones if it is the chosen one, else the defaults. Those of a variant are in
-    its name."""
+    """Parameters of a mechanism in a design, as `library.create` takes them: the chosen ones if it is the chosen one, else the
+    defaults. Those of a variant are in its name. ``types`` is among them where the design keeps all types."""
     chosen, allowed = configuration.mechanism, library.spec(name).settings
-    return {k: v for k, v in chosen.parameters.items() if chosen.name == name and k in allowed}
+    kept = {"types": "all"} if configuration.types == "all" else {}
+    return {k: v for k, v in chosen.parameters.items() if chosen.name == name and k in allowed} | kept
 
 
 def named(configuration: Configuration, name: str) -> str:

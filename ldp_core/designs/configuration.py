@@ -40,8 +40,9 @@ from ldp_core.wording import NUMBER
 from ldp_core.workloads import StatedFact, Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT: Final = "ldp-design"
-VERSION: Final = 6
-_WITH_DIFFERENCE: Final = 5  # what files say that earlier versions can read
+VERSION: Final = 7
+_WITH_OWN: Final = 6  # what files say that earlier versions can read
+_WITH_DIFFERENCE: Final = 5
 _WITH_VARIANTS: Final = 4
 _WITHOUT_NEWS: Final = 3
 # Parameters of mechanisms that version 3 took no notice of.
@@ -305,11 +306,12 @@ class Configuration(_Inputs):
     `epsilon` (of one report) is the decimal text as entered, `target_alpha` the normalised variance aimed at, unless `difference`
     says that it follows from what the answers are (see `ldp_core.verdicts`): a difference of half a typical answer, or of the smallest share that
     matters, is to be seen. `compared` names mechanisms and variants of them (see `ldp_core.library.variants`). `own` are strategy matrices
-    that were supplied; only these can be named as mechanisms of one's own.
+    that were supplied; only these can be named as mechanisms of one's own. `types` are those that reports are about: the ones that
+    the questions distinguish, or all, for questions asked later (as in all files of earlier versions).
     """
 
     format: Literal["ldp-design"] = FORMAT
-    version: Literal[6] = VERSION
+    version: Literal[7] = VERSION
     data: DataChoice | None = None
     domain: Domain | None = None
     population: Population = Population(users=None, origin="declared", shape="uniform")
@@ -323,12 +325,15 @@ class Configuration(_Inputs):
     simulation: Simulation = Simulation()
     optimizer: Optimizer = Optimizer()
     own: Annotated[tuple[SuppliedTable, ...], Strict(False), Field(max_length=SUPPLIED_TABLES)] = ()
+    types: Literal["distinguished", "all"] = "distinguished"
 
     @field_serializer("version")
     def _oldest_that_reads_it(self, version: int) -> int:
         """Designs without anything new are written as files of the versions before, with the digests they had."""
-        if self.own:
+        if self.types != "all":
             return version
+        if self.own:
+            return _WITH_OWN
         if self.difference is not None:
             return _WITH_DIFFERENCE
         parts = self.workload.parts if self.workload is not None else ()
@@ -339,6 +344,9 @@ class Configuration(_Inputs):
     @model_serializer(mode="wrap")
     def _without_none(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields = written(self)
+        if self.types != "all" and "types" in fields:
+            return fields
+        fields.pop("types", None)
         if not self.own:
             fields.pop("own", None)
         if self.difference is None and "own" not in fields:

@@ -108,6 +108,13 @@ def _without_own(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "own": []}
 
 
+def _about_all_types(document: dict[str, Any]) -> dict[str, Any]:
+    """Version 6 made reports about all types, whatever the questions distinguish."""
+    if "types" in document:
+        raise ValueError("types of a later version")
+    return {**document, "types": "all"}
+
+
 def _from_table(data: dict[str, Any]) -> dict[str, Any]:
     treatment = _filled(data["treatment"], _TREATMENT)
     rest = {key: value for key, value in data.items() if key not in ("column", "treatment")}
@@ -165,5 +172,6 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     3: _without_news,
     4: _with_a_target_of_its_own,
     5: _without_own,
+    6: _about_all_types,
 }
 """Version v -> the function that turns a document of version v into one of v + 1."""

@@ -93,7 +93,8 @@ class Setting(ProvedDesign):
         if spec.fitted:
             found = self.fitted(name)
             return found.mechanism if found else None
-        workload = self.workload if spec.uses_workload else None
+        about = None if self.configuration.types == "all" else library.classes_for(spec, self.workload, epsilon)
+        workload = self.workload if spec.uses_workload or about is not None else None
         key = ("mechanism", name, n, epsilon, workload and workload.digest, sorted(parameters.items()))
         create = partial(library.create, name, n=n, epsilon=epsilon, workload=workload, **parameters)
         return self.results.cached(key, create, lambda made: made.bytes_held)
@@ -130,6 +131,8 @@ class Setting(ProvedDesign):
         """Identifies the fit of a mechanism by everything it depends on."""
         name = self.named(name)
         settings = self.configuration.optimizer.model_dump(include={"seed", "max_rounds", "rows", "time_limit"})
+        if self.configuration.types == "all":
+            settings["types"] = "all"
         if library.spec(name).aimed:
             prior = self.cases[self.aim(name)].prior
             if prior is not None:
@@ -247,7 +250,9 @@ class Setting(ProvedDesign):
 
     def profile_takes_seconds(self, mechanism: Mechanism) -> bool:
         """True if the exact errors of a mechanism can be had, but are not known yet and take more than a second."""
-        closed = library.spec(mechanism.name).closed_form and not isinstance(mechanism, mechanisms.ExplicitMechanism)
+        closed = library.spec(mechanism.name).closed_form and not isinstance(
+            mechanism.drawn, mechanisms.ExplicitMechanism
+        )
         if closed or not UNASKED_TYPES < mechanism.cost_dimension(self.workload) <= MOST_MATRIX_TYPES:
             return False
         if choices.too_expensive(mechanism.name, self.workload, self.epsilon):

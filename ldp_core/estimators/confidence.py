@@ -25,6 +25,7 @@ from ldp_core.estimators import norm_sub, tails
 from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Contributions, Estimate, Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
+from ldp_core.mechanisms.on_classes import on_classes
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.workloads import Workload, in_chunks
@@ -85,6 +86,7 @@ def intervals(
             "Intervals from variances are for unbiased answers; biased ones are off by more than chance. Use the posterior "
             "for credible intervals."
         )
+    mechanism, workload, estimate = on_classes(mechanism, workload, estimate)
     people = estimate.total if users is None else float(users)
     queries = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
     if mechanism.survey is not None and estimate.survey is not None:

@@ -26,6 +26,7 @@ from ldp_core.estimators import confidence, tails
 from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Estimate, Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
+from ldp_core.mechanisms.on_classes import on_classes
 from ldp_core.workloads import Workload, in_chunks
 
 ANY_TIME = "holds at all times together, however often one looks (Freedman 1975; Howard et al. 2021)"
@@ -58,6 +59,7 @@ def any_time(
         return fixed
     if estimate.adds_up:
         mechanism = mechanism.consistent
+    mechanism, workload, estimate = on_classes(mechanism, workload, estimate)
     chosen = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
     last, tail = epoch(people, (1 - check_level(level)) / 2)
     found = [np.zeros((0, 2))]

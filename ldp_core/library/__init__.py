@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ldp_core.library import merging
 from ldp_core.library import table_strategies as table_strategies
 from ldp_core.library import variants as variants
 from ldp_core.library.entries import REGISTRY as REGISTRY
+from ldp_core.library.merging import TYPES as TYPES
+from ldp_core.library.merging import classes_for as classes_for
 from ldp_core.library.specification import Spec as Spec
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.privacy import check_epsilon
@@ -83,9 +86,18 @@ def known(name: str) -> Spec | None:
 
 
 def create(
-    name: str, n: int | None = None, epsilon: float | None = None, workload: Workload | None = None, **parameters: Any
+    name: str,
+    n: int | None = None,
+    epsilon: float | None = None,
+    workload: Workload | None = None,
+    types: str = "distinguished",
+    **parameters: Any,
 ) -> Mechanism:
     """Build the mechanism or variant ``name`` on ``n`` types (taken from ``workload`` when left out), with the ``epsilon`` of one report.
+
+    With a ``workload`` that distinguishes fewer types than there are, reports are about the classes
+    of types that it distinguishes (`ldp_core.mechanisms.OnClasses`). ``types`` "all" keeps all
+    types, for questions asked later.
 
     Raises ValueError for an unknown name or parameter, a bad value, no epsilon, or a size the mechanism cannot handle.
 
@@ -97,6 +109,9 @@ def create(
     8.0
     >>> ldp.mechanisms.create("matrix_l2", epsilon=1.0, workload=ldp.workloads.prefix(8), delta=1e-6, max_rounds=10)
     <matrix_l2 mechanism: 8 types, epsilon 1, delta 1e-06, rounds 10>
+    >>> few = ldp.workloads.custom([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0]])
+    >>> ldp.mechanisms.create("randomized_response", epsilon=1.0, workload=few).drawn
+    <randomized_response mechanism: 3 types, epsilon 1>
     """
     entry = spec(name)
     epsilon = check_epsilon(epsilon)
@@ -113,6 +128,15 @@ def create(
     check_parameters(entry.title, parameters, entry.parameters)
     for parameter, value in parameters.items():
         entry.parameters[parameter].check(parameter, value)
+    if types not in TYPES:
+        raise ValueError(
+            f"Reports are about the types that the questions distinguish or about all; got types {types!r}."
+        )
+    classes = classes_for(entry, workload, epsilon) if types == TYPES[0] else None
+    if classes is not None and workload is not None:
+        merged = merging.build(entry, workload, classes, epsilon, parameters)
+        if merged is not None:
+            return merged
     if entry.may_use_workload:
         parameters["workload"] = workload
     return entry.build(workload if entry.needs_workload else int(n), epsilon, **parameters)

@@ -435,7 +435,6 @@ REGISTRY: dict[str, Spec] = {
             parameters={
                 "seed": Whole(0),
                 "target": Choice(optimized.TARGETS, offered=()),
-                "types": Choice(optimized.TYPES, offered=()),
                 "prior": Parameter(),
                 **FIT,
             },

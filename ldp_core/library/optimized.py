@@ -17,7 +17,6 @@ from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.optimize import ClosedFormDesign, SearchLimits, design, projected_gradient, worst_case_design
-from ldp_core.optimize.classes import classes_of
 from ldp_core.optimize.objective import evaluate
 from ldp_core.optimize.refusals import along_an_order, ring_too_large, too_large
 from ldp_core.optimize.surveys.design import SurveyDesign, too_many
@@ -27,9 +26,6 @@ from ldp_core.optimize.symmetric.translations import OrbitDesign
 from ldp_core.run import Callback, Cancel, Progress
 from ldp_core.workloads import Survey, Workload
 from ldp_core.workloads.surveyed import as_tables
-
-TYPES = ("distinguished", "all")
-"""The types that `build_certified` makes reports about: those that the questions distinguish, or all."""
 
 TARGETS = ("average", "worst_case")
 """Whose variance `build_certified` makes least."""
@@ -67,21 +63,11 @@ def from_strategy(
     else:
         aim = "" if prior is None else " for people spread over the types as expected"
     strategy = strategy[strategy.any(axis=1)]  # at a large epsilon a search may leave a report that nobody sends
-    explanation = _EXPLANATION.format(outputs=len(strategy), aim=aim) + _about_classes(workload, parameters)
+    explanation = _EXPLANATION.format(outputs=len(strategy), aim=aim)
     made = ExplicitMechanism(name, strategy, epsilon, parameters, explanation, prior)
     if workload is not None and strategy.size <= MOST_DEVICE_ENTRIES:
         made.lost = lost_by_rounding(strategy, made.strategy, workload)
     return made
-
-
-def _about_classes(workload: Workload | None, parameters: Mapping[str, Any]) -> str:
-    """A sentence on the types that reports are about, where these are the classes that ``workload`` distinguishes."""
-    if workload is None or parameters.get("types") != "distinguished":
-        return ""
-    classes = classes_of(workload)
-    if classes is None:
-        return ""
-    return f" The questions distinguish {classes.workload.n:,} of {workload.n:,} types; reports are about these."
 
 
 def lost_by_rounding(strategy: np.ndarray, table: np.ndarray, workload: Workload) -> float | None:
@@ -142,9 +128,8 @@ def build_certified(
     cancel: Cancel | None = None,
     target: str = "average",
     prior: np.ndarray | None = None,
-    types: str = "distinguished",
 ) -> Mechanism:
-    """The best mechanism there is, within a per cent or so; see `ldp_core.optimize.certified` for the parameters.
+    """The best mechanism there is for reports about all types, within a per cent or so; see `ldp_core.optimize.certified` for the parameters.
 
     ``target`` says whose variance is made least: the "average" over the types, weighted by ``prior`` (n,) where that is
     given, or that of the worst type ("worst_case"; see `ldp_core.optimize.worst_case_design`). ``callback(progress)`` gets
@@ -154,9 +139,6 @@ def build_certified(
     Workloads that treat all types alike get subset selection, their optimum, and others a mechanism in closed form where the search
     comes to nothing better. Past `ldp_core.limits.MOST_FITTED_TYPES` types no strategy is written out: workloads over binary attributes get an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior. Running totals and ranges get an
     `ldp_core.mechanisms.rings.RingMechanism` up to 4,096 types, without a prior; types hardly differ there, and ``target`` is not looked at.
-
-    ``types`` "distinguished" makes reports about the classes of types that the questions distinguish, where
-    these are fewer; "all" keeps all types, for questions asked later.
 
     Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types, and so do questions about few of
     twelve or more binary attributes at once. All types have the same
@@ -172,9 +154,9 @@ def build_certified(
         callback = _comparable(callback, workload, prior)
     limits = (time_limit, max_rounds, seed, callback, cancel)
     if target == "average" or many or anyway:
-        found = design(workload, epsilon, *limits, prior=prior, all_types=types == "all")
+        found = design(workload, epsilon, *limits, prior=prior, all_types=True)
     else:
-        found = worst_case_design(workload, epsilon, SearchLimits(*limits), types == "all")
+        found = worst_case_design(workload, epsilon, SearchLimits(*limits), True)
     if isinstance(found, ClosedFormDesign):
         return found.mechanism
     if isinstance(found, SurveyDesign | SplitDesign):
@@ -187,8 +169,6 @@ def build_certified(
         return OrbitMechanism("optimized", found.high, found.shares, epsilon, parameters, explanation)
     if target != "average":
         parameters["target"] = target
-    if classes_of(workload) is not None:
-        parameters["types"] = types
     return from_strategy("optimized", found.strategy, epsilon, parameters, found.prior, workload=workload)
 
 

@@ -13,6 +13,7 @@ from ldp_core.mechanisms.base import FiniteOutput as FiniteOutput
 from ldp_core.mechanisms.base import Mechanism as Mechanism
 from ldp_core.mechanisms.base import Reports as Reports
 from ldp_core.mechanisms.explicit import ExplicitMechanism as ExplicitMechanism
+from ldp_core.mechanisms.on_classes import OnClasses as OnClasses
 from ldp_core.mechanisms.orbits import OrbitMechanism as OrbitMechanism
 from ldp_core.mechanisms.rings import RingMechanism as RingMechanism
 from ldp_core.mechanisms.surveys.pattern import Pattern as Pattern

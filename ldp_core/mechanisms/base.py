@@ -171,6 +171,10 @@ class Mechanism(Protocol):
     def component_information(self) -> Mapping[Set, float] | None:
         """{A: m_A} for sets A of attributes, where reports have nothing but these: see `ldp_core.anova`."""
 
+    @property
+    def drawn(self) -> Mechanism:
+        """The mechanism that draws the reports: itself, or the one for classes of types."""
+
     def fits(self, shape: Sequence[int]) -> bool:
         """True if the types of a domain of this shape are those of the mechanism."""
 
@@ -343,6 +347,11 @@ class FromCovariance(ABC):
     def scrambled(self) -> ScrambledPatterns | None:
         """The scrambled patterns that everyone sends, or everyone without a strategy of their own."""
         return None
+
+    @property
+    def drawn(self: Mechanism) -> Mechanism:
+        """The mechanism that draws the reports: itself, but for `ldp_core.mechanisms.OnClasses`."""
+        return self
 
     @property
     def component_information(self) -> Mapping[Set, float] | None:

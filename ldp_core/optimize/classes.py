@@ -17,12 +17,11 @@ from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.closed_form import ClosedFormDesign
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.privacy import fitted_exp_epsilon
-from ldp_core.run import Progress
+from ldp_core.run import Callback, Progress
 from ldp_core.workloads import Workload
 from ldp_core.workloads.distinguished import Distinguished
+from ldp_core.workloads.distinguished import classes_of as classes_of
 
-FEWER = 0.9
-"""Classes are used from this share of the types down."""
 LITTLE = 1e-4
 """Share of randomized response: L grows by no larger share."""
 
@@ -40,18 +39,15 @@ class _Spread:
         return np.asarray(self.best.transposed)[self.classes]
 
 
-def classes_of(workload: Workload) -> Distinguished | None:
-    """The classes of types to design for; None if they are nearly as many as the types."""
-    found = workload.distinguished
-    return found if found is not None and found.workload.n <= FEWER * workload.n else None
-
-
 def telling_of_types(limits: SearchLimits, classes: Distinguished, scale: Callable[[float], float]) -> SearchLimits:
     """``limits`` for a search over ``classes``, whose callback hears of all types; ``scale`` turns
     objectives for classes into those for all types."""
     callback = limits.callback
-    if callback is None:
-        return limits
+    return limits if callback is None else limits.telling(of_types(callback, classes, scale))
+
+
+def of_types(callback: Callback, classes: Distinguished, scale: Callable[[float], float]) -> Callback:
+    """``callback``, which hears of all types what a search over ``classes`` comes to."""
 
     def pass_on(progress: Progress) -> None:
         if progress.objective is None:
@@ -62,7 +58,7 @@ def telling_of_types(limits: SearchLimits, classes: Distinguished, scale: Callab
         best = _Spread(progress.best, classes.classes, objective) if known else None
         callback(replace(progress, objective=objective, best=best))
 
-    return limits.telling(pass_on)
+    return pass_on
 
 
 def strategy_for_types(found: Optimized | ClosedFormDesign, classes: Distinguished) -> np.ndarray:

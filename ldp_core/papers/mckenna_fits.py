@@ -248,7 +248,7 @@ def spread_of_people(callback: Callback | None, cancel: Cancel | None) -> pd.Dat
     found: list[Row] = []
     people = {title: expected_counts(shape, SMALL, 10**6, spread=False) for title, shape in SHAPES.items()}
     for name in SPREAD_MECHANISMS:
-        fit = {"max_rounds": FIT_ROUNDS} if library.spec(name).fitted else {}
+        fit: dict[str, Any] = {"max_rounds": FIT_ROUNDS} if library.spec(name).fitted else {}
         profile = library.create(name, SMALL, 1.0, workload, **fit).variance_profile(workload)
         for title, counts in people.items():
             found.append((name, title, float(counts @ profile / counts.sum() / profile.max()), math.nan, math.nan))
@@ -266,7 +266,7 @@ def gains_of_wnnls(
         if budget.stopped():
             break
         workload = family.on(TYPES)
-        fit = {"max_rounds": FIT_ROUNDS, "cancel": cancel}
+        fit: dict[str, Any] = {"max_rounds": FIT_ROUNDS, "cancel": cancel}
         mechanism = library.create("optimized_gradient", TYPES, 1.0, workload, **fit)
         estimators = ["unbiased", "wnnls"]
         run = simulate.collect(mechanism, workload, counts, TRIALS, estimators=estimators, cancel=cancel).frame

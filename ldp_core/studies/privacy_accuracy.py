@@ -33,7 +33,7 @@ def quick(mechanism: Mechanism) -> bool:
     """True if mechanisms like this one are built and judged at a number of epsilons in a second or two."""
     spec = library.spec(mechanism.name)
     return not spec.fitted and (
-        mechanism.n <= QUICK_TYPES or (spec.closed_form and not isinstance(mechanism, ExplicitMechanism))
+        mechanism.n <= QUICK_TYPES or (spec.closed_form and not isinstance(mechanism.drawn, ExplicitMechanism))
     )
 
 
@@ -49,13 +49,12 @@ def users_needed(
     """name, epsilon, users_needed of one mechanism for the mean squared error ``alpha`` in a case; without the epsilons at which
     it cannot be built or judged."""
     rows, spec, cancelled = [], library.spec(name), asked(cancel)
-    given = workload if spec.uses_workload else None
     for epsilon in map(float, at):
         if cancelled():
             break
         if spec.unsuitable(workload.n, epsilon, workload):
             continue
-        mechanism = library.create(name, n=workload.n, epsilon=epsilon, workload=given, **dict(parameters or {}))
+        mechanism = library.create(name, n=workload.n, epsilon=epsilon, workload=workload, **dict(parameters or {}))
         users = analysis.users_for(case.variance(mechanism.variance_profile(workload)), workload.squared_weights, alpha)
         rows.append({"name": name, "epsilon": epsilon, "users_needed": users})
     return pd.DataFrame(rows, columns=["name", "epsilon", "users_needed"])

@@ -272,8 +272,9 @@ def switches(setting: Setting) -> list[Switch]:
     d, n, r = workload.num_queries, workload.n, workload.radius
     delta = mechanism.delta if mechanism is not None and mechanism.delta > 0 else DELTA
     scale = noise = None
-    if isinstance(mechanism, AdditiveMechanism) and mechanism.name == "gaussian":
-        scale, noise = math.sqrt(mechanism.noise.variance), mechanism.noise.variance / r**2
+    drawn = getattr(mechanism, "drawn", None)
+    if isinstance(drawn, AdditiveMechanism) and drawn.name == "gaussian":
+        scale, noise = math.sqrt(drawn.noise.variance), drawn.noise.variance / r**2
     form = "paper" if scale is None else "sharp"
     found = [
         Switch(
@@ -285,7 +286,7 @@ def switches(setting: Setting) -> list[Switch]:
         )
     ]
     if users >= few_users.LEAST_USERS and epsilon <= few_users.LARGEST_EPSILON:
-        own = mechanism.acceptance.variance if isinstance(mechanism, RejectionMechanism) else None
+        own = drawn.acceptance.variance if isinstance(drawn, RejectionMechanism) else None
         found.append(
             Switch(
                 "rejection",

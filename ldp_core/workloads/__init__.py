@@ -18,6 +18,8 @@ from ldp_core.workloads.comparisons import quoted as quoted
 from ldp_core.workloads.composite import Custom as Custom
 from ldp_core.workloads.composite import Product as Product
 from ldp_core.workloads.composite import Union as Union
+from ldp_core.workloads.distinguished import Distinguished as Distinguished
+from ldp_core.workloads.distinguished import classes_of as classes_of
 from ldp_core.workloads.expressions import PredicateError as PredicateError
 from ldp_core.workloads.expressions import parse as parse
 from ldp_core.workloads.facts import Fact as Fact
@@ -52,6 +54,7 @@ from ldp_core.workloads.predicates import Predicates as Predicates
 from ldp_core.workloads.pricing import Price as Price
 from ldp_core.workloads.pricing import price as price
 from ldp_core.workloads.pricing import work_out as work_out
+from ldp_core.workloads.representatives import Representatives as Representatives
 from ldp_core.workloads.shares import dominating as dominating
 from ldp_core.workloads.shares import group_shares as group_shares
 from ldp_core.workloads.spanned import spans as spans
@@ -79,7 +82,7 @@ FAMILIES: dict[str, type[Workload]] = {
     family.kind: family
     for family in (
         *(Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity),
-        *(Custom, Union, Product, OnAttributes, Predicates, Survey),
+        *(Custom, Union, Product, OnAttributes, Predicates, Representatives, Survey),
     )
 }
 

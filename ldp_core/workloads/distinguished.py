@@ -8,27 +8,35 @@ for the classes with the same variance on average over a class. Source: this pro
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldp_core.limits import MOST_MATRIX_TYPES, MOST_WORKLOAD_ENTRIES
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_TABLE_CELLS, MOST_WORKLOAD_ENTRIES
 
 if TYPE_CHECKING:
     from ldp_core.workloads.base import Workload
 
+FEWER = 0.9
+"""Designs and mechanisms use classes from this share of the types down."""
 _CLOSE = 1e-9
 """Images of types under a random query that differ by less, relative to the largest, may be equal."""
 
 
 @dataclass(frozen=True, eq=False)
 class Distinguished:
-    """``classes`` (n,) the class of each type, numbered from 0 to c - 1; ``sizes`` (c,) the number of
-    types in each; and ``workload``, the same questions about the c classes."""
+    """``classes`` (n,) the class of each type, numbered from 0 to c - 1 by their first types;
+    ``sizes`` (c,) the number of types in each; and ``workload``, the same queries about the c classes."""
 
     classes: np.ndarray
     sizes: np.ndarray
     workload: Workload
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        """(c,) the first type of each class."""
+        return np.unique(self.classes, return_index=True)[1]
 
     def shares(self, prior: np.ndarray | None) -> np.ndarray | None:
         """(c,) ``prior`` (n,) added up by class. None if all classes have the same share and no prior is given."""
@@ -41,9 +49,58 @@ class Distinguished:
         return (shares / self.sizes)[self.classes]
 
 
+def classes_of(workload: Workload) -> Distinguished | None:
+    """The classes of types to make reports about; None if they are nearly as many as the types."""
+    found = workload.distinguished
+    return found if found is not None and found.workload.n <= FEWER * workload.n else None
+
+
 def distinguished(workload: Workload) -> Distinguished | None:
-    """The classes of types that ``workload`` distinguishes. None if these are all its types, fewer than two classes, or
-    if there are too many types to compare: past `ldp_core.limits.MOST_MATRIX_TYPES`."""
+    """The classes of types that ``workload`` distinguishes.
+
+    Attributes that no question uses are known by structure, up to `ldp_core.limits.MOST_TABLE_CELLS`
+    types. All else is found by comparing types, up to `MOST_MATRIX_TYPES`. None if the classes are
+    all types, fewer than two, or not found.
+    """
+    if workload.n > MOST_TABLE_CELLS:
+        return None
+    used = _on_used_attributes(workload)
+    if used is None:
+        return _compared(workload)
+    further = used.workload.distinguished
+    if further is None:
+        return used
+    sizes = np.bincount(further.classes, used.sizes).astype(np.int64)
+    return Distinguished(further.classes[used.classes], sizes, further.workload)
+
+
+def _on_used_attributes(workload: Workload) -> Distinguished | None:
+    """The combinations of the attributes that questions about attributes use; None if that is all of
+    them, or if the questions are of another kind."""
+    from ldp_core.workloads.composite import Union  # these build on this module
+    from ldp_core.workloads.on_attributes import OnAttributes
+
+    parts = workload.parts if isinstance(workload, Union) else (workload,)
+    about = [part for part in parts if isinstance(part, OnAttributes)]
+    if len(about) < len(parts) or len({part.shape for part in about}) > 1:
+        return None
+    shape = about[0].shape
+    kept = sorted({i for part in about for i in part.kept if shape[i] > 1})
+    sizes = tuple(shape[i] for i in kept)
+    if not kept or np.prod(sizes) == workload.n:
+        return None
+    places = np.unravel_index(np.arange(workload.n), shape)
+    classes = np.ravel_multi_index([places[i] for i in kept], sizes)
+    few = [part.among(kept) for part in about]
+    merged = Union(few, workload.weights) if isinstance(workload, Union) else few[0]
+    return Distinguished(classes, np.full(merged.n, workload.n // merged.n), merged)
+
+
+def _compared(workload: Workload) -> Distinguished | None:
+    """The classes by comparing the columns of all types."""
+    from ldp_core.workloads.composite import Custom  # these build on this module
+    from ldp_core.workloads.representatives import Representatives
+
     n = workload.n
     if n > MOST_MATRIX_TYPES or workload.symmetry == "exchangeable":
         return None
@@ -60,14 +117,5 @@ def distinguished(workload: Workload) -> Distinguished | None:
     order = np.argsort(first)  # classes in the order of their first types
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    first = first[order]
-    return Distinguished(rank[classes.ravel()], sizes[order], _merged(workload, first, columns if written else None))
-
-
-def _merged(workload: Workload, first: np.ndarray, columns: np.ndarray | None) -> Workload:
-    from ldp_core.workloads.base import root_of  # these build on this module
-    from ldp_core.workloads.composite import Custom
-
-    if columns is None:
-        return Custom(root_of(workload.gram_dense()[np.ix_(first, first)]))
-    return Custom(columns[first].T)
+    merged = Custom(columns[first[order]].T) if written else Representatives(workload, first[order])
+    return Distinguished(rank[classes.ravel()], sizes[order], merged)

@@ -47,6 +47,16 @@ class OnAttributes(Workload):
         self._within: tuple[EllipsisType | slice, ...] = (..., *map(slice, self.used))
         self.base, self.title, self.meaning = base, base.title, base.meaning
 
+    def among(self, attributes: Sequence[int]) -> Workload:
+        """The same queries about types in a table of these ``attributes`` alone, in this order: all
+        that are kept, or more."""
+        shape = tuple(self.shape[i] for i in attributes)
+        kept = [i for i in self.kept if i in attributes]  # those left out have a single value
+        if kept == list(attributes) and self.base.n == math.prod(shape):
+            return self.base
+        used = [size for i, size in zip(self.kept, self.used, strict=True) if i in attributes]
+        return OnAttributes(shape, [attributes.index(i) for i in kept], self.base, used)
+
     @property
     def spec(self) -> dict[str, Any]:
         placed = {"shape": list(self.shape), "kept": list(self.kept), "used": list(self.used)}

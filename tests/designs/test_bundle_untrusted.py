@@ -152,11 +152,11 @@ BAD_PRIORS = {
     "negative": (np.array([-0.1, 0.6, 0.5, 0.0]), "one non-negative probability"),
     "sum": (PRIOR + 1e-6, "sums to 1"),
     "short": (np.full(3, 1 / 3), "each of the 4 types"),
-    "matrix": (PRIOR[None], "not a list of float64"),
-    "number": (np.float64(1), "not a list of float64"),
-    "float32": (PRIOR.astype(np.float32), "not a list of float64"),
-    "empty": (np.zeros(0), "not a list of float64"),
-    "object": (np.array([None] * 4), "not a list of float64"),
+    "matrix": (PRIOR[None], "must be a list of float64"),
+    "number": (np.float64(1), "must be a list of float64"),
+    "float32": (PRIOR.astype(np.float32), "must be a list of float64"),
+    "empty": (np.zeros(0), "must be a list of float64"),
+    "object": (np.array([None] * 4), "must be a list of float64"),
 }
 
 

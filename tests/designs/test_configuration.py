@@ -75,6 +75,7 @@ CHANGES = {
     "simulation": Simulation(seed=1),
     "optimizer": Optimizer(seed=1),
     "own": (SuppliedTable.from_file(b"0.4,0.6\n0.6,0.4", "Ours", [], 2),),
+    "types": "all",
 }
 
 
@@ -319,7 +320,7 @@ def test_no_text_crashes_the_parser(text):
         ("compared", "hadamard", "compared: 'hadamard' is not a list"),
         ("mechanism", None, "mechanism: null is not an object in braces"),
         ("colour", "red", "colour is not a known setting"),
-        ("version", 7, "made by a newer version of this program (format 7, here 6)"),
+        ("version", 8, "made by a newer version of this program (format 8, here 7)"),
         ("version", 0, "format version 0, which is unknown"),
         ("version", "1", "must give its version as a number"),
         ("format", "other", 'it must be an object with "format": "ldp-design"'),
@@ -400,10 +401,10 @@ def test_old_versions_are_migrated_step_by_step(monkeypatch):
 
     monkeypatch.setitem(MIGRATIONS, 0, from_version_0)
     monkeypatch.setitem(MIGRATIONS, -1, from_version_minus_1)
-    old = {**document(Configuration()), "version": -1, "eps": 25}
+    old = {**document(Configuration(types="all")), "version": -1, "eps": 25}
     del old["epsilon"]
     average = Optimizer(aim="average")
-    assert load_configuration(json.dumps(old)) == Configuration(epsilon="2.5", optimizer=average)
+    assert load_configuration(json.dumps(old)) == Configuration(epsilon="2.5", optimizer=average, types="all")
     del old["eps"]
     assert "does not look like it" in complaint(json.dumps({**old, "version": 0}))
 

@@ -58,6 +58,11 @@ def records(design: dict, configuration: Configuration) -> pd.DataFrame:
     return configuration.domain.decode(np.arange(configuration.domain.size))
 
 
+def of_all_types(**changes) -> Configuration:
+    """A design whose reports are about all types, as those of all versions before 7 are."""
+    return Configuration(types="all", **changes)
+
+
 def v2(name: str = "equal counts, missing as a category", **changes) -> dict:
     """A document of version 2 with the values at "key/key" replaced."""
     document = json.loads(json.dumps(OLD[f"version 2, {name}"]["document"]))
@@ -215,7 +220,9 @@ def test_declarations_that_never_worked_are_refused_in_a_sentence(changes):
 
 
 @pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("key", sorted(set(Configuration.model_fields) - {"format", "version", "difference", "own"}))
+@pytest.mark.parametrize(
+    "key", sorted(set(Configuration.model_fields) - {"format", "version", "difference", "own", "types"})
+)
 def test_a_missing_key_is_never_replaced_by_a_default(version, key):
     document = dict(OLD[f"version {version}, categories"]["document"])
     del document[key]
@@ -229,13 +236,13 @@ DIRICHLET = Population(users=5, origin="declared", shape="dirichlet", concentrat
 
 @pytest.mark.parametrize("population", [CAUCHY, DIRICHLET])
 def test_a_population_with_parameters_needs_version_4(population):
-    configuration = Configuration(population=population)
+    configuration = of_all_types(population=population)
     document = json.loads(configuration.to_json())
     assert document["version"] == 4
     assert load_configuration(json.dumps(document)) == configuration
 
 
-STATED = Configuration(
+STATED = of_all_types(
     simulation=Simulation(facts=[StatedFact(text="sex = male : 480"), StatedFact(text="age >= 30 : 7", origin="data")])
 )
 
@@ -250,7 +257,7 @@ def test_public_facts_need_version_4():
 
 def test_other_designs_are_written_as_before():
     """The digest is that of the program before there were such populations."""
-    configuration = Configuration(simulation=Simulation(trials=20))  # as many as were usual then
+    configuration = of_all_types(simulation=Simulation(trials=20))  # as many as were usual then
     document = json.loads(configuration.to_json())
     assert document["version"] == 3
     assert document["population"] == {"users": None, "origin": "declared", "shape": "uniform"}
@@ -270,7 +277,7 @@ def test_other_designs_are_written_as_before():
     ],
 )
 def test_a_population_is_told_what_its_shape_needs_and_nothing_else(changes, reason):
-    document = json.loads(Configuration(population=CAUCHY).to_json())
+    document = json.loads(of_all_types(population=CAUCHY).to_json())
     with pytest.raises(ConfigurationError, match=reason):
         load_configuration(json.dumps({**document, "population": {**document["population"], **changes}}))
 
@@ -328,7 +335,7 @@ VARIANTS = (
 
 @pytest.mark.parametrize("changes", VARIANTS)
 def test_variants_and_new_parameters_need_version_4(changes):
-    configuration = Configuration(**changes)
+    configuration = of_all_types(**changes)
     document = json.loads(configuration.to_json())
     assert document["version"] == 4
     assert load_configuration(json.dumps(document)) == configuration
@@ -341,7 +348,7 @@ def test_variants_and_new_parameters_need_version_4(changes):
 
 @pytest.mark.parametrize("taken", ["typical", "smallest"])
 def test_a_difference_taken_from_the_answers_needs_version_5(taken):
-    configuration = Configuration(difference=taken)
+    configuration = of_all_types(difference=taken)
     document = json.loads(configuration.to_json())
     assert (document["version"], document["difference"]) == (5, taken)
     assert load_configuration(json.dumps(document)) == configuration
@@ -371,5 +378,23 @@ def test_parameters_that_were_there_before_need_no_new_version():
         "gaussian": {"calibration": "paper"},
         "rejection_gaussian": {"variant": "paper"},
     }.items():
-        configuration = Configuration(mechanism=MechanismRecipe(name=name, parameters=parameters))
+        configuration = of_all_types(mechanism=MechanismRecipe(name=name, parameters=parameters))
         assert json.loads(configuration.to_json())["version"] == 3
+
+
+def test_reports_about_distinguished_types_need_version_7():
+    new, old = Configuration(), of_all_types()
+    document = json.loads(new.to_json())
+    assert (document["version"], document["types"]) == (7, "distinguished")
+    assert load_configuration(json.dumps(document)) == from_link(to_link(new)) == new
+    with pytest.raises(ConfigurationError, match="types is missing"):
+        load_configuration(json.dumps({key: value for key, value in document.items() if key != "types"}))
+    with pytest.raises(ConfigurationError, match="format version 6 but does not look like it: export it again"):
+        load_configuration(json.dumps({**document, "version": 6}))
+    assert "types" not in json.loads(old.to_json())
+    assert load_configuration(old.to_json()) == old
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_old_designs_keep_all_types(name):
+    assert load_configuration(json.dumps(OLD[name]["document"])).types == "all"

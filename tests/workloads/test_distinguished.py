@@ -103,7 +103,8 @@ def test_worst_cases_are_those_of_classes(workload):
 
 def test_all_types_can_be_kept_for_questions_asked_later():
     made = mechanisms.create("optimized", epsilon=1.0, workload=CONDITIONS, types="all", max_rounds=1)
-    assert made.parameters["types"] == "all"
+    assert made.drawn is made
+    assert made.supports(workloads.histogram(40)) is None
     assert "distinguish" not in made.explain()
 
 

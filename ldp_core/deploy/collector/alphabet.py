@@ -50,7 +50,7 @@ class Alphabet:
     @property
     def few(self) -> bool:
         """True if there are at most `FEW_OUTCOMES` different reports, so that it pays to count equal ones first."""
-        return _outcomes(self.mechanism, self.width) <= FEW_OUTCOMES
+        return _outcomes(self.mechanism.drawn, self.width) <= FEW_OUTCOMES
 
     @property
     def nothing(self) -> np.ndarray:
@@ -66,7 +66,7 @@ class Alphabet:
 
     def possible(self, rows: np.ndarray) -> np.ndarray:
         """(N,) which of the ``rows`` (N, width) are reports."""
-        return _possible(self.mechanism, rows) if len(rows) else np.zeros(0, dtype=bool)
+        return _possible(self.mechanism.drawn, rows) if len(rows) else np.zeros(0, dtype=bool)
 
     def shaped(self, rows: np.ndarray) -> np.ndarray:
         """``rows`` (N, width) as `aggregate` takes them."""

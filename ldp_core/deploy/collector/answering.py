@@ -80,7 +80,7 @@ def answers(
 
 def largest_variances(mechanism: Mechanism, workload: Workload, queries: np.ndarray) -> np.ndarray:
     """(q,) the most that one person can add to the variance of the answer to each of ``queries``."""
-    if isinstance(mechanism, AdditiveMechanism):  # noise whose law does not depend on the types
+    if isinstance(mechanism.drawn, AdditiveMechanism):  # noise whose law does not depend on the types
         one = np.eye(1, workload.n)[0]
         return np.maximum(mechanism.query_variances(workload, one, queries), 0.0)
     parts = [

@@ -83,7 +83,7 @@ def manipulation(
     if reason := mechanism.supports(workload):
         raise ValueError(reason)
     chosen = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
-    if isinstance(mechanism, VectorMechanism):
+    if isinstance(mechanism.drawn, VectorMechanism):
         infinite = np.full(len(chosen), math.inf)
         spread = np.sqrt(largest_variances(mechanism, workload, chosen)) / workload.query_weights(chosen)
         return Manipulation(chosen, infinite, infinite, spread)

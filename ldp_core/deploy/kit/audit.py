@@ -227,11 +227,13 @@ class Found(NamedTuple):
 def _largest(told: Mapping[str, Any], sizes: Sequence[int], depth: int = 0) -> Found:
     """The largest ratio for values whose numbers have these ``sizes``."""
     kind = told["kind"]
-    if not isinstance(kind, str) or kind not in KINDS | NESTED:
+    if not isinstance(kind, str) or kind not in (*KINDS, *NESTED, "classes"):
         raise ValueError(f"A sampler has the unknown kind {kind!r}.")
     if depth > DEEPEST:
         raise ValueError(f"There are samplers within samplers, more than {DEEPEST} deep.")
-    if kind in NESTED:
+    if kind == "classes":
+        found = _classes(told, sizes, depth)
+    elif kind in NESTED:
         found = NESTED[kind](told, _parts(told, sizes, depth))
     else:
         n = len(_list(told["columns"])) if kind == "table" else None
@@ -394,6 +396,15 @@ def _each(told: Mapping[str, Any], parts: Sequence[Found]) -> Found:
     )
     where = f"all {len(parts)} parts together, for people who differ in all of them"
     return Found(Fraction(high, low) if bounded else UNBOUNDED, where, sum(part.length for part in parts), together)
+
+
+def _classes(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Found:
+    """The sampler is given the class of a type. Types of one class have the same reports, so the ratio is that of the classes."""
+    classes = [_whole(one, "A class", 0, MOST - 1) for one in _list(told["classes"])]
+    if len(sizes) != 1 or sizes[0] > len(classes):
+        raise ValueError(f"A list of classes for {len(classes)} values is given values of sizes {list(sizes)}.")
+    found = _largest(told["draw"], [max(classes) + 1], depth + 1)
+    return found._replace(where=f"{found.where} (of classes)")
 
 
 def _parts(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> list[Found]:

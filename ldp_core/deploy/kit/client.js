@@ -459,6 +459,13 @@
     return { ratio, length: sum(all.map((part) => part.length)), together, draw: draws };
   }
 
+  function classes(told, sizes, depth) {
+    const numbers = list(told.classes).map((one) => whole(one, "A class", 0, MOST - 1));
+    types(numbers.length, sizes, 1);
+    const made = sampler(told.draw, [numbers.reduce((most, one) => Math.max(most, one)) + 1], depth + 1);
+    return { ...made, draw: (value, draw) => made.draw([numbers[value[0]]], draw) };
+  }
+
   const KINDS = {
     table: [table, "columns"],
     response: [response, "n", "truth"],
@@ -471,6 +478,7 @@
     pattern: [pattern, "sizes", "cells", "inside"],
     one_of: [oneOf, "draws", "parts", "shares", "width", "fill"],
     each: [each, "draws", "parts"],
+    classes: [classes, "classes", "draw"],
   };
 
   // --- values as people say them -------------------------------------------------------------------------------------

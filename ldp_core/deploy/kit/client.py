@@ -68,6 +68,7 @@ attribute of a survey. All kinds except "one_of" and "each" use only its first n
                                 column of a table. The report: the number of the part, its report, and "fill" until there are "width"
                                 numbers, those of the longest part.
     each      draws, parts      the reports of all parts, in order.
+    classes   classes, draw     the sampler "draw", given the one number classes[u]: the class of types that u is in, from 0 up.
 
 A part is {"draw": k, "value": terms}: the sampler draws[k], given the one number that is the sum of times * ((v[i] % modulo) // divide)
 over the terms [i, modulo, divide, times], v being the value; or given the value as it is, where the terms are null.
@@ -389,7 +390,7 @@ def _sampler(told: Mapping[str, Any], sizes: Sequence[int], depth: int = 0) -> S
         raise ValueError(f"This client does not know samplers of the kind {kind!r}: get the client of the same kit.")
     if depth > DEEPEST:
         raise ValueError(f"The device has samplers within samplers, more than {DEEPEST} deep: export it again.")
-    made = KINDS[kind](told, sizes, depth) if kind in ("one_of", "each") else KINDS[kind](told, sizes)
+    made = KINDS[kind](told, sizes, depth) if kind in NESTED else KINDS[kind](told, sizes)
     _whole(made.length, "The length of a report", 1, LONGEST)
     return made
 
@@ -657,6 +658,13 @@ def _each(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
     )
 
 
+def _classes(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
+    classes = [_whole(one, "A class", 0, MOST - 1) for one in _list(told["classes"])]
+    _types(len(classes), sizes, 1)
+    made = _sampler(told["draw"], [max(classes) + 1], depth + 1)
+    return made._replace(draw=lambda value, below: made.draw([classes[value[0]]], below))
+
+
 KINDS: dict[str, Callable[..., Sampler]] = {
     "table": _table,
     "response": _response,
@@ -669,7 +677,10 @@ KINDS: dict[str, Callable[..., Sampler]] = {
     "pattern": _pattern,
     "one_of": _one_of,
     "each": _each,
+    "classes": _classes,
 }
+NESTED = ("one_of", "each", "classes")
+"""Kinds that hold other samplers."""
 
 
 # --- values as people say them -----------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise.additive import VectorMechanism
+from ldp_core.mechanisms.on_classes import OnClasses
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.rings import RingMechanism
@@ -153,6 +154,29 @@ def _continuous(mechanism: VectorMechanism) -> Sampler:
         f"{mechanism.name if entry is None else entry.title} adds continuous noise, which no device can draw exactly, and rounded noise "
         "can give people away. Choose a mechanism with a finite number of reports, such as the optimized one."
     )
+
+
+@sampler.register
+def _on_classes(mechanism: OnClasses) -> Sampler:
+    """The class of the type first: by dividing, where the questions use some neighbouring attributes, and by a list of
+    what is left."""
+    divide, modulo = _runs(mechanism.classes)
+    classes = mechanism.classes[: divide * modulo : divide]
+    found = sampler(mechanism.drawn)
+    if not np.array_equal(classes, np.arange(modulo)):
+        found = {"kind": "classes", "classes": classes.tolist(), "draw": found}
+    if modulo == mechanism.n:
+        return found
+    return {"kind": "each", **_parts([([[0, divide * modulo, divide, 1]], found)])}
+
+
+def _runs(classes: np.ndarray) -> tuple[int, int]:
+    """The largest d and the least m such that the class of type u depends on u // d modulo m only, where d m divides n."""
+    n = len(classes)
+    divisors = [d for d in range(1, n + 1) if n % d == 0]
+    divide = max(d for d in divisors if (classes.reshape(-1, d) == classes[::d, None]).all())
+    left = classes[::divide]
+    return divide, min(m for m in divisors if len(left) % m == 0 and (left.reshape(-1, m) == left[:m]).all())
 
 
 @sampler.register

@@ -137,6 +137,8 @@ def _first_chance(told: Mapping[str, Any], path: list[Any], shares: bool = True)
         return [*path, "columns", 0, 0]
     if shares and told.get("shares"):
         return [*path, "shares", 0]
+    if told["kind"] == "classes":
+        return _first_chance(told["draw"], [*path, "draw"], shares)
     if "draws" in told:
         return _first_chance(told["draws"][0], [*path, "draws", 0], shares)
     chance = next(key for key in ("truth", "inside", "own", "keep", "flip") if key in told)

@@ -383,8 +383,7 @@ def _builder(state: Session, design: Setting, name: str) -> Callable[[], mechani
         fit = state.setting.fitted(name)
         return None if fit is None else lambda: fit.mechanism
     parameters = state.present.parameters_for(name)
-    needed = {"workload": w} if spec.uses_workload else {}
-    return lambda: library.create(name, n=w.n, epsilon=epsilon, **needed, **parameters)
+    return lambda: library.create(name, n=w.n, epsilon=epsilon, workload=w, **parameters)
 
 
 def _errors(

@@ -5,11 +5,12 @@ from itertools import product
 import numpy as np
 
 import ldp_core as ldp
-from ldp_core.mechanisms import ExplicitMechanism, Pattern, ScrambledPatterns
+from ldp_core.mechanisms import ExplicitMechanism, OnClasses, Pattern, ScrambledPatterns
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
+from ldp_core.workloads import OnAttributes
 
 EPSILON = "1.25"
 SURVEY = ldp.workloads.survey([2, 3, 2])
@@ -81,6 +82,11 @@ MECHANISMS = {
     "split_budget": _built("split_budget", workload=SURVEY),
     "patterns": lambda: patterns((2, 3, 2)),
     "split_survey": split_survey,
+    "classes of one column": lambda: OnClasses(table(3), np.repeat([0, 1, 2], 2)),
+    "classes of a middle column": _built(
+        "randomized_response", workload=OnAttributes((2, 3, 2), [1], ldp.workloads.histogram(3))
+    ),
+    "classes in a list": lambda: OnClasses(ldp.mechanisms.create("haar", 3, float(EPSILON)), np.array([0, 1, 0, 2, 2])),
 }
 
 

@@ -49,6 +49,12 @@ SAMPLERS["each"] = {"kind": "each", "sizes": [5, 5]} | {
     "draws": [SAMPLERS["response"], SAMPLERS["table"]],
     "parts": [{"draw": k, "value": [[i, 5, 1, 1]]} for k, i in ((0, 0), (1, 1), (0, 1))],
 }
+SAMPLERS["classes"] = {
+    "kind": "classes",
+    "sizes": [7],
+    "classes": [0, 1, 1, 4, 2, 0, 3],
+    "draw": {"kind": "table", "columns": FIVE},
+}
 
 
 def sealed(sampler, domain=None, epsilon="99"):

@@ -162,7 +162,7 @@ def test_kits_of_the_older_format_still_open():
 STORED = json.loads((Path(__file__).parent / "version_1.json").read_text())
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", [name for name in MECHANISMS if "classes" not in name])
 def test_the_older_format_is_that_of_the_stored_devices(name):
     stored = STORED[list(MECHANISMS).index(name)]["device"]
     now = json.loads(json.dumps(devices.in_older_format(devices.describe(MECHANISMS[name](), EPSILON))))

@@ -1,0 +1,55 @@
+"""Mechanisms of the library for the classes of types that questions distinguish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ldp_core.bounds.scales import equivalent_objective
+from ldp_core.library.specification import Spec
+from ldp_core.library.table_strategies import is_own
+from ldp_core.mechanisms.on_classes import OnClasses
+from ldp_core.optimize.classes import of_types
+from ldp_core.workloads import Distinguished, Workload, classes_of
+
+TYPES = ("distinguished", "all")
+"""The types that reports are about: those that the questions distinguish, or all, for questions
+asked later."""
+
+
+def classes_for(entry: Spec, workload: Workload | None, epsilon: float) -> Distinguished | None:
+    """The classes that reports of a mechanism for ``workload`` are about; None where they are about all types.
+
+    Surveys have mechanisms that go by attributes. A supplied matrix has a column for each type. A
+    fit for the even average, with nothing else to choose, needs classes of one size.
+    """
+    if workload is None or entry.surveys_only or is_own(entry.name):
+        return None
+    classes = classes_of(workload)
+    if classes is None or entry.unsuitable(classes.workload.n, epsilon, classes.workload):
+        return None
+    even = entry.fitted and entry.aims == ("average",)
+    return None if even and classes.shares(None) is not None else classes
+
+
+def build(
+    entry: Spec, workload: Workload, classes: Distinguished, epsilon: float, parameters: Mapping[str, Any]
+) -> OnClasses | None:
+    """The mechanism for ``classes`` of the types of ``workload``; None if it cannot answer the questions about them."""
+    few, told = classes.workload, dict(parameters)
+    if entry.aimed and told.get("target", "average") == "average":
+        told["prior"] = classes.shares(told.get("prior"))
+    callback = told.get("callback")
+    if callback is not None and "average" in entry.aims:
+
+        def scale(value: float) -> float:
+            return equivalent_objective((value - few.trace) / few.n, workload)
+
+        told["callback"] = of_types(callback, classes, scale)
+    if entry.may_use_workload:
+        told["workload"] = few
+    drawn = entry.build(few if entry.needs_workload else few.n, epsilon, **told)
+    if not entry.fitted and drawn.supports(few):
+        return None
+    known = {"workload": workload.spec} if "workload" in drawn.parameters else {}
+    return OnClasses(drawn, classes.classes, {**drawn.parameters, **known, "types": TYPES[0]}, workload)

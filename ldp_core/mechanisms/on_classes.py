@@ -1,0 +1,321 @@
+"""Mechanisms whose reports are about classes of types, those that the questions distinguish.
+
+A person's type becomes its class first, and a mechanism for the classes draws the report. Answers to
+these questions, their variances and the guarantee are those of that mechanism: see
+`ldp_core.workloads.distinguished`. Reports say nothing about the types within a class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
+from ldp_core.mechanisms.base import (
+    Audit,
+    Contributions,
+    Estimate,
+    FromCovariance,
+    Mechanism,
+    Reports,
+    check_counts,
+    check_reports,
+    check_values,
+)
+from ldp_core.mechanisms.files import STRATEGY, MechanismFile
+from ldp_core.people import Counts, checked_counts, dense
+from ldp_core.run import Check, unchecked
+from ldp_core.workloads import Workload
+from ldp_core.workloads.representatives import Representatives
+
+_CLOSE = 1e-9
+"""Images of types under a random query that differ by less, relative to the largest, are equal."""
+
+
+class OnClasses(FromCovariance):
+    """The reports of ``drawn``, a mechanism for c classes, about the class of each of n types.
+
+    ``classes`` (n,) is the class of each type, numbered from 0 to c - 1 by their first types;
+    ``about`` the workload they come from. Estimated counts are spread evenly over the types of a
+    class, and are marked as not identified: answers to questions that treat the types of a class
+    alike do not depend on that. ValueError for other classes, and for mechanisms of surveys.
+    """
+
+    def __init__(
+        self,
+        drawn: Mechanism,
+        classes: np.ndarray,
+        parameters: Mapping[str, Any] | None = None,
+        about: Workload | None = None,
+    ):
+        self.name, self.delta, self.lost = drawn.name, drawn.delta, drawn.lost
+        self._drawn, self.classes = drawn, _checked_classes(classes, drawn)
+        super().__init__(len(self.classes), drawn.epsilon, drawn.parameters if parameters is None else parameters)
+        self.class_sizes = np.bincount(self.classes)
+        self.first = np.unique(self.classes, return_index=True)[1]
+        self._known: dict[str, Workload | None] = {}
+        found = None if about is None else about.distinguished
+        if about is not None and found is not None and np.array_equal(found.classes, self.classes):
+            self._known[about.digest] = found.workload
+
+    @property
+    def drawn(self) -> Mechanism:
+        return self._drawn
+
+    def _identity(self) -> dict[str, Any]:
+        return {"drawn": self.drawn.digest}
+
+    def _content(self) -> bytes:
+        return self.classes.astype(np.int64).tobytes()
+
+    @property
+    def bits_per_report(self) -> float:
+        return self.drawn.bits_per_report
+
+    @property
+    def bytes_held(self) -> int:
+        return self.drawn.bytes_held + self.classes.nbytes
+
+    @property
+    def strategy(self) -> np.ndarray | None:
+        """(m, n) Q where it is small enough to write out."""
+        Q = self.drawn.strategy
+        return None if Q is None or len(Q) * self.n > MOST_STRATEGY_ENTRIES else Q[:, self.classes]
+
+    @cached_property
+    def channel(self) -> np.ndarray | LinearOperator | None:
+        """(m, n) Q where reports keep how often each of m outputs was sent."""
+        Q = self.drawn.channel
+        if Q is None:
+            return None
+        if isinstance(Q, np.ndarray) and len(Q) * self.n <= MOST_STRATEGY_ENTRIES:
+            return Q[:, self.classes]
+
+        def forward(x: np.ndarray) -> np.ndarray:
+            return Q @ self._sums(x.T).T
+
+        def backward(y: np.ndarray) -> np.ndarray:
+            return (Q.T @ y)[self.classes]
+
+        operators = {"matvec": forward, "matmat": forward, "rmatvec": backward, "rmatmat": backward}
+        return LinearOperator((Q.shape[0], self.n), dtype=float, **operators)
+
+    @property
+    def consistent(self) -> Mechanism:
+        """The same collection with answers that add up."""
+        drawn = self.drawn.consistent
+        if drawn is self.drawn:
+            return self
+        found = OnClasses(drawn, self.classes, {**self.parameters, **drawn.parameters})
+        found._known = self._known
+        return found
+
+    # --- questions about classes ----------------------------------------------------------------
+
+    def _sums(self, x: np.ndarray) -> np.ndarray:
+        """(..., c) numbers ``x`` (..., n) added up by class."""
+        x = np.asarray(x, dtype=float)
+        flat = x.reshape(-1, self.n)
+        found = np.stack([np.bincount(self.classes, row, len(self.first)) for row in flat])
+        return found.reshape(*x.shape[:-1], len(self.first))
+
+    def _spread(self, x: np.ndarray) -> np.ndarray:
+        """(..., n) counts of classes ``x`` (..., c), spread evenly over their types."""
+        return (x / self.class_sizes)[..., self.classes]
+
+    def about_classes(self, workload: Workload) -> Workload | None:
+        """``workload`` about the classes; None if it distinguishes types within one."""
+        key = workload.digest
+        if key not in self._known:
+            self._known[key] = self._about_classes(workload)
+        return self._known[key]
+
+    def _about_classes(self, workload: Workload) -> Workload | None:
+        if workload.n != self.n:
+            return None
+        image = workload.apply_gram(np.random.default_rng(0).random(self.n))
+        if np.abs(image - image[self.first][self.classes]).max() > _CLOSE * np.abs(image).max():
+            return None
+        return Representatives(workload, self.first)
+
+    def supports(self, workload: Workload) -> str | None:
+        if workload.n != self.n:
+            return super().supports(workload)
+        few = self.about_classes(workload)
+        if few is None:
+            return (
+                "This mechanism sends the same reports for types that the workload distinguishes, so it cannot "
+                "answer it. Keep all types for questions asked later."
+            )
+        return self.drawn.supports(few)
+
+    def _supported(self, workload: Workload) -> Workload:
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        few = self.about_classes(workload)
+        assert few is not None  # what `supports` has said
+        return few
+
+    # --- errors ---------------------------------------------------------------------------------
+
+    def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
+        return self.drawn.variance_profile(self._supported(workload), check)[self.classes]
+
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        return self.variance_profile(workload)
+
+    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
+        counts, few = dense(checked_counts(counts, self.n)), self.about_classes(workload)
+        if few is not None:
+            return self.drawn.query_variances(few, self._sums(counts), queries)
+        chosen = np.arange(workload.num_queries) if queries is None else queries
+        return super().query_variances(workload, counts, chosen)
+
+    def covariance(self, counts: np.ndarray) -> np.ndarray:
+        """(n, n) covariance of the estimated counts, spread as they are, when the users are ``counts`` (n,)."""
+        own = self._covariance_of_classes(counts)
+        return self._spread(self._spread(own).T)
+
+    def _covariance_of_classes(self, counts: np.ndarray) -> np.ndarray:
+        if not isinstance(self.drawn, FromCovariance):
+            raise ValueError("The covariance of the counts of this mechanism is not known.")
+        return self.drawn.covariance(self._sums(counts))
+
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return self.drawn.linear_variances(self._rows(rows), self._sums(counts))
+
+    def _rows(self, rows: np.ndarray) -> np.ndarray:
+        """(q, c) the mean of ``rows`` (q, n) over each class, which is what spread counts are asked."""
+        return self._sums(rows) / self.class_sizes
+
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
+        few = self.about_classes(workload)
+        if few is None:
+            return self.contributions(workload.rows(queries))
+        return self._by_type(self.drawn.query_contributions(few, queries))
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        if not isinstance(self.drawn, FromCovariance):
+            raise ValueError("The contributions of single reports are not known for this mechanism.")
+        return self._by_type(self.drawn.contributions(self._rows(rows)))
+
+    def _by_type(self, found: Contributions) -> Contributions:
+        return replace(found, means=found.means[:, self.classes], variances=found.variances[:, self.classes])
+
+    # --- reports --------------------------------------------------------------------------------
+
+    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One report per user, about the class of their type. Simulation only."""
+        return self.drawn.privatize(self.classes[check_values(values, self.n)], rng)
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        return replace(self.drawn.aggregate(raw), mechanism_digest=self.digest)
+
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
+        whole = check_counts(counts, self.n)
+        totals = np.zeros(len(self.first), dtype=np.int64)
+        np.add.at(totals, self.classes, whole)
+        return replace(self.drawn.simulate(totals, rng), mechanism_digest=self.digest)
+
+    def _reports(self, reports: Reports) -> Reports:
+        check_reports(reports, self.digest)
+        return replace(reports, mechanism_digest=self.drawn.digest)
+
+    def estimate(self, reports: Reports) -> Estimate:
+        return ClassEstimate.of(self.drawn.estimate(self._reports(reports)), self)
+
+    def tally(self, reports: Reports) -> np.ndarray:
+        return self.drawn.tally(reports)
+
+    def files(self) -> tuple[MechanismFile, ...]:
+        """The files of the mechanism that draws reports, with the classes beside its strategy."""
+        return tuple(self._with_classes(file) for file in self.drawn.files())
+
+    def _with_classes(self, file: MechanismFile) -> MechanismFile:
+        if file.name != STRATEGY:
+            raise ValueError("This mechanism has no file that also holds classes of types: keep all types.")
+        about = f"{file.about}, and the class of each of {self.n:,} types"
+        return replace(
+            file, about=about, content=lambda: {**file.content(), "classes": self.classes.astype(np.float64)}
+        )
+
+    def audit(self) -> Audit:
+        """That of the mechanism that draws reports: two types of one class have the same reports."""
+        found = self.drawn.audit()
+        one, other = (int(self.first[k]) for k in found.worst_pair)
+        return replace(found, worst_pair=(one, other))
+
+    def explain(self) -> str:
+        about = f"The questions distinguish {len(self.first):,} of {self.n:,} types; reports are about these."
+        return f"{self.drawn.explain()} {about}"
+
+
+@dataclass(frozen=True)
+class ClassEstimate(Estimate):
+    """An estimate ``of_classes``, whose counts are spread evenly over the types of a class. Answers
+    to questions that treat the types of a class alike are those of the estimate of the classes."""
+
+    of_classes: Estimate
+    mechanism: OnClasses
+
+    @classmethod
+    def of(cls, found: Estimate, mechanism: OnClasses) -> ClassEstimate:
+        counts = mechanism._spread(found.estimated_counts)
+        return cls(counts, found.unbiased, found, mechanism, identified=False)
+
+    @property
+    def adds_up(self) -> bool:  # type: ignore[override]
+        return self.of_classes.adds_up
+
+    @property
+    def total(self) -> float:
+        return self.of_classes.total
+
+    def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
+        few = self.mechanism.about_classes(workload)
+        return super().answers(workload, queries) if few is None else self.of_classes.answers(few, queries)
+
+    def fitted(self, workload: Workload) -> np.ndarray:
+        few = self.mechanism.about_classes(workload)
+        if few is None:
+            return self.estimated_counts
+        return self.mechanism._spread(self.of_classes.fitted(few))
+
+    def consistent(self, users: float) -> Estimate:
+        return ClassEstimate.of(self.of_classes.consistent(users), self.mechanism)
+
+    def squared_error(self, workload: Workload, counts: Counts) -> float:
+        few = self.mechanism.about_classes(workload)
+        if few is None:
+            return super().squared_error(workload, counts)
+        return self.of_classes.squared_error(few, self.mechanism._sums(dense(counts)))
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, about {len(self.mechanism.first):,} classes>"
+
+
+def on_classes(mechanism: Mechanism, workload: Workload, estimate: Estimate) -> tuple[Mechanism, Workload, Estimate]:
+    """What draws reports, and a workload and an estimate about its types: those given, but for
+    `OnClasses` and questions that treat the types of its classes alike."""
+    if not isinstance(mechanism, OnClasses) or not isinstance(estimate, ClassEstimate):
+        return mechanism, workload, estimate
+    few = mechanism.about_classes(workload)
+    return (mechanism, workload, estimate) if few is None else (mechanism.drawn, few, estimate.of_classes)
+
+
+def _checked_classes(classes: np.ndarray, drawn: Mechanism) -> np.ndarray:
+    if drawn.survey is not None:
+        raise ValueError("Mechanisms of surveys go by attributes, not by classes of types.")
+    found = np.asarray(classes)
+    whole = found.astype(np.int64)
+    if found.ndim != 1 or (whole != found).any() or not np.array_equal(np.unique(whole), np.arange(drawn.n)):
+        raise ValueError(f"Classes must be whole numbers from 0 to {drawn.n - 1:,}, one for each type and none unused.")
+    if (np.diff(np.unique(whole, return_index=True)[1]) <= 0).any():
+        raise ValueError("Classes must be numbered in the order of their first types.")
+    whole.flags.writeable = False
+    return whole
