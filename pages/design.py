@@ -66,6 +66,7 @@ def more_options() -> None:
     with layout.more("More options"):
         choices.reports_control(state)
         choices.mechanism_options(state)
+        choices.types_control(state)
         target_sources(state)
         if spec.fitted:
             choices.search_controls(state)
@@ -78,6 +79,8 @@ with layout.controls("page"):
     more_options()
     if spec.fitted and state.setting.from_file(name):
         st.caption("This strategy was loaded from a file, not computed here. Its epsilon and errors were recomputed.")
+    if about := state.setting.about_types:
+        st.caption(plain(about))
     if total := choices.total_epsilon(state):
         st.caption(plain(total))
     if spec.caveat:

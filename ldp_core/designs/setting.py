@@ -93,11 +93,21 @@ class Setting(ProvedDesign):
         if spec.fitted:
             found = self.fitted(name)
             return found.mechanism if found else None
-        about = None if self.configuration.types == "all" else library.classes_for(spec, self.workload, epsilon)
-        workload = self.workload if spec.uses_workload or about is not None else None
+        merged = self.configuration.types != "all" and library.classes_for(spec, self.workload, epsilon) is not None
+        workload = self.workload if spec.uses_workload or merged else None
         key = ("mechanism", name, n, epsilon, workload and workload.digest, sorted(parameters.items()))
         create = partial(library.create, name, n=n, epsilon=epsilon, workload=workload, **parameters)
         return self.results.cached(key, create, lambda made: made.bytes_held)
+
+    @property
+    def about_types(self) -> str:
+        """What reports of the chosen mechanism are about, in a sentence; empty where the questions distinguish all types, or
+        the mechanism goes by attributes."""
+        classes = library.classes_for(library.spec(self.chosen), self.workload, self.epsilon)
+        if classes is None:
+            return ""
+        told = f"Your questions distinguish {classes.workload.n:,} of {self.domain.size:,} types; reports are about "
+        return told + ("all types." if self.configuration.types == "all" else "these.")
 
     @property
     def chosen_mechanism(self) -> Mechanism:

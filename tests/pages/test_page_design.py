@@ -7,8 +7,9 @@ import re
 import pytest
 
 from ldp_core import analysis, bounds, library, mechanisms, wording, workloads
-from ldp_core.designs import Population
+from ldp_core.designs import Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
+from ldp_core.workloads import PrefixPart
 from pages.ui.data import choice
 from pages.ui.design import choices
 from pages.ui.tasks.jobs import jobs
@@ -362,3 +363,19 @@ def test_the_trade_off_gets_its_points_from_designs_at_other_epsilons(unasked, s
     assert points["y"] == sorted(points["y"], reverse=True)
     small.enter("text_input", "epsilon-text", "2")
     assert small.session.setting.fitted("optimized") is not None  # one of them
+
+
+def test_reports_about_distinguished_types_and_the_choice_to_keep_all(app):
+    app.declare_table().session.change(
+        workload=WorkloadRecipe(parts=(PrefixPart(attribute="x"),)), mechanism={"name": "subset_selection"}
+    )
+    needed = []
+    for kept, about in ((False, "these"), (True, "all types"), (False, "these")):
+        app.go("design").set("Keep all types for questions asked later", kept)
+        assert app.configuration.types == ("all" if kept else "distinguished")
+        assert f"Your questions distinguish 4 of 16 types; reports are about {about}." in app.words
+        needed.append(app.session.setting.users_needed(app.session.mechanism("subset_selection"), "worst_case"))
+    assert needed[0] == needed[2] < needed[1] / 2
+    app.ask("prefix")
+    assert not app.has("checkbox", "all-types")
+    assert "distinguish" not in app.words

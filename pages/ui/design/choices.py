@@ -81,6 +81,21 @@ def reports_control(state: Session) -> None:
     )
 
 
+def types_control(state: Session) -> None:
+    """Whether reports keep the types that no question distinguishes, where there are such."""
+    if not state.setting.about_types:
+        return
+    control(
+        st.checkbox,
+        "Keep all types for questions asked later",
+        "all-types",
+        state.configuration.types == "all",
+        lambda kept: state.change(types="all" if kept else "distinguished"),
+        help="Reports about the types that the questions distinguish need the fewest users, but answer no others. Reports about "
+        "all types need more users, often many times as many.",
+    )
+
+
 def total_epsilon(state: Session) -> str:
     """The total of several reports of one person; empty for one report."""
     c = state.configuration
