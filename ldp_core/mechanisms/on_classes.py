@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ldp_core.limits import MOST_STRATEGY_ENTRIES
+from ldp_core.limits import MOST_DRAWN_TYPES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
@@ -28,6 +28,7 @@ from ldp_core.mechanisms.base import (
     check_values,
 )
 from ldp_core.mechanisms.files import STRATEGY, MechanismFile
+from ldp_core.mechanisms.report_table import ReportTable, too_many_types
 from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
@@ -104,6 +105,13 @@ class OnClasses(FromCovariance):
 
         operators = {"matvec": forward, "matmat": forward, "rmatvec": backward, "rmatmat": backward}
         return LinearOperator((Q.shape[0], self.n), dtype=float, **operators)
+
+    def report_table(self) -> ReportTable:
+        """That of the mechanism that draws reports, with the column of its class for each type."""
+        if self.n > MOST_DRAWN_TYPES:
+            raise ValueError(too_many_types(self.n))
+        found = self.drawn.report_table()
+        return replace(found, entries=found.entries[:, self.classes])
 
     @property
     def consistent(self) -> Mechanism:

@@ -70,6 +70,9 @@ def test_it_is_the_strategy_with_equal_columns_in_a_class(name, workload):
     x = np.arange(made.n, dtype=float)
     assert made.channel @ x == pytest.approx(expanded @ x)
     assert made.channel.T @ np.arange(len(Q)) == pytest.approx(expanded.T @ np.arange(len(Q)))
+    assert made.report_table().entries == pytest.approx(
+        made.drawn.report_table().entries[:, workload.distinguished.classes]
+    )
     if name == "optimized":
         shares = workload.distinguished.shares(None)
         prior = None if shares is None else np.full(made.n, 1 / made.n)
