@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 """A finite decimal number as a text."""
 USERS_DIGITS = 4
-"""Significant digits of users needed in sentences: with three, a gap below 1 % could not be seen."""
+"""Significant digits of users needed: with three, a gap below 1 % could not be seen."""
 LEAST_GAP = 1e-4
 """A smaller gap is given as this much, since no more than that can be saved."""
 
@@ -172,12 +172,14 @@ def small_share(value: float) -> str:
 
 def points(value: float) -> str:
     """A difference of shares: 0.009 -> "0.9 percentage points"."""
-    return f"{significant(100 * value)} percentage points"
+    text = significant(100 * value)
+    return f"{text} percentage point{'s' if text != '1' else ''}"
 
 
 def error(value: float) -> str:
     """A standard error of a share, kept on one line: 0.045 -> "± 4.5 percentage points"."""
-    return f"±\N{NO-BREAK SPACE}{significant(100 * value)}\N{NO-BREAK SPACE}percentage points"
+    number, unit = points(value).split(" ", 1)
+    return f"±\N{NO-BREAK SPACE}{number}\N{NO-BREAK SPACE}{unit}"
 
 
 def duration(seconds: float) -> str:
@@ -187,7 +189,7 @@ def duration(seconds: float) -> str:
     if round(seconds) < 60:
         return f"{significant(seconds, 2)} s"
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s"
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
 def closest(name: object, known: Iterable[str]) -> str | None:

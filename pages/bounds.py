@@ -59,27 +59,37 @@ whose = (
 )
 
 
+def verdict() -> str:
+    """How close the mechanism is to what no mechanism can beat."""
+    if mechanism is not None and mechanism.delta > 0:
+        return f"{title} has a delta: what is impossible for pure epsilon may be possible for it."
+    if not limits:
+        return f"At epsilon {c.epsilon} the lower bounds say nothing."
+    best = max(limits, key=lambda entry: entry.variance or 0.0)
+    if best.ratio:
+        return f"{title} needs {wording.more_users(best.ratio - 1)} the {best.statement.title.lower()} allows."
+    return f"No unbiased mechanism can have less than {wording.error(best.standard_error or 0.0)}."
+
+
 def sentence() -> str:
-    """The message of the picture for this design."""
-    words = f"{wording.capital(whose)}, with your {people(design.users)}: "
+    """The numbers of the picture, as the quantity on its axis."""
+    words = [f"{wording.capital(whose)}, with your {people(design.users)}"]
+    in_users = quantity == "users_needed"
     if exact is not None:
         shown = page.on_axis(state, exact)
-        words += (
-            f"**{title}** has {wording.error(shown['standard_error'])} for a typical query, exactly, and needs "
-            f"{wording.users(shown['users_needed'])} for {wording.error(state.setting.alpha**0.5)}. "
+        number = wording.users(shown["users_needed"]) if in_users else wording.error(shown["standard_error"])
+        words.append(f"**{title}**: {number}, exactly")
+    if limits and not (mechanism is not None and mechanism.delta):
+        best = max(limits, key=lambda entry: entry.variance or 0.0)
+        least = wording.at_least(best.users_needed or 0.0) if in_users else wording.error(best.standard_error or 0.0)
+        words.append(
+            f"no unbiased mechanism with pure epsilon {c.epsilon} can have less than {least} ({best.statement.title})"
         )
-    if mechanism is not None and mechanism.delta > 0:
-        return words + "It has a delta, and what is impossible for pure epsilon may be possible for it."
-    if not limits:
-        return words + "At this epsilon the lower bounds say nothing."
-    best = max(limits, key=lambda entry: entry.variance or 0.0)
-    words += (
-        f"No unbiased mechanism with pure epsilon {c.epsilon} can have less than {wording.error(best.standard_error or 0.0)} "
-        f"({best.statement.title})"
-    )
-    return words + (f": {title} needs {wording.more_users(best.ratio - 1)} this allows." if best.ratio else ".")
+    return "; ".join(words) + "."
 
 
+with st.container(key="verdict"):
+    st.markdown(plain(verdict()))
 layout.chart(
     lambda look: charts.on_one_axis(
         table[table["kind"].isin(page.groups_shown(state))],
@@ -87,7 +97,6 @@ layout.chart(
         {} if exact is None else page.on_axis(state, exact),
         name,
         look,
-        state.setting.alpha**0.5,
     ),
     sentence(),
     "bounds",

@@ -14,7 +14,7 @@ from ldp_core.limits import AT_ONCE_TYPES, MOST_ENUMERATED_TYPES, MOST_EXACT_TYP
 from pages.ui import compare_designs, layout, lazy, listing, patterns
 from pages.ui.compared import compared_control, fit_button, use_control
 from pages.ui.comparing import league, listed, sweeps
-from pages.ui.comparing.own import own_controls
+from pages.ui.comparing.supplied_tables import supplied_tables
 from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
 from pages.ui.planning import recommendation, solve_for
@@ -31,8 +31,7 @@ controls = layout.controls("page")
 compare_designs.choose(state, controls)  # saved designs side by side end the page here
 design = layout.need_design(state)
 c = state.configuration
-# The mechanisms compared, and always the design's own.
-names = tuple(dict.fromkeys((*state.setting.side_by_side, state.chosen)))
+names = state.setting.side_by_side
 work.fit_unasked(state, *names)
 
 with controls:
@@ -92,31 +91,30 @@ def nothing_ready() -> None:
         st.info(f"Nothing is left to compare so far.{known if least > 0 else ''}")
     elif not awaited:
         st.info("Choose at least one mechanism above that can be compared here.")
-    own_controls(state, ready, failed, case)
+    supplied_tables(state, ready, failed, case)
     later.finish()
     layout.end()
 
 
 def verdict(table: pd.DataFrame) -> None:
-    """The mechanism with the fewest people, among those with known figures; the design's own is
-    never left out in silence."""
-    best = table.iloc[0]
+    """The mechanism with the fewest people, and what the design's own needs; where that is not known, this comes first."""
+    needed = table.set_index("name")["users_needed"]
     # Equal up to rounding is equal: on two types several mechanisms are the same one.
-    winners = table["name"][table["users_needed"] <= best["users_needed"] * (1 + TIE)]
-    titles = " and ".join(library.spec(name).title for name in winners)
+    winners = needed.index[needed <= needed.min() * (1 + TIE)]
+    titles, own = " and ".join(library.spec(name).title for name in winners), library.spec(state.chosen).title
+    best = f"{titles} {'needs' if len(winners) == 1 else 'need'} the fewest people: {wording.needed(needed.min())}."
+    if state.chosen not in needed:
+        why = "cannot run here" if state.chosen in failed else "is not optimised yet"
+        if any(own == title for title in awaited):
+            why = "is still being computed"
+        best = f"{own} {why}. Of the others, {best}"
+    elif state.chosen not in winners:
+        best += f" {own}, which you chose, needs {wording.needed(needed[state.chosen])}."
     with st.container(key="verdict"):
         st.markdown(
-            plain(
-                f"{titles} {'needs' if len(winners) == 1 else 'need'} the fewest people: "
-                f"{wording.users(best['users_needed']).removesuffix(' users')}."
-            ),
+            plain(best),
             help=f"For a target error of {wording.error(state.setting.alpha**0.5)} in a typical answer, {case_meaning(case)}. The target is "
             "set on the Design page.",
-        )
-    if state.chosen not in ready:
-        st.markdown(
-            f"**{plain(library.spec(state.chosen).title)}, the mechanism of this design, is missing here: "
-            f"{'its costs are not known yet' if state.chosen not in failed else 'see above'}.**"
         )
 
 
@@ -169,12 +167,11 @@ def users_needed(table: pd.DataFrame) -> None:
     """How many users each mechanism needs, and what none can do with fewer."""
     optimum, finding = state.setting.optimum(case), work.optimum(state, case)
     layout.chart(
-        lambda look: charts.users_needed(
-            table, state.setting.bounds(case), design.users, look, case_title(case), optimum
-        ),
+        lambda look: charts.users_needed(table, state.setting.bounds(case), design.users, look, optimum),
         about_the_bound(table, optimum),
         "users-needed",
         table,
+        title=f"Users needed by mechanism, {case_title(case)}",
     )
     if optimum is not None:
         layout.details(OPTIMUM_MEANING)
@@ -241,13 +238,13 @@ with st.container(key="results"):
         "Solve for": partial(solve_for.draw, state, case, names),
         "Patterns": partial(patterns.side_by_side, state, ready),
         "Error of each query": partial(draw_query_errors, table["name"].iloc[0]),
-        "Over epsilon": partial(sweeps.tab, state, "epsilon"),
+        "Over epsilon": partial(sweeps.tab, state, "epsilon", case),
     }
     if design.workload.survey is None:  # those are about columns of their own sizes only
-        views["Over domain size"] = partial(sweeps.tab, state, "size")
+        views["Over domain size"] = partial(sweeps.tab, state, "size", case)
     lazy.panes(state, "compare-tabs", list(views), list(views.values()))
 
-own_controls(state, ready, failed, case)
+supplied_tables(state, ready, failed, case)
 listed.catalogue(state)
 if (ranking := lazy.fold("League: every mechanism against the proved minimum, on 64 types", "league-fold")) is not None:
     with ranking:

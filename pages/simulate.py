@@ -18,7 +18,7 @@ from pages.ui.outcomes import people as synthetic_people
 from pages.ui.outcomes import tabs
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
-from pages.ui.words import people, plain
+from pages.ui.words import plain
 
 # Up to these sizes trials are run without asking: about a second for one mechanism and two estimates.
 QUICK_QUERIES = 2_500
@@ -27,8 +27,12 @@ QUICK_DRAWS = 5_000_000
 SLOW_FACTS_TYPES = 256
 
 state = layout.open_page("Simulate", "Try it on these people: what their answers are worth.")
-if view_switch(state, "simulate", {"collections": "Whole collections", "ask": "Ask one question at a time"}) == "ask":
-    ask.draw(state)
+VIEWS = {"collections": "Collections", "ask": "Ask"}
+controls, results = layout.frame()
+with controls:
+    view = view_switch(state, "simulate", VIEWS)
+if view == "ask":
+    ask.draw(state, controls)
     layout.end()
 design = layout.need_design(state)
 c = state.configuration
@@ -79,17 +83,20 @@ def say_left_out() -> int:
     return len(usable) * len(asked) - len(found)
 
 
-controls, results = layout.frame()
 with controls:
     simulated = tuple(state.view.get("simulated", (c.mechanism.name,)))
-    mechanisms_control(state, "simulated", simulated, lambda chosen: state.view.update(simulated=chosen))
+    with st.popover(f"Mechanisms ({len(simulated)})", icon=":material/checklist:"):
+        mechanisms_control(state, "simulated", simulated, lambda chosen: state.view.update(simulated=chosen))
     names = tuple(dict.fromkeys(map(state.named, simulated)))
     offered = {
         name: estimators.spec(name).title
         for name in estimators.names()
         if simulation.facts or name in simulation.estimators or not estimators.spec(name).needs_facts
     }
-    several("Estimates", "estimators", simulation.estimators, lambda chosen: update(estimators=chosen), offered)
+    with st.popover(f"Estimates ({len(simulation.estimators)})", icon=":material/functions:"):
+        several("Estimates", "estimators", simulation.estimators, lambda chosen: update(estimators=chosen), offered)
+        for name in simulation.estimators:
+            st.markdown(f"**{estimators.spec(name).title}**: {estimators.spec(name).meaning}.")
     with layout.more("More options"):
         control(
             st.number_input,
@@ -112,8 +119,6 @@ with controls:
         )
         with st.expander("Public facts", expanded=bool(simulation.facts)):
             known = facts.stated(state, design)
-        for name in simulation.estimators:
-            st.markdown(f"**{estimators.spec(name).title}**: {estimators.spec(name).meaning}.")
     asked = work.estimates(state)
     for name in (name for name in simulation.estimators if name not in asked):
         st.caption(f"{estimators.spec(name).title} is left out until the facts can be used.")
@@ -160,21 +165,18 @@ with controls:
                 f"{simulation.trials:,} trial{'s take' if simulation.trials > 1 else ' takes'} about "
                 f"{wording.duration(seconds * simulation.trials)} here, judging from one. You can cancel and keep the trials done."
             )
-    with layout.actions():
-        if running is not None:
-            st.button(
-                "Cancel and keep these trials", on_click=running.cancel, key="cancel", icon=":material/stop_circle:"
-            )
-        else:
-            st.button(
-                "Run the simulation",
-                type="primary",
-                key="run",
-                on_click=work.start_simulation,
-                args=(state, list(usable)),
-                disabled=not pairs or (done is not None and not task.cut_short),
-                icon=":material/play_arrow:",
-            )
+    if running is not None:
+        st.button("Stop and keep these trials", on_click=running.cancel, key="cancel", icon=":material/stop_circle:")
+    else:
+        st.button(
+            "Run",
+            type="primary",
+            key="run",
+            on_click=work.start_simulation,
+            args=(state, list(usable)),
+            disabled=not pairs or (done is not None and not task.cut_short),
+            icon=":material/play_arrow:",
+        )
 
 with results:
     if running is not None:
@@ -184,15 +186,9 @@ with results:
     elif done is None:
         whom = "these people" if design.on_data else "the expected population (no data is loaded)"
         many = f"{simulation.trials:,} collection{'s' if simulation.trials > 1 else ''}"
-        st.info(
-            f"Nothing has been simulated for this design yet.{f' Press Run to draw {many} from {whom}.' if pairs else ''}"
-        )
+        st.info(f"Nothing is simulated yet.{f' Run draws {many} from {whom}.' if pairs else ''}")
     else:
         tabs.show(state, done)
-        st.caption(
-            f"Seed {simulation.seed:d}, {done.trials:,} trial{'s' if done.trials > 1 else ''} of {people(design.users)}. Bars are ± 2 standard "
-            "errors, the uncertainty that this number of trials leaves; exact predictions exist for unbiased estimates only."
-        )
     synthetic_people.show(state)  # of a collection of its own: it need not wait for the trials
     if done is not None and running is None:
         layout.how_computed(SIMULATE)

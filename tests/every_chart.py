@@ -124,7 +124,7 @@ def _costs():
     asked = _asked()
     traded = planning.errors_over_epsilon(swept, workload, 48_842)
     return {
-        "users needed": lambda look: charts.users_needed(needed, limits, 8200, look, "worst case", 6950.0),
+        "users needed": lambda look: charts.users_needed(needed, limits, 8200, look, 6950.0),
         "users needed, on the lines": lambda look: charts.users_needed(needed[4:], {"svd": 9300.0}, 9450, look),
         "closing gap": lambda look: charts.closing_gap(history, proved, "optimized", look, 6950.0),
         "over epsilon": lambda look: charts.over_epsilon(swept, 1.0, look),

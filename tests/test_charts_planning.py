@@ -76,7 +76,7 @@ def test_trade_off_over_epsilon_is_in_percentage_points(errors):
     expected = planning.plan(WORKLOAD, ["haar"], epsilon=1.0, users=1000)["standard_error"].iloc[0]
     assert drawn.y[1] == pytest.approx(100 * expected)
     assert fig.layout.shapes[0].y0 == pytest.approx(3)
-    assert "percentage points" in fig.layout.yaxis.title.text
+    assert "pp" in fig.layout.yaxis.title.text
     # The SVD bound says nothing at epsilon 4: a point at zero has no place on a log axis.
     assert list(trace(fig, "svd").x) == [0.5, 1.0]
 

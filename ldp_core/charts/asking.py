@@ -13,7 +13,7 @@ from ldp_core.studies.asking import AnsweredQuestion
 
 def asked(found: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figure:
     """Answers of a session, one below the other in the order asked, on the scale of what each query can be (0 to 100 %)."""
-    fig = figure(look, "answer (%; 0 is the least it can be, 100 the greatest)", "", 150 + 40 * len(found))
+    fig = figure(look, "answer (% of its range)", "", 150 + 40 * len(found))
     rounds = list(range(1, len(found) + 1))
     means = [one.answer for one in found]
     fig.add_scatter(

@@ -28,8 +28,8 @@ from ldp_core.studies.theorems import Approach
 
 BELOW = ("impossible", "large_sample")
 """Kinds of statements that are lower bounds."""
-AXES = {"standard_error": "standard error, percentage points", "users_needed": "users needed"}
-SHORT = {"standard_error": "standard error (percentage points)", "users_needed": "users needed"}
+AXES = {"standard_error": "standard error (pp, log scale)", "users_needed": "users needed (log scale)"}
+SHORT = {"standard_error": "standard error (pp)", "users_needed": "users needed"}
 GROUPS = {
     "impossible": "Impossible",
     "large_sample": "Impossible as users grow",
@@ -41,7 +41,7 @@ ORDERS = "lower_order"
 NAME = 25
 """Bounds are lines; predictions and what an algorithm is proved to reach are points."""
 ROW = 43
-TOP = MODE_BAR + 80
+TOP = MODE_BAR + 40
 LABEL_HEIGHT = 0.1
 
 
@@ -51,13 +51,11 @@ def on_one_axis(
     exact: Mapping[str, float],
     mechanism: str,
     look: Theme = LIGHT,
-    target: float | None = None,
 ) -> go.Figure:
     """Every bound and prediction that says something, a row each in groups, beside the exact error of the mechanism.
 
     ``frame`` as `ldp_core.studies.theorems.table` makes it; ``quantity`` "standard_error" (share) or "users_needed"; ``exact`` has
-    the mechanism's number by quantity, nothing where it is not known; ``target`` is the standard error (share) that users are needed
-    for. Only what is impossible for any number of users is shaded.
+    the mechanism's number by quantity, nothing where it is not known. Only what is impossible for any number of users is shaded.
     """
     scale = 100 if quantity == "standard_error" else 1
     shown = frame[np.isfinite(frame[quantity]) & (frame[quantity] > 0)]
@@ -73,10 +71,7 @@ def on_one_axis(
             places[one.name] = row + place
             names.append((row + place, _row(one.title, _beside(one, scale * getattr(one, quantity), quantity))))
         row += len(part) + 1
-    axis_title = AXES[quantity]
-    if target and quantity == "users_needed":
-        axis_title += f" for {_unbroken(_in_words(100 * target, 'standard_error'))}"
-    fig = figure(look, f"{axis_title} (log scale)", "", height=round(TOP + 24 + ROW * max(row, 2)))
+    fig = figure(look, AXES[quantity], "", height=round(TOP + 24 + ROW * max(row, 2)))
     values = [*(scale * shown[quantity]), *(scale * exact[quantity] for _ in names[:1] if quantity in exact)]
     if not values:
         return fig
@@ -135,8 +130,9 @@ def _add_group(
     lines = kind in BELOW
     if lines:
         dash = "solid" if kind == "impossible" else "3px,3px"
-        for value, place in zip(values, places, strict=True):
-            line = {"color": look.text, "width": 2.5 if kind == "impossible" else 2, "dash": dash}
+        for name, value, place in zip(part["name"], values, places, strict=True):
+            strong = name == "certificate"
+            line = {"color": look.text if strong else look.faint, "width": 3.5 if strong else 1.5, "dash": dash}
             fig.add_shape(type="line", x0=value, x1=value, y0=place - 0.42, y1=place + 0.42, line=line)
     random = quantity == "standard_error" and bool((part["high"] > part["low"]).any())
     fig.add_scatter(

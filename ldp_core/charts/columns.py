@@ -65,7 +65,7 @@ def attribute_sets(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         f"{wording.magnitude(row.dimension)} independent contrast{'s' if row.dimension > 1 else ''}"
         for row in top.itertuples(index=False)
     ]
-    return shares_by_set(top["attributes"], top["share"], hover, "best share of the information (%)", look)
+    return shares_by_set(top["attributes"], top["share"], hover, "information, at best (%)", look)
 
 
 def shares_by_set(

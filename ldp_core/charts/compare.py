@@ -38,19 +38,17 @@ def users_needed(
     bounds: dict[str, float],
     users: int | None,
     look: Theme = LIGHT,
-    case: str = "worst case",
     optimum: float | None = None,
 ) -> go.Figure:
     """One dot per mechanism on a log axis of users needed; bounds are lines, the impossible region is shaded.
 
     ``frame`` has columns name and users_needed; ``bounds`` (any of svd, centred_svd, certificate) are in users; ``users`` is
-    what is planned; ``case`` says in words whose error all of these are for; ``optimum`` is what the best of all mechanisms
-    needs, where that is known.
+    what is planned; ``optimum`` is what the best of all mechanisms needs, where that is known.
     """
     frame = frame.sort_values("users_needed", ascending=False)
     fig = figure(
         look,
-        f"users needed, {case} (log scale)",
+        "users needed (log scale)",
         "",
         height=200 + (46 if max(map(len, map(title, frame["name"]))) < 40 else 60) * len(frame),
     )
@@ -75,7 +73,7 @@ def users_needed(
         hovertemplate="%{text}: %{x:,.0f} users<extra></extra>",
     )
     lines = [
-        (value, f"{BOUND_TITLES[name]} {wording.minimum(value)}", *BOUND_LINES[name], look.faint)
+        (value, f"{BOUND_TITLES[name]} {wording.minimum(value)}", *BOUND_LINES[name], _shade(name, look))
         for name, value in bounds.items()
     ]
     if users:
@@ -129,13 +127,18 @@ def users_needed(
     return fig
 
 
+def _shade(bound: str, look: Theme) -> str:
+    """The certificate stands out: the other bounds are weaker."""
+    return look.text if bound == "certificate" else look.faint
+
+
 def query_errors(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False) -> go.Figure:
     """Standard error of each query on the data, as a share of all users. ``frame``: name, query, label, standard_error.
     Lines join queries only if these are ``in_order``; the axis is logarithmic where the worst
     mechanism would hide the differences between the others."""
     least, most = 100 * frame["standard_error"].min(), 100 * frame["standard_error"].max()
     log = least > 0 and most > LOG_FROM * least
-    fig = figure(look, "query", f"standard error (percentage points{', log scale' if log else ''})", height=430)
+    fig = figure(look, "query", f"standard error (pp{', log scale' if log else ''})", height=430)
     for name, points in frame.groupby("name", sort=False):
         fig.add_scattergl(
             x=points["query"] + 1,

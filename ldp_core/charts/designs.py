@@ -25,14 +25,14 @@ LINE_LENGTH = 22
 """Most letters in a line of a name: those of designs differ in their last words."""
 
 
-def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT, case: str = "worst case") -> go.Figure:
+def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """A row per design on a log axis of users needed: the mechanism as a dot, the proved minimum as a line across, and between
     them the gap.
 
     ``frame`` has columns design, mechanism, users_needed, users_bound (NaN where nothing is proved) and alike: whether its cost
     can be compared with that of the first one; where not, its dot is open.
     """
-    fig = figure(look, f"users needed, {case} (log scale)", "", height=150 + 56 * len(frame))
+    fig = figure(look, "users needed (log scale)", "", height=150 + 56 * len(frame))
     rows = np.arange(len(frame))
     proved = frame["users_bound"].to_numpy() > 0
     for i in rows[proved]:

@@ -12,6 +12,8 @@ from ldp_core.charts.theme import LIGHT, Theme, colour, dash, figure, log_axis, 
 from ldp_core.frames import BOUND_TITLES
 
 HEIGHT = 330
+ROW = 26
+"""Pixels of a name beside the end of its line."""
 APART = 0.075
 """Least distance between names, as a share of the height."""
 LETTER = 7.2
@@ -32,19 +34,20 @@ def users_over_epsilon(
     joined by a thin line, because only those epsilons were computed; all others are lines. ``epsilon`` and ``users`` are those of
     the design, and ``proved`` the users that its certificate shows to be needed, where there is one.
     """
-    fig = figure(look, "epsilon (← more private)", "users needed (log scale)", HEIGHT)
+    height = max(HEIGHT, 60 + ROW * frame["name"].nunique())
+    fig = figure(look, "epsilon (← more private)", "users needed (log scale)", height)
     shown = frame[frame["users_needed"] > 0]
     levels = [*shown["users_needed"], max(users, 1.0), *([proved] if proved else [])]
     heights = log_axis(min(levels), max(levels), 1.6)
     across = log_axis(min(epsilon, 0.1), max(epsilon, 5.0), 1.02)
-    for name, rows in shown.groupby("name", sort=False):
-        _series(fig, str(name), rows.sort_values("epsilon"), str(name) in points, look)
     if proved:
         fig.add_scatter(
             x=[epsilon], y=[proved], mode="markers", name="proved minimum",
             marker={"symbol": "line-ew", "size": 22, "line": {"width": 3, "color": look.text}},
             hovertemplate="proved: no unbiased mechanism needs fewer than %{y:,.0f} users<extra></extra>",
         )  # fmt: skip
+    for name, rows in shown.groupby("name", sort=False):
+        _series(fig, str(name), rows.sort_values("epsilon"), str(name) in points, look)
     fig.add_hline(y=max(users, 1.0), line={"color": look.text, "width": 1, "dash": "dash"})
     fig.add_vline(x=epsilon, line={"color": look.accent, "width": 2, "dash": "dot"})
     note(
@@ -101,7 +104,7 @@ def _names(fig: go.Figure, shown: pd.DataFrame, heights: list[float]) -> None:
     if not len(shown):
         return
     ends = shown.sort_values("epsilon").groupby("name", sort=False).tail(1).sort_values("users_needed")
-    lowest, apart = -np.inf, APART * (heights[1] - heights[0])
+    lowest, apart = -np.inf, APART * HEIGHT / fig.layout.height * (heights[1] - heights[0])
     for end in ends.to_dict("records"):
         lowest = max(lowest + apart, np.log10(end["users_needed"]))
         fig.add_annotation(

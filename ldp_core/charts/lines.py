@@ -28,7 +28,7 @@ FEW = 5
 LABEL_HEIGHT = 0.09  # of the chart, in two lines
 
 _TRADE_OFFS = {
-    "epsilon": ("epsilon (log scale, more private on the left)", "epsilon %{x:.3g}"),
+    "epsilon": ("epsilon (← more private)", "epsilon %{x:.3g}"),
     "users": ("users (log scale)", "%{x:,.0f} users"),
 }
 
@@ -38,7 +38,7 @@ def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT
 
     A bound of zero users says nothing and is not drawn.
     """
-    fig = figure(look, "epsilon (more private on the left)", "users needed, worst case (log scale)", height=500)
+    fig = figure(look, "epsilon (← more private)", "users needed, worst case (log scale)", height=500)
     shown = frame[frame["users_needed"] > 0]
     _draw(fig, shown, "epsilon", "users_needed", "epsilon %{x:g}: %{y:,.0f} users", look)
     if epsilon:
@@ -75,7 +75,7 @@ def trade_off(frame: pd.DataFrame, over: str, target: float | None = None, look:
     if over not in _TRADE_OFFS:
         raise ValueError(f"The trade-off is over {' or '.join(_TRADE_OFFS)}; got {over!r}.")
     label, hover = _TRADE_OFFS[over]
-    fig = figure(look, label, "standard error (percentage points, log scale)", height=500)
+    fig = figure(look, label, "standard error (pp, log scale)", height=500)
     points = frame.assign(percent=100 * frame["standard_error"])
     _on_log_axes(fig, points, over, "percent", f"{hover}: ± %{{y:.3g}} percentage points", look)
     if target:

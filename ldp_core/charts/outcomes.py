@@ -17,7 +17,6 @@ from ldp_core.charts.theme import (
     MARKED,
     MODE_BAR,
     TICK_LENGTH,
-    TITLE_LENGTH,
     Theme,
     colour,
     figure,
@@ -28,13 +27,12 @@ from ldp_core.charts.theme import (
     short,
     show_legend,
     varied,
-    wrapped,
 )
 
 FEW = 64
 """Up to this many points are drawn one by one."""
 MISSED = "#CC3311"
-_SORTED = "queries, from the smallest true answer to the largest"
+_SORTED = "queries, by their true answer"
 _LETTERS = 36  # of tick labels fit beside each other in the narrowest chart
 _NAMED_SETS = 16
 """Up to this many sets of attributes, or groups of queries, are named beside their ticks."""
@@ -46,7 +44,7 @@ _FAINT = "rgba(127,127,127,0.30)"
 
 def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT) -> go.Figure:
     """Error of a typical query of each group, ± 2 standard errors. ``frame``: `Outcomes.groups`; ``by`` names the axis."""
-    fig = figure(look, by, "error of a typical query<br>(percentage points)", height=420)
+    fig = figure(look, by, "error of a typical query (pp)", height=420)
     few = frame["group"].nunique() <= FEW
     shift = 0.1 if few else 0.0  # or the bars of some would hide those of others
     for index, ((mechanism, _), name, points) in enumerate(_pairs(frame)):
@@ -77,7 +75,7 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
     ``frame``: `Outcomes.quantiles`; ``unit`` of the values, such as "types".
     """
     fig = _grid(look, 2, 1, height=520, vertical_spacing=0.16)
-    panels = {"value_error": (1, 1.0, literal(unit)), "quantile_error": (2, 100.0, "percentage points")}
+    panels = {"value_error": (1, 1.0, literal(unit)), "quantile_error": (2, 100.0, "pp")}
     for column, (place, scale, what) in panels.items():
         for index, ((mechanism, _), name, points) in enumerate(_pairs(frame)):
             fig.add_scatter(
@@ -96,7 +94,7 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
                 row=place,
                 col=1,
             )
-        fig.update_yaxes(title_text=f"{column.replace('_', ' ')}<br>({what})", rangemode="tozero", row=place, col=1)
+        fig.update_yaxes(title_text=f"{column.replace('_', ' ')} ({what})", rangemode="tozero", row=place, col=1)
     fig.update_xaxes(tickvals=[0.1, 0.3, 0.5, 0.7, 0.9])
     fig.update_xaxes(title_text="quantile", row=2, col=1)
     return _named(fig, frame)
@@ -168,10 +166,8 @@ def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, pe
             hovertemplate="%{customdata}: %{y:.2f} %<extra>published</extra>",
             **cell,
         )
-    ends = frame.drop_duplicates("query").sort_values("query")["label"].iloc[[0, -1]]
-    span = f"queries: {short(ends.iloc[0], TICK_LENGTH)} …<br>{short(ends.iloc[-1], 2 * TICK_LENGTH)}"
     fig.update_xaxes(showticklabels=False, showgrid=False)
-    fig.update_xaxes(title_text=wrapped(_SORTED, TITLE_LENGTH) if sorted_ else span, row=rows, col=(columns + 1) // 2)
+    fig.update_xaxes(title_text=_SORTED if sorted_ else "queries, in their order", row=rows, col=(columns + 1) // 2)
     fig.update_yaxes(nticks=5)
     fig.update_yaxes(title_text=_answer(people), row=(rows + 1) // 2, col=1)
     fig.update_annotations(font={"size": 12, "color": look.faint})
@@ -228,7 +224,7 @@ def predicted(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
 
     ``frame``: the rows of `Outcomes.queries` that have a prediction.
     """
-    fig = figure(look, "predicted exactly (percentage points)", "observed (percentage points)", height=440)
+    fig = figure(look, "predicted (pp)", "observed (pp)", height=440)
     end = 105 * max(frame["predicted"].max(), frame["observed"].max())
     fig.add_scatter(
         x=[0, end], y=[0, end], mode="lines", name="equal", line={"color": look.faint, "width": 1.5}, hoverinfo="skip"

@@ -10,7 +10,7 @@ from ldp_core.beliefs import out_of
 from ldp_core.charts.theme import LIGHT, Theme, colour, figure, marker, title
 
 HEIGHT = 320
-EPSILON = "epsilon (more private on the left)"
+EPSILON = "epsilon (← more private)"
 _BELIEF = "strongest belief"
 _GUESS = "best guess"
 _ROOM = 118  # of 100: the name of a line that ends near certainty stands above it

@@ -161,7 +161,7 @@ def singular_values(workload: Workload, look: Theme = LIGHT) -> go.Figure:
 def query_shares(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """The queries that make up most of the total squared error as bars, largest on top. ``frame``: see
     `frames.query_shares`."""
-    fig = figure(look, "share of the total squared error (%)", "", height=130 + 38 * len(frame))
+    fig = figure(look, "squared error (% of total)", "", height=130 + 38 * len(frame))
     rows = np.arange(len(frame))
     fig.add_bar(
         x=100 * frame["share"],

@@ -103,7 +103,7 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
 
     ``frame``: mechanism, estimator, observed, standard_error, predicted (NaN where no exact prediction exists), as shares.
     """
-    fig = figure(look, "error of a typical query (percentage points)", "", height=150 + 44 * len(frame))
+    fig = figure(look, "typical error (pp)", "", height=150 + 44 * len(frame))
     names = [pair_names(frame)[row.mechanism, row.estimator] for row in frame.itertuples()]
     places = np.arange(len(frame))
     fig.add_scatter(

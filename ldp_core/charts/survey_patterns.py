@@ -48,7 +48,7 @@ def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None 
     """The information of reports by set of columns as bars, and the ideal split that the lower bound allows as marks beside it, largest
     on top, `MOST_DRAWN_SETS` at most. ``frame``: see `frames.fourier_weights`."""
     top = frame.head(MOST_DRAWN_SETS)
-    fig = figure(look, "share of the information (%)", "", height=150 + 26 * len(top))
+    fig = figure(look, "information (%)", "", height=150 + 26 * len(top))
     rows = np.arange(len(top))
     hover = [
         f"{short(row.columns, 200)}<br>{wording.share(row.fourier_weight)} of the information, ideally {wording.share(row.ideal)}"

@@ -20,7 +20,7 @@ FILLS = ("", "-open", "-dot", "-open-dot")
 DOTLESS = ("square-cross", "circle-cross", "diamond-cross", "bowtie", "hourglass")
 """Shapes that cannot have a dot."""
 # Dash and width, weakest bound first.
-BOUND_LINES = {"svd": ("dash", 1.5), "centred_svd": ("dashdot", 1.5), "certificate": ("solid", 2.5)}
+BOUND_LINES = {"svd": ("dash", 1.0), "centred_svd": ("dashdot", 1.0), "certificate": ("solid", 3.0)}
 OPTIMUM = "exact optimum"
 OPTIMUM_DASH = "longdash"
 IMPOSSIBLE = "no unbiased ε-LDP<br>mechanism can be here"
@@ -33,9 +33,6 @@ TICK_LENGTH = 18
 """Most letters of a label beside a tick."""
 TITLE_LENGTH = 30
 """Most letters in a line of the title of an axis: as long as the axis of a chart on a telephone."""
-ROWS_TITLE_LENGTH = 22
-TALL = 440
-"""As `TITLE_LENGTH` beside the names of rows; and pixels from which a chart is high enough for longer ones."""
 NAME_LENGTH = 18
 """Most letters in a line of a name beside a row or a line."""
 LEGEND_ROW = 20
@@ -110,8 +107,8 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
         "separatethousands": True,
         "exponentformat": "none",  # no one reads "60µ" percentage points as a number
     }
-    across = wrapped(x, TITLE_LENGTH if y else ROWS_TITLE_LENGTH)
-    upwards = wrapped(y, TITLE_LENGTH if height < TALL else round(1.3 * TITLE_LENGTH))
+    across = wrapped(x, TITLE_LENGTH)
+    upwards = wrapped(y, round(1.3 * TITLE_LENGTH))
     layout = {
         "height": height,
         "margin": {"l": 10, "r": 20, "t": MODE_BAR, "b": 10},

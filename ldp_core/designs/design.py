@@ -149,8 +149,8 @@ class Design:
 
     @property
     def side_by_side(self) -> tuple[str, ...]:
-        """The mechanisms compared, each with its parameters and once."""
-        return tuple(dict.fromkeys(map(self.named, self.in_comparison)))
+        """The mechanisms compared, each with its parameters and once; the chosen one is always among them."""
+        return tuple(dict.fromkeys((*map(self.named, self.in_comparison), self.chosen)))
 
     def parameters_for(self, name: str) -> dict[str, Any]:
         """Parameters of a mechanism in this design: see `choices.parameters_for`."""

@@ -186,7 +186,7 @@ def _collected(collection: Collection) -> Panel:
         setting=f"{name} on {collection.n:,} types, {collection.users:,} users drawn from each of {DRAWS} populations of Jeffreys' prior; "
         f"error of the {'distribution they are drawn from' if collection.error == 'distribution' else 'frequencies among them'}, "
         "mean and standard error.",
-        x="epsilon (more private on the left)",
+        x="epsilon (← more private)",
         y="mean squared error, sum over types (log scale)",
         seconds=4,
         compute=partial(errors_of, collection),
@@ -217,7 +217,7 @@ PAPER = Paper(
             title="Bounds and what is reached",
             setting=f"{TABLE_TYPES} types: the new lower bounds for large N, and the exact frequency errors of protocols on people spread "
             "evenly over the types.",
-            x="epsilon (log scale, more private on the left)",
+            x="epsilon (← more private)",
             y=TIMES_USERS,
             seconds=1,
             compute=table_1,
@@ -261,7 +261,7 @@ PAPER = Paper(
             title="Two types",
             setting=f"The unbiased estimate from randomized response on two types, {TWO_TYPE_USERS:,} users drawn from each of {TWO_TYPE_DRAWS:,} populations of "
             "Jeffreys' prior, mean and standard error; printed is the proposition's formula, worked out.",
-            x="epsilon (log scale, more private on the left)",
+            x="epsilon (← more private)",
             y=TIMES_USERS,
             seconds=2,
             compute=proposition_4_6,

@@ -93,10 +93,11 @@ def _designs(state: Session) -> None:
         drawn = table[[cost.mechanism is not None for cost in costs]]
         drawn = drawn.assign(alike=[cost.about == first for cost in worked_out])
         layout.chart(
-            lambda look: charts.side_by_side(drawn, look, case_title(case)),
+            lambda look: charts.side_by_side(drawn, look),
             _sentence(worked_out, drawn, case),
             "designs",
             table,
+            title=f"Users needed by saved design, {case_title(case)}",
         )
     for cost in costs:
         if cost.why and not cost.unfitted:

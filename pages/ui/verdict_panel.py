@@ -117,7 +117,7 @@ def _what_helps(state: Session, found: Tally) -> None:
         if 2 * c.epsilon_value <= MAX_EPSILON:
             st.button(f"Epsilon {double}", key="try-epsilon", on_click=state.change, kwargs={"epsilon": double})
         if not design.on_data and math.isfinite(found.users_for_all):
-            enough = math.ceil(found.users_for_all)
+            enough = int(wording.needed(found.users_for_all).replace(",", ""))
             st.button(
                 f"Plan with {wording.count(enough)} people", key="try-people", on_click=guarded,
                 args=(state, lambda: state.change(

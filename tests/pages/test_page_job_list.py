@@ -47,9 +47,9 @@ def test_how_much_of_a_job_is_done(job, share):
 
 
 def test_how_long_a_job_still_takes():
-    assert job_list.so_far(running(30, limit=90)) == "30 s, at most 1 min 0 s left"
+    assert job_list.so_far(running(30, limit=90)) == "30 s, at most 1 min left"
     assert job_list.so_far(running(90, limit=90)) == "1 min 30 s, finishing"
-    assert job_list.so_far(running(20, Progress(30, 20.0, 120))) == "20 s, about 1 min 0 s left"
+    assert job_list.so_far(running(20, Progress(30, 20.0, 120))) == "20 s, about 1 min left"
     assert job_list.so_far(running(20, 0.25)) == "20 s"
     assert job_list.so_far(running(20)) == "20 s"
     stopped = running(20, 0.25)

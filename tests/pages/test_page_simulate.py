@@ -44,9 +44,9 @@ def published(app):
 
 
 def test_run_shows_every_view_of_the_same_collections(ready):
-    assert "Press Run to draw 200 collections from these people" in ready.at.info[0].value
+    assert "Run draws 200 collections from these people" in ready.at.info[0].value
     ready.enter("number_input", "trials", 1)
-    assert "Press Run to draw 1 collection from these people" in ready.at.info[0].value
+    assert "Run draws 1 collection from these people" in ready.at.info[0].value
     ready.enter("number_input", "trials", 20)
     ready.press("run").finish()
     assert [tab.label for tab in ready.at.tabs] == TABS
@@ -55,7 +55,7 @@ def test_run_shows_every_view_of_the_same_collections(ready):
     predicted = 100 * ready.session.setting.summary(ready.session.mechanism("subset_selection")).standard_error_on_data
     assert found["Unbiased"] == pytest.approx(predicted, rel=0.4)
     assert found["Non-negative"] <= found["Unbiased"]
-    assert "Seed 0, 20 trials of 3,000 users." in ready.words
+    assert "20 trials of Subset selection, unbiased" in ready.words
     truth, first = published(ready)[:2]
     assert truth[-1] == pytest.approx(100)  # the last prefix is everybody
     assert len(first) == 25
@@ -75,9 +75,7 @@ def test_estimates_that_add_up_to_other_people_are_named_with_how_many(app):
     app.enter("selectbox", "mechanism", "subset_selection").go("simulate")
     app.enter("multiselect", "estimators", ["unbiased", "wnnls", "wnnls_total"]).press("run").finish()
     (told,) = [caption.value for caption in app.at.caption if "add up to" in caption.value]
-    assert told.startswith(
-        "2,000 users took part, but some answers add up to another number (on average over 200 trials): "
-    )
+    assert told.startswith("Some answers do not add up to 2,000 users, on average over 200 trials. ")
     run = collect(
         create("subset_selection", n=40, epsilon=1.0), histogram(40), app.session.design().counts, 200, 0, ["wnnls"]
     )
@@ -121,7 +119,7 @@ def test_refused_seeds(ready):
 
 def test_one_trial_makes_no_claims_about_spread(ready):
     ready.enter("number_input", "trials", 1).press("run").finish()
-    assert "1 trial of 3,000 users" in ready.words
+    assert "1 trial of Subset selection" in ready.words
     assert len(published(ready)) == 2
     assert f"Run {RELEASES} trials or more" in ready.words
     for tab in TABS:
@@ -169,8 +167,8 @@ def test_nothing_to_run_cannot_be_run(ready):
     assert ready.at.button(key="run").disabled
     ready.enter("multiselect", "estimators", ["unbiased"]).enter("multiselect", "simulated", [])
     assert ready.at.button(key="run").disabled
-    assert "Nothing has been simulated for this design yet." in ready.words
-    assert "Press Run" not in ready.words
+    assert "Nothing is simulated yet." in ready.words
+    assert "Run draws" not in ready.words
 
 
 def test_an_unfitted_mechanism_can_be_fitted_where_it_is_missed(ages):

@@ -1,7 +1,6 @@
 """Usable, rough or noise on every page, by the difference that must be seen: first with fifty categories and 1,000 users."""
 
 import json
-import math
 
 import numpy as np
 import pytest
@@ -96,7 +95,7 @@ def test_no_page_calls_fifty_shares_that_drown_enough(fifty):
 
 def test_what_would_help_is_offered_where_nothing_is_usable(fifty):
     fifty.go("design").finish()
-    enough = math.ceil(tally(1000, 0.02).users_for_all)
+    enough = int(wording.needed(tally(1000, 0.02).users_for_all).replace(",", ""))
     assert fifty.at.button(key="try-people").label == f"Plan with {enough:,} people"
     fifty.press("try-people").finish()
     assert fifty.session.setting.users == enough
@@ -162,7 +161,7 @@ def test_export_marks_every_answer_on_the_page_and_in_its_file(fifty):
     assert listed["standard_error"].to_numpy() == pytest.approx(errors_with(1000))
 
 
-def test_simulate_marks_answers_by_the_error_seen(fifty):
+def test_simulate_marks_answers_as_design_does_where_their_error_is_known(fifty):
     fifty.session.change(simulation=FIFTY.simulation.model_copy(update={"trials": 5}))
     fifty.go("simulate").press("run").finish()
     fifty.target(4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from ldp_core import charts, limits, wording
@@ -11,14 +13,17 @@ from pages.ui.controls import control, guarded, whole_number
 from pages.ui.session.state import Session
 from pages.ui.words import people
 
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
 NO_UNDO = (
     "Each person belongs to one round and answers once, with all of their epsilon. Taking a question back would not take back what "
     "they reported, and asking again would spend epsilon twice. A question that is refused costs nothing."
 )
 
 
-def draw(state: Session) -> None:
-    """The whole of it: the next question, and the answers so far."""
+def draw(state: Session, controls: DeltaGenerator) -> None:
+    """The next question among the ``controls`` of the page, and the answers so far."""
     design = layout.need_domain(state, "Choose data first: this needs people to ask.")
     layout.need(
         design if design.domain.size <= limits.MOST_TRANSFORMED_TYPES else None,
@@ -28,7 +33,7 @@ def draw(state: Session) -> None:
         "Change the data",
     )
     session = questions.session_of(state, design)
-    with layout.controls("ask"):
+    with controls:
         control(
             st.text_input,
             "Rounds",

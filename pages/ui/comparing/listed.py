@@ -13,13 +13,15 @@ from pages.ui import layout, lazy, listing
 from pages.ui.session.state import Session
 from pages.ui.words import cells, gap_in_words, people, weighting
 
-VARIANCE = "In squared users: what one user adds, summed over the queries."
-
 
 def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.Mechanism]) -> None:
     """Users needed and errors of each mechanism that is ``ready``, from the ``table`` of the
     comparison."""
     design = state.setting
+    typical = (
+        f"Standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) with your "
+        f"{people(design.users)}."
+    )
     columns = {
         "name": st.column_config.TextColumn("Mechanism", width="medium"),
         "users_needed": st.column_config.NumberColumn(
@@ -28,20 +30,18 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         "gap": st.column_config.NumberColumn(
             "Gap, at most", help="More users than the best bound allows, in the same case."
         ),
-        "standard_error_worst_case": st.column_config.NumberColumn("± worst case"),
-        "standard_error_average": st.column_config.NumberColumn("± average case"),
-        "standard_error_on_data": st.column_config.NumberColumn(
-            "± this data" if design.on_data else "± expected", help=f"On {design.population}."
+        "standard_error_worst_case": st.column_config.NumberColumn(
+            "± worst case", help=f"{typical} Everybody has the value that is hardest to count."
         ),
-        "worst_case_variance": st.column_config.NumberColumn("Variance, worst (users²)", help=VARIANCE),
-        "average_variance": st.column_config.NumberColumn("Variance, average (users²)", help=VARIANCE),
+        "standard_error_average": st.column_config.NumberColumn(
+            "± average case", help=f"{typical} All types are equally common."
+        ),
+        "standard_error_on_data": st.column_config.NumberColumn(
+            "± this data" if design.on_data else "± expected", help=f"{typical} On {design.population}."
+        ),
     }
     if state.setting.only_case:  # the other cases are no others
-        columns = {
-            key: column
-            for key, column in columns.items()
-            if not key.endswith(("_average", "_on_data")) and key != "average_variance"
-        }
+        columns = {key: column for key, column in columns.items() if not key.endswith(("_average", "_on_data"))}
     listed = table[list(columns)].copy()
     listed["name"] = [library.spec(n).title for n in listed["name"]]
     listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
@@ -49,7 +49,6 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         listed[share] *= 100
     height = listing.height_for(listed["name"])
     written = {name: _points for name in columns if name.startswith("standard_error")}
-    written |= {name: _variance for name in columns if name.endswith("_variance")}
     listing.show_table(
         cells(listed, gap=gap_in_words, users_needed=wording.needed, **written),
         "The mechanisms side by side.",
@@ -57,12 +56,8 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         row_height=height,
     )
     layout.download_table(table, "comparison")
-    whose = "Worst case: everybody has the value that is hardest to count. Average case: all types equally common."
-    st.caption(
-        f"± is the standard error of a typical query (root mean square over the {design.workload.num_queries:,} queries) in percentage "
-        f"points (pp) of your {people(design.users)}. {'' if state.setting.only_case else whose} Variances are in squared users, summed over the queries, "
-        f"for one user. {weighting(state.configuration)}"
-    )
+    if weighting(state.configuration):
+        st.caption(weighting(state.configuration))
     if any(mechanism.delta > 0 for mechanism in ready.values()):
         st.caption(
             "Mechanisms with an (epsilon, delta) guarantee promise less than pure epsilon, so they may need fewer users than the "
@@ -75,10 +70,6 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
 
 def _points(value: float) -> str:
     return f"{wording.significant(value)} pp"
-
-
-def _variance(value: float) -> str:
-    return wording.significant(value, 4)
 
 
 def catalogue(state: Session) -> None:

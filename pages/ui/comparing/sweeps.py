@@ -14,14 +14,16 @@ from ldp_core.run import Progress
 from ldp_core.studies import sweep
 from pages.ui import layout
 from pages.ui.controls import control
+from pages.ui.design import trade_off
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.words import plain
 
 
-def tab(state: Session, over: str) -> None:
-    """Users needed over epsilon or over the number of types, filling in live; cheap mechanisms come first."""
+def tab(state: Session, over: str, case: str) -> None:
+    """Users needed over epsilon or over the number of types, filling in live; cheap mechanisms come first. What is known over
+    epsilon is drawn at once."""
     task, column = work.sweep(state, over), "epsilon" if over == "epsilon" else "n"
     running, done = task.running, task.result
     if running is not None:
@@ -30,7 +32,6 @@ def tab(state: Session, over: str) -> None:
         )
         layout.live(running, partial(_filling, state, over))
         return
-    what = "epsilon" if over == "epsilon" else "the domain size"
     known = pd.DataFrame()
     if over == "size":
         try:
@@ -38,55 +39,56 @@ def tab(state: Session, over: str) -> None:
         except ValueError as error:
             st.info(plain(str(error)))
             return
+    if done is not None and len(done.points):
+        layout.chart(
+            lambda look: _chart(state, done.points, over, look),
+            _sentence(state, done.points, column),
+            f"over-{over}",
+            done.points,
+        )
+    elif over == "epsilon":
+        trade_off.compared(state, case)
     over_time = done is not None and (done.left_out["reason"] == sweep.TIME_OVER).any()
-    if done is None or task.cut_short or over_time:
-        st.button(
-            f"Compute over {what}",
-            on_click=lambda: work.sweep(state, over).start(),
-            key=f"sweep-{over}",
-            icon=":material/play_arrow:",
-            help="Users needed in the worst case for every chosen mechanism and all bounds; fitted ones are fitted anew at each "
-            "point. What has been computed is not computed again.",
-        )
-        st.caption(
-            f"It takes {limits.MOST_SWEEP_SECONDS / 60:g} minutes at most; what is left then can be computed by pressing again."
-        )
-        with st.expander("Where it is computed"):
-            control(
-                st.text_input,
-                "Address of a Dask scheduler (optional)",
-                f"scheduler-{over}",
-                state.view.get("scheduler", ""),
-                partial(_compute_at, state),
-                placeholder="tcp://10.0.0.5:8786",
-                help="Left empty, this machine computes, in as many processes as it has cores. The numbers are the same.",
-            )
     if task.error:
         st.error(plain(task.error))
     if task.cut_short:
         kept = 0 if done is None else len(done.points)
         points = "one point was" if kept == 1 else f"{kept:,} points were"
         st.info(
-            f"You stopped this sweep {f'once {points} worked out: kept, and shown below.' if kept else 'before any point was worked out.'}"
+            f"You stopped this sweep {f'once {points} computed: kept, and shown above.' if kept else 'before any point was computed.'}"
         )
+    if done is None or task.cut_short or over_time:
+        _start(state, over, _in_words(column, _grid(state, over, known)))
     if done is None:
-        st.caption(
-            f"Users needed at {_in_words(column, _grid(state, over, known))} for the chosen mechanisms and all bounds."
-        )
         _say_without_points(known, column, "What will be left out")
-        return
-    if len(done.points):
-        layout.chart(
-            lambda look: _chart(state, done.points, over, look),
-            _sentence(done.points, column),
-            f"over-{over}",
-            done.points,
+    else:
+        _say_without_points(done.left_out, column, "Left out")
+
+
+def _start(state: Session, over: str, places: str) -> None:
+    """The button that starts a sweep, and where it is computed."""
+    st.button(
+        "Fit every mechanism over epsilon" if over == "epsilon" else "Compute over the domain size",
+        on_click=lambda: work.sweep(state, over).start(),
+        key=f"sweep-{over}",
+        icon=":material/play_arrow:",
+        help=f"Users needed in the worst case at {places}, for the compared mechanisms and all bounds; fitted ones are fitted at "
+        f"each point. It takes {limits.MOST_SWEEP_SECONDS / 60:g} minutes at most; press again to go on.",
+    )
+    with st.expander("Where it is computed"):
+        control(
+            st.text_input,
+            "Address of a Dask scheduler (optional)",
+            f"scheduler-{over}",
+            state.view.get("scheduler", ""),
+            partial(_compute_at, state),
+            placeholder="tcp://10.0.0.5:8786",
+            help="Left empty, this machine computes, in as many processes as it has cores. The numbers are the same.",
         )
-    _say_without_points(done.left_out, column, "Left out")
 
 
-def _sentence(found: pd.DataFrame, over: str) -> str:
-    """The mechanism that needs the fewest users, and the range in which it does."""
+def _sentence(state: Session, found: pd.DataFrame, over: str) -> str:
+    """The mechanism that needs the fewest users, and the range in which it does; where the design's own is missing, in bold."""
     own = found[~found["name"].isin(sweep.BOUNDS)]
     rounded = own["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
     winners = own.loc[rounded.groupby(own[over]).idxmin()] if len(own) else own
@@ -94,7 +96,14 @@ def _sentence(found: pd.DataFrame, over: str) -> str:
         f"{library.spec(name).title} at {_in_words(over, group[over])}"
         for name, group in winners.groupby("name", sort=False)
     ]
-    return "Fewest users: " + "; ".join(parts) + "." if parts else "Bounds come first, mechanisms follow."
+    if not parts:
+        return "Bounds come first, mechanisms follow."
+    without = sorted(set(found[over]) - set(found.loc[found["name"] == state.chosen, over]))
+    title = plain(library.spec(state.chosen).title)
+    missing = (
+        f" **{title}, the mechanism of this design, is missing at {_in_words(over, without)}.**" if without else ""
+    )
+    return f"Fewest users: {'; '.join(parts)}.{missing}"
 
 
 def _chart(state: Session, found: pd.DataFrame, over: str, look: charts.Theme) -> go.Figure:

@@ -98,7 +98,7 @@ def _warnings(state: Session, design: Design) -> list[str]:
 
 def _within_reach(state: Session, design: Design) -> tuple[int, str]:
     """Most types that the chosen mechanisms can be fitted to, and which these are."""
-    chosen = [library.spec(name) for name in dict.fromkeys((state.chosen, *design.side_by_side))]
+    chosen = [library.spec(name) for name in design.side_by_side]
     out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.workload)]
     if not out:
         return design.domain.size, ""

@@ -3,6 +3,8 @@ design's own, at more epsilons as they are computed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -14,36 +16,54 @@ from pages.ui import layout
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
-from pages.ui.words import case_meaning
+from pages.ui.words import case_meaning, case_title, plain
 
 AT_ONCE_TYPES = 64
 CURVE_POINTS = 24
 
 
 def draw(state: Session, mechanism: Mechanism | None) -> None:
-    """The picture, and what it says. ``mechanism`` is the design's own, None while it has yet to be fitted."""
+    """The picture of a design, and what it says. ``mechanism`` is the design's own, None while it has yet to be fitted."""
     case = state.present.aim(state.configuration.mechanism.name)
     later = Later(state, "trade-off")
-    bound = _bound(state, case, later)
-    classical = _best_classical(state, case)
-    if bound is None and classical is None and mechanism is None:
-        later.finish()
+    classical = _best_classical(state, case, later)
+    lines = _lines(state, case, filter(None, dict.fromkeys((classical, state.chosen))), later)
+    later.finish()
+    if not lines:
         st.info("The trade-off is being computed.")
         return
-    lines = [] if bound is None else [bound]
-    for name in dict.fromkeys(filter(None, (classical, state.chosen if _closed(state, mechanism) else None))):
-        if (line := _line(state, name, case, later)) is not None:
-            lines.append(line)
-    later.finish()
-    job = work.points_over_epsilon(state, state.chosen)
-    if job is not None:
-        layout.live(job, lambda progress, job: _picture(state, case, lines, mechanism, classical))
+    sentence = _sentence(state, case, mechanism, classical)
+    if (job := work.points_over_epsilon(state, state.chosen)) is not None:
+        layout.live(job, lambda done, job: _filling(state, case, lines, sentence, done))
+        st.button("Stop at these points", on_click=job.cancel, key="cancel-points", icon=":material/stop_circle:")
     else:
-        _picture(state, case, lines, mechanism, classical)
+        _picture(state, case, lines, [state.chosen], sentence)
 
 
-def _closed(state: Session, mechanism: Mechanism | None) -> bool:
-    return mechanism is not None and privacy_accuracy.quick(mechanism)
+def compared(state: Session, case: str) -> None:
+    """All mechanisms compared, over epsilon: closed forms as lines, and fitted mechanisms where they have been fitted."""
+    names, later = state.setting.side_by_side, Later(state, "over-epsilon")
+    lines = _lines(state, case, names, later)
+    later.finish()
+    if not lines:
+        st.info("Users needed over epsilon are being computed.")
+        return
+    words = "Lines hold at every epsilon; marks are epsilons at which a mechanism has been fitted."
+    if missing := [library.spec(name).title for name in names if state.setting.costed(name) is None]:
+        words += f" **{plain(' and '.join(missing))} {'is' if len(missing) == 1 else 'are'} not computed yet.**"
+    _picture(state, case, lines, names, words)
+
+
+def _lines(state: Session, case: str, names: Iterable[str], later: Later) -> list[pd.DataFrame]:
+    """The bound and these mechanisms, as far as they are known by now."""
+    found = [_bound(state, case, later), *(_line(state, name, case, later) for name in names)]
+    return [line for line in found if line is not None]
+
+
+def _filling(state: Session, case: str, lines: list[pd.DataFrame], sentence: str, done: float) -> None:
+    """The picture while points at other epsilons are being computed."""
+    _picture(state, case, lines, [state.chosen], sentence)
+    st.progress(done, text=f"Fitting {plain(library.spec(state.chosen).title)} at other epsilons")
 
 
 def _bound(state: Session, case: str, later: Later) -> pd.DataFrame | None:
@@ -62,12 +82,22 @@ def _bound(state: Session, case: str, later: Later) -> pd.DataFrame | None:
         return None
 
 
-def _best_classical(state: Session, case: str) -> str | None:
+def _known(state: Session, name: str, later: Later) -> Mechanism | None:
+    """The mechanism once its costs are known; those that take long are computed in the background."""
+    try:
+        mechanism = state.setting.priced(name)
+        if mechanism is None or not work.priced(state, mechanism, later):
+            return None
+    except ValueError:
+        return None
+    return state.setting.costed(name)
+
+
+def _best_classical(state: Session, case: str, later: Later) -> str | None:
     """The compared mechanism without a fit that needs the fewest users."""
-    names = [name for name in state.setting.side_by_side if not library.spec(name).fitted]
     needed = {}
-    for name in names:
-        mechanism = state.setting.costed(name)
+    for name in state.setting.side_by_side:
+        mechanism = None if library.spec(name).fitted else _known(state, name, later)
         if mechanism is not None and mechanism.delta == 0:
             needed[name] = state.setting.users_needed(mechanism, case)
     return min(needed, key=lambda name: needed[name]) if needed else None
@@ -75,11 +105,7 @@ def _best_classical(state: Session, case: str) -> str | None:
 
 def _line(state: Session, name: str, case: str, later: Later) -> pd.DataFrame | None:
     """Users that a mechanism without a fit needs over epsilon; a single point while that is computed, or takes long."""
-    setting = state.setting
-    try:
-        mechanism = setting.priced(name)
-    except ValueError:
-        return None
+    setting, mechanism = state.setting, _known(state, name, later)
     if mechanism is None:
         return None
     point = _point(setting, name, mechanism, case)
@@ -122,29 +148,19 @@ def _point(setting: Setting, name: str, mechanism: Mechanism, case: str) -> pd.D
     )
 
 
-def _picture(
-    state: Session,
-    case: str,
-    lines: list[pd.DataFrame],
-    mechanism: Mechanism | None,
-    classical: str | None,
-) -> None:
-    setting, own, frames = state.setting, state.chosen, list(lines)
-    if mechanism is not None and not any((line["name"] == own).any() for line in lines):
-        frames.append(_point(setting, own, mechanism, case))
-        frames += work.known_over_epsilon(state, own, case)
-    frame = pd.concat(frames, ignore_index=True)
-    proof = setting.proof(case)
-    proved = (
-        max(setting.bounds(case).values()) if proof is not None and (mechanism is None or not mechanism.delta) else None
-    )
-    fitted = (own,) if library.spec(own).fitted else ()
+def _picture(state: Session, case: str, lines: list[pd.DataFrame], names: Sequence[str], sentence: str) -> None:
+    setting = state.setting
+    fitted = [name for name in names if library.spec(name).fitted]
+    points = [part for name in fitted for part in work.known_over_epsilon(state, name, case)]
+    frame = pd.concat([*lines, *points], ignore_index=True)
+    proof, own = setting.proof(case), setting.costed(state.chosen)
+    proved = max(setting.bounds(case).values()) if proof is not None and not (own and own.delta) else None
     layout.chart(
         lambda look: charts.users_over_epsilon(frame, setting.epsilon, setting.users, fitted, proved, look),
-        _sentence(state, case, mechanism, classical),
+        sentence,
         "trade-off",
         frame,
-        title="Users needed over epsilon",
+        title=f"Users needed over epsilon, {case_title(case)}",
     )
 
 

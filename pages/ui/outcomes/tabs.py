@@ -17,18 +17,21 @@ from ldp_core.workloads import axes_of
 from pages.ui import layout, lazy, listing
 from pages.ui.controls import control
 from pages.ui.session.state import Session
-from pages.ui.verdict_panel import counts_in_words, explain, show_answers
+from pages.ui.verdict_panel import VOCABULARY, counts_in_words, show_answers
 from pages.ui.words import people, plain, weighting
 
 Pair = tuple[str, str]
 
 EQUAL = 0.02
 """Differences of errors below this share are not mentioned."""
+PREDICTED = "Exact predictions exist for unbiased estimates only."
 _UNITS = ((1e9, "billion "), (1e6, "million "), (1e3, "thousand "), (1.0, ""))
 
 
 def show(state: Session, found: Outcomes) -> None:
-    """All views of ``found``, outcomes for the design of ``state``."""
+    """The verdict on ``found``, outcomes for the design of ``state``, and all views of it."""
+    with st.container(key="verdict"):
+        st.markdown(plain(_verdict(found)), help=f"Seed {state.configuration.simulation.seed:d}. {PREDICTED}")
     titles = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
     views = (_errors, _by_query, _distribution, _releases, _intervals, _predicted)
     lazy.panes(state, "outcome-tabs", titles, [partial(view, state, state.setting, found) for view in views])
@@ -38,6 +41,15 @@ def show(state: Session, found: Outcomes) -> None:
         st.warning(worse)
 
 
+def _verdict(found: Outcomes) -> str:
+    """The error of a typical answer by the first mechanism and estimate."""
+    first = found.errors.iloc[0]
+    words = f"A typical answer was off by {wording.error(first['observed'])}"
+    if first["predicted"] == first["predicted"]:
+        words += f"; {wording.error(first['predicted'])} was predicted"
+    return f"{words}."
+
+
 def _missed(design: Setting, found: Outcomes) -> str:
     """The answers that add up to more or fewer people than took part, with the number; empty if
     there are none."""
@@ -45,7 +57,7 @@ def _missed(design: Setting, found: Outcomes) -> str:
     if not rows:
         return ""
     each = "; ".join(f"{_name((row.mechanism, row.estimator))}: {people(round(row.estimated_users))}" for row in rows)
-    sentence = f"{people(design.users)} took part, but some answers add up to another number (on average over {_trials(found)}): {each}."
+    sentence = f"Some answers do not add up to {people(design.users)}, on average over {_trials(found)}. {each}."
     return f"{sentence} {plain(estimators.remedy(*(row.estimator for row in rows)))}".strip()
 
 
@@ -98,9 +110,7 @@ def _errors(state: Session, design: Setting, found: Outcomes) -> None:
     table = found.errors
     first, best = table.iloc[0], table.loc[table["observed"].idxmin()]
     name, other = (_name((row["mechanism"], row["estimator"])) for row in (first, best))
-    words = f"{name}: a typical query was off by {wording.error(first['observed'])} of all users"
-    if first["predicted"] == first["predicted"]:
-        words += f"; the exact prediction is {wording.error(first['predicted'])}"
+    words = f"{wording.capital(_trials(found))} of {name}; bars are ± 2 standard errors"
     saved = 1 - best["observed"] / first["observed"] if first["observed"] > 0 else 0.0
     if len(table) > 1 and saved < EQUAL:
         words += f"; none of the others is less wrong by more than {wording.share(EQUAL)}"
@@ -111,6 +121,7 @@ def _errors(state: Session, design: Setting, found: Outcomes) -> None:
     layout.chart(lambda look: charts.errors(table, look), words + ".", "simulated-errors")
     names = charts.pair_names(table)
     scale, unit = next((one for one in _UNITS if table["total_observed"].max() >= one[0]), _UNITS[-1])
+    total = f"Total ({unit}users²)"
     listing.show_table(
         pd.DataFrame(
             {
@@ -118,24 +129,30 @@ def _errors(state: Session, design: Setting, found: Outcomes) -> None:
                 "Typical query (pp)": _with_uncertainty(100 * table["observed"], 100 * table["standard_error"]),
                 "Predicted (pp)": _with_uncertainty(100 * table["predicted"]),
                 "Answers": [_counted(state, _rows(found.queries, pair)) for pair in _pairs(table)],
-                f"Total ({unit}users²)": _with_uncertainty(
-                    table["total_observed"] / scale, table["total_standard_error"] / scale
-                ),
+                total: _with_uncertainty(table["total_observed"] / scale, table["total_standard_error"] / scale),
             }
         ),
-        "The errors of the estimates, observed and predicted.",
+        "The errors of the estimates, observed and predicted; ± is one standard error of the simulation.",
+        column_config={
+            "Typical query (pp)": st.column_config.TextColumn(help="In percentage points of all users."),
+            "Predicted (pp)": st.column_config.TextColumn(help=PREDICTED),
+            "Answers": st.column_config.TextColumn(help=VOCABULARY),
+            total: st.column_config.TextColumn(help="Squared errors, summed over all queries."),
+        },
     )
     layout.download_table(table, "simulated-errors")
-    st.caption(
-        "pp: percentage points of all users. Totals are squared errors summed over all queries. After ± stands one standard error "
-        f"of the simulation. {weighting(state.configuration)}"
-    )
+    if weighting(state.configuration):
+        st.caption(weighting(state.configuration))
     _say_shown(found.queries, design)
-    explain(state)
 
 
 def _counted(state: Session, rows: pd.DataFrame) -> str:
-    return counts_in_words(rows["observed"], state.setting.differences(rows["query"]))
+    return counts_in_words(_error(rows), state.setting.differences(rows["query"]))
+
+
+def _error(rows: pd.DataFrame) -> pd.Series:
+    """The error by which answers are judged: exact where it is known, as on every page, else as observed."""
+    return rows["predicted"].fillna(rows["observed"])
 
 
 def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> list[str]:
@@ -163,9 +180,8 @@ def _by_query(state: Session, design: Setting, found: Outcomes) -> None:
         wins = best.groupby(["mechanism", "estimator"]).size()
         words += f" {_name(wins.idxmax())} is least wrong for {wins.max():,} of the {len(best):,} points."
     layout.chart(lambda look: charts.group_errors(table, found.by, look), words, "simulated-groups", table)
-    st.markdown(f"{_name(pair)}: what each answer is worth, by the error seen in {_trials(found)}, bias included.")
     judged = _rows(found.queries, pair)
-    show_answers(judged, state.setting.differences(judged["query"]), "observed")
+    show_answers(judged.assign(error=_error(judged)), state.setting.differences(judged["query"]), "error")
     _say_shown(found.queries, design)
 
 

@@ -175,7 +175,10 @@ def points_over_epsilon(state: Session, name: str) -> Job | None:
     task = Task(state, key, "fitting at other epsilons, for the trade-off", work, of=of)
     if waiting and (task.job is None or task.given_up):
         task.start()
-    return task.running
+    job = task.running
+    if job is not None and job.progress is None:
+        job.progress = 0.0  # the picture stays meanwhile
+    return job
 
 
 def _soon(job: Job) -> Cancel:

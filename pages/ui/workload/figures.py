@@ -354,7 +354,7 @@ def dominating(later: Later, state: Session, design: Setting, parts: Sequence[Wo
 
 def _dominance(later: Later, state: Session, design: Setting) -> Dominance | None:
     w, c = design.workload, state.configuration
-    names = dict.fromkeys([state.chosen, *state.setting.side_by_side])
+    names = state.setting.side_by_side
     able = {name: build for name in names if (build := _builder(state, design, name)) is not None}
     if not able:
         raise ValueError(

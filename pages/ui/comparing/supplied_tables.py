@@ -19,7 +19,9 @@ from pages.ui.session.state import Session
 from pages.ui.words import gap_in_words, plain
 
 
-def own_controls(state: Session, ready: Mapping[str, Mechanism], failed: Mapping[str, ValueError], case: str) -> None:
+def supplied_tables(
+    state: Session, ready: Mapping[str, Mechanism], failed: Mapping[str, ValueError], case: str
+) -> None:
     """A fold with the supplied matrices: their figures beside the mechanisms that are ``ready``, or
     why there are none, and an uploader for another."""
     fold = lazy.fold("Bring your own mechanism: a strategy matrix from a file", "own-matrices")
