@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 QUICK_ALIKE = 2**13
 """The same where the questions treat the types alike, so that no large matrices are needed."""
 QUICK_PICTURE = 2**13
+FEW_LEVELS = 4
+"""Singular values with at most this many levels are listed in a sentence, not drawn."""
 ALIKE = 1.05
 """Queries are equally inaccurate if none has more than this many times an even share of the
 error."""
@@ -142,18 +144,28 @@ def users_metric(row: DeltaGenerator, later: Later, state: Session, design: Sett
     try:
         limits = bounds(later, state, design)
         bound = max(limits.values()) if limits else None
+        strongest = "" if limits is None else frames.strongest(limits)
+        source = f" By the {charts.title(strongest)} ({SOURCES[strongest]})." if bound else ""
         row.metric(
             "Users any mechanism needs",
             "…" if bound is None else wording.minimum(bound) if bound > 0 else "unknown",
-            help="How hard the questions are: with fewer users, no unbiased mechanism reaches the target error at this epsilon.",
+            help="How hard the questions are: with fewer users, no unbiased mechanism reaches the target error at this epsilon."
+            f"{source}",
         )
     except ValueError as error:
         row.caption(plain(str(error)))
 
 
 def matrix(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
-    """The picture of the queries, with three of them named."""
+    """The picture of the queries, with three of them named; a single query in words."""
     w, groups = design.workload, named_groups(parts, design.workload)
+    if w.num_queries == 1:
+        row = w.rows(np.array([0]))[0]
+        st.markdown(
+            f"One query: **{plain(wording.shortened(w.query_name(0, design.labels)))}**. It is about "
+            f"{np.count_nonzero(row):,} of {wording.plural(w.n, 'type')}."
+        )
+        return
     look, title = layout.look(), "the picture of the queries"
 
     def draw(look: charts.Theme) -> go.Figure:
@@ -171,15 +183,22 @@ def matrix(later: Later, state: Session, design: Setting, parts: Sequence[Worklo
     last = w.num_queries - 1
     examples = (w.query_name(query, design.labels) for query in (0, last // 2, last))
     named = ", ".join(f"**{plain(wording.shortened(name))}**" for name in dict.fromkeys(examples))
-    thinned = " (evenly thinned for the picture)" if w.num_queries > 512 else ""
+    thinned = " (evenly thinned here)" if w.num_queries > 512 else ""
     several = ", the groups as bands" if len(groups) > 1 else ""
     layout.chart(
         lambda wanted: found if wanted == look else draw(wanted),
-        f"Each row is one of {w.num_queries:,} queries, filled where it counts a type{thinned}{several}. "
-        f"Examples: {named}.",
+        f"Each row is one of {w.num_queries:,} queries{thinned}{several}: {_meaning_of_colours(parts)}. Examples: {named}.",
         "workload",
         (lambda: query_table(design, groups)) if w.num_queries <= MOST_DOWNLOADED_QUERIES else None,
     )
+
+
+def _meaning_of_colours(parts: Sequence[WorkloadPart]) -> str:
+    """What the filled cells of the picture say."""
+    parity = [part.kind == "parity" or getattr(part, "family", "") == "parity" for part in parts]
+    if any(parity) or any(part.kind == "matrix" for part in parts):
+        return "types are added in one colour and subtracted in the other"
+    return "filled where it counts a type" if len(parts) == 1 else "filled where it counts a type, by weight"
 
 
 def query_table(design: Setting, groups: Sequence[tuple[str, int]]) -> pd.DataFrame:
@@ -232,14 +251,13 @@ def hardness(later: Later, state: Session, design: Setting) -> None:
     if limits is None:
         st.info("How hard the questions are is being worked out.")
         return
-    bound, strongest, error = max(limits.values()), frames.strongest(limits), wording.error(state.setting.alpha**0.5)
+    bound, error = max(limits.values()), wording.error(state.setting.alpha**0.5)
     if bound > 0:
         enough = "cannot be enough" if design.users < bound else "are not ruled out"
         st.markdown(
             f"For {error} at epsilon {plain(c.epsilon)}, {case_meaning(case)}, no unbiased mechanism can need fewer than "
             f"**{wording.at_least(bound)}**; your {people(design.users)} {enough}."
         )
-        layout.details(f"By the {charts.title(strongest)} ({SOURCES[strongest]}). The target error is set on Design.")
     else:
         st.markdown("At this epsilon the lower bounds say nothing.")
     _proving(state, case)
@@ -279,6 +297,16 @@ def singular_values(later: Later, state: Session, design: Setting) -> None:
         st.info("The singular values are being worked out.")
         return
     values, _ = found
+    levels, times = np.unique(np.round(values / values.max(), 6), return_counts=True)
+    if len(levels) <= FEW_LEVELS:
+        sizes = [wording.significant(level * values.max()) for level in levels[::-1]]
+        told = [
+            wording.plural(many, f"is {size}", f"are {size}")
+            for size, many in zip(sizes, times[::-1].tolist(), strict=True)
+        ]
+        each = "" if len(levels) > 1 else ": the questions spread evenly over all directions"
+        st.markdown(f"Of {wording.plural(len(values), 'singular value')}, {wording.listed(told, FEW_LEVELS)}{each}.")
+        return
     first = max(1, len(values) // 10)
     share = float(values[:first].sum() / values.sum())
     largest = f"The {first:,} largest hold" if first > 1 else "The largest holds"
@@ -326,7 +354,7 @@ def dominating(later: Later, state: Session, design: Setting, parts: Sequence[Wo
         st.markdown(f"There is one query, so all of the error is its own (with {plain(title)}, {which}).")
     elif largest <= ALIKE / many:
         st.markdown(
-            f"With {plain(title)}, {which}, all {many:,} queries err alike on {design.population}: the worst has "
+            f"With {plain(title)}, {which}, all {many:,} queries are equally inaccurate on {design.population}: the worst has "
             f"{wording.share(largest)} of the total squared error, and an even spread would be {wording.share(1 / many)}."
         )
     else:

@@ -41,29 +41,30 @@ class Kind:
 
 
 KINDS: dict[str, Kind] = {
-    "histogram": Kind("How many have each value", "The histogram of one attribute."),
-    "prefix": Kind("Running totals along an order", "How many have this value or a lower one, for every value."),
+    "histogram": Kind("Histogram: how many have each value", "The counts of one attribute."),
+    "prefix": Kind(
+        "Prefix: running totals along an order", "How many have this value or a lower one, for every value."
+    ),
     "ranges": Kind(
-        "Ranges along an order",
-        "How many lie between two values, for all pairs of values or only those close together.",
+        "Range: between two values of an order", "How many lie between two values, for all pairs or only close ones."
     ),
     "rectangles": Kind(
-        "Ranges over two or three orders at once",
+        "Range over two orders at once",
         "How many lie between two values of one attribute and between two of another, for all such rectangles.",
     ),
     "marginals": Kind(
-        "Joint counts of chosen attributes", "How many have each combination of values, in pairs or triples you choose."
+        "Marginals: joint counts of chosen attributes",
+        "How many have each combination of values, in pairs or triples you choose.",
     ),
-    "k_way_marginals": Kind(
-        "Joint counts of every k attributes", "Every pair (k = 2), every triple (k = 3), and so on."
-    ),
+    "k_way_marginals": Kind("Marginals of every k attributes", "Every pair (k = 2), every triple (k = 3), and so on."),
     "all_marginals": Kind(
-        "Joint counts of every group", "Every single attribute, every pair, every triple, up to all of them together."
+        "Marginals of every group", "Every single attribute, every pair, every triple, up to all of them together."
     ),
-    "joint_histogram": Kind("Every combination of all attributes", "How many people are of each type."),
+    "joint_histogram": Kind("Histogram of all combinations", "How many people are of each type."),
     "parity": Kind(
-        "Parities of two-valued attributes",
-        "How many more people have the second value of an even number of attributes than of an odd number.",
+        "Parity: even or odd",
+        "In each group of two-valued attributes: people with the second value of an even number of them, less those with an odd "
+        "number. Correlations and all joint counts follow from these.",
     ),
     "predicates": Kind("Conditions", "How many people fulfil a condition you write, such as A and not B."),
     "matrix": Kind("A matrix of your own", "A file with one row per query and one column per type: CSV, .npy or .npz."),
@@ -115,6 +116,8 @@ def left_out(axes: Sequence[Axis]) -> list[str]:
             "Questions about all attributes at once, and matrices over all types, are for fewer combinations of values than there "
             "are here."
         )
+    if not usable("parity", axes):
+        found.append("Parity needs attributes of exactly two values; a category for missing values is a third.")
     if len(usable("histogram", axes)) == 1:
         found.append("Joint counts need a second attribute; choose more columns on the Data page.")
     return found

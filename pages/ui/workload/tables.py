@@ -25,8 +25,9 @@ def show(later: Later, state: Session, design: Setting, parts: Sequence[Workload
         return
     _metrics(later, state, design)
     figures.hardness(later, state, design)
-    _asked(state, design, survey, parts)
-    _shares(state, survey)
+    if len({group.attributes for group in survey.groups}) > 1:
+        _asked(state, design, survey, parts)
+        _shares(state, survey)
 
 
 def _metrics(later: Later, state: Session, design: Setting) -> None:
