@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.bounds.general.certificate import Certificate, closed_form, size_form
-from ldp_core.bounds.general.interior import Path
 from ldp_core.bounds.general.interior_start import starting_point
 from ldp_core.bounds.general.moments import Relaxation
 from ldp_core.bounds.general.whole import Cut
@@ -119,13 +118,13 @@ def test_relaxation_against_a_general_solver(kind, epsilon):
 
 @pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [3.0, 1.0, 0.3])
-@pytest.mark.parametrize(("queries", "n"), [(1, 10), (5, 32), (10, 40)])
+@pytest.mark.parametrize(("queries", "n"), [(1, 8), (5, 20), pytest.param(10, 40, marks=pytest.mark.slow)])
 def test_few_questions_about_many_types_are_bounded_as_closely(queries, n, epsilon):
     workload, seen = workloads.custom(np.random.default_rng(n).standard_normal((queries, n))), []
     found = bounds.certificate(workload, epsilon, time_limit=None, callback=seen.append)
     assert found.verify()
     assert 0.99 * seen[-1].relaxation < found.value < seen[-1].relaxation
-    if n == 10:  # the general solver is not exact for more
+    if n == 8:  # the general solver is not exact for more
         assert found.value == pytest.approx(relaxation_by_cvxpy(workload, epsilon, triangles=True), rel=4e-3)
 
 
@@ -351,32 +350,6 @@ def test_other_workloads_have_no_scheme():
 
 
 # --- the parts ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 3.0])
-def test_derivatives_of_the_barrier_equal_finite_differences(epsilon):
-    rng = np.random.default_rng(0)
-    n, workload = 5, workloads.prefix(5)
-    relaxation = Relaxation(workload.gram_dense(), math.exp(epsilon), n * np.arange(1.0, 6) / 15)
-    path = Path(relaxation, *starting_point(relaxation, math.exp(epsilon)))
-    moments = path.point.moments
-    move = rng.random((n, n)) * moments.second
-    move, along = move + move.T, 0.3 * moments.mass
-    X = path.curvature()
-    second, mass, mu = path.gradient(X)
-    slope = np.vdot(second, move) + mass * along
-
-    def at(length):
-        moved = relaxation.moments(moments.mass + length * along, moments.second + length * move)
-        assert relaxation.information(moved) @ relaxation.reference == pytest.approx(np.ones(n))
-        return path.barrier(relaxation.point(moved))
-
-    h = 1e-4
-    assert (at(h) - at(-h)) / (2 * h) == pytest.approx(slope, rel=1e-3)
-    applied, applied_mass = path._hessian(X)(move, along)
-    bend = np.vdot(applied, move) + applied_mass * along
-    assert (at(h) + at(-h) - 2 * at(0)) / h**2 == pytest.approx(bend, rel=1e-3)
-    assert mu.shape == (n,)
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 0.5, 2.0, 8.0, 20.0])

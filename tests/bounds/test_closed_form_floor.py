@@ -83,7 +83,7 @@ def test_all_parities_of_many_attributes_are_still_designed():
 def test_weights_by_blocks_that_are_stopped_early_are_not_below():
     """Neighbours of this workload have nothing in common, so that blocks of them say little."""
     workload = random_questions(40, 700)
-    for asks in range(1, 12):
+    for asks in (1, 2, 3, 5, 8, 11):
         times = iter(range(100))
         found = bounds.certificate(workload, 1.0, cancel=lambda times=times, asks=asks: next(times) >= asks)
         assert found.value >= bounds.centred_svd(workload, 1.0) * (1 - 1e-3)

@@ -1,6 +1,5 @@
 """Single columns: Fourier weights of sets against what is said to be their largest, and how close proofs come to designs."""
 
-import itertools
 import math
 from dataclasses import replace
 
@@ -35,10 +34,8 @@ def all_sets(shape):
 @pytest.mark.parametrize("shape", [(4,), (2, 2), (2, 3), (2, 2, 3), (2, 2, 2), (3, 4), (2, 6)])
 @pytest.mark.parametrize("steps", [2, 10, 36])
 @pytest.mark.parametrize("values", [32, 2])
-def test_no_set_of_a_small_domain_has_more(shape, steps, values, monkeypatch):
-    monkeypatch.setattr(
-        singles, "_MOST_VALUES", values
-    )  # 2: attributes of three values and more without regard to how many
+def test_no_set_of_a_small_domain_has_more(shape, steps, values, lower):
+    lower(_MOST_VALUES=values)  # 2: attributes of three values and more without regard to how many
     share, found = fourier_weights(all_sets(shape))
     rng = np.random.default_rng(0)
     for weights in (np.ones(len(shape)), rng.random(len(shape)), np.eye(len(shape))[0]):
@@ -62,20 +59,6 @@ def test_the_bound_is_attained_by_a_value_of_each_column(sizes, chosen):
     share = math.prod(1 / n for n, one in zip(sizes, chosen, strict=True) if one)
     exact = sum((n - 1) * share**2 for n, one in zip(sizes, chosen, strict=True) if one)
     assert exact <= most(sizes, [1.0 * one for one in chosen], 240, np.array([share]))[0] <= exact * 1.01
-
-
-def test_sums_and_hulls_are_what_brute_force_finds():
-    worth = np.random.default_rng(2).normal(size=(3, 6))
-    for size in (1, 2, 3, 5):
-        found = singles._means(worth, size, 4)
-        for total in range(4 * size + 1):
-            ways = [chosen for chosen in itertools.product(range(6), repeat=size) if sum(chosen) == total]
-            assert found[:, total] == pytest.approx(worth[:, ways].mean(axis=2).max(axis=1))
-    hull = singles._hull(worth)
-    for x in range(6):
-        pairs = [(a, b) for a in range(x + 1) for b in range(x, 6)]
-        wanted = [[np.interp(x, [a, b], [row[a], row[b]]) if a < b else row[a] for a, b in pairs] for row in worth]
-        assert hull[:, x] == pytest.approx(np.max(wanted, axis=1))
 
 
 @pytest.mark.parametrize(("epsilon", "gap"), [(3.0, 0.07), pytest.param(4.0, 0.12, marks=pytest.mark.slow)])

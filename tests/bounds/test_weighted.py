@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import linalg
 
 from ldp_core import bounds, workloads
 from ldp_core.bounds import verify
-from ldp_core.bounds.centred import centred_gram
 from ldp_core.bounds.general import weighted
 from ldp_core.bounds.general.certificate import Certificate, by_blocks, closed_form
 from ldp_core.bounds.general.certificate import _stages as stages
@@ -126,45 +124,6 @@ def test_the_best_weights_reach_the_relaxation(kind, epsilon):
     assert share == pytest.approx(1)
 
 
-def test_the_slopes_are_those_of_differences():
-    rng, n = np.random.default_rng(5), 24
-    prior = rng.dirichlet(np.full(n, 5.0))
-    K = centred_gram(workloads.prefix(n).gram_dense(), prior)
-    blocks = weighted.Blocks(K, math.exp(2.0), prior, 6)
-    m = len(blocks.shares)
-    gamma, N = rng.uniform(0.9, 1.1, m), rng.random((m, m)) / 5
-    N = N + N.T
-    _, slope, slopes = blocks.logarithm(gamma, N)
-    for _ in range(5):
-        along, across, step = rng.standard_normal(m), rng.standard_normal((m, m)), 1e-5
-        across = across + across.T
-        up, down = (blocks.logarithm(gamma + s * along, N + s * across)[0] for s in (step, -step))
-        assert (up - down) / (2 * step) == pytest.approx(slope @ along + (slopes * across).sum(), rel=1e-6, abs=1e-8)
-
-
-def test_the_estimate_over_single_types_is_the_bound():
-    rng, n, epsilon = np.random.default_rng(6), 10, 2.0
-    prior, workload = rng.dirichlet(np.full(n, 5.0)), workloads.prefix(n)
-    blocks = weighted.Blocks(centred_gram(workload.gram_dense(), prior), math.exp(epsilon), prior, 10_000)
-    assert len(blocks.shares) == n
-    weights = replace(some_weights(n, epsilon, rng, prior), block=np.arange(n))
-    logarithm, _, _ = blocks.logarithm(weights.types, weights.pairs)
-    expected = bound_by_dense_formulas(workload, weights, epsilon, prior) / n - float(workload.quadratic(prior))
-    assert 4 * math.exp(2 * logarithm) / math.expm1(epsilon) ** 2 == pytest.approx(expected, rel=1e-7)
-
-
-@pytest.mark.parametrize("n", [6, 7])
-def test_mirrored_matrices_fall_into_halves(n):
-    rng = np.random.default_rng(n)
-    A, K = ((B @ B.T + np.flip(B @ B.T)) for B in rng.standard_normal((2, n, n)))
-    K -= np.outer(K.sum(axis=0), K.sum(axis=0)) / K.sum()  # blind to one direction
-    whole, nuclear = weighted._halfway(A, K, False, unchecked)
-    by_halves, total = weighted._halfway(A, K, True, unchecked)
-    assert by_halves == pytest.approx(whole, rel=1e-8)
-    assert total == pytest.approx(nuclear)
-    assert K @ whole @ K @ whole @ K == pytest.approx(K @ A @ K, rel=1e-7, abs=1e-7 * np.abs(K @ A @ K).max())
-
-
 def by_blocks_alone(workload, epsilon, prior, stop=lambda: False):
     with blas_threads(workload.n):
         return by_blocks(workload, epsilon, prior, stop, unchecked)
@@ -233,22 +192,6 @@ def test_where_blocks_suffice_single_types_have_nothing_to_add():
     assert done
     assert found.value > last.value
     assert found.value > relaxation * (1 - 1e-3)
-
-
-def test_an_indefinite_matrix_gives_way_to_the_closed_form(monkeypatch):
-    n = 300
-    workload, prior = workloads.prefix(n), np.full(n, 1 / n)
-    # N so large within one pair of types that A_p is not definite; the search would find none such here.
-    pairs = np.zeros((n, n))
-    pairs[0, 1] = pairs[1, 0] = 2.0 * n
-    indefinite = weighted.Weights(np.ones(n), pairs, np.arange(n))
-    with pytest.raises(linalg.LinAlgError):
-        weighted.numbers(workload.gram_dense(), math.e, prior, indefinite)
-    monkeypatch.setattr(weighted, "best", lambda *_: (indefinite, 1.0))
-    found, done = by_blocks_alone(workload, 1.0, prior)
-    assert not done
-    assert found.verify()
-    assert found.value == pytest.approx(bounds.centred_svd(workload, 1.0), rel=1e-6)
 
 
 def test_a_search_that_is_stopped_hands_out_what_it_has():

@@ -101,7 +101,7 @@ def test_is_proven_and_at_least_every_other_bound(workload, epsilon):
     assert elsewhere.variance >= bounds.worst_case_variance(workload, epsilon) * (1 - 1e-6)
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(
     st.sampled_from(["randomized_response", "hadamard", "hierarchical", "optimized_gradient"]),
     st.sampled_from(MAKERS),
