@@ -14,9 +14,8 @@ from ldp_core.mechanisms.subset_selection import best_subset_size
 from ldp_core.optimize import design
 from ldp_core.optimize.certified import precise
 from ldp_core.optimize.columns import pricing
-from ldp_core.optimize.columns.first_rows import threshold_rows
 from ldp_core.optimize.columns.generation import RowSearch
-from ldp_core.optimize.columns.weights import BOLD, MONOTONE, Singular, update
+from ldp_core.optimize.columns.weights import MONOTONE, Singular, update
 from ldp_core.optimize.symmetric.orbits import OrbitSearch
 from ldp_core.threads import blas_threads
 
@@ -264,18 +263,6 @@ def test_updates_balance_the_columns_and_never_raise_the_objective(n, seed, with
         weights, mu, before = done.weights, done.multipliers, done.objective
 
 
-def test_bold_updates_reach_the_same_optimum():
-    root, rows, weights = random_problem(6, 1)
-    ends = []
-    for power in (MONOTONE, BOLD):
-        w, mu = weights, None
-        for _ in range(400):
-            done = update(rows, rows.sum(axis=1), w, root, mu, power, np.zeros(len(rows)))
-            w, mu = done.weights, done.multipliers
-        ends.append(done.objective)
-    assert ends[0] == pytest.approx(ends[1], rel=1e-4)
-
-
 def test_update_refuses_rows_that_do_not_tell_types_apart():
     rows = np.ones((5, 3))
     with pytest.raises(Singular, match="independent rows"):
@@ -316,14 +303,6 @@ def test_rows_outside_the_cone_of_the_multipliers_gain_without_end():
     assert outside.any()
     assert (gains[outside] == np.inf).all()
     assert np.isfinite(gains[~outside]).all()
-
-
-def test_first_rows_have_the_right_share_and_shape():
-    workload = workloads.prefix(32)
-    high = threshold_rows(workload.gram_dense(), math.e, 4000, np.random.default_rng(0))
-    assert high.mean() == pytest.approx(1 / (1 + math.e), abs=0.01)
-    together = np.corrcoef(high.T)
-    assert together[10, 11] > 0.4 > 0 > together[10, 31]
 
 
 @pytest.mark.parametrize("ratio", [1.1, math.e, 20.0, 1e6])

@@ -15,7 +15,6 @@ from ldp_core.optimize import (
     ClosedFormDesign,
     SearchLimits,
     design,
-    objective,
     projected_gradient,
     strategies,
     worst_case_design,
@@ -108,14 +107,7 @@ def test_cancelling_anywhere_leaves_what_was_best(search, asks):
 
 
 @pytest.mark.parametrize("search", SEARCHES[:-1])
-def test_there_is_a_strategy_before_anything_takes_long(search, monkeypatch):
-    """The first picture comes before any row is drawn or weighed."""
-
-    def never(*_):
-        raise AssertionError("this takes long")
-
-    for place in ("columns.generation.threshold_rows", "symmetric.orbits.threshold_rows", "columns.generation.update"):
-        monkeypatch.setattr(f"ldp_core.optimize.{place}", never)
+def test_there_is_a_strategy_before_the_first_round(search):
     seen = []
     result = search({"callback": seen.append, "cancel": lambda: bool(seen)})
     assert (seen[0].round, result.rounds) == (0, 0)
@@ -162,7 +154,7 @@ def test_what_is_there_at_once_is_a_few_times_the_best_at_most():
 
 
 @pytest.mark.parametrize("search", [average, with_prior, worst_case, gradient])
-def test_work_is_asked_about_block_by_block(search, monkeypatch):
+def test_work_is_asked_about_block_by_block(search, lower):
     """In smaller blocks: the same result, and as many more questions as there are blocks."""
 
     def never():
@@ -172,26 +164,11 @@ def test_work_is_asked_about_block_by_block(search, monkeypatch):
 
     times = 0
     whole, before = search({"cancel": never}), times
-    monkeypatch.setattr(objective, "BLOCK", 24**2 * 16)  # 16 rows of 24 types, of 384
-    monkeypatch.setattr("ldp_core.optimize.columns.pricing.TOGETHER", 24 * 8)
+    lower(BLOCK=24**2 * 16, TOGETHER=24 * 8)  # 16 rows of 24 types, of 384
     times = 0
     parts = search({"cancel": never})
     assert times > before + 50
     assert parts.objective == pytest.approx(whole.objective, rel=0.02)  # rounding decides which flip is the best
-
-
-def test_products_in_blocks_are_products(monkeypatch):
-    rng = np.random.default_rng(0)
-    rows, shares, solved = rng.random((50, 7)), rng.random(50), rng.random((7, 4))
-    for block in (2**33, 7**2 * 8):
-        monkeypatch.setattr(objective, "BLOCK", block)
-        asked = []
-        found = weights.second_moments(rows, shares, lambda asked=asked: asked.append(1), 0.5)
-        assert np.tril(found) == pytest.approx(np.tril(0.5 * rows.T @ (shares[:, None] * rows)))
-        assert weights.squared_lengths(rows, solved, lambda: None) == pytest.approx(
-            np.square(rows @ solved).sum(axis=1)
-        )
-        assert len(asked) == (1 if block > 50 * 49 else 7)
 
 
 @pytest.mark.parametrize("search", SEARCHES)
@@ -265,10 +242,9 @@ def test_matrix_strategies_can_be_cancelled_anywhere(optimise, asks):
 
 @pytest.mark.parametrize("bound", [bounds.certificate, bounds.worst_case])
 @pytest.mark.parametrize("at_once", [0, 512])
-def test_proofs_can_be_cancelled_anywhere(bound, at_once, monkeypatch):
+def test_proofs_can_be_cancelled_anywhere(bound, at_once, lower):
     """With ``at_once`` 0 as where even the closed form takes seconds: it is there all the same."""
-    for place in ("certificate", "hardest_prior"):
-        monkeypatch.setattr(f"ldp_core.bounds.general.{place}.AT_ONCE_TYPES", at_once)
+    lower(AT_ONCE_TYPES=at_once)
     full, values = bound(PREFIX, 1.0, time_limit=None), []
     for asks in itertools.chain(range(1, 12), (20, 40, 80, 160)):
         cancel = Asked(asks)
@@ -280,10 +256,10 @@ def test_proofs_can_be_cancelled_anywhere(bound, at_once, monkeypatch):
     assert min(values) > 0
 
 
-def test_the_variances_of_types_do_not_depend_on_how_they_are_solved_for(monkeypatch):
+def test_the_variances_of_types_do_not_depend_on_how_they_are_solved_for(lower):
     proof = bounds.certificate(PREFIX, 1.0, time_limit=None)
     by_squares = bounds.general.hardest_prior.type_variances(proof)
-    monkeypatch.setattr("ldp_core.bounds.general.hardest_prior.AT_ONCE_TYPES", 0)
+    lower(AT_ONCE_TYPES=0)
     assert bounds.general.hardest_prior.type_variances(proof) == pytest.approx(by_squares, rel=1e-9)
 
 
@@ -315,8 +291,8 @@ def test_one_number_limits_what_is_fitted(name, lower):
             mechanisms.create(name, epsilon=1.0, workload=above)
 
 
-def test_a_search_holds_no_more_rows_than_its_size(monkeypatch):
-    monkeypatch.setattr(generation, "MOST_STRATEGY_ENTRIES", 24 * 24 * 6)
+def test_a_search_holds_no_more_rows_than_its_size(lower):
+    lower(MOST_STRATEGY_ENTRIES=24 * 24 * 6)
     search = generation.RowSearch(PREFIX, 1.0, np.ones(24), np.random.default_rng(0))
     search.prepare()
     for _ in range(3):

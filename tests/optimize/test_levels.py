@@ -11,7 +11,7 @@ from ldp_core.limits import MOST_ROW_CELLS
 from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.optimize import SearchLimits, design, design_orbits
 from ldp_core.optimize.symmetric.juntas import junta_fourier_weights, junta_row, moved, tables
-from ldp_core.optimize.symmetric.levels import NEGLIGIBLE, LevelMixture, LevelSearch, _linearised, images
+from ldp_core.optimize.symmetric.levels import NEGLIGIBLE, LevelMixture, LevelSearch, images
 from ldp_core.optimize.symmetric.translations import _copies, _written
 from ldp_core.workloads import walsh_hadamard
 
@@ -34,12 +34,6 @@ def test_fourier_weights_of_juntas_are_those_of_their_rows(d):
         spectrum = (walsh_hadamard(row) / 2**d) ** 2
         assert np.bincount(weights, spectrum, d + 1) == pytest.approx(fourier_weights[i])
         assert np.bincount(weights, spectrum**2, d + 1) == pytest.approx(squares[i])
-
-
-def test_bits_are_moved_to_their_places():
-    orders = np.random.default_rng(0).permuted(np.tile(np.arange(4), (5, 1)), axis=1)
-    for order, found in zip(orders, moved(orders), strict=True):
-        assert found.tolist() == [sum(((t >> i) & 1) << order[i] for i in range(4)) for t in range(16)]
 
 
 def test_juntas_have_at_most_as_many_images_as_told():
@@ -91,26 +85,6 @@ def test_designs_fit_into_a_device(d):
         assert (1 + len(written)) * 2**d <= MOST_ROW_CELLS
     most = min(2048, 2 ** (24 - d)) - 1
     assert len(images(mixture, _copies(mixture, most), rng)) < len(written)  # what rows of few images leave is used
-
-
-@pytest.mark.parametrize("size", [3, 8, 13])
-def test_linearisation_ends_at_the_best_row_of_its_own_gradient(size):
-    """The gradient of v'Xv by finite differences, X written out. At its end, no entry outside gains
-    more than one inside, and the value is not below that of the initial row."""
-    rng, n = np.random.default_rng(size), 32
-    characters = np.array([walsh_hadamard(unit) for unit in np.eye(n)])
-    for _ in range(10):
-        worth = rng.random(n) ** 3
-        X = characters.T @ np.diag(worth) @ characters
-        field = rng.standard_normal(n)
-        start = np.isin(np.arange(n), np.argsort(-field)[:size]).astype(float)
-        found = _linearised(field, size, worth)
-        v = found.astype(float)
-        gradient = np.array([(v + e) @ X @ (v + e) - (v - e) @ X @ (v - e) for e in 1e-3 * np.eye(n)]) / 2e-3
-        assert found.sum() == size
-        assert gradient[found].min() >= gradient[~found].max() - 1e-6 * np.abs(gradient).max()
-        assert v @ X @ v >= start @ X @ start * (1 - 1e-9)
-        assert np.array_equal(_linearised(gradient, size, worth), found)  # from its own gradient it goes nowhere else
 
 
 @pytest.mark.crossed

@@ -227,12 +227,13 @@ def test_a_prior_counts_for_small_surveys_along_an_order():
 @pytest.mark.parametrize(
     ("workload", "kind"),
     [
-        (workloads.all_marginals(12), ldp.optimize.OrbitDesign),
-        pytest.param(workloads.prefix(2049), ldp.optimize.RingDesign, marks=pytest.mark.slow),
+        (workloads.all_marginals(7), ldp.optimize.OrbitDesign),
+        (workloads.prefix(129), ldp.optimize.RingDesign),
     ],
     ids=["flipped", "turned"],
 )
-def test_past_written_strategies_a_design_is_of_rows_that_are_flipped_or_turned(workload, kind):
+def test_past_written_strategies_designs_are_rows_that_are_flipped_or_turned(workload, kind, lower):
+    lower(MOST_FITTED_TYPES=64)
     found = ldp.optimize.design(workload, 1.0, time_limit=None, max_rounds=1)
     assert type(found) is kind
     assert 0 <= found.objective / bounds.centred_svd(workload, 1.0) - 1 < 1
