@@ -16,8 +16,8 @@ from pages.ui import layout, manipulation
 from pages.ui.session import exchange
 from pages.ui.tasks import kit
 from pages.ui.tasks.later import Later
-from pages.ui.verdict_panel import explain, in_words, judged, show_answers
-from pages.ui.words import people, plain, weighting
+from pages.ui.verdict_panel import explain, headline, judged, show_answers
+from pages.ui.words import plain, weighting
 
 KIT = [
     "**device.json**: how one person's report is drawn, in whole numbers, and how values are named.",
@@ -52,7 +52,6 @@ def _kilobytes(content: bytes) -> str:
 
 controls, results = layout.frame()
 with controls:
-    st.markdown(f"**{spec.title}**, epsilon {c.epsilon}, for {plain(design.questions)}")
     figures = disclosure.withheld(design) and st.checkbox(
         "Include the errors on your data",
         key="export-figures",
@@ -142,23 +141,19 @@ with controls:
 
 with results:
     if mechanism is not None:
+        costed = state.setting.costed(c.mechanism.name) is not None
+        if costed:
+            later = Later(state, "verdicts")
+            headline(state, mechanism, later)
+            later.finish()
+        else:
+            st.markdown(
+                f"With {wording.magnitude(design.domain.size)} types the errors to expect are not computed exactly; Simulate shows them."
+            )
         layout.heading("What you promise")
         layout.guarantee(c, mechanism.audit())
-        summary = state.setting.summary(mechanism) if state.setting.costed(c.mechanism.name) is not None else None
-        st.markdown(
-            f"Expect a standard error of {wording.error(summary.standard_error_on_data)} on a typical query with "
-            f"{people(design.users)}"
-            + (
-                ", whatever values they have."
-                if summary.standard_error_worst_case <= summary.standard_error_on_data * (1 + 1e-9)
-                else f" on {design.population}, and at most {wording.error(summary.standard_error_worst_case)} whatever values people have."
-            )
-            if summary is not None
-            else f"With {wording.magnitude(design.domain.size)} types the errors to expect are not computed exactly; Simulate shows them."
-        )
-        if summary is not None:
+        if costed:
             later = Later(state)
-            st.markdown(in_words(state, mechanism, later))
             if (shown := judged(state, mechanism, later)) is not None:
                 with st.expander("What each answer is worth"):
                     show_answers(shown, state.setting.differences(shown["query"]))

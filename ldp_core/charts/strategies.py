@@ -90,8 +90,10 @@ def _by_main_direction(level: np.ndarray, shares: np.ndarray) -> np.ndarray:
     any number of rows."""
     if min(level.shape) < ORDERED_FINELY:
         return np.arange(len(level))
-    weights = np.sqrt(shares / shares.sum())
+    weights = np.sqrt(shares / shares.sum() if shares.sum() > 0 else np.full(len(shares), 1 / len(shares)))
     centred = (level - (weights**2) @ level) * weights[:, None]
+    if not centred.any():
+        return np.arange(len(level))
     direction = svds(centred, k=1, random_state=0)[2][0]
     direction = direction * np.sign(direction @ np.arange(len(direction)) or 1.0)
     return np.argsort(level @ direction, kind="stable")

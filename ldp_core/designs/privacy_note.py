@@ -13,8 +13,8 @@ WORTH_THE_NAME = 1e6
 """Beyond this factor "at most" limits nothing."""
 
 DESIGN_ONLY = (
-    "This program makes a design. The reports of real people must not be drawn with the simulation in this program: its random "
-    "numbers can be predicted, and it computes in floating point."
+    "Never draw the reports of real people with the simulation of this program: its random numbers can be predicted, and it "
+    "computes in floating point."
 )
 
 

@@ -19,7 +19,7 @@ from pages.ui.controls import guarded
 from pages.ui.session.state import Session
 from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Stopped
-from pages.ui.words import people, plain
+from pages.ui.words import plain
 
 VOCABULARY = "; ".join(f"{MARKS[word]} **{word}**: {meaning}" for word, meaning in MEANINGS.items()) + "."
 
@@ -46,27 +46,7 @@ def counted(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
     )
 
 
-def in_words(state: Session, mechanism: Mechanism, later: Later) -> str:
-    """The number of usable answers with the people of this design, or the verdict on a typical
-    answer if that takes too long."""
-    design, difference = state.setting, verdicts.in_words(state.setting.difference)
-    who = f"With your {people(design.users)} on {design.population}"
-    try:
-        found = counted(state, mechanism, later)
-    except ValueError as error:
-        typical = state.setting.summary(mechanism).standard_error_on_data
-        verdict = plain(verdicts.verdict(typical, state.setting.difference))
-        return (
-            f"{who}, the standard error of a typical answer is {wording.error(typical)}: **{verdict}** for a difference of "
-            f"{difference}, which says nothing of the others. {plain(str(error))}"
-        )
-    if found is None:
-        return f"{who}: how many of the answers are usable is being worked out."
-    more = f" {plain(verdicts.for_all(found))}" if found.usable < found.judged else ""
-    return f"{who}, **{plain(found.in_words())}**.{more}"
-
-
-def headline(state: Session, mechanism: Mechanism, later: Later) -> str:
+def _headline(state: Session, mechanism: Mechanism, later: Later) -> str:
     """The verdict in one or two sentences: how many answers are usable with the people of this design, and what all would take."""
     design = state.setting
     who = f"with {wording.count(design.users)} people at epsilon {state.configuration.epsilon}"
@@ -88,11 +68,16 @@ def headline(state: Session, mechanism: Mechanism, later: Later) -> str:
     return f"{wording.capital(who)}, {found.usable:,} of {found.judged:,} {among} are usable. {needed}"
 
 
-def show(state: Session, mechanism: Mechanism) -> None:
-    """The verdict as the largest text of the page; where no answer is usable, what would help."""
-    later = Later(state, "verdicts")
+def headline(state: Session, mechanism: Mechanism, later: Later) -> None:
+    """The verdict as the largest text of the page."""
     with st.container(key="verdict"):
-        st.markdown(plain(headline(state, mechanism, later)), help=_meaning(state))
+        st.markdown(plain(_headline(state, mechanism, later)), help=_meaning(state))
+
+
+def show(state: Session, mechanism: Mechanism) -> None:
+    """The verdict; where no answer is usable, what would help."""
+    later = Later(state, "verdicts")
+    headline(state, mechanism, later)
     try:
         found = counted(state, mechanism, later)
     except Stopped as stopped:

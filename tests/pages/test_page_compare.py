@@ -285,7 +285,7 @@ def test_costs_that_were_awaited_are_shown(app, monkeypatch):
     monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
     app.sample(page="export").session.change(mechanism=choose_mechanism("hierarchical"))
     app.finish()
-    assert "Expect a standard error" in app.words
+    assert "answers are usable" in app.words
     assert "being worked out" not in app.words
 
 

@@ -36,13 +36,13 @@ def test_costs_over_all_types_are_left_to_the_background(survey, busy, name):
     assert "What this mechanism costs is being worked out." in survey.words
     busy.set()
     survey.finish()
-    assert "Expect a standard error of" in survey.words
+    assert "people at epsilon" in survey.words
 
 
 def test_errors_and_forged_reports_over_all_types_are_left_to_the_background(survey, busy):
     survey.session.change(mechanism=choose_mechanism("oue"))  # its costs are in closed form
     survey.go("export")
-    assert "how many of the answers are usable is being worked out" in survey.words
+    assert "the answers are being judged" in survey.words
     assert "How far a forged report moves answers is being worked out." in survey.words
     assert survey.has("button", "packing")
     busy.set()
