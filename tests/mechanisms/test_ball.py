@@ -58,7 +58,7 @@ def test_running_totals_shrink_to_the_ball_between_their_ends():
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_mean_and_covariance_of_reports(epsilon):
     mechanism = made(workloads.prefix(5), epsilon)
-    users, rng = 200_000, np.random.default_rng(3)
+    users, rng = 40_000, np.random.default_rng(3)
     across, along = mechanism.variances
     for value in (0, 2):
         reports = mechanism.privatize(np.full(users, value), rng)
@@ -84,16 +84,6 @@ def test_densities_differ_by_e_epsilon_at_most(workload, epsilon):
     assert worst <= audit.epsilon * (1 + 1e-9) + 1e-9
     assert audit.epsilon <= epsilon
     assert worst == pytest.approx(audit.epsilon, rel=1e-6)
-
-
-def test_simulated_reports_are_those_of_people():
-    mechanism, counts = made(workloads.prefix(4)), np.array([3000, 0, 5000, 2000])
-    rng = np.random.default_rng(5)
-    totals = np.array([mechanism.simulate(counts, rng).arrays[0] for _ in range(200)])
-    expected = mechanism.vectors @ counts
-    spread = np.sqrt(mechanism.variances[0] * counts.sum())
-    assert np.abs(totals.mean(axis=0) - expected).max() < 5 * spread / math.sqrt(200)
-    assert totals.std(axis=0) == pytest.approx(np.full(3, spread), rel=0.2)
 
 
 def test_a_report_off_the_sphere_is_refused():

@@ -53,25 +53,6 @@ def test_the_objective_of_the_design_is_that_of_the_mechanism(adult):
     assert again.digest == mechanism.digest
 
 
-def test_errors_of_every_table_are_those_of_simulated_collections(adult, records):
-    asked, mechanism = adult
-    people, trials = Records(records, ADULT), 12
-    truth, rng = asked.answers(people), np.random.default_rng(2)
-    errors = np.array(
-        [mechanism.estimate(mechanism.simulate(people, rng)).answers(asked) - truth for _ in range(trials)]
-    )
-    exact = mechanism.query_variances(asked, people)
-    scores = (errors**2 / exact).mean(axis=0)
-    assert abs(scores.mean() - 1) < 4 * math.sqrt(
-        2 / trials / 500
-    )  # cells of a table go together: some hundred are free
-    ends = np.cumsum([group.base.num_queries for group in asked.groups])[:-1]
-    for table, variances in zip(np.split(errors**2, ends, axis=1), np.split(exact, ends), strict=True):
-        freedom = max(1, np.sqrt(len(variances)))
-        assert abs(table.sum() / trials / variances.sum() - 1) < 5 * math.sqrt(2 / trials / freedom)
-    assert exact.sum() == pytest.approx(ldp.analysis.variance_on_data(mechanism, asked, people))
-
-
 @pytest.mark.parametrize(
     ("sizes", "near"),
     [

@@ -2,7 +2,6 @@
 distinguished."""
 
 import itertools
-import math
 import re
 
 import numpy as np
@@ -85,28 +84,6 @@ def test_files_say_their_version_for_every_setting_that_is_new():
     before = {"reconstruction", "branching", "oracle", "calibration", "variant"}
     known = [spec for spec in library.REGISTRY.values() if not spec.surveys_only]  # the others are new as a whole
     assert {name for spec in known for name in spec.settings} - before == _SETTINGS
-
-
-def test_trees_side_by_side_as_in_the_paper():
-    """The root of the mean squared error of a range, in thousandths: HH2, HH4, HH16 with OUE and consistency, and HaarHRR, on 256
-    types at epsilon 1.1 (see tests/paper/test_cormode.py)."""
-    trees = [f"hierarchical(branching={B}, oracle=oue, reconstruction=consistent)" for B in (2, 4, 16)]
-    compared, workload, users = [*trees, "haar"], workloads.all_range(256), 2**26
-    below = np.arctan((np.arange(257) - 0.4 * 256) / 25.6)
-    counts = np.rint(users * np.diff(below) / (below[-1] - below[0])).astype(np.int64)
-    found = {}
-    for name in compared:
-        mechanism = mechanisms.create(name, epsilon=1.1, workload=workload)
-        variance = analysis.variance_on_data(mechanism, workload, counts)
-        found[name] = 1000 * math.sqrt(variance / workload.num_queries) / counts.sum()
-    assert list(found.values()) == pytest.approx([0.751, 0.732, 0.814, 0.753], abs=1e-3)
-    plan = planning.plan(workload, compared, epsilon=1.1, users=users, case="average").set_index("name")
-    errors = 1000 * plan["standard_error"]
-    assert list(errors.index) == [*compared, "centred_svd"] or list(errors.index) == [*compared, "certificate"]
-    assert errors[compared].to_list() == pytest.approx(list(found.values()), rel=0.02)  # all types have the same error
-    points = sweep.epsilons(compared, workload, [1.1], bounds=[]).points
-    assert points["name"].to_list() == compared
-    assert points["users_average"].nunique() == 4
 
 
 def test_standard_and_optimal_oue_differ():
