@@ -137,7 +137,7 @@ def test_ranges_over_three_orders_are_asked_named_and_answered(app):
     workload = app.session.design().workload
     assert workload.num_queries == 10 * 6 * 3
     assert workload.query_name(0) == "x [0, 1) and y [0, 1) and z [0, 1)"
-    assert app.go("design").session.setting.users_needed(app.session.mechanism("subset_selection")) > 0
+    assert app.go("design").session.setting.users_needed(app.session.mechanism("subset_selection"), "worst_case") > 0
     app.go("workload").enter("selectbox", "group-0-third", "x")
     assert "named twice" in app.errors[0]
     app.enter("selectbox", "group-0-third", "–")
