@@ -38,6 +38,7 @@ GROUPS = {
 }
 MARKS = {"prediction": "diamond-open", "few_users": "triangle-left"}
 ORDERS = "lower_order"
+PREDICTED = "Theorem 4.5 (Cormode et al.)"
 NAME = 25
 """Bounds are lines; predictions and what an algorithm is proved to reach are points."""
 ROW = 43
@@ -230,10 +231,16 @@ OWN = ("dot", "diamond")
 
 
 def over_branching(
-    frame: pd.DataFrame, quantity: str, formulas: Mapping[str, float], chosen: int | None, look: Theme = LIGHT
+    frame: pd.DataFrame,
+    quantity: str,
+    formulas: Mapping[str, float],
+    chosen: int | None,
+    look: Theme = LIGHT,
+    predicted: pd.DataFrame | None = None,
 ) -> go.Figure:
     """Exact errors of trees over the branching factor, each best one filled, and what the formulas take for the best. ``frame``:
-    oracle, reconstruction, branching, and ``quantity``; ``chosen`` is the branching factor of the design."""
+    oracle, reconstruction, branching, and ``quantity``; ``predicted`` (branching, ``quantity``) is Theorem 4.5 of Cormode et al.;
+    ``chosen`` is the branching factor of the design."""
     scale = 100 if quantity == "standard_error" else 1
     fig = figure(look, "branching factor B", SHORT[quantity], height=360)
     for (oracle, reconstruction), part in frame.groupby(["oracle", "reconstruction"], sort=False):
@@ -248,6 +255,15 @@ def over_branching(
             line={"color": colour("hierarchical"), "width": 2, "dash": dash},
             marker={"size": np.where(best, 14, 7), "symbol": symbol},
             hovertemplate=f"B = %{{x}}: %{{y:.4g}}<extra>{name}</extra>",
+        )
+    if predicted is not None:
+        fig.add_scatter(
+            x=predicted["branching"],
+            y=scale * predicted[quantity],
+            name=PREDICTED,
+            mode="lines",
+            line={"color": look.text, "width": 1.5, "dash": "dot"},
+            hovertemplate=f"B = %{{x}}: %{{y:.4g}}<extra>{PREDICTED}</extra>",
         )
     for row, (reconstruction, value) in enumerate(formulas.items()):
         fig.add_vline(x=value, line={"color": look.text, "width": 1.2, "dash": LINES[reconstruction][0]})

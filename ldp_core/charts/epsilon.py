@@ -8,7 +8,19 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ldp_core.charts.theme import LIGHT, Theme, colour, dash, figure, log_axis, marker, note, title
+from ldp_core.charts.theme import (
+    LIGHT,
+    Theme,
+    colour,
+    dash,
+    figure,
+    log_axis,
+    marker,
+    note,
+    show_legend,
+    theorem_lines,
+    title,
+)
 from ldp_core.frames import BOUND_TITLES
 
 HEIGHT = 330
@@ -27,8 +39,9 @@ def users_over_epsilon(
     points: Collection[str] = (),
     proved: float | None = None,
     look: Theme = LIGHT,
+    theorems: pd.DataFrame | None = None,
 ) -> go.Figure:
-    """Users needed over epsilon, on log axes.
+    """Users needed over epsilon, on log axes; ``theorems`` (title, epsilon, users_needed) are broken lines named in a legend.
 
     ``frame``: name, epsilon, users_needed. Bounds are the edge of the shaded region; mechanisms named in ``points`` are marks
     joined by a thin line, because only those epsilons were computed; all others are lines. ``epsilon`` and ``users`` are those of
@@ -48,6 +61,10 @@ def users_over_epsilon(
         )  # fmt: skip
     for name, rows in shown.groupby("name", sort=False):
         _series(fig, str(name), rows.sort_values("epsilon"), str(name) in points, look)
+    if theorems is not None and len(theorems):
+        fig.update_traces(showlegend=False)  # they have their names beside them
+        theorem_lines(fig, theorems, look)
+        show_legend(fig)
     fig.add_hline(y=max(users, 1.0), line={"color": look.text, "width": 1, "dash": "dash"})
     fig.add_vline(x=epsilon, line={"color": look.accent, "width": 2, "dash": "dot"})
     note(

@@ -18,6 +18,7 @@ from ldp_core.charts.theme import (
     marker,
     note,
     show_legend,
+    theorem_lines,
     title,
     wrapped,
 )
@@ -33,14 +34,20 @@ _TRADE_OFFS = {
 }
 
 
-def over_epsilon(frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT) -> go.Figure:
-    """Worst-case users needed over epsilon, one line per mechanism, bounds grey. ``frame``: name, epsilon, users_needed.
+def over_epsilon(
+    frame: pd.DataFrame, epsilon: float | None, look: Theme = LIGHT, theorems: pd.DataFrame | None = None
+) -> go.Figure:
+    """Worst-case users needed over epsilon, one line per mechanism, bounds grey. ``frame``: name, epsilon, users_needed;
+    ``theorems``: title, epsilon, users_needed, each a dotted line.
 
     A bound of zero users says nothing and is not drawn.
     """
     fig = figure(look, "epsilon (← more private)", "users needed, worst case (log scale)", height=500)
     shown = frame[frame["users_needed"] > 0]
     _draw(fig, shown, "epsilon", "users_needed", "epsilon %{x:g}: %{y:,.0f} users", look)
+    if theorems is not None:
+        theorem_lines(fig, theorems, look)
+        shown = pd.concat([shown, theorems[theorems["users_needed"] > 0]])
     if epsilon:
         fig.add_vline(x=epsilon, line={"color": look.text, "width": 1, "dash": "dot"})
     show_legend(fig)

@@ -19,6 +19,7 @@ from ldp_core.bounds import few_users, frequency, two_types
 from ldp_core.bounds.statements import STATEMENTS, Setting, Statement
 from ldp_core.bounds.statements.few_users import DELTA
 from ldp_core.bounds.statements.large_sample import histogram_of
+from ldp_core.bounds.statements.predictions import WORST_FROM_AVERAGE
 from ldp_core.limits import MOST_THEOREM_USERS
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.mechanisms.noise.rejection import RejectionMechanism
@@ -80,18 +81,25 @@ def share(variance: float, setting: Setting) -> float:
 
 
 def entries(
-    setting: Setting, alpha: float, exact: float | None, known: Mapping[str, tuple[float, float]]
+    setting: Setting,
+    alpha: float,
+    exact: float | None,
+    known: Mapping[str, tuple[float, float]],
+    worst: float | None = None,
 ) -> list[Entry]:
     """Every statement applied to a ``setting``; users needed are for the mean squared error
     ``alpha`` of a share.
 
-    ``exact`` is the average variance per user of the setting's mechanism, None where it is not known; ``known`` holds costly
-    numbers that have been computed, with their standard errors, by the names of statements.
+    ``exact`` is the average variance per user of the setting's mechanism and ``worst`` that of its worst type, None where it is
+    not known; ``known`` holds costly numbers that have been computed, with their standard errors, by the names of statements.
     """
     drawn = None if exact is None else exact + sampling(setting.workload, setting.concentration)
+    if exact is not None:
+        limit = bounds.worst_from_average(exact, setting.workload, setting.epsilon)
+        known = {WORST_FROM_AVERAGE.name: (limit, 0.0), **known}
     found = []
     for name, statement in STATEMENTS.items():
-        about = drawn if statement.of_population else exact
+        about = worst if statement is WORST_FROM_AVERAGE else drawn if statement.of_population else exact
         try:
             if statement.costly:
                 if reason := statement.why_not(setting):
@@ -300,6 +308,45 @@ def switches(setting: Setting) -> list[Switch]:
         bound = few_users.histogram(n, users, epsilon)
         found.append(Switch("histogram", bound, few_users.project_below("histogram", n, n, epsilon), users, False))
     return found
+
+
+OVER_EPSILON = ("raw_tree_average", "large_sample_paper_frequency")
+"""Theorems that need no mechanism: those of the number 4.5 in two papers."""
+
+
+def over_epsilon(
+    workload: Workload,
+    alpha: float,
+    epsilons: Sequence[float],
+    branching: int = 4,
+    averages: Mapping[float, float] | None = None,
+) -> pd.DataFrame:
+    """title, epsilon, users_needed: the users that each theorem of `OVER_EPSILON` allows or predicts for the mean squared error
+    ``alpha`` of a share, where it is about such questions; and at most needed by the worst type of a mechanism (Theorem 5.1) with
+    the ``averages``, its average variance per user by epsilon."""
+    rows = []
+    for name in OVER_EPSILON:
+        statement = STATEMENTS[name]
+        told = f", B = {branching}" if name == "raw_tree_average" else ""
+        for epsilon in epsilons:
+            setting = Setting(workload, epsilon, 1, None, None, branching)
+            if statement.applies(workload, epsilon, 1, branching=branching):
+                break
+            rows.append(
+                (statement.title + told, epsilon, _users_needed(statement, setting, statement.number(setting), alpha))
+            )
+    for epsilon, average in sorted((averages or {}).items()):
+        limit = bounds.worst_from_average(average, workload, epsilon)
+        rows.append((WORST_FROM_AVERAGE.title, epsilon, analysis.users_for(limit, workload.squared_weights, alpha)))
+    return pd.DataFrame(rows, columns=["title", "epsilon", "users_needed"])
+
+
+def predicted_branching(workload: Workload, epsilon: float, branchings: Sequence[int]) -> pd.DataFrame:
+    """branching, variance: Theorem 4.5 of Cormode et al. for each. Empty for questions it is not about."""
+    statement = STATEMENTS["raw_tree_average"]
+    known = [B for B in branchings if not statement.applies(workload, epsilon, 1, branching=B)]
+    rows = [(B, statement.value(workload, epsilon, 1, branching=B)) for B in known]
+    return pd.DataFrame(rows, columns=["branching", "variance"])
 
 
 def best_branching(exact: pd.DataFrame) -> dict[str, Any]:

@@ -139,6 +139,10 @@ factorisation of a matrix checks, rounding included.
 
 **Gap**: users needed divided by the users the bound allows, less 1, for the same people.
 
+**Broken lines over epsilon**: the two Theorems 4.5 are about averages, of ranges from a tree (Cormode et al. 2019) and of a histogram with
+many users (Lopuhaä-Zwakenberg et al. 2020). Theorem 5.1 (McKenna et al. 2020) is the most that the worst type can need, given the average
+of the design's own mechanism.
+
 **Verdicts.** With $s$ the exact standard error of an answer and $d$ the difference to be seen, an answer is usable where $2 s \le d$, rough
 where $s \le d$, and noise beyond. Variances refer to unbiased
 estimates; non-negative ones are compared by simulation.

@@ -218,7 +218,7 @@ def test_few_users_are_squared_and_for_all_users_together():
             "numbers with noise",
         ),
         ("raw_tree_average", HISTOGRAM, None, "about ranges"),
-        ("raw_tree_bound", RANGES, tree(RANGES, "raw", "randomized_response"), "OUE or HRR"),
+        ("raw_tree_bound", RANGES, tree(RANGES, "raw", "randomized_response"), "OUE, OLH or HRR"),
         ("raw_tree_bound", RANGES, None, "hierarchical"),
         ("haar", HISTOGRAM, mechanisms.create("haar", n=5, epsilon=1.0), "about ranges"),
         ("flat_ranges", RANGES, mechanisms.create("haar", n=64, epsilon=1.0), "OUE, OLH or HRR"),

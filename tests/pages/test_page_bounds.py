@@ -187,14 +187,19 @@ def test_groups_can_be_left_out_of_the_picture(histogram):
 
 def test_only_what_changes_the_picture_is_asked(histogram):
     assert histogram.has("selectbox", "bounds-prior")
-    assert histogram.at.pills(key="bounds-groups").options == ["Impossible", "As users grow", "Few users"]
+    assert histogram.at.pills(key="bounds-groups").options == [
+        "Impossible",
+        "As users grow",
+        "Predictions",
+        "Few users",
+    ]
     histogram.enter("pills", "bounds-groups", ["impossible", "large_sample"])
     histogram.ask("prefix")
     assert not histogram.has("selectbox", "bounds-prior")
     offered = histogram.at.pills(key="bounds-groups")
     assert (offered.options, offered.value) == (
         ["Impossible", "Predictions", "Few users"],
-        ["impossible", "prediction"],
+        ["impossible"],
     )
     histogram.enter("pills", "bounds-groups", ["impossible", "few_users"]).ask("histogram")
     assert set(histogram.at.pills(key="bounds-groups").value) == {"impossible", "large_sample", "few_users"}
@@ -251,7 +256,7 @@ def test_a_mechanism_with_a_delta_has_no_impossible_region(app):
     app.declare(bins=16, users=500).ask("prefix")
     choose(app, "gaussian").go("bounds").finish()
     assert "what is impossible for pure epsilon may be possible for it" in app.words
-    assert not_applying(app).count("It is for pure epsilon, and this mechanism has a delta.") == 7
+    assert not_applying(app).count("It is for pure epsilon, and this mechanism has a delta.") == 8
     assert not [shape for shape in app.charts[0]["layout"].get("shapes", []) if shape["type"] == "rect"]
     assert not app.has("button", "prove")
     turn(app, "few_users")
@@ -309,7 +314,12 @@ def test_another_kind_of_tree_is_compared_with_those_of_the_paper(ranges):
     choose(ranges, "hierarchical", branching=4, oracle="hadamard", reconstruction="optimal").go("bounds")
     turn(ranges, "prediction").finish()
     (drawn,) = [chart for chart in ranges.charts if chart["layout"]["xaxis"]["title"]["text"] == "branching factor B"]
-    assert [trace["name"] for trace in drawn["data"]] == ["raw (OUE)", "consistent (OUE)", "optimal (HADAMARD)"]
+    assert [trace["name"] for trace in drawn["data"]] == [
+        "raw (OUE)",
+        "consistent (OUE)",
+        "optimal (HADAMARD)",
+        "Theorem 4.5 (Cormode et al.)",
+    ]
     lowest = min(min(trace["y"]) for trace in drawn["data"])
     ranges.press("bounds-take").finish()
     tree = ranges.session.mechanism("hierarchical")

@@ -92,6 +92,49 @@ def test_exact_over_formula_of_raw_trees(branching, formula, exact):
     assert entry.ratio == pytest.approx(exact / formula, rel=1e-4)
 
 
+def test_the_worst_type_follows_from_the_average():
+    """Theorem 5.1 for randomized response on a histogram, whose average is (n - 1)(n/(E - 1)^2 + 2/(E - 1)) and |W|_F^2/n is 1."""
+    E, n = math.e, 5
+    average = (n - 1) * (n / (E - 1) ** 2 + 2 / (E - 1))
+    setting = Setting(HISTOGRAM, 1.0, 3000, created("randomized_response", HISTOGRAM), None)
+    found = {entry.statement.name: entry for entry in theorems.entries(setting, 0.01, average, {}, average)}
+    assert found["worst_from_average"].variance == pytest.approx(E * (average + 1))
+    assert found["worst_from_average"].ratio == pytest.approx(average / (E * (average + 1)))
+    gaussian = read(workloads.prefix(8), created("gaussian", workloads.prefix(8)))
+    assert "has a delta" in gaussian["worst_from_average"].reason
+    assert "yet to be fitted" in read(HISTOGRAM, None)["worst_from_average"].reason
+
+
+def test_theorems_over_epsilon_are_those_on_record():
+    """Figures per user of the notes on the papers: Theorem 4.5 of Cormode et al., and that of Lopuhaä-Zwakenberg et al."""
+    ranges = theorems.over_epsilon(workloads.all_range(256), 0.01, [1.1], 2)
+    assert ranges["title"].tolist() == ["Theorem 4.5 (Cormode et al.), B = 2"]
+    assert ranges["users_needed"].item() == pytest.approx(41_080, rel=2e-5)
+    histogram = theorems.over_epsilon(HISTOGRAM, 0.01, [0.5, 1.0], averages={1.0: 2.0})
+    first, second, third = histogram.to_dict("records")
+    assert first["title"] == second["title"] == "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency"
+    assert [first["users_needed"], second["users_needed"]] == pytest.approx([7.20620 / 0.05, 0.62300 / 0.05], rel=1e-5)
+    assert third["users_needed"] == pytest.approx(math.e * 3 / 0.05)
+    assert theorems.over_epsilon(workloads.all_marginals(3), 0.01, [1.0]).empty
+
+
+def test_theorem_4_5_over_the_branching_factor():
+    found = theorems.predicted_branching(workloads.all_range(256), 1.1, [2, 4, 8, 16])
+    assert (found["variance"] / (128 * 257)).tolist() == pytest.approx([410.80, 308.10, 319.51, 385.13], abs=0.006)
+    assert theorems.predicted_branching(HISTOGRAM, 1.0, [2]).empty
+
+
+def test_formulas_of_even_levels_are_not_for_other_shares():
+    workload = workloads.all_range(64)
+    for reconstruction, name in (("raw", "raw_tree_bound"), ("consistent", "consistent_tree")):
+        tree = created(
+            "hierarchical", workload, branching=4, oracle="oue", reconstruction=reconstruction, shares="5 3 2"
+        )
+        entries = read(workload, tree)
+        assert "picked evenly" in entries[name].reason
+        assert [holds for _, holds in entries["raw_tree_average"].assumptions][2] is False
+
+
 def test_assumptions_are_checked_where_they_can_be():
     workload = workloads.all_range(64)
     held = {}

@@ -1,5 +1,5 @@
-"""The formulas of Cormode, Kulkarni and Srivastava 2019 for ranges, for comparison with exact
-errors."""
+"""The formulas of Cormode, Kulkarni and Srivastava 2019 for ranges, and McKenna et al.'s limit of the worst case, for comparison
+with exact errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ldp_core.bounds import ranges
-from ldp_core.bounds.statements.statement import Assumption, Setting, Statement
+from ldp_core.bounds.scales import worst_from_average
+from ldp_core.bounds.statements.statement import Assumption, Setting, Statement, is_pure
 from ldp_core.workloads import AllRange, OnAttributes, Prefix, WidthRange, Workload
 
 PAPER = "Cormode, Kulkarni and Srivastava 2019"
@@ -24,6 +25,10 @@ def _counts_hold(setting: Setting) -> bool | None:
     if setting.mechanism is None:
         return None
     return setting.mechanism.parameters.get("oracle", setting.mechanism.name) in ("oue", "olh")
+
+
+def _told(setting: Setting, name: str) -> Any:
+    return None if setting.mechanism is None else setting.mechanism.parameters.get(name)
 
 
 def _whole(setting: Setting) -> bool:
@@ -49,7 +54,7 @@ COUNTS = Assumption(
 WHOLE = Assumption("The number of types is a power of the branching factor.", _whole)
 FEWEST_NODES = Assumption(
     "The mechanism is a tree, every person picks a level evenly, and ranges are answered from the fewest nodes.",
-    lambda setting: setting.mechanism is not None and setting.mechanism.parameters.get("reconstruction") == "raw",
+    lambda setting: _told(setting, "reconstruction") == "raw" and not _told(setting, "shares"),
 )
 
 
@@ -96,8 +101,10 @@ def _branching(setting: Setting, reconstruction: str) -> int:
         )
     if found.get("oracle") not in FLAT:
         raise ValueError(
-            f"It is about trees whose nodes are reported by OUE or HRR; this one has {found.get('oracle')!r}."
+            f"It is about trees whose nodes are reported by OUE, OLH or HRR; this one has {found.get('oracle')!r}."
         )
+    if found.get("shares"):
+        raise ValueError("It is about trees whose levels are picked evenly; this one has other shares.")
     return int(found["branching"])
 
 
@@ -137,6 +144,33 @@ def _corrected(setting: Setting) -> float:
     return _averaged(setting, ranges.range_error_averaged)
 
 
+def _no_average(setting: Setting) -> str:
+    if setting.mechanism is None:
+        return "It is about a mechanism whose average error is known, and this one has yet to be fitted."
+    return "" if is_pure(setting) else "It is for pure epsilon, and this mechanism has a delta."
+
+
+def _worst_from_average(setting: Setting) -> float:
+    assert setting.mechanism is not None, "see `_no_average`"
+    average = float(setting.mechanism.variance_profile(setting.workload).mean())
+    return worst_from_average(average, setting.workload, setting.epsilon)
+
+
+WORST_FROM_AVERAGE = Statement(
+    name="worst_from_average",
+    title="Theorem 5.1 (McKenna et al.), worst type",
+    kind="prediction",
+    words="Nobody's values make the error larger than this, which follows from the average error alone. It is compared with the "
+    "exact error of the worst type.",
+    latex=r"\max_u t_u \le e^{\varepsilon} \Bigl(\tfrac1n \textstyle\sum_u t_u + \tfrac1n \lVert W \rVert_F^2\Bigr)",
+    assumptions=(Assumption("Privacy is pure: no delta.", is_pure), Assumption("Answers are unbiased.")),
+    source="McKenna et al. 2020, Theorem 5.1",
+    why_not=_no_average,
+    compute=_worst_from_average,
+    costly=True,
+)
+
+
 def _prediction(
     name: str, title: str, words: str, latex: str, source: str, compute: Callable[[Setting], float], *more: Assumption
 ) -> Statement:
@@ -153,6 +187,7 @@ def _prediction(
 
 
 STATEMENTS = (
+    WORST_FROM_AVERAGE,
     _prediction(
         "flat_ranges",
         "Ranges without a tree",

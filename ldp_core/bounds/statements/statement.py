@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+import numpy as np
+
 from ldp_core.bounds.arguments import check_positive, check_whole
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
@@ -38,6 +40,7 @@ class Design(Protocol):
     def delta(self) -> float: ...
     @property
     def parameters(self) -> Mapping[str, Any]: ...
+    def variance_profile(self, workload: Workload, /) -> np.ndarray: ...
 
 
 @dataclass(frozen=True, eq=False)

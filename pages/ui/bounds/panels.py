@@ -181,13 +181,19 @@ def branching(state: Session, mechanism: Mechanism | None) -> None:
     )
     if found is None:
         return
-    table = found.assign(**pd.DataFrame([page.on_axis(state, value) for value in found["variance"]]))
+    printed = theorems.predicted_branching(design.workload, design.epsilon, sorted(set(found["branching"])))
+    table, predicted = (
+        frame.assign(**pd.DataFrame([page.on_axis(state, value) for value in frame["variance"]]))
+        for frame in (found, printed)
+    )
     best, formulas = theorems.best_branching(found), theorems.formula_branching()
     papers = found[found["oracle"] == theorems.TREES[0][0]]
     least = {one: theorems.best_branching(part)["branching"] for one, part in papers.groupby("reconstruction")}
     exact = " and ".join(f"{least[one]:d} {words}" for one, words in RECONSTRUCTED.items() if one in least)
     layout.chart(
-        lambda look: charts.over_branching(table, page.quantity(state), formulas, own.get("branching"), look),
+        lambda look: charts.over_branching(
+            table, page.quantity(state), formulas, own.get("branching"), look, predicted
+        ),
         f"The formulas are least at B = {formulas['raw']:.3g} without consistency and {formulas['consistent']:.3g} with it (Cormode, "
         f"Kulkarni and Srivastava 2019, Sections 4.4 and 4.5). Exact errors for your questions are least at B = {exact}: heights "
         f"of trees are whole numbers.{' The grey band is yours.' if own else ''}"

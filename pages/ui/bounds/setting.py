@@ -143,6 +143,11 @@ def exact_variance(state: Session, mechanism: Mechanism) -> float:
     return state.present.cases[state.present.even_case].variance(state.setting.profile(mechanism))
 
 
+def worst_variance(state: Session, mechanism: Mechanism) -> float:
+    """Variance per user of the worst type, once `exact_variance` is known."""
+    return float(state.setting.profile(mechanism).max())
+
+
 def on_axis(state: Session, variance: float) -> dict[str, float]:
     """A variance per user by quantity."""
     workload, alpha = state.setting.workload, state.setting.alpha
@@ -161,9 +166,10 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
         figures = costly.large_sample(state, mechanism, about.concentration).result or {}
         known.update(theorems.weighted(about.workload, figures))
     alpha, digest = state.setting.alpha, mechanism and mechanism.digest
+    worst = None if mechanism is None or exact is None else worst_variance(state, mechanism)
     inputs = (about.workload.digest, about.epsilon, about.users, digest, about.concentration, about.branching)
     key = (inputs, alpha, exact, tuple(sorted(known.items())))
     if _kept(state, "entries", (None, None))[0] != key:
-        _keep(state, entries=(key, theorems.entries(about, alpha, exact, known)))
+        _keep(state, entries=(key, theorems.entries(about, alpha, exact, known, worst)))
     found: list[Entry] = _kept(state, "entries", (None, []))[1]
     return found

@@ -103,13 +103,21 @@ def _sentence(state: Session, found: pd.DataFrame, over: str) -> str:
     missing = (
         f" **{title}, the mechanism of this design, is missing at {_in_words(over, without)}.**" if without else ""
     )
-    return f"Fewest users: {'; '.join(parts)}.{missing}"
+    dotted = f" {trade_off.BROKEN}" if over == "epsilon" else ""
+    return f"Fewest users: {'; '.join(parts)}.{missing}{dotted}"
 
 
 def _chart(state: Session, found: pd.DataFrame, over: str, look: charts.Theme) -> go.Figure:
     if over == "epsilon":
-        return charts.over_epsilon(found, state.setting.epsilon, look)
+        return charts.over_epsilon(found, state.setting.epsilon, look, _theorems(state, found))
     return charts.over_size(found, state.setting.domain.size, look)
+
+
+def _theorems(state: Session, found: pd.DataFrame) -> pd.DataFrame:
+    """The papers' theorems at the same epsilons; Theorem 5.1 follows from the averages of the design's own mechanism."""
+    own = found[found["name"] == state.named(state.chosen)]
+    averages = dict(zip(own["epsilon"], own["average_variance"], strict=True))
+    return trade_off.theorem_lines(state, sorted(set(found["epsilon"])), averages)
 
 
 def _filling(state: Session, over: str, progress: Progress, job: Job) -> None:

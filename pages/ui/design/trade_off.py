@@ -3,7 +3,7 @@ design's own, at more epsilons as they are computed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -11,8 +11,9 @@ import streamlit as st
 from ldp_core import charts, library, wording
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
-from ldp_core.studies import privacy_accuracy
+from ldp_core.studies import privacy_accuracy, theorems
 from pages.ui import layout
+from pages.ui.bounds import setting as bounds_setting
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
@@ -20,6 +21,7 @@ from pages.ui.words import case_meaning, case_title, plain
 
 AT_ONCE_TYPES = 64
 CURVE_POINTS = 24
+BROKEN = "Broken lines are theorems of the papers, in full on Bounds."
 
 
 def draw(state: Session, mechanism: Mechanism | None) -> None:
@@ -51,7 +53,19 @@ def compared(state: Session, case: str) -> None:
     words = "Lines hold at every epsilon; marks are epsilons at which a mechanism has been fitted."
     if missing := [library.spec(name).title for name in names if state.setting.costed(name) is None]:
         words += f" **{plain(' and '.join(missing))} {'is' if len(missing) == 1 else 'are'} not computed yet.**"
-    _picture(state, case, lines, names, words)
+    even = _line(state, state.chosen, state.present.even_case, later)
+    p = state.setting.workload.squared_weights * state.setting.alpha
+    averages = {} if even is None else dict(zip(even["epsilon"], p * even["users_needed"], strict=True))
+    at = privacy_accuracy.epsilons(state.setting.epsilon, CURVE_POINTS).tolist()
+    _picture(state, case, lines, names, f"{words} {BROKEN}", theorem_lines(state, at, averages))
+
+
+def theorem_lines(state: Session, at: Sequence[float], averages: Mapping[float, float]) -> pd.DataFrame:
+    """The papers' theorems over epsilon: those without a mechanism, and Theorem 5.1 from the ``averages`` of the design's own, its
+    average variance per user by epsilon."""
+    setting = state.setting
+    pure = {} if library.spec(state.chosen).delta else averages
+    return theorems.over_epsilon(setting.workload, setting.alpha, at, bounds_setting.branching(state), pure)
 
 
 def _lines(state: Session, case: str, names: Iterable[str], later: Later) -> list[pd.DataFrame]:
@@ -148,7 +162,14 @@ def _point(setting: Setting, name: str, mechanism: Mechanism, case: str) -> pd.D
     )
 
 
-def _picture(state: Session, case: str, lines: list[pd.DataFrame], names: Sequence[str], sentence: str) -> None:
+def _picture(
+    state: Session,
+    case: str,
+    lines: list[pd.DataFrame],
+    names: Sequence[str],
+    sentence: str,
+    broken: pd.DataFrame | None = None,
+) -> None:
     setting = state.setting
     fitted = [name for name in names if library.spec(name).fitted]
     points = [part for name in fitted for part in work.known_over_epsilon(state, name, case)]
@@ -156,10 +177,10 @@ def _picture(state: Session, case: str, lines: list[pd.DataFrame], names: Sequen
     proof, own = setting.proof(case), setting.costed(state.chosen)
     proved = max(setting.bounds(case).values()) if proof is not None and not (own and own.delta) else None
     layout.chart(
-        lambda look: charts.users_over_epsilon(frame, setting.epsilon, setting.users, fitted, proved, look),
+        lambda look: charts.users_over_epsilon(frame, setting.epsilon, setting.users, fitted, proved, look, broken),
         sentence,
         "trade-off",
-        frame,
+        frame if broken is None else pd.concat([frame, broken.rename(columns={"title": "name"})], ignore_index=True),
         title=f"Users needed over epsilon, {case_title(case)}",
     )
 
