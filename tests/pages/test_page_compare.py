@@ -335,3 +335,15 @@ def test_figures_are_shown_with_their_units(compared):
     written = pa.ipc.open_stream(shown.arrow_data.styler.display_values).read_pandas()
     errors = [column for column in written if "pp" in str(written[column].iloc[0])]
     assert len(errors) == 3
+
+
+def test_theorems_of_the_papers_are_lines_over_epsilon(app):
+    app.declare(bins=8).ask("all_range").go("design").enter("selectbox", "mechanism", "subset_selection")
+    app.session.change(compared=("subset_selection",))
+    app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
+    (drawn,) = [chart for chart in app.charts if "epsilon" in chart["layout"]["xaxis"]["title"]["text"]]
+    lines = {trace["name"]: trace for trace in drawn["data"]}
+    limit = lines["Theorem 5.1 (McKenna et al.), worst type"]
+    assert all(at_most >= users for at_most, users in zip(limit["y"], lines["Subset selection"]["y"], strict=True))
+    assert "Theorem 4.5 (Cormode et al.), B = 4" in lines
+    assert not [name for name in lines if "Lopuhaä" in name]
