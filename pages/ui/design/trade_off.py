@@ -46,6 +46,7 @@ def compared(state: Session, case: str) -> None:
     """All mechanisms compared, over epsilon: closed forms as lines, and fitted mechanisms where they have been fitted."""
     names, later = state.setting.side_by_side, Later(state, "over-epsilon")
     lines = _lines(state, case, names, later)
+    even = _line(state, state.chosen, state.present.even_case, later)
     later.finish()
     if not lines:
         st.info("Users needed over epsilon are being computed.")
@@ -53,7 +54,6 @@ def compared(state: Session, case: str) -> None:
     words = "Lines hold at every epsilon; marks are epsilons at which a mechanism has been fitted."
     if missing := [library.spec(name).title for name in names if state.setting.costed(name) is None]:
         words += f" **{plain(' and '.join(missing))} {'is' if len(missing) == 1 else 'are'} not computed yet.**"
-    even = _line(state, state.chosen, state.present.even_case, later)
     p = state.setting.workload.squared_weights * state.setting.alpha
     averages = {} if even is None else dict(zip(even["epsilon"], p * even["users_needed"], strict=True))
     at = privacy_accuracy.epsilons(state.setting.epsilon, CURVE_POINTS).tolist()
