@@ -70,6 +70,7 @@ def more_options() -> None:
         target_sources(state)
         if spec.fitted:
             choices.search_controls(state)
+        choices.unavailable(state)
 
 
 with layout.controls("page"):

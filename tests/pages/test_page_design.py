@@ -16,7 +16,7 @@ from pages.ui.tasks.jobs import jobs
 
 # The figures on the Design page, read back.
 TITLES = {
-    "Users needed over epsilon",
+    "Users needed over epsilon, worst case",
     "Which types share a report",
     "The search: best mechanism and proved minimum",
     "What somebody can believe after a report",

@@ -3,6 +3,8 @@
 import pytest
 
 from ldp_core import library, mechanisms
+from pages.ui.design import choices
+from pages.ui.session.state import choose_mechanism
 
 FITTED = [name for name in mechanisms.names() if library.spec(name).fitted]
 
@@ -47,9 +49,10 @@ def test_every_other_mechanism_opens_on_the_design_page(app, name):
 
 
 def test_trees_over_two_attributes_are_for_two_ordered_ones(app):
-    app.declare(bins=16).go("design").enter("selectbox", "mechanism", "hierarchical_2d")
+    app.declare(bins=16).go("design").session.change(mechanism=choose_mechanism("hierarchical_2d"))
+    app.at.run()
     assert app.errors == [library.spec("hierarchical_2d").unsuitable(16, 1.0, app.workload)]
-    app.declare_table(16, 16).go("design").enter("selectbox", "mechanism", "hierarchical_2d")
+    app.declare_table(16, 16).go("design")
     assert not app.errors
     assert "one of 8 pairs at random" in app.words
     app.session.change(compared=("hierarchical_2d", "oue"))
@@ -66,7 +69,8 @@ def test_trees_over_two_attributes_are_exact_past_any_matrix(app):
 
 
 def test_fourier_says_that_it_needs_yes_or_no_attributes(app):
-    app.declare(bins=12).go("design").enter("selectbox", "mechanism", "fourier")
+    app.declare(bins=12).go("design").session.change(mechanism=choose_mechanism("fourier"))
+    app.at.run()
     assert "power of two" in app.errors[0]
 
 
@@ -83,15 +87,15 @@ def test_fourier_is_built_for_the_questions_on_every_page_and_anew_when_they_cha
 
 
 @pytest.mark.parametrize("file", ["survey_ages.csv", "working_lives.csv"])
-def test_mechanisms_that_can_run_are_offered_first_and_the_others_say_why_not(app, file):
+def test_mechanisms_are_offered_by_group_and_those_that_cannot_run_say_why(app, file):
     app.sample(file, "design")
     workload, epsilon = app.workload, app.session.configuration.epsilon_value
     reasons = {name: library.spec(name).unsuitable(workload.n, epsilon, workload) for name in library.names()}
-    order = sorted(reasons, key=lambda name: (name != "optimized", not library.spec(name).fitted))
-    runs = [library.spec(name).title for name in order if reasons[name] is None]
-    others = [f"{library.spec(name).title} (unavailable)" for name in order if reasons[name] is not None]
-    assert app.at.selectbox(key="mechanism").options == runs + others
-    assert runs
-    assert others
-    if file == "working_lives.csv":
-        assert "needs numbers for" in app.at.selectbox(key="mechanism").help.replace("\N{NO-BREAK SPACE}", " ")
+    shown = app.at.selectbox(key="mechanism").options
+    runs = {f"{library.spec(name).title} · {choices.group(name)}" for name in library.names() if reasons[name] is None}
+    assert shown[0] == f"{library.spec('optimized').title} · recommended"
+    assert set(shown) == runs
+    others = [name for name in library.names() if reasons[name] is not None]
+    assert f"{len(others)} mechanisms unavailable (why?)" in [fold.label for fold in app.at.expander]
+    assert all(f"**{library.spec(name).title}**" in app.words.replace("\\", "") for name in others)
+    assert sorted(name for names in choices.GROUPS.values() for name in names) == sorted(library.names())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,7 +17,20 @@ from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.words import CASES, case_title, plain
 
 SLIDER_LOW, SLIDER_HIGH = 0.1, 5.0
-UNAVAILABLE = " (unavailable)"
+GROUPS = {
+    "recommended": ("optimized",),
+    "optimised": ("optimized_gradient", "matrix_l1", "matrix_l2"),
+    "histogram": (
+        *("randomized_response", "subset_selection", "rappor", "oue", "olh", "hadamard", "projective_geometry"),
+        *("block_design", "hrr", "projected_hadamard"),
+    ),
+    "ordered": ("hierarchical", "hierarchical_2d", "haar", "square_wave"),
+    "marginals": ("fourier",),
+    "noise": ("gaussian", "rejection_gaussian", "ball_sampling", "adaptive"),
+    "surveys": ("sampled_sets", "covering_sets", "split_budget"),
+    "yours": (),
+}
+"""Mechanisms by what they are for, in the order in which they are offered; the last group has those from a file."""
 PARAMETERS = {
     "branching": "Branching factor",
     "size": "Size of a set",
@@ -108,20 +120,34 @@ def total_epsilon(state: Session) -> str:
 
 
 def mechanism_control(state: Session) -> None:
-    """The mechanism; those that cannot run here come last."""
+    """The mechanisms that can run here, by group, and the chosen one."""
     name, spec = state.configuration.mechanism.name, library.spec(state.configuration.mechanism.name)
-    reasons = state.setting.unsuitable
+    reasons, order = state.setting.unsuitable, list(GROUPS)
     control(
         st.selectbox,
         "Mechanism",
         "mechanism",
         name,
         lambda chosen: state.change(mechanism=choose_mechanism(chosen)),
-        options=sorted(state.offered, key=lambda n: (n in reasons, _group(n))),
-        format_func=lambda n: f"{library.spec(n).title}{UNAVAILABLE if n in reasons else ''}",
-        help=f"Made for {spec.made_for}. {wording.capital(spec.privacy)}-LDP. Bits per report: {spec.bits}. Source: {spec.paper}."
-        + (f" {plain(_why_not(reasons))}" if reasons else ""),
+        options=sorted(
+            (n for n in state.offered if n not in reasons or n == name), key=lambda n: order.index(group(n))
+        ),
+        format_func=lambda n: f"{library.spec(n).title} · {group(n)}",
+        help=f"Made for {spec.made_for}. {wording.capital(spec.privacy)}-LDP. Bits per report: {spec.bits}. Source: {spec.paper}.",
     )
+
+
+def group(name: str) -> str:
+    """The group of a mechanism: one of `GROUPS`."""
+    return next((kind for kind, names in GROUPS.items() if name in names), "yours")
+
+
+def unavailable(state: Session) -> None:
+    """The mechanisms that cannot run here, and why."""
+    if reasons := state.setting.unsuitable:
+        with st.expander(f"{wording.plural(len(reasons), 'mechanism')} unavailable (why?)"):
+            for name, reason in reasons.items():
+                st.markdown(f"- **{plain(library.spec(name).title)}**: {plain(reason)}")
 
 
 def mechanism_options(state: Session) -> None:
@@ -138,21 +164,6 @@ def mechanism_options(state: Session) -> None:
         )
     if spec.aimed:
         _aim_controls(state)
-
-
-def _group(name: str) -> int:
-    """The recommended one first, then what is fitted, then the rest as the library lists them."""
-    return 0 if name == "optimized" else 1 if library.spec(name).fitted else 2
-
-
-def _why_not(reasons: Mapping[str, str]) -> str:
-    """The mechanisms that cannot run here, with reasons."""
-    if len(reasons) <= 2:
-        return " ".join(f"{library.spec(name).title} is unavailable. {reason}" for name, reason in reasons.items())
-    reason, often = Counter(reasons.values()).most_common(1)[0]
-    whom = "each of them" if often == len(reasons) else f"{often} of them"
-    why = reason.replace("It ", "it ", 1) if reason.startswith("It ") else reason
-    return f"{len(reasons)} mechanisms are unavailable. The reason for {whom}: {why} Compare gives it for each."
 
 
 def parameter_control(
