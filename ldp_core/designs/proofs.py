@@ -194,7 +194,8 @@ class ProvedDesign(Design):
         than the average.
         """
         prior, n = self.cases[case].prior, self.domain.size
-        if n > MOST_ENUMERATED_TYPES:
+        classes = self.workload.distinguished
+        if (n if classes is None else classes.workload.n) > MOST_ENUMERATED_TYPES:
             return None
         alike = prior is None and self.workload.symmetry_group.all_alike
         return np.full(n, 1 / n) if alike else prior

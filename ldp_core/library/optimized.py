@@ -154,9 +154,9 @@ def build_certified(
         callback = _comparable(callback, workload, prior)
     limits = (time_limit, max_rounds, seed, callback, cancel)
     if target == "average" or many or anyway:
-        found = design(workload, epsilon, *limits, prior=prior, all_types=True)
+        found = design(workload, epsilon, *limits, prior=prior)
     else:
-        found = worst_case_design(workload, epsilon, SearchLimits(*limits), True)
+        found = worst_case_design(workload, epsilon, SearchLimits(*limits))
     if isinstance(found, ClosedFormDesign):
         return found.mechanism
     if isinstance(found, SurveyDesign | SplitDesign):

@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
-from ldp_core.optimize.columns.alike import AlikeSearch, alike
 from ldp_core.optimize.columns.folded import FoldedSearch, folds
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.gradient.method import Optimized
@@ -88,8 +87,6 @@ def _search(
         return RowSearch(workload, epsilon, reference, rng, check, first)
     scheme = workload.symmetry_group.scheme
     if not uniform or scheme is None:
-        if (classes := alike(workload)) is not None:
-            return AlikeSearch(workload, epsilon, reference, rng, classes, check)
         kind = FoldedSearch if uniform and folds(workload) else RowSearch
         return kind(workload, epsilon, reference, rng, check)
     if orbits.SubsetSearch.fits(workload, epsilon):

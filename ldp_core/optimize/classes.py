@@ -20,7 +20,6 @@ from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import Callback, Progress
 from ldp_core.workloads import Workload
 from ldp_core.workloads.distinguished import Distinguished
-from ldp_core.workloads.distinguished import classes_of as classes_of
 
 LITTLE = 1e-4
 """Share of randomized response: L grows by no larger share."""

@@ -17,7 +17,7 @@ from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_TYPES
 from ldp_core.optimize import refusals
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.certified import design_strategy
-from ldp_core.optimize.classes import classes_of, for_types, telling_of_types
+from ldp_core.optimize.classes import for_types, telling_of_types
 from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
@@ -91,7 +91,6 @@ def design(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
     prior: np.ndarray | None = None,
-    all_types: bool = False,
 ) -> AnyDesign:
     """The mechanism of least L, never worse than subset selection and trees.
 
@@ -104,8 +103,8 @@ def design(
       follow an order or single out values (`ldp_core.optimize.surveys.split_design`).
     * A smaller `Survey` without a ``prior`` gets the better of these and of a strategy over all
       types.
-    * Questions that distinguish fewer types than there are get a design for these (`ldp_core.optimize.classes`), up to
-      2,048 types; with ``all_types`` one for all types, as for questions asked later.
+    * Questions that distinguish fewer types than there are get a design for these, given to all types
+      (`ldp_core.optimize.classes`), up to 2,048 types.
     * Every other workload gets a strategy over all types. If its questions are about tables of
       several attributes, the search begins with the best strategies for these tables
       (`ldp_core.optimize.surveys.rows`).
@@ -126,7 +125,7 @@ def design(
     case, limits = Case(workload, prior), SearchLimits(time_limit, max_rounds, seed, callback, cancel)
     if case.exchangeable:
         return exchangeable_design(workload, epsilon, limits)
-    classes = None if all_types or workload.n > MOST_FITTED_TYPES else classes_of(workload)
+    classes = None if workload.n > MOST_FITTED_TYPES else workload.distinguished
     if classes is not None:
         return _over_classes(case, epsilon, limits, classes)
     find = next(find for applies, find in SEARCHES if applies(case))

@@ -43,7 +43,9 @@ class ExactOptimum:
     """The best strategy there is, and the proof that none is better by more than ``gap``.
 
     ``strategy`` (m, n) has columns summing to 1 and rows within a factor e^epsilon, as stored; ``objective`` is its
-    ``tr(M_p^-1 G)`` in squared users, L for the uniform prior; ``proof`` is a lower bound on that of every strategy.
+    ``tr(M_p^-1 G)`` in squared users, L for the uniform prior; ``proof`` is a lower bound on that of every strategy. If the
+    questions distinguish only c of more types, the proof is about these, where the objective is smaller by ``types_per_class``,
+    n / c.
     """
 
     strategy: np.ndarray
@@ -51,17 +53,23 @@ class ExactOptimum:
     proof: EnumeratedProof
     epsilon: float
     prior: np.ndarray | None = None
+    types_per_class: float = 1.0
+
+    @property
+    def bound(self) -> float:
+        """What the proof says of all types: no objective is smaller."""
+        return self.types_per_class * self.proof.value
 
     @property
     def gap(self) -> float:
         """By how much the objective exceeds the proved bound at most, as a share of the bound."""
-        return self.objective / self.proof.value - 1
+        return self.objective / self.bound - 1
 
     @property
     def variance(self) -> float:
         """The contribution of one user to the squared errors of all queries, on average over the
         prior, at the optimum."""
-        return average_variance(self.objective, self.proof.workload, self.proof.prior)
+        return average_variance(self.objective / self.types_per_class, self.proof.workload, self.proof.prior)
 
     def __repr__(self) -> str:
         m, n = self.strategy.shape
@@ -73,7 +81,8 @@ class ExactOptimum:
 
 
 def exact(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -> ExactOptimum:
-    """The least ``tr(M_p^-1 G)`` of all epsilon-LDP strategies (L for the uniform ``prior``), for at most 10 types.
+    """The least ``tr(M_p^-1 G)`` of all epsilon-LDP strategies (L for the uniform ``prior``), for at most 10 types that the
+    questions distinguish.
 
     Needs no start, seed or time limit: a third of a second for 10 types, and a second more the first time, to import CVXPY.
     The proof is within 1e-4 of the objective, mostly within 1e-6. ValueError for an epsilon or a prior out of range, or more
@@ -84,6 +93,11 @@ def exact(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -
     (220.251, True, True)
     """
     epsilon, n = check_epsilon(epsilon), workload.n
+    if (classes := workload.distinguished) is not None:
+        shares = classes.shares(None if prior is None else check_prior(prior, n))
+        found, scale = exact(classes.workload, epsilon, shares), n / classes.workload.n
+        strategy = np.ascontiguousarray(found.strategy[:, classes.classes])
+        return replace(found, strategy=strategy, objective=scale * found.objective, prior=prior, types_per_class=scale)
     if n > MOST_ENUMERATED_TYPES:
         raise ValueError(
             f"The exact optimum goes through all 2^n two-valued rows, for at most {MOST_ENUMERATED_TYPES} types; there are {n:,}. Use "

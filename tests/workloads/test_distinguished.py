@@ -1,5 +1,8 @@
 """Types that no question distinguishes are one type: the classes, and designs and proofs for them."""
 
+from itertools import product
+
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -65,6 +68,57 @@ def test_nothing_is_lost_by_merging():
     assert found.objective == pytest.approx(best.objective, rel=5e-3)
     assert proof.verify()
     assert proof.value <= best.objective * (1 + 1e-6)
+
+
+def least(workload, epsilon, p):
+    """The least variance per user on average over p, by semidefinite programming over all 2^n - 2 two-valued rows of all
+    types, none of them merged."""
+    n = workload.n
+    rows = 1 + np.expm1(epsilon) * np.array(list(product([0.0, 1.0], repeat=n)))[1:-1]
+    weights = cp.Variable(len(rows), nonneg=True)
+    M = cp.reshape(
+        np.einsum("ki,kj,k->kij", rows, rows, 1 / (n * rows @ p)).reshape(len(rows), -1).T @ weights, (n, n), "C"
+    )
+    problem = cp.Problem(cp.Minimize(cp.matrix_frac(workload.gram_root.T, M)), [rows.T @ weights == 1])
+    return problem.solve(solver=cp.CLARABEL) / n - p @ workload.gram_diag
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("uneven", [False, True])
+def test_merging_loses_nothing_against_the_optimum_for_all_types(seed, uneven):
+    rng = np.random.default_rng(seed)
+    n, epsilon = int(rng.integers(4, 7)), float(rng.choice([0.5, 1.0, 2.5]))
+    few = rng.integers(-2, 3, (3, n - 2)).astype(float)
+    workload = workloads.custom(few[:, [*range(n - 2), *rng.integers(n - 2, size=2)]])
+    prior = rng.dirichlet(np.ones(n)) if uneven else None
+    p = np.full(n, 1 / n) if prior is None else prior
+    apart, merged = least(workload, epsilon, p), exact(workload, epsilon, prior)
+    assert merged.types_per_class > 1
+    assert merged.variance == pytest.approx(apart, rel=1e-4)
+    assert merged.proof.verify()
+    made = mechanisms.create("optimized", epsilon=epsilon, workload=workload, max_rounds=60, prior=prior)
+    assert apart * (1 - 1e-4) <= made.variance_profile(workload) @ p <= apart * 1.01
+
+
+def test_the_exact_optimum_of_many_types_is_that_of_few_distinguished():
+    prior = np.random.default_rng(4).dirichlet(np.ones(40))
+    for people in (None, prior):
+        best = exact(CONDITIONS, 1.0, people)
+        assert best.strategy.shape[1] == 40
+        assert abs(best.gap) < 1e-4
+        average = np.full(40, 1 / 40) if people is None else people
+        parts = mechanisms.OnClasses(
+            mechanisms.ExplicitMechanism(
+                "best",
+                best.strategy[:, CONDITIONS.distinguished.first],
+                1.0,
+                prior=CONDITIONS.distinguished.shares(average),
+            ),
+            CONDITIONS.distinguished.classes,
+        )
+        assert average @ parts.variance_profile(CONDITIONS) == pytest.approx(best.variance, rel=1e-6)
+        found = ldp.optimize.design(CONDITIONS, 1.0, None, max_rounds=60, prior=people)
+        assert best.objective * (1 - 1e-6) <= found.objective <= best.objective * 1.005
 
 
 @pytest.mark.parametrize("prior", [False, True])

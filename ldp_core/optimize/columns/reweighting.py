@@ -33,7 +33,7 @@ from ldp_core.bounds.scales import equivalent_objective
 from ldp_core.bounds.singular_values import decompositions, least_favourable_prior
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.certified import check_types, design_strategy, row_search
-from ldp_core.optimize.classes import classes_of, scaled, strategy_for_types, telling_of_types
+from ldp_core.optimize.classes import scaled, strategy_for_types, telling_of_types
 from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.weights import MONOTONE, Singular, squared_lengths
@@ -86,7 +86,6 @@ def worst_case_design(
     workload: Workload,
     epsilon: float,
     limits: SearchLimits = DEFAULT,
-    all_types: bool = False,
 ) -> WorstCaseOptimized | ClosedFormDesign:
     """Strategy (m, n) and prior (n,) of least worst-case variance under epsilon-LDP, within a per cent or so.
 
@@ -107,7 +106,7 @@ def worst_case_design(
     check_types(workload)
     closed = best_closed_form(workload, epsilon, limits, worst_case=True)
     left = limits.never_above(closed.objective).within(budget.left())
-    classes = None if all_types else classes_of(workload)
+    classes = workload.distinguished
     if classes is None:
         return better(_searched(workload, epsilon, left), closed)
     with suppress(ValueError):  # a closed form too large to write out
