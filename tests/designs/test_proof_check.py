@@ -41,8 +41,8 @@ def never(*_):
 
 
 @pytest.mark.parametrize("kind", ["columns", "parts"])
-def test_a_process_of_its_own_says_the_same(kind, monkeypatch):
-    monkeypatch.setattr(proof_check, "QUICK", -1)
+def test_a_process_of_its_own_says_the_same(kind, lower):
+    lower(QUICK=-1)
     found = KINDS[kind]()
     files = certificate_file.write(found, "1")
     again = proof_check.read(files, found.workload, "1")
@@ -51,8 +51,8 @@ def test_a_process_of_its_own_says_the_same(kind, monkeypatch):
     assert again.value == certificate_file.read(files, found.workload, "1").value
 
 
-def test_a_forgery_is_refused_there_in_the_same_words(monkeypatch):
-    monkeypatch.setattr(proof_check, "QUICK", -1)
+def test_a_forgery_is_refused_there_in_the_same_words(lower):
+    lower(QUICK=-1)
     found = KINDS["types"]()
     files = certificate_file.write(found, "1")
     document = json.loads(files.document)
@@ -65,7 +65,7 @@ def test_a_forgery_is_refused_there_in_the_same_words(monkeypatch):
     assert len(said) == 1
 
 
-def test_a_limit_is_said_in_a_sentence(monkeypatch):
+def test_a_limit_is_said_in_a_sentence():
     found = KINDS["columns"]()
     files = certificate_file.write(found, "1")
     short = replace(READ_PROOF, seconds=0)

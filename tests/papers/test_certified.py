@@ -36,7 +36,7 @@ def test_figures_of_the_centred_svd_bound():
     assert bounds.centred_svd(workloads.all_marginals(6), 1.0) == pytest.approx(557557.1, abs=0.05)
 
 
-@pytest.mark.crossed
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 3.0, 4.0])
 @pytest.mark.parametrize("kind", ["histogram", "prefix", "all_range"])
 def test_optimum_and_bound_meet_within_half_a_per_cent(kind, epsilon):

@@ -115,9 +115,9 @@ def test_simulated_errors_are_those_that_are_exact():
             assert 0 < row.standard_error < here / 4
 
 
-def test_standard_errors_are_those_of_a_root_of_a_mean(monkeypatch):
+def test_standard_errors_are_those_of_a_root_of_a_mean(lower):
     """Against the spread of many such means."""
-    monkeypatch.setattr(range_errors, "TRIALS", 400)
+    lower(TRIALS=400)
     point = MeasuredCollection("HH4", 1.1)
     (found,) = [found for _, found in range_errors._collections(64, [point], measured, None, None)]
     means = 1000 * np.sqrt(found[:, 0].reshape(80, 5).mean(axis=1))

@@ -40,52 +40,6 @@ def test_every_point_is_the_single_figure():
             assert all(found[other, epsilon] >= floor for other in CHEAP)
 
 
-def test_bounds_and_cheap_mechanisms_come_before_fitted_ones():
-    seen = []
-    frame = over_epsilon(
-        ["optimized_gradient", *CHEAP],
-        workloads.prefix(4),
-        (1.0, 2.0),
-        parameters={"optimized_gradient": {"max_rounds": 20}},
-        callback=lambda step: seen.append((len(step.found.points), step.round, step.max_rounds)),
-    )
-    assert list(dict.fromkeys(frame["name"])) == ["svd", "centred_svd", *CHEAP, "optimized_gradient"]
-    assert seen == [(k, k, 10) for k in range(1, 11)]
-    optimised = frame[frame["name"] == "optimized_gradient"]["users_needed"].to_numpy()
-    assert (optimised >= frame[frame["name"] == "centred_svd"]["users_needed"].to_numpy()).all()
-
-
-def test_a_cancelled_sweep_returns_what_it_has():
-    seen = []
-    frame = over_epsilon(CHEAP, workloads.prefix(4), callback=seen.append, cancel=lambda: len(seen) >= 3)
-    whole = over_epsilon(CHEAP, workloads.prefix(4))
-    assert frame.equals(whole[:3])
-    assert len(whole) == 4 * len(sweep.EPSILONS)
-    nothing = over_epsilon(CHEAP, workloads.prefix(4), cancel=lambda: True)
-    assert nothing.empty
-    assert list(nothing.columns) == sweep.COLUMNS
-
-
-def test_cancelling_reaches_into_a_fit_and_leaves_its_point_out():
-    seen, asked = [], []
-
-    def cancel():
-        asked.extend([True] if len(seen) == 4 else [])  # after the points of the bounds
-        return len(asked) > 2  # during the first fit
-
-    names, workload = ["optimized_gradient"], workloads.prefix(16)
-    frame = over_epsilon(names, workload, (1.0, 2.0), callback=seen.append, cancel=cancel)
-    assert set(frame["name"]) == {"svd", "centred_svd"}
-    assert 2 < len(asked) < 8
-
-
-def test_a_sweep_refuses_unknown_names_and_bad_epsilons():
-    with pytest.raises(ValueError, match="Unknown mechanism 'laplace'"):
-        over_epsilon(["laplace"], workloads.prefix(4))
-    with pytest.raises(ValueError, match="out of range"):
-        over_epsilon(CHEAP, workloads.prefix(4), (0.0,))
-
-
 # --- frames -------------------------------------------------------------------------------------------------------
 
 

@@ -27,10 +27,6 @@ def read(workload, mechanism=None, epsilon=1.0, users=3000, alpha=0.01, concentr
     [
         (workloads.histogram(32), 1.0, 33.662944, None),
         (workloads.histogram(512), 0.5, 60.457753, 1560.7689),
-        (workloads.histogram(512), 4.0, 1.636251, None),
-        (workloads.histogram(512), 1.0, 36.5926, 366.6374),
-        (workloads.all_marginals(9), 1.0, 259.9065, 2539.2220),
-        (workloads.prefix(32), 0.5, 151.6661, 2864.7124),
         (workloads.prefix(32), 1.0, 71.7019, 660.4806),
     ],
 )

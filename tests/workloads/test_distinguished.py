@@ -27,8 +27,8 @@ def test_classes_are_the_equal_columns(workload):
     assert (np.diff(np.unique(found.classes, return_index=True)[1]) > 0).all()  # numbered by their first types
 
 
-def test_queries_too_many_to_write_out_have_classes_by_their_gram_matrix(monkeypatch):
-    monkeypatch.setattr(ldp.workloads.distinguished, "MOST_WORKLOAD_ENTRIES", 10)
+def test_queries_too_many_to_write_out_have_classes_by_their_gram_matrix(lower):
+    lower(MOST_WORKLOAD_ENTRIES=10)
     found = MANY.distinguished
     assert np.array_equal(found.classes, np.arange(360) // 3)
     G = found.workload.gram_dense()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ldp_core import workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, bin_labels
-from ldp_core.workloads import Axis, PredicateError, expressions, parse, predicates, quoted
+from ldp_core.workloads import Axis, PredicateError, expressions, parse, quoted
 
 PEOPLE = Domain(
     attributes=(
@@ -237,13 +237,12 @@ def test_whatever_is_typed_there_is_a_row_or_a_sentence(text):
     assert 0 <= failed.position <= len(text) if failed else set(found) <= {0.0, 1.0}
 
 
-def test_many_predicates_are_taken_a_few_rows_at_a_time(monkeypatch):
+def test_many_predicates_are_taken_a_few_rows_at_a_time(lower):
     rng = np.random.default_rng(0)
     asked = [[((0,), [1, 0, 1]), ((1, 2), rng.integers(0, 2, (4, 2)) | np.eye(4, 2, dtype=int))] for _ in range(9)]
     small = workloads.Predicates([3, 4, 2], asked)
     W, x, C = small.matrix, rng.normal(size=(2, 24)), np.diag(rng.random(24))
-    monkeypatch.setattr(predicates, "ROWS_AT_ONCE", 50)
-    monkeypatch.setattr(predicates, "MOST_WORKLOAD_ENTRIES", 50)
+    lower(ROWS_AT_ONCE=50, MOST_WORKLOAD_ENTRIES=50)
     large = workloads.Predicates([3, 4, 2], asked)
     np.testing.assert_allclose(large.apply_gram(x), x @ W.T @ W)
     np.testing.assert_allclose(large.answers(x), x @ W.T)

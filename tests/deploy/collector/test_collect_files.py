@@ -174,7 +174,7 @@ def test_the_first_row_of_a_long_text_file_has_the_id(tmp_path):
     assert collector.collect(tmp_path / "long.parquet", BUILT["number"], DESIGN).reports.data[0] == 100_000
 
 
-def test_ids_are_the_same_in_portions_as_at_once(tmp_path, monkeypatch):
+def test_ids_are_the_same_in_portions_as_at_once(tmp_path, lower):
     rng = np.random.default_rng(0)
     ids = [uuid.UUID(int=int(i)) for i in rng.integers(3000, size=9000)]
     path = tmp_path / "uuid.parquet"
@@ -182,7 +182,7 @@ def test_ids_are_the_same_in_portions_as_at_once(tmp_path, monkeypatch):
         pa.table({"report": rng.integers(5, size=9000), "id": pa.array([i.bytes for i in ids], pa.uuid())}), path
     )
     at_once = collector.collect(path, BUILT["number"], DESIGN)
-    monkeypatch.setattr(engine, "HASHES", 1000)
+    lower(HASHES=1000)
     assert same(collector.collect(path, BUILT["number"], DESIGN).reports, at_once.reports)
     assert at_once.users == len(set(ids))
 

@@ -105,12 +105,12 @@ def test_weights_of_queries_do_not_count():
     assert np.allclose(weighted.deviation[:4], plain.deviation)
 
 
-def test_no_more_rows_are_written_out_than_fit(monkeypatch):
+def test_no_more_rows_are_written_out_than_fit(lower, monkeypatch):
     """A survey of 20 yes-or-no questions has 760 queries of 4 cells: written out over a million types, they take six gigabytes."""
     survey, most = workloads.survey([2] * 10), 2**13
     mechanism = mechanisms.create("oue", n=survey.n, epsilon=1.0, workload=survey)
     estimate = mechanism.estimate(mechanism.simulate(np.full(survey.n, 2), np.random.default_rng(0)))
-    monkeypatch.setattr("ldp_core.workloads.base._ROW_ENTRIES", most)
+    lower(_ROW_ENTRIES=most)
     asked, contributions = [], mechanism.query_contributions
     monkeypatch.setattr(
         mechanism, "query_contributions", lambda w, some: asked.append(len(some)) or contributions(w, some)
