@@ -1,6 +1,6 @@
 """A real server on a free port of this machine and a real browser, each started once for all browser tests."""
 
-import re
+import os
 import shutil
 import socket
 import subprocess
@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
+
+from tests.browser import words
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
@@ -32,7 +34,8 @@ PAGES = (
 """The titles of all pages, in their order."""
 MORE = ("Collect", "Papers", "Guide")
 """Those in a menu."""
-PATIENCE = 600_000  # milliseconds for what is waited for to be on the page; only what never comes takes this long
+PATIENCE = int(os.environ.get("BROWSER_PATIENCE", "600")) * 1000
+"""Milliseconds to wait for what is to be on the page: only what never comes takes this long."""
 UNANSWERED = (
     20_000  # milliseconds after which a file that was handed over is handed anew; one that was only late comes twice
 )
@@ -108,24 +111,38 @@ def still(browser, **options):
 
 
 def drawn(page):
-    """Until the answer that has begun to show is there as a whole, and what stood in its place is gone."""
+    """Wait until the page has been drawn as a whole: before that, parts may be there twice."""
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    expect(page.locator("[data-stale=true]")).to_have_count(0)
+
+
+def design(page):
+    """The lines of the sidebar about the design on screen."""
+    return page.get_by_test_id("stSidebar").locator(".st-key-current-design")
+
+
+def begin(page):
+    """Start with the sample."""
+    drawn(page)
+    page.locator(".st-key-begin button").first.click()
+    expect(page.locator("h1")).to_have_text("Design")
+    expect(design(page)).to_contain_text(words.SAMPLE)
 
 
 def beside(page):
-    """Another tab of the same browser, empty, in a window of its own: there it is drawn without being brought to the front."""
+    """Another tab of the same browser, empty, in a window of its own, where it is drawn without being in front."""
     with page.context.expect_page() as opened:
         page.evaluate("() => { open('about:blank', '_blank', 'noopener,popup') }")
     return opened.value
 
 
 def hand(page, place, file, arrived):
-    """Hand a file to the one ``place`` there is for it, anew where it has not ``arrived``: one that a page drawn anew leaves takes what it
-    was handed along."""
+    """Give a file to the uploader at ``place``, and again where it has not ``arrived``: an uploader that is replaced
+    while the page is drawn anew takes the file with it."""
     drawn(page)
     expect(place).to_have_count(1)
     while True:
-        if place.count():  # else it is on its way: the place has gone with what it was handed
+        if place.count():
             place.set_input_files(file)
         with suppress(AssertionError):
             expect(arrived.first).to_be_visible(timeout=UNANSWERED)
@@ -163,7 +180,7 @@ class Visitor:
             self.page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click()
         else:
             self.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
-        expect(self.page.locator("h1")).to_have_text(re.compile("^Start") if title == "Start" else title)
+        expect(self.page.locator("h1")).to_have_text(title)
 
     def drawn(self):
         """See `drawn`."""
@@ -190,39 +207,65 @@ class Visitor:
     def metric(self, label):
         return self.page.get_by_test_id("stMetric").filter(has_text=label).get_by_test_id("stMetricValue")
 
+    @property
+    def sidebar(self):
+        return self.page.get_by_test_id("stSidebar")
+
+    @property
+    def main(self):
+        return self.page.get_by_test_id("stMain")
+
+    def begin(self):
+        begin(self.page)
+
+    def tab(self, title):
+        """Open a tab of the page."""
+        self.drawn()
+        tab = self.main.get_by_role("tab", name=title).first
+        tab.click()
+        expect(tab).to_have_attribute("aria-selected", "true")
+        self.drawn()
+
     def optimise(self):
-        """Wait until the design on the page is optimised, by itself or by the button, and turn to its patterns."""
-        gap = self.page.get_by_test_id("stSidebar").get_by_text("Gap to the best: at most").first
-        button = self.button("optimise")
+        """Wait until the design on Design is optimised, by itself or by the button."""
+        gap, button = self.sidebar.get_by_text(words.GAP).first, self.button("optimise")
         expect(gap.or_(button).first).to_be_visible()
-        if not gap.is_visible() and button.is_visible() and "Optimise" in button.inner_text():
+        if not gap.is_visible() and words.OPTIMISE in button.inner_text():
             button.click()
         expect(gap).to_be_visible()
-        self.page.get_by_role("tab", name="Patterns").click()
-        expect(self.page.locator(".st-key-chart-patterns .js-plotly-plot")).to_be_visible()
+        self.drawn()
 
     def menu(self, title):
         """Open one part of the File menu."""
         part = self.page.get_by_test_id("stPopoverBody").locator("summary").filter(has_text=title)
-        self.page.get_by_test_id("stSidebar").get_by_role("button", name="File").click()
+        self.drawn()  # a menu that opens while a page is drawn closes with it
+        self.sidebar.get_by_role("button", name="File").click()
         expect(part).to_be_visible()
         part.click()
 
-    def load(self, file, said):
-        """Load a design in the sidebar; ``said`` is what the page has to say of it."""
-        self.drawn()  # what opens while a page is drawn closes with it
-        self.menu("Open a design")
+    def load(self, file, said=words.LOADED):
+        """Load a design by the File menu; ``said`` is what the page has to say about it."""
+        self.menu(words.OPEN)
         place = self.page.get_by_test_id("stPopoverBody").locator("input[type=file]")
-        hand(self.page, place, file, self.page.get_by_test_id("stMain").get_by_text(said))
+        hand(self.page, place, file, self.main.get_by_text(said))
         self.page.keyboard.press("Escape")
+
+    def upload(self, file, arrived):
+        """Upload a table on Data, until the sidebar shows ``arrived``."""
+        self.go("Data")
+        self.drawn()
+        self.page.locator(".st-key-data-source").get_by_text(words.UPLOAD, exact=True).click()
+        expect(self.main.get_by_test_id("stFileUploader")).to_have_count(1)
+        hand(self.page, self.main.locator("input[type=file]"), file, arrived)
+        self.drawn()
 
     def forget(self):
         """Begin anew as somebody else would, without loading the page again."""
-        self.menu("Forget everything")
+        self.menu(words.FORGET)
         self.button("forget-confirmed").click()
-        expect(self.page.get_by_test_id("stMain").get_by_text("Everything has been forgotten").first).to_be_visible()
-        expect(self.page.locator("h1")).to_contain_text("Start")
-        expect(self.page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
+        expect(self.main.get_by_text(words.FORGOTTEN).first).to_be_visible()
+        expect(self.page.locator("h1")).to_have_text("Start")
+        expect(self.sidebar).to_contain_text(words.EMPTY)
         expect(self.button("forget-confirmed")).to_have_count(0)
 
     def check(self):
@@ -254,7 +297,7 @@ def guest(request, regular, browser, address):
     sidebar = visitor.page.get_by_test_id("stSidebar")
     if sidebar.get_attribute("data-collapsed") == "true":  # a phone was tried
         visitor.page.get_by_test_id("stExpandSidebarButton").click()
-    if not sidebar.get_by_text("Data: not chosen").count():
+    if not sidebar.get_by_text(words.EMPTY).count():
         visitor.forget()
     yield visitor
     if visitor is not regular:

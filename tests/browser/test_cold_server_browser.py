@@ -1,31 +1,50 @@
-"""The first visitor of a server that has just started: before app.py has run, Streamlit knows nothing but files."""
+"""A server that has just started: before app.py has run, Streamlit knows nothing but files, and what somebody had
+begun before is gone."""
 
-import pytest
+from urllib.parse import urlsplit
+
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PAGES, ROOT, drawn, serve, still
-
-pytestmark = pytest.mark.slow
-"""They walk the pages as they were before these became eight; run on request until they follow."""
+from pages.ui.session.state import RESTARTED
+from tests.browser import words
+from tests.browser.conftest import MORE, PAGES, ROOT, begin, design, drawn, serve, still
 
 LISTED = """window.listed = [];
 new MutationObserver(() => {
     for (const link of document.querySelectorAll('a[href]:not([data-testid="stTopNavLink"])'))
         if (link.closest('[data-testid*="Nav"]')) window.listed.push(link.innerText.trim());
 }).observe(document, { childList: true, subtree: true });"""
-"""Notes the words of every link that stands in a navigation other than the app's."""
+"""Notes the words of every link in a navigation other than the app's."""
 FILES = {path.stem for path in (ROOT / "pages").glob("*.py")}
 
 
-@pytest.mark.parametrize("path", ["", pytest.param("/design", marks=pytest.mark.slow)])
-def test_a_cold_server_never_shows_file_names(browser, tmp_path, path):
-    with serve(tmp_path / "log.txt") as (address, _):
-        context = still(browser)
-        context.add_init_script(LISTED)
-        page = context.new_page()
-        page.goto(address + path)
-        expect(page.get_by_test_id("stTopNavLink")).to_have_count(len(PAGES))
+def test_a_cold_server_shows_no_file_names_and_tells_who_had_begun_of_the_restart(browser, tmp_path):
+    page = still(browser).new_page()
+    page.add_init_script(LISTED)
+    with serve(tmp_path / "before.txt") as (address, _):
+        page.goto(f"{address}/design")  # any page may be the first
+        expect(page.get_by_test_id("stTopNavLink")).to_have_count(len(PAGES) - len(MORE))
+        turn_to(page, "Start")
+        begin(page)
         drawn(page)
-        listed = {words.lower() for words in page.evaluate("window.listed")}
-        context.close()
-    assert not listed & FILES
+        assert not named(page)
+    with serve(tmp_path / "after.txt", port=urlsplit(address).port):
+        turn_to(page, "Bounds")
+        expect(page.get_by_test_id("stMain").get_by_text(RESTARTED)).to_be_visible()
+        expect(design(page)).to_contain_text(words.EMPTY)
+        assert not named(page)
+        turn_to(page, "Start")
+        begin(page)
+        expect(page.get_by_text(RESTARTED)).to_have_count(0)
+    page.context.close()
+
+
+def turn_to(page, title):
+    page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
+    expect(page.locator("h1")).to_have_text(title)
+    drawn(page)
+
+
+def named(page):
+    """The files that a navigation listed."""
+    return {name.lower() for name in page.evaluate("window.listed")} & FILES

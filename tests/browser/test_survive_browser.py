@@ -12,33 +12,28 @@ from playwright.sync_api import Error, expect
 from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
 from pages.ui.session.state import RESTARTED, Session
-from tests.browser.conftest import Visitor, beside, drawn, hand, serve, still
+from tests.browser import words
+from tests.browser.conftest import Visitor, begin, beside, design, still
 from tests.browser.raw import RawVisitor
 
-pytestmark = pytest.mark.slow
-"""They walk the pages as they were before these became eight; run on request until they follow."""
-
 PEOPLE = b"age,place\n" + b"".join(b"%d,town %d\n" % (i % 256, i % 4) for i in range(512))
+
+
+QUERIES = "32 queries"
+"""The sidebar with that table: one for each bin."""
 
 
 @pytest.fixture(scope="module")
 def analyst(browser, address):
     """Somebody who has uploaded a table, and to whom one thing after the other happens."""
     visitor = Visitor(browser, address)
-    visitor.go("Data")
-    visitor.page.get_by_text("Upload", exact=True).click()
-    box = visitor.page.get_by_test_id("stMain").locator("input[type=file]")
     table = {"name": "people.csv", "mimeType": "text/csv", "buffer": PEOPLE}
-    hand(visitor.page, box, table, design(visitor.page).get_by_text("Data: age"))
+    visitor.upload(table, design(visitor.page).get_by_text("Data: age"))
     yield visitor
     visitor.context.close()
     # A page in a folder is looked for there first: no problem of ours.
     visitor.problems = [said for said in visitor.problems if "404" not in said and "ERR_INTERNET" not in said]
     visitor.check()
-
-
-def design(page):
-    return page.get_by_test_id("stSidebar").locator(".st-key-current-design")
 
 
 def long_search():
@@ -73,13 +68,14 @@ def test_a_lost_connection_loses_nothing(analyst):
     before = design(page).inner_text()
     page.route_web_socket(re.compile("_stcore/stream"), connect)
     page.reload()
-    expect(analyst.button("save")).to_be_enabled()
+    following = analyst.button("next")
+    expect(following).to_be_enabled()
     expect(design(page)).to_have_text(before, use_inner_text=True)
     down.append(True)
     sockets[-1].close()
-    expect(analyst.button("save")).to_be_disabled()
+    expect(following).to_be_disabled()
     down.clear()
-    expect(analyst.button("save")).to_be_enabled()
+    expect(following).to_be_enabled()
     analyst.go("Bounds")
     expect(design(page)).to_have_text(before, use_inner_text=True)
     analyst.context.set_offline(True)
@@ -109,19 +105,18 @@ def test_tabs_opened_at_the_same_moment_are_one_browser(browser, address):
         second.wait_for_timeout(50)
     assert not [cookie for cookie in context.cookies() if cookie["name"].startswith("ldp")]
     first.goto(address)
-    first.locator(".st-key-begin button").click()
-    expect(design(first)).to_contain_text("3,000 users")
+    begin(first)
     (given,) = [cookie["value"] for cookie in context.cookies() if re.fullmatch(r"ldp-\d+", cookie["name"])]
     while len(sockets) == 1:
         for socket, told in waiting[:]:
             socket.send(told)
             waiting.remove((socket, told))
         second.wait_for_timeout(50)
-    expect(design(second)).to_contain_text("Data: not chosen")
+    expect(design(second)).to_contain_text(words.EMPTY)
     kept = {cookie["name"]: cookie["value"] for cookie in context.cookies()}
     assert given in kept.values()
     first.reload()
-    expect(design(first)).to_contain_text("3,000 users")
+    expect(design(first)).to_contain_text(words.SAMPLE_QUERIES)
     context.close()
 
 
@@ -151,7 +146,7 @@ def test_nobody_else_gets_a_session(analyst, server):
         assert said(stranger)["token"] not in (token, guess, cookie["value"])
         assert said(stranger)["mark"] != mark
         assert "alert" not in json.dumps(said(stranger))
-        assert any("not chosen" in line for line in stranger.lines)
+        assert any(words.EMPTY in line.replace("\\", "") for line in stranger.lines)
         stranger.leave()
     beside = RawVisitor(address, cookies=f"{name}={token}")  # the same browser, while its first tab lives
     assert (said(beside)["token"], said(beside)["mark"] == mark) == (token, False)
@@ -161,28 +156,29 @@ def test_nobody_else_gets_a_session(analyst, server):
 
 def test_a_refresh_brings_back_data_design_and_work_that_is_running(analyst):
     page = analyst.page
-    analyst.load(long_search(), "The design was loaded")
+    analyst.load(long_search())
     analyst.go("Design")
     analyst.button("optimise").click()
-    expect(design(page).get_by_text("progress_activity")).to_have_count(2)  # all lines have followed
+    waiting = design(page).get_by_role("link").filter(has_text=words.RUNNING)
+    expect(waiting).to_have_count(2)  # all lines have followed
     before = design(page).inner_text()
     page.reload()
     expect(page.locator("h1")).to_have_text("Design")
     expect(design(page)).to_have_text(before, use_inner_text=True)
-    expect(page.get_by_test_id("stSidebar")).to_contain_text("Fitting Optimized")
+    expect(analyst.sidebar).to_contain_text(words.FITTING)
     expect(page.get_by_test_id("stMain").get_by_role("slider").first).to_have_attribute(
         "aria-valuetext", re.compile("0[.]70?$")
     )
     page.reload()  # and once more, while it is drawn
     analyst.button("cancel").click()
-    expect(design(page)).to_contain_text("needed for")
+    expect(design(page)).to_contain_text(words.GAP)
     page.reload()
-    expect(design(page)).to_contain_text("needed for")
+    expect(design(page)).to_contain_text(words.GAP)
     analyst.go("Data")
     expect(page.get_by_test_id("stMain").get_by_text("512").first).to_be_visible()
     stranger = RawVisitor(analyst.address)
     stranger.go(urlsplit(page.url).path.strip("/"))
-    assert any("not chosen" in line for line in stranger.lines)
+    assert any(words.EMPTY in line.replace("\\", "") for line in stranger.lines)
     stranger.leave()
     analyst.button("undo").click()
     expect(design(page)).to_contain_text("Epsilon: 1")
@@ -191,13 +187,11 @@ def test_a_refresh_brings_back_data_design_and_work_that_is_running(analyst):
 def test_every_live_tab_has_its_own_design_and_the_one_left_last_comes_back(analyst):
     first, second = analyst.page, beside(analyst.page)
     second.goto(analyst.address)
-    expect(design(second)).to_contain_text("Data: not chosen")
-    second.locator(".st-key-begin button").click()
-    expect(design(second)).to_contain_text("Data: age")
-    expect(design(second)).to_contain_text("3,000 users")
+    expect(design(second)).to_contain_text(words.EMPTY)
+    begin(second)
     first.close()
     second.close()
-    for told in ("3,000 users", "512 users"):
+    for told in (words.SAMPLE_QUERIES, QUERIES):
         page = analyst.context.new_page()
         page.goto(analyst.address)
         expect(design(page)).to_contain_text(told)
@@ -220,37 +214,10 @@ def test_who_had_begun_something_before_a_restart_is_told_that_it_is_gone(addres
         assert told_of_a_restart(visitor) is gone
         visitor.alerts.clear()
         visitor.go("guide")
-        assert not told_of_a_restart(visitor), "it has been read"
+        assert told_of_a_restart(visitor) is gone, "until something is begun"
         assert said(visitor)["work"] == ""
         visitor.leave()
     assert not told_of_a_restart(idle)
     assert not told_of_a_restart(busy)
     idle.leave()
     busy.leave()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("comes_back", ["by a link", "by a refresh"])
-def test_a_page_left_open_says_that_the_server_was_restarted(browser, tmp_path, comes_back):
-    """It stands as it was until somebody does something."""
-    with serve(tmp_path / "before.txt") as (address, _):
-        context = still(browser)
-        page = context.new_page()
-        page.goto(address)
-        page.locator(".st-key-begin button").click()
-        expect(design(page)).to_contain_text("3,000 users")
-        drawn(page)
-    with serve(tmp_path / "after.txt", port=urlsplit(address).port):
-        if comes_back == "by a link":
-            page.get_by_test_id("stTopNavLink").filter(has_text="Guide").click()
-        else:
-            page.reload()
-        expect(page.get_by_test_id("stMain").get_by_text(RESTARTED)).to_be_visible()
-        expect(design(page)).to_contain_text("Data: not chosen")
-        page.reload()
-        expect(design(page)).to_contain_text("Data: not chosen")
-        drawn(page)
-        page.get_by_test_id("stTopNavLink").filter(has_text="Papers").click()
-        expect(page.locator("h1")).to_have_text("Papers")
-        expect(page.get_by_text(RESTARTED)).to_have_count(0)
-        context.close()

@@ -1,7 +1,7 @@
-"""Long work in a real browser: what somebody types while it draws the page anew stands, and is what counts; its line in the job list reads
-whole, it outlives a change of the design, and is stopped as an earlier design's."""
+"""What somebody types stands and counts: while long work ends, over a slow connection, in a table of categories."""
 
-import pytest
+import re
+
 from playwright.sync_api import expect
 
 from ldp_core.data.domain import Domain
@@ -9,9 +9,7 @@ from ldp_core.data.tables import declare_range
 from ldp_core.designs import Configuration, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import PrefixPart
-
-pytestmark = pytest.mark.slow
-"""They walk the pages as they were before these became eight; run on request until they follow."""
+from tests.browser import words
 
 LATE = """(milliseconds) => {
     const listen = WebSocket.prototype.addEventListener;
@@ -22,6 +20,7 @@ LATE = """(milliseconds) => {
 }"""
 """Whatever the server says arrives late, in its order."""
 CUT = "all => all.filter(one => one.scrollWidth > one.clientWidth && one.clientWidth > 0).map(one => one.outerHTML)"
+PEOPLE = "".join(f"{18 + i % 60}, {['Fiji', 'France', 'Malta', 'Peru', 'Spain'][i % 5]}\n" for i in range(300))
 
 
 def design(**optimizer):
@@ -35,98 +34,121 @@ def design(**optimizer):
     return {"name": "configuration.json", "mimeType": "application/json", "buffer": made.to_json()}
 
 
-def epsilon(visitor):
-    """The line of the sidebar that says which epsilon counts."""
-    return visitor.page.get_by_test_id("stSidebar").get_by_text("Epsilon: ").first
+def epsilon(visitor, value):
+    """The line of the sidebar with this epsilon."""
+    return visitor.sidebar.get_by_role("link", name=f"Epsilon: {value}", exact=True)
 
 
 def test_what_is_typed_while_work_ends_stands_and_counts_and_its_line_reads_whole(guest):
-    guest.load(design(time_limit=2.0), "The design was loaded.")
+    guest.load(design(time_limit=2.0))
     guest.go("Design")
     guest.drawn()
-    guest.button("optimise").click()  # what loading had to say goes; later the result comes
+    guest.button("optimise").click()  # the message about the file goes; later the result comes
     entry, typed = guest.entry("epsilon-text"), "1."
     place = entry.element_handle()
     entry.click()
     entry.press("Control+a")
     guest.page.keyboard.type(typed)
-    gap = guest.page.get_by_test_id("stSidebar").get_by_text("Gap to the best: at most")
+    gap = guest.sidebar.get_by_text(words.GAP)
     while not gap.count() or len(typed) < 8:
         guest.page.keyboard.type("25"[len(typed) % 2], delay=300)
         typed += "25"[len(typed) % 2]
         expect(entry).to_have_value(typed)
-    line = guest.page.locator("[class*=st-key-jobs] a").filter(has_text="Fitting Optimized (column generation)")
-    expect(line).to_contain_text("done, see Design")
+    line = guest.page.locator("[class*=st-key-jobs] a").filter(has_text=words.FITTING)
     expect(line).to_be_visible()
     assert not line.locator("css=:scope, :scope *").evaluate_all(CUT)
     assert place.evaluate("entry => entry === document.activeElement")
     entry.press("Enter")
-    expect(epsilon(guest)).to_have_text(f"Epsilon: {typed}")
+    expect(epsilon(guest, typed)).to_be_visible()
     guest.drawn()
     expect(entry).to_have_value(typed)
     assert place.evaluate("entry => entry === document.activeElement")
 
 
-@pytest.mark.slow  # pages/test_page_pressed_meanwhile.py has the same without a browser
 def test_what_is_typed_or_undone_counts_over_a_slow_connection(visit):
-    """Clocks of the page go on telling what its controls showed before the page, drawn anew, has arrived."""
+    """Clocks of the page go on sending what its controls showed before the page, drawn anew, has arrived."""
     visitor = visit()
-    visitor.load(design(), "The design was loaded.")
-    visitor.page.add_init_script(f"({LATE})(2000)")
+    visitor.load(design())
+    visitor.page.add_init_script(f"({LATE})(700)")
     visitor.page.reload()
     visitor.go("Design")
     visitor.drawn()
     visitor.button("optimise").click()  # there is something to follow from here on
-    expect(visitor.page.locator(".st-key-jobs").get_by_text("Fitting Optimized").first).to_be_visible()
+    expect(visitor.page.locator(".st-key-jobs").get_by_text(words.FITTING).first).to_be_visible()
     visitor.enter("epsilon-text", "2")
     stands(visitor, "2")
-    visitor.page.get_by_test_id("stSidebar").get_by_role("button", name="Undo").click()
+    visitor.button("undo").click()
     stands(visitor, "1")
-    # What is on offer may be gone when the page that offers it arrives.
-    visitor.problems = [said for said in visitor.problems if "404" not in said]
-
-
-@pytest.mark.slow  # pages/test_page_pressed_meanwhile.py has the same without a browser
-def test_two_choices_count_over_a_slow_connection(visit):
-    """The slider has not followed what was typed when something else is chosen."""
-    visitor = visit()
-    visitor.page.add_init_script(f"({LATE})(2000)")
-    visitor.load(design(), "The design was loaded.")
-    visitor.go("Design")
-    visitor.enter("epsilon-text", "2")
-    stands(visitor, "2")
-    entry, reports = visitor.entry("epsilon-text"), visitor.entry("reports")
+    entry, target = visitor.entry("epsilon-text"), visitor.entry("target")
     entry.fill("0.5")
     entry.press("Enter")
-    visitor.page.wait_for_timeout(500)  # it is being drawn
-    reports.fill("3")
-    reports.press("Enter")
-    expect(visitor.page.get_by_text("3 reports of 0.5 each").first).to_be_visible()
+    visitor.page.wait_for_timeout(300)  # the page is being drawn, and the slider has not followed
+    target.fill("3")
+    target.press("Enter")
     stands(visitor, "0.5")
-    expect(reports).to_have_value("3")
+    expect(target).to_have_value("3")
+    # What is on offer may be gone when the page that offers it arrives.
+    visitor.problems = [said for said in visitor.problems if "404" not in said]
 
 
 def stands(visitor, value):
     """Epsilon is this, and stays it while clocks strike."""
     for _ in range(2):
-        expect(epsilon(visitor)).to_have_text(f"Epsilon: {value}")
+        expect(epsilon(visitor, value)).to_be_visible()
         expect(visitor.entry("epsilon-text")).to_have_value(value)
-        visitor.page.wait_for_timeout(5000)
-    expect(epsilon(visitor)).to_have_text(f"Epsilon: {value}")
-    expect(visitor.entry("epsilon-text")).to_have_value(value)
+        visitor.page.wait_for_timeout(1500)
+    expect(epsilon(visitor, value)).to_be_visible()
 
 
-@pytest.mark.slow  # what the page does is tested in pages/test_page_tray.py
-def test_work_for_a_design_that_was_left_is_stopped_in_the_tray(visit):
-    visitor = visit()
-    visitor.load(design(), "The design was loaded.")
-    visitor.go("Design")
-    visitor.button("optimise").click()
-    job_list = visitor.page.locator(".st-key-jobs")
-    expect(job_list.get_by_text("Fitting Optimized (column generation)").first).to_be_visible()
-    expect(job_list.get_by_text("left").first).to_be_visible()
-    visitor.enter("epsilon-text", "2")
-    expect(job_list.get_by_text("for epsilon 1:").first).to_be_visible()
-    job_list.get_by_role("button", name="for earlier designs").click()
-    expect(job_list.get_by_role("button", name="for earlier designs")).to_have_count(0)
-    expect(job_list.get_by_text("stopping").first.or_(visitor.button("optimise")).first).to_be_visible()
+def test_a_table_is_set_up_by_keyboard_and_its_categories_are_merged_in_the_table(guest):
+    if not guest.sidebar.get_by_text(words.EMPTY).count():
+        guest.forget()
+    file = {"name": "people.data", "mimeType": "text/csv", "buffer": PEOPLE.encode()}
+    guest.upload(file, guest.page.get_by_text(words.READ.format("people.data")))
+    guest.page.get_by_text(words.READ.format("people.data")).click()
+    names = guest.page.locator(".st-key-read-names").locator("input, textarea").first
+    names.fill("age, country")
+    names.press("Control+Enter" if names.evaluate("entry => entry.tagName") == "TEXTAREA" else "Enter")
+    expect(data(guest, "age")).to_be_visible()
+    guest.drawn()
+    columns = guest.page.locator(".st-key-data-columns")
+    columns.get_by_role("combobox").click()
+    guest.page.keyboard.type("country")
+    guest.page.keyboard.press("Enter")
+    expect(data(guest, "country")).to_be_visible()
+    guest.drawn()
+    guest.page.keyboard.press("Escape")
+    columns.get_by_role("button", name="Remove age", exact=True).click()
+    types = guest.main.get_by_test_id("stMetric").filter(has_text="Types (n)")
+    expect(types).to_contain_text("5")
+    guest.drawn()
+    guest.main.get_by_test_id("stExpander").filter(has_text="Edit the categories").locator("summary").click()
+    count_as(guest, 0, "islands")  # Fiji
+    count_as(guest, 1, "islands")  # France, while the page still answers the first
+    expect(types).to_contain_text("4")
+    guest.button("undo").click()
+    expect(types).to_contain_text("5")
+
+
+def data(visitor, column):
+    """The line of the sidebar about the data, if this column is among them."""
+    return visitor.sidebar.get_by_role("link", name=re.compile(rf"^Data: .*\b{column}\b"))
+
+
+def count_as(visitor, row, name):
+    """Type another category into a row of the table of categories. Click until its cell is selected, as the page above
+    may still grow. Type until it is there, as keys pressed faster than the grid draws are lost in it."""
+    page = visitor.page
+    grid = page.get_by_test_id("stDataFrame").first
+    cell = grid.get_by_test_id(f"glide-cell-2-{row}")  # what a screen reader finds of the canvas
+    expect(cell).to_be_attached()
+    while cell.text_content() != name:
+        while cell.get_attribute("aria-selected") != "true":
+            grid.scroll_into_view_if_needed()
+            box = grid.bounding_box()
+            page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 35 * (row + 1.5))
+            page.wait_for_timeout(300)
+        page.keyboard.type(name, delay=40)
+        page.wait_for_timeout(200)
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(300)
