@@ -171,6 +171,7 @@ def style() -> None:
         [data-testid="stSidebarUserContent"] { padding-top: 0; }
         [data-testid="stSidebarHeader"] { height: 2.5rem; }
         [data-testid="stSidebar"] .stPageLink p { white-space: normal; line-height: 1.5; }
+        [data-testid="stSidebar"] .stPageLink a { min-height: 24px; }
         .st-key-page-shown { display: none; }
         .st-key-verdict [data-testid="stMarkdownContainer"] p { font-size: 1.75rem; font-weight: 600; line-height: 1.25; }
         [class*="st-key-chart-head-"] { margin-bottom: -2.3rem; z-index: 1; pointer-events: none; }

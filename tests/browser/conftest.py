@@ -254,10 +254,16 @@ class Visitor:
         """Upload a table on Data, until the sidebar shows ``arrived``."""
         self.go("Data")
         self.drawn()
-        self.page.locator(".st-key-data-source").get_by_text(words.UPLOAD, exact=True).click()
+        if not self.main.get_by_test_id("stFileUploader").count():
+            self.page.locator(".st-key-data-source").get_by_text(words.UPLOAD, exact=True).click()
         expect(self.main.get_by_test_id("stFileUploader")).to_have_count(1)
         hand(self.page, self.main.locator("input[type=file]"), file, arrived)
         self.drawn()
+
+    def start_anew(self):
+        """Forget what a test before has begun."""
+        if not self.sidebar.get_by_text(words.EMPTY).count():
+            self.forget()
 
     def forget(self):
         """Begin anew as somebody else would, without loading the page again."""
@@ -297,8 +303,7 @@ def guest(request, regular, browser, address):
     sidebar = visitor.page.get_by_test_id("stSidebar")
     if sidebar.get_attribute("data-collapsed") == "true":  # a phone was tried
         visitor.page.get_by_test_id("stExpandSidebarButton").click()
-    if not sidebar.get_by_text(words.EMPTY).count():
-        visitor.forget()
+    visitor.start_anew()
     yield visitor
     if visitor is not regular:
         visitor.context.close()

@@ -4,7 +4,8 @@ design that is optimised is looked at in test_frame_browser.py."""
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.axe import COLOURS, OPTIONS, faults, turn
+from tests.browser import words
+from tests.browser.axe import OPTIONS, faults, turn
 from tests.browser.conftest import SIZE
 
 OPENED = {"include": [["[data-testid=stPopoverBody]"], ["[data-testid=stPopover]"]]}
@@ -44,38 +45,23 @@ def analyst(visitor):
 
 
 def begin(visitor):
-    if visitor.page.get_by_test_id("stSidebar").get_by_text("Data: not chosen").count():
+    if visitor.sidebar.get_by_text(words.EMPTY).count():
         visitor.go("Start")
-        visitor.button("begin").click()
-        expect(visitor.page.locator("h1")).to_have_text("Design")
+        visitor.begin()
 
 
-BEFORE = [
-    ("Start", "light"),
-    ("Data", "dark"),
-    *(pytest.param(*one, marks=pytest.mark.slow) for one in (("Start", "dark"), ("Data", "light"))),
-]
-
-
-@pytest.mark.slow  # walks the pages as they were before these became eight
-@pytest.mark.parametrize(("title", "scheme"), BEFORE)
-def test_nothing_is_wrong_before_there_is_a_design(visitor, title, scheme):
-    if not visitor.page.get_by_test_id("stSidebar").get_by_text("Data: not chosen").count():
-        visitor.forget()
-    visitor.go(title)
-    turn(visitor, scheme)
-    assert not faults(visitor.page)
-
-
-@pytest.mark.slow  # walks the pages as they were before these became eight
-@pytest.mark.parametrize(
-    ("scheme", "options"), [("light", OPTIONS), pytest.param("dark", COLOURS, marks=pytest.mark.slow)]
-)
-def test_nothing_is_wrong_with_what_opens_and_escape_closes_it(analyst, scheme, options):
-    analyst.go("Design")
-    turn(analyst, scheme)
-    found = dict(opened(analyst.page, options))
-    assert len(found) > 3
+def test_nothing_is_wrong_before_there_is_a_design_and_with_what_opens(visitor):
+    """What opens is closed by Escape."""
+    visitor.start_anew()
+    for title, scheme in (("Start", "light"), ("Data", "dark")):
+        visitor.go(title)
+        turn(visitor, scheme)
+        assert not faults(visitor.page)
+    turn(visitor, "light")
+    begin(visitor)
+    visitor.optimise()
+    found = dict(opened(visitor.page, OPTIONS))
+    assert len(found) > 2
     assert not {name: wrong for name, wrong in found.items() if wrong}
 
 
@@ -124,10 +110,9 @@ def tabbed(visitor):
     return stops if tool.evaluate("tool => tool.isConnected") else None
 
 
-@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.slow)])
-def test_mechanisms_stay_beside_their_numbers_on_a_phone(analyst, scheme):
+def test_mechanisms_stay_beside_their_numbers_on_a_phone(analyst):
     analyst.go("Compare")
-    turn(analyst, scheme)
+    turn(analyst, "dark")
     analyst.page.set_viewport_size({"width": 390, "height": 844})
     table = analyst.page.locator(".st-key-league-table table")
     if not table.is_visible():

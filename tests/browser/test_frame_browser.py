@@ -1,96 +1,215 @@
-"""The frame of every page, in light and dark, with names that are long, and that are images, links, HTML, icons, colours, mathematics or
-scripts: results at full width under their controls, nothing cut, all of it seen, and every name is text; axe-core has nothing serious or
-moderate to say, every page leads on, and what matters most is above the fold."""
+"""Every page, for a design whose names are long, and are images, links, HTML, icons, colours, mathematics or scripts, and
+whose numbers have many digits. Nothing is cut, axe-core has nothing serious or moderate to say, every name is text, and every
+page leads on. By default each page is seen in the dark or in the light, on a phone and in one wider window."""
+
+import re
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PAGES, SIZE
-from tests.browser.walk import ABOUT_PEOPLE, LEADS_ON, LOOKED_BEHIND, PHONE, PRIMARY, SIZES, WITH_TABS, Walk, resize
+from ldp_core.data.tables import CategoricalRecipe, build_domain
+from ldp_core.designs import Configuration, DeclaredData, Population, WorkloadRecipe
+from ldp_core.designs.configuration import Optimizer
+from ldp_core.workloads import PredicatesPart
+from pages.ui.words import JOINER
+from tests import hostile
+from tests.browser import words
+from tests.browser.axe import COLOURS, LIT, count_trial, faults, tint, turn
+from tests.browser.conftest import PAGES, PATIENCE, SIZE
 
-pytestmark = pytest.mark.slow
-"""They walk the pages as they were before these became eight; run on request until they follow."""
+pytestmark = pytest.mark.slow  # until it follows the pages
+LAPTOP, TABLET, PHONE = (1280, 800), (1024, 768), (390, 844)
+MAIN = "[data-testid=stMain]"
+LEADS_ON = {**dict(pairwise(PAGES)), "Papers": "Data", "Guide": "Data"}
+"""What the button at the head of a page leads to, in the order of the walk."""
+NAMES = [*hostile.COLUMNS, *(name for values in hostile.CATEGORIES for name in values)]
+BEHIND = {"Design": words.PATTERNS, "Compare": words.QUERY_ERRORS}
+"""The tab that a short walk opens."""
+WITH_TABS = ("Workload", "Design", "Compare", "Simulate")
+ABOUT_PEOPLE = ("Data", "Workload", *(f"{title}, {tab}" for title, tab in BEHIND.items()), "Export")
+"""Where some name has to be, letter by letter."""
+# Charts and tables follow a new size of the window a moment later.
+FOLLOWED = """() => [...document.querySelectorAll('.js-plotly-plot .main-svg, [data-testid=stDataFrame]')]
+    .filter(element => element.checkVisibility())
+    .every(element => element.clientWidth <= element.closest('.stElementContainer').clientWidth)"""
+CUT = """() => {
+    const seen = element => element.checkVisibility();
+    const hides = element => element.tagName === 'INPUT' || getComputedStyle(element).overflowX !== 'visible';
+    const main = document.querySelector('[data-testid=stMain]');
+    const side = document.querySelector('[data-testid=stSidebarContent]');
+    const open = !side.closest('[data-collapsed=true]');
+    const wide = [document.documentElement, main, ...(open ? [side] : [])]
+        .filter(element => element.scrollWidth > element.clientWidth);
+    const words = 'button, [data-testid=stMetric], [data-testid=stWidgetLabel], [data-testid=stPageLink], .stSelectbox input, summary';
+    const cut = [...main.querySelectorAll(words)].filter(seen)
+        .flatMap(element => [element, ...element.querySelectorAll('*')])
+        .filter(element => element.clientWidth > 1 && element.scrollWidth > element.clientWidth && hides(element));
+    const spilt = [...main.querySelectorAll('[data-testid=stMetricValue]')].filter(seen)
+        .filter(element => element.scrollWidth > element.clientWidth);
+    const primary = [...main.querySelectorAll('[data-testid=stBaseButton-primary]')].filter(seen);
+    return [...wide.map(() => 'wider than the window'), ...[...cut, ...spilt].map(e => e.value || e.textContent),
+            ...(primary.length > 1 ? ['more than one primary button'] : [])];
+}"""
+LINKS = """() => [...document.querySelectorAll('a, area, form, iframe, object, embed, base')]
+    .map(e => e.getAttribute('href') ?? e.getAttribute('xlink:href') ?? e.src ?? e.action ?? '')
+    .filter(to => to && new URL(to, location.href).host !== location.host)"""
+MARKUP = """() => [...document.querySelectorAll(
+    'img, [data-testid=stMain] .katex:not([data-testid=stExpander] .katex), sup, mark, [data-testid=stMarkdownContainer] del,'
+    + ' [data-testid=stMarkdownContainer] [role=img], [data-testid=stMarkdownContainer] span[style*=color]')]
+    .filter(e => !e.matches('[aria-label^=check], :has(> [aria-label^=check])')) // our mark of what is proved
+    .map(e => e.outerHTML.slice(0, 200))"""
+SAID = """joiner => {
+    const copy = document.querySelector('[data-testid=stMain]').cloneNode(true);
+    copy.querySelectorAll('[data-testid=stExpander] .katex').forEach(formula => formula.remove());
+    return copy.textContent.replace(/\\s+/g, ' ').replaceAll(joiner, '');
+}"""
+"""What is written on the page, figures included; formulas are typeset, and have their source with them."""
+NAMED = f"([names, joiner]) => {{ const said = ({SAID})(joiner); return names.some(name => said.includes(name)); }}"
 
-TABS = {"short": 4, "whole": 9}
-"""So many are opened."""
+
+def design():
+    recipes = [
+        CategoricalRecipe(column=column, categories=values, ordered=column == hostile.COLUMNS[0])
+        for column, values in zip(hostile.COLUMNS, hostile.CATEGORIES, strict=True)
+    ]
+    domain = build_domain(recipes)
+    condition = {"name": hostile.SAID, "expression": hostile.condition().split(": ", 1)[1]}
+    asked = (*WorkloadRecipe.default(domain).parts, PredicatesPart(predicates=(condition,)))
+    made = Configuration(
+        data=DeclaredData(recipes=tuple(recipes)),
+        domain=domain,
+        population=Population(users=10**9, origin="declared", shape="uniform"),
+        workload=WorkloadRecipe(parts=asked),
+        epsilon="0.05",
+        target_alpha=1e-8,
+        optimizer=Optimizer(max_rounds=20),  # what is looked at does not depend on how good a design is
+    )
+    return {"name": "configuration.json", "mimeType": "application/json", "buffer": made.to_json()}
+
+
+def resize(visitor, size):
+    visitor.page.set_viewport_size({"width": size[0], "height": size[1]})
+    visitor.page.wait_for_function(FOLLOWED)
+
+
+class Walk:
+    """What is wrong where, by what is looked for; every page is looked at once."""
+
+    def __init__(self, visitor, whole):
+        self.visitor, self.page, self.whole, self.scheme = visitor, visitor.page, whole, "dark"
+        self.wrong = {kind: {} for kind in ("cut", "axe", "faint", "links", "markup", "escaped", "leads")}
+        turn(visitor, self.scheme)
+        visitor.load(design())
+        for before, title in zip(("", *PAGES), PAGES, strict=False):
+            if LEADS_ON.get(before) == title:
+                visitor.button("next").click()
+                expect(self.page.locator("h1")).to_have_text(title)
+            else:
+                visitor.go(title)
+            if title == "Compare" and not whole:
+                self.scheme = "light"
+                turn(visitor, self.scheme)
+            self._visit(title)
+        turn(visitor, "light")
+
+    def _visit(self, title):
+        visitor, page = self.visitor, self.page
+        visitor.drawn()
+        if title == "Design":
+            visitor.optimise()
+        if title == "Collect":
+            count_trial(visitor)
+        self._note("leads", title, [] if f"Next: {LEADS_ON[title]}" in visitor.button("next").inner_text() else ["no"])
+        page.wait_for_function(LIT, arg=self.scheme)
+        self._read(title)
+        tabs = visitor.main.get_by_role("tab") if title in WITH_TABS else None
+        for tab in tabs.all_inner_texts()[1:] if tabs is not None else ():
+            if self.whole or tab == BEHIND.get(title):
+                visitor.tab(tab)
+                self._read(f"{title}, {tab}")
+        if self.whole:
+            self.scheme = "light" if self.scheme == "dark" else "dark"
+            tint(visitor, self.scheme)
+            self._note("faint", title, faults(page, COLOURS))
+        wide = LAPTOP if title in ("Design", "Simulate", "Export") else TABLET
+        for size in (LAPTOP, TABLET, PHONE) if self.whole else (wide, PHONE):
+            resize(visitor, size)
+            self._note("cut", f"{title} at {size[0]}", page.evaluate(CUT))
+        resize(visitor, LAPTOP)
+
+    def _read(self, place):
+        """What is folded away belongs to the page."""
+        folded = self.page.locator(f"{MAIN} details:not([open]) > summary:visible")
+        while folded.count():
+            folded.evaluate_all("all => all.forEach(one => one.click())")  # what one holds may be folded as well
+            self.visitor.drawn()
+        if place in ABOUT_PEOPLE:
+            self.page.wait_for_function(NAMED, arg=[NAMES, JOINER], polling=100, timeout=PATIENCE)
+        said = self.page.evaluate(SAID, JOINER)
+        self._note("axe", place, faults(self.page))
+        self._note("links", place, self.page.evaluate(LINKS))
+        self._note("markup", place, self.page.evaluate(MARKUP))
+        self._note("escaped", place, re.findall(r".{,40}\\.{,40}", said))
+
+    def _note(self, kind, place, found):
+        self.wrong[kind][place] = found
 
 
 @pytest.fixture(scope="module", params=["short", pytest.param("whole", marks=pytest.mark.slow)])
-def walk(request, guest, tmp_path_factory):
-    if not guest.page.get_by_test_id("stSidebar").get_by_text("Data: not chosen").count():
-        guest.forget()  # the other walk
-    return Walk(guest, tmp_path_factory.mktemp("chart"), request.param == "whole")
+def walk(request, guest):
+    guest.start_anew()  # the other walk
+    return Walk(guest, request.param == "whole")
 
 
-def places(walk):
-    """How many places there are on the way with words to be read."""
-    if walk.whole:
-        return len(PAGES) + TABS["whole"] + len(("upload", "conditions", "search"))
-    return len(PAGES) + TABS["short"] + len(("upload", "conditions"))
-
-
-def test_nothing_is_cut_at_any_width_and_long_numbers_are_whole(walk):
-    assert len(walk.cut) == len(PAGES) * (len(SIZES) if walk.whole else 2)
-    assert {size for _, size in walk.cut} == {*SIZES}
-    assert not {place: faults for place, faults in walk.cut.items() if faults}
-
-
-def test_nothing_is_wrong_with_a_design_that_is_optimised(walk):
-    behind = TABS["whole"] + len(WITH_TABS) + len(("upload",)) if walk.whole else len(LOOKED_BEHIND)
-    assert len(walk.wrong) == len(PAGES) + behind
-    assert not {place: faults for place, faults in walk.wrong.items() if faults}
-
-
-@pytest.mark.parametrize("walk", [pytest.param("whole", marks=pytest.mark.slow)], indirect=True)
-def test_nothing_is_too_faint_once_it_has_turned_light_or_dark(walk):
-    assert len(walk.faint) == len(PAGES)
-    assert not {title: faults for title, faults in walk.faint.items() if faults}
-
-
-def test_every_page_leads_on(walk):
-    assert walk.leads.keys() == LEADS_ON.keys() == {*PAGES} - {"Start"}
-    assert not {title: said for title, said in walk.leads.items() if f"Next: {LEADS_ON[title]}" not in said}
-
-
-def test_primary_buttons_and_what_a_design_costs_are_above_the_fold(walk):
-    assert len(walk.ends) == len(PRIMARY) + 2
-    assert not {part: end for part, end in walk.ends.items() if end > SIZE["height"]}
-
-
-def test_names_stand_on_every_page_letter_by_letter(walk):
-    assert len(walk.missing) == places(walk)
-    assert walk.missing.keys() > {*ABOUT_PEOPLE}
-    assert not {place: texts for place, texts in walk.missing.items() if texts}
-
-
-def test_nothing_is_escaped_twice(walk):
-    assert len(walk.words) == places(walk)
-    assert not [place for place, words in walk.words.items() if "\\" in words]
-
-
-def test_no_name_leads_away(walk):
-    assert len(walk.links) == places(walk) + len(("chart alone",))
-    assert not {place: links for place, links in walk.links.items() if links}
+@pytest.mark.parametrize("kind", ["cut", "axe", "links", "markup", "escaped", "leads"])
+def test_nothing_is_wrong_on_any_page(walk, kind):
+    assert len(walk.wrong[kind]) >= len(PAGES)
+    assert not {place: found for place, found in walk.wrong[kind].items() if found}
     assert not walk.visitor.elsewhere
-
-
-def test_no_name_becomes_an_image_a_formula_or_a_script(walk):
-    assert len(walk.markup) == places(walk) + len(("chart alone",))
-    assert not {place: markup for place, markup in walk.markup.items() if markup}
     assert not walk.visitor.problems  # dialogs that a script opens among them
 
 
-def test_on_a_phone_the_sidebar_closes_after_a_choice(guest):
-    resize(guest, PHONE)
-    page, sidebar = guest.page, guest.page.get_by_test_id("stSidebar")
-    expect(sidebar).to_have_attribute("data-collapsed", "true")
+@pytest.mark.slow
+@pytest.mark.parametrize("walk", ["whole"], indirect=True)
+def test_nothing_is_too_faint_once_it_has_turned_light_or_dark(walk):
+    assert len(walk.wrong["faint"]) == len(PAGES)
+    assert not {place: found for place, found in walk.wrong["faint"].items() if found}
 
-    page.get_by_test_id("stExpandSidebarButton").click()
-    page.get_by_role("button", name="Sample data").click()
+
+def test_a_chart_in_a_file_of_its_own_fetches_nothing_and_leads_nowhere(walk, tmp_path):
+    visitor, page = walk.visitor, walk.page
+    visitor.go("Data")
+    visitor.drawn()
+    page.locator(".st-key-downloads-joint button").first.click()
+    with page.expect_download() as download:
+        page.get_by_test_id("stPopoverBody").locator(".st-key-html-joint button").click()
+    page.keyboard.press("Escape")
+    file, asked = tmp_path / "joint.html", []
+    download.value.save_as(file)
+    alone = visitor.context.new_page()
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.on("dialog", visitor.dismiss)
+    alone.goto(file.as_uri())
+    expect(alone.locator(".xtitle")).to_have_text(re.compile(r"[!*]"))
+    alone.locator(".nsewdrag").hover()
+    expect(alone.locator(".hoverlayer")).to_contain_text(hostile.COLUMNS[0])
+    assert [url for url in asked if url != file.as_uri()] == []
+    assert alone.locator(".js-plotly-plot a[href], .js-plotly-plot img, svg a").all_inner_texts() == []
+    alone.close()
+    assert not visitor.problems
+
+
+def test_on_a_phone_the_sidebar_closes_after_a_choice(guest):
+    guest.page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    page, sidebar, expand = guest.page, guest.sidebar, guest.page.get_by_test_id("stExpandSidebarButton")
+    expect(sidebar).to_have_attribute("data-collapsed", "true")
+    expand.click()
+    guest.menu(words.SAMPLES)
     page.get_by_test_id("stPopoverBody").get_by_role("button", name="Commutes").click()
     expect(sidebar).to_have_attribute("data-collapsed", "true")
-
-    page.get_by_test_id("stExpandSidebarButton").click()
+    expand.click()
     sidebar.get_by_role("link", name="Workload:").click()
     expect(page.locator("h1")).to_have_text("Workload")
     expect(sidebar).to_have_attribute("data-collapsed", "true")
+    page.set_viewport_size(SIZE)

@@ -15,11 +15,9 @@ from playwright.sync_api import expect
 from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
-from tests.browser.conftest import Visitor, beside, drawn, hand, serve
+from tests.browser import words
+from tests.browser.conftest import Visitor, begin, beside, hand, serve
 from tests.browser.raw import RawVisitor
-
-pytestmark = pytest.mark.slow
-"""They walk the pages as they were before these became eight; run on request until they follow."""
 
 MEGABYTE = 10**6
 INSTALLED, COMPILED = tuple(map(os.path.realpath, (sys.prefix, sys.base_prefix))), (".py", ".pyc")
@@ -95,13 +93,11 @@ def test_what_is_held_can_be_forgotten_at_once(counted, browser):
         visitor.go("Data")
         box = page.get_by_test_id("stMain").locator("input[type=file]")
         table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"age,place\n1,a\n2,b\n3,c\n2,c\n"}
-        hand(page, box, table, page.get_by_test_id("stSidebar").get_by_text("4 users"))
+        hand(page, box, table, page.get_by_text(words.READ.format("a.csv")))
         third = at_uploader(address, "; ".join(f"{one['name']}={one['value']}" for one in visitor.context.cookies()))
         third.upload("CSV", "a.csv", [table["buffer"]])
         other.goto(address)
-        drawn(other)
-        other.locator(".st-key-begin button").click()
-        expect(other.get_by_test_id("stSidebar")).to_contain_text("3,000 users")
+        begin(other)
         third.leave()
 
         def all_there(found):  # a table that was handed over twice is kept twice, for undo
@@ -112,12 +108,12 @@ def test_what_is_held_can_be_forgotten_at_once(counted, browser):
         assert found["sessions"] == 3
         visitor.forget()
         page.reload()
-        expect(page.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
+        expect(page.get_by_test_id("stSidebar")).to_contain_text(words.EMPTY)
         found = counts(place, lambda found: not found["tables"] + found["bytes"])
         assert (found["tables"], found["bytes"]) == (0, 0)
         other.get_by_test_id("stTopNavLink").filter(has_text="Bounds").click()
-        expect(other.get_by_text("has been forgotten").first).to_be_visible()
-        expect(other.get_by_test_id("stSidebar")).to_contain_text("Data: not chosen")
+        expect(other.get_by_text(words.GONE).first).to_be_visible()
+        expect(other.get_by_test_id("stSidebar")).to_contain_text(words.EMPTY)
         found = counts(place, lambda found: not found["frames"] + found["designs"])
         assert (found["frames"], found["designs"], found["tabs"]) == (0, 0, 2)
 

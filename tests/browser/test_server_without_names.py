@@ -12,9 +12,6 @@ from pages.ui.streamlit_fixes import run_context, tab_storage, uploads
 from tests.browser.conftest import serve
 from tests.browser.test_server_keeps_nothing import at_uploader
 
-pytestmark = pytest.mark.slow
-"""They walk the pages as they were before these became eight; run on request until they follow."""
-
 FORGETS, SPOOLS, KEPT = promises.COPIES_STAY, "temporary file on the server's disk", "not written to disk"
 
 

@@ -101,8 +101,7 @@ def stands(visitor, value):
 
 
 def test_a_table_is_set_up_by_keyboard_and_its_categories_are_merged_in_the_table(guest):
-    if not guest.sidebar.get_by_text(words.EMPTY).count():
-        guest.forget()
+    guest.start_anew()
     file = {"name": "people.data", "mimeType": "text/csv", "buffer": PEOPLE.encode()}
     guest.upload(file, guest.page.get_by_text(words.READ.format("people.data")))
     guest.page.get_by_text(words.READ.format("people.data")).click()

@@ -39,6 +39,7 @@ OFF_WITHOUT = {
     "streamlit._session_storage": [STATES],
     "streamlit._cache": [STATES],
     "streamlit._storage_lock": [STATES],
+    "streamlit._new_widget_state": [STATES],
     "streamlit.expire": [STATES],
     "streamlit.list_sessions": [STATES],
     "streamlit.SessionState": [STATES],

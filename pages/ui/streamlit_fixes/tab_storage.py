@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from pages.ui.streamlit_fixes.guard import Fix
@@ -36,10 +37,11 @@ def is_open(tab: str) -> bool:
 
 
 def free(tabs: Iterable[str]) -> None:
-    """Free what Streamlit holds of these tabs: their uploads, and where no browser shows them, everything."""
+    """Free what Streamlit holds of these tabs: their uploads, what their callbacks refer to, and where no browser shows them, everything."""
     for tab in tabs:
         _free_uploads(tab)
         _free_state(tab)
+        _free_callbacks(tab)
 
 
 @UPLOADS.guarded(otherwise=None)
@@ -56,6 +58,19 @@ def _free_state(tab: str) -> None:
             left = cache.pop(tab, None)
         if left is not None:
             _empty(left.session)
+
+
+@STATES.guarded(otherwise=None)
+def _free_callbacks(tab: str) -> None:
+    """A callback holds all variables of its page as long as the tab is open, whatever page it shows since."""
+    if (server := _server()) is not None and (found := server._session_mgr.get_active_session_info(tab)) is not None:
+        _drop_callbacks(found.session.session_state)
+
+
+def _drop_callbacks(state: Any) -> None:
+    known = state._new_widget_state.widget_metadata
+    for name, one in list(known.items()):
+        known[name] = replace(one, callback=None, callback_args=None, callback_kwargs=None)
 
 
 @STATES.guarded(otherwise=False)
@@ -134,6 +149,8 @@ def _try_states() -> None:
     _ = AppSession.shutdown, AppSession.session_state
     state = SessionState()
     state[_TRIED] = _TRIED
+    _drop_callbacks(state)
+    _ = manager.get_active_session_info
     state.__init__()  # type: ignore[misc]
     if _TRIED in state:
         raise RuntimeError("the state of a tab stays")
