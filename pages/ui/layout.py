@@ -176,6 +176,7 @@ def style() -> None:
         .st-key-verdict [data-testid="stMarkdownContainer"] p { font-size: 1.75rem; font-weight: 600; line-height: 1.25; }
         [class*="st-key-chart-head-"] { margin-bottom: -2.3rem; z-index: 1; pointer-events: none; }
         [class*="st-key-chart-head-"] > * { pointer-events: auto; }
+        [class*="st-key-downloads-"] [data-testid="stPopoverButton"] p { position: absolute; opacity: 0; width: 1px; overflow: hidden; }
         .js-plotly-plot .modebar-container { padding-right: 3.5rem; } /* beside the menu of downloads */
         [class*="st-key-chart-head-"] > :first-child { flex: 1 1 auto; min-width: 0; }
         .st-key-head > :first-child { flex: 0 1 auto; width: auto; min-width: 0; }
@@ -201,6 +202,9 @@ def style() -> None:
         .st-key-league-table tr > :not(:first-child) { text-align: right !important; font-variant-numeric: tabular-nums; }
         .st-key-league-table tr > :first-child { position: sticky; left: 0; z-index: 1; background: light-dark(#FFFFFF, #171614);
             box-shadow: 1px 0 light-dark(#DDDDDD, #3A3936); }
+        @media (max-width: 70rem) { /* entries are read whole */
+            [class*="st-key-controls-"] > :has(> .stSelectbox) { flex: 2 1 19rem; }
+        }
         @media (max-width: 40rem) {
             .st-key-head { flex-wrap: wrap; }
             .st-key-head > :first-child { flex-basis: 100%; }
@@ -354,7 +358,7 @@ def chart(
     with st.container(horizontal=True, vertical_alignment="center", key=f"chart-head-{name}"):
         heading = title or CHART_TITLES.get(name, "")
         st.markdown(f"**{heading}**" if heading else "")
-        with st.popover("", icon=":material/download:", type="tertiary", key=f"downloads-{name}", help="Download"):
+        with st.popover("Download", icon=":material/download:", type="tertiary", key=f"downloads-{name}"):
             if data is not None:
                 download_table(data, name, of_design)
             made = lambda: standalone(draw, mark)  # noqa: E731

@@ -60,6 +60,8 @@ def test_nothing_is_wrong_before_there_is_a_design_and_with_what_opens(visitor):
     turn(visitor, "light")
     begin(visitor)
     visitor.optimise()
+    expect(visitor.page.locator(".st-key-chart-trade-off .js-plotly-plot")).to_be_visible()
+    visitor.drawn()
     found = dict(opened(visitor.page, OPTIONS))
     assert len(found) > 2
     assert not {name: wrong for name, wrong in found.items() if wrong}
