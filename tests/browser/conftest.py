@@ -260,6 +260,19 @@ class Visitor:
         hand(self.page, self.main.locator("input[type=file]"), file, arrived)
         self.drawn()
 
+    def choose_column(self, name):
+        """Add a column on Data, by keyboard; a page that is drawn anew meanwhile closes the list."""
+        columns = self.page.locator(".st-key-data-columns")
+        while not columns.get_by_role("button", name=f"Remove {name}", exact=True).count():
+            self.drawn()
+            columns.get_by_role("combobox").fill(name)
+            self.page.wait_for_timeout(200)
+            if self.page.get_by_role("option", name=name, exact=True).count():
+                self.page.keyboard.press("Enter")
+                self.page.wait_for_timeout(300)
+        self.drawn()
+        self.page.keyboard.press("Escape")
+
     def start_anew(self):
         """Forget what a test before has begun."""
         if not self.sidebar.get_by_text(words.EMPTY).count():

@@ -18,7 +18,6 @@ from tests.browser import words
 from tests.browser.axe import COLOURS, LIT, count_trial, faults, tint, turn
 from tests.browser.conftest import PAGES, PATIENCE, SIZE
 
-pytestmark = pytest.mark.slow  # until it follows the pages
 LAPTOP, TABLET, PHONE = (1280, 800), (1024, 768), (390, 844)
 MAIN = "[data-testid=stMain]"
 LEADS_ON = {**dict(pairwise(PAGES)), "Papers": "Data", "Guide": "Data"}

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from ldp_core.data.domain import Domain
@@ -65,6 +66,7 @@ def test_what_is_typed_while_work_ends_stands_and_counts_and_its_line_reads_whol
     assert place.evaluate("entry => entry === document.activeElement")
 
 
+@pytest.mark.slow
 def test_what_is_typed_or_undone_counts_over_a_slow_connection(visit):
     """Clocks of the page go on sending what its controls showed before the page, drawn anew, has arrived."""
     visitor = visit()
@@ -110,14 +112,9 @@ def test_a_table_is_set_up_by_keyboard_and_its_categories_are_merged_in_the_tabl
     names.press("Control+Enter" if names.evaluate("entry => entry.tagName") == "TEXTAREA" else "Enter")
     expect(data(guest, "age")).to_be_visible()
     guest.drawn()
-    columns = guest.page.locator(".st-key-data-columns")
-    columns.get_by_role("combobox").click()
-    guest.page.keyboard.type("country")
-    guest.page.keyboard.press("Enter")
+    guest.choose_column("country")
     expect(data(guest, "country")).to_be_visible()
-    guest.drawn()
-    guest.page.keyboard.press("Escape")
-    columns.get_by_role("button", name="Remove age", exact=True).click()
+    guest.page.locator(".st-key-data-columns").get_by_role("button", name="Remove age", exact=True).click()
     types = guest.main.get_by_test_id("stMetric").filter(has_text="Types (n)")
     expect(types).to_contain_text("5")
     guest.drawn()
