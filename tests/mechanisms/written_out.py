@@ -308,6 +308,9 @@ def check_errors(every, workload, counts, sharp=True):
     assert profile.shape == (workload.n,) or (profile.shape == (1,) and workload.symmetric)
     close(np.broadcast_to(profile, workload.n), exact.sum(axis=1), scale)
     close(mechanism.average_of(workload), exact.sum(axis=1).mean(), scale)
+    times = np.random.default_rng(7).integers(0, 4, len(every.raw))
+    together = mechanism.aggregate(np.repeat(every.raw, times, axis=0))
+    close(mechanism.estimate(together).answers(workload), times @ adds, np.abs(adds).max() * times.sum())
     each = counts @ exact
     close(mechanism.query_variances(workload, counts), each, scale * counts.sum())
     some = queries[[-1, 0, len(queries) // 2]]

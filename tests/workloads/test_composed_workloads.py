@@ -30,6 +30,7 @@ def subsets_of(d, sizes):
 
 
 CASES = [
+    *(make(n) for make in (workloads.histogram, workloads.prefix, workloads.all_range) for n in (2, 3, 9)),
     workloads.width_range(9, 1),
     workloads.width_range(9, 4),
     workloads.width_range(9, 9),
@@ -82,13 +83,17 @@ def test_every_shortcut_agrees_with_the_matrix(w):
     C = (lambda a: a @ a.T)(rng.normal(size=(w.n, w.n)))
     assert W.shape == (w.num_queries, w.n)
     np.testing.assert_allclose(w.gram_dense(), W.T @ W, atol=1e-9)
+    np.testing.assert_allclose(w.gram_column, W.T @ W[:, 0], atol=1e-9)
     np.testing.assert_allclose(w.gram @ x.T, W.T @ W @ x.T, atol=1e-9)
+    np.testing.assert_allclose(w.gram.T @ x[0], W.T @ W @ x[0], atol=1e-9)
+    np.testing.assert_allclose(w.apply_gram(x.reshape(3, 1, w.n)), (x @ W.T @ W).reshape(3, 1, w.n), atol=1e-9)
     np.testing.assert_allclose(w.gram_diag, (W**2).sum(axis=0), atol=1e-9)
     np.testing.assert_allclose(w.gram_sums, W.T @ W.sum(axis=1), atol=1e-9)
     np.testing.assert_allclose(w.quadratic(x), ((x @ W.T) ** 2).sum(axis=1), atol=1e-9)
     np.testing.assert_allclose(w.answers(x), x @ W.T, atol=1e-9)
     some = rng.integers(w.num_queries, size=5)
     np.testing.assert_allclose(w.answers(x[0], some), W[some] @ x[0], atol=1e-9)
+    np.testing.assert_allclose(w.answers(x.reshape(3, 1, w.n)), (x @ W.T).reshape(3, 1, -1), atol=1e-9)
     np.testing.assert_allclose(w.query_variances(C), np.diag(W @ C @ W.T), atol=1e-8)
     expected = np.linalg.svd(W, compute_uv=False)
     found = w.singular_values()
@@ -102,7 +107,7 @@ def test_every_shortcut_agrees_with_the_matrix(w):
 @pytest.mark.parametrize("w", CASES, ids=repr)
 def test_recipes_rebuild_the_workload(w):
     again = workloads.from_spec(json.loads(json.dumps(w.spec)))
-    assert again == w
+    assert [other for other in CASES if again == other] == [w]
     assert hash(again) == hash(w)
     np.testing.assert_array_equal(again.matrix, w.matrix)
 
