@@ -187,6 +187,8 @@ def style() -> None:
         [class*="st-key-controls-"] > * { flex: 1 1 100%; min-width: 0; }
         [class*="st-key-controls-"] > :has(> :is(.stTextInput, .stNumberInput)) { flex: 1 1 11rem; }
         [class*="st-key-controls-"] > :has(> .stSelectbox), [class*="st-key-controls-"] > .stElementContainer:has(.stSlider) { flex: 2 1 12rem; }
+        [class*="st-key-controls-"] > .stElementContainer.st-key-mechanism { flex: 5 1 14rem; }
+        .st-key-target-moved { margin-bottom: -0.8rem; }
         [class*="st-key-controls-"] > .st-key-target, [class*="st-key-controls-"] > :is(.st-key-target, .st-key-epsilon-text) { flex: 0 1 8.3rem; }
         [class*="st-key-controls-"] > :has(> .stMultiSelect) { flex: 1 1 20rem; }
         [class*="st-key-controls-"] > :has(> :is(.stButton, .stPopover, .stButtonGroup)),
@@ -365,6 +367,11 @@ def chart(
             download("Chart (HTML)", made, f"{file}.html", "text/html", f"html-{name}", type="tertiary")
     picture(draw(look()), f"chart-{name}", spoken(sentence), file)
     st.markdown(sentence)
+
+
+def chart_title(name: str) -> None:
+    """The title of a chart that has no downloads yet."""
+    st.markdown(f"**{CHART_TITLES[name]}**")
 
 
 def picture(figure: go.Figure, key: str, name: str, file: str = "") -> None:

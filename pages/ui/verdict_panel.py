@@ -97,14 +97,21 @@ def _meaning(state: Session) -> str:
 def _what_helps(state: Session, found: Tally) -> None:
     """Buttons and links, each with its number."""
     c, design = state.configuration, state.setting
-    with st.container(horizontal=True, key="what-helps"):
+    with st.container(horizontal=True, vertical_alignment="center", key="what-helps"):
         double = f"{2 * c.epsilon_value:g}"
         if 2 * c.epsilon_value <= MAX_EPSILON:
-            st.button(f"Epsilon {double}", key="try-epsilon", on_click=state.change, kwargs={"epsilon": double})
+            st.button(
+                f"Epsilon {double}",
+                key="try-epsilon",
+                type="tertiary",
+                icon=":material/lock_open:",
+                on_click=state.change,
+                kwargs={"epsilon": double},
+            )
         if not design.on_data and math.isfinite(found.users_for_all):
             enough = int(wording.needed(found.users_for_all).replace(",", ""))
             st.button(
-                f"Plan with {wording.count(enough)} people", key="try-people", on_click=guarded,
+                f"Plan with {wording.count(enough)} people", key="try-people", type="tertiary", icon=":material/group_add:", on_click=guarded,
                 args=(state, lambda: state.change(
                         population=state.configuration.population.model_copy(update={"users": enough, "origin": "declared"})
                     )),

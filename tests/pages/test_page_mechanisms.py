@@ -52,7 +52,7 @@ def test_trees_over_two_attributes_are_for_two_ordered_ones(app):
     app.declare(bins=16).go("design").session.change(mechanism=choose_mechanism("hierarchical_2d"))
     app.at.run()
     assert app.errors == [library.spec("hierarchical_2d").unsuitable(16, 1.0, app.workload)]
-    app.declare_table(16, 16).go("design")
+    app.declare_table(16, 16).go("design").enter("selectbox", "mechanism", "hierarchical_2d")
     assert not app.errors
     assert "one of 8 pairs at random" in app.words
     app.session.change(compared=("hierarchical_2d", "oue"))

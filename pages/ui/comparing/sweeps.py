@@ -125,6 +125,7 @@ def _filling(state: Session, over: str, progress: Progress, job: Job) -> None:
     done, total, points = progress.round, progress.max_rounds or 1, progress.found.points
     st.progress(done / total, text=f"{done:,} of {total:,} points, {wording.duration(job.seconds)}")
     if len(points):
+        layout.chart_title(f"over-{over}")
         layout.picture(_chart(state, points, over, layout.look()), f"live-sweep-{over}", "Users needed, filling in")
 
 

@@ -49,7 +49,7 @@ def unfitted(state: Session, case: str) -> None:
         st.markdown(
             plain(f"{title} is being optimised." if fit.running is not None else f"{title} is not optimised yet.")
         )
-    if limit > 0:
+    if limit > 0 and fit.running is None:
         st.markdown(
             f"No unbiased mechanism with pure epsilon {state.configuration.epsilon} can need fewer than {wording.at_least(limit)} for "
             f"{wording.error(state.setting.alpha**0.5)}, {case_meaning(case)}."
@@ -139,17 +139,19 @@ def optimising(state: Session, case: str, progress: work.FitProgress, job: Job) 
         return
     best, bound = _curves(state, progress.history, case)
     needed, least = best["users_needed"].iloc[-1], bound["users_needed"].iloc[-1]
-    st.metric("Gap, at most", gap_in_words(frames.gap(needed, least)))
     proved = f"the proved minimum is {wording.at_least(least)}" if least > 0 else "nothing is proved yet"
+    gap = f" (gap at most {gap_in_words(frames.gap(needed, least))})" if least > 0 else ""
     st.markdown(
-        f"The best so far needs {wording.users(needed)}; {proved}.{_to_the_optimum(state, case, 'the best so far', needed)} {so_far}"
+        f"The best so far needs {wording.users(needed)}; {proved}{gap}.{_to_the_optimum(state, case, 'the best so far', needed)} {so_far}"
     )
+    layout.chart_title("closing-gap")
     layout.picture(
         charts.closing_gap(best, bound, name, layout.look(), state.setting.optimum(case)),
         "live-curve",
         "Users needed by the best strategy so far, and the lower bound proved so far",
     )
     if progress.strategy is not None:
+        layout.chart_title("patterns")
         layout.picture(
             charts.patterns(progress.strategy, state.setting.labels, layout.look(), charts.colour(name)),
             "live-strategy",

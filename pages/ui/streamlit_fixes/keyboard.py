@@ -6,7 +6,8 @@ import streamlit as st
 
 def stops() -> None:
     """Plotly makes a stop of each tool of a chart, and Streamlit none of code and formulas that scroll; neither has an option for that. From tool
-    to tool the arrow keys lead. The script is the same for everyone."""
+    to tool the arrow keys lead. A button that starts or stops a search goes once it is pressed: the focus passes to the one in its
+    place, or to the verdict. The script is the same for everyone."""
     st.html(
         """<script>
         if (!window.stopsAreSet) {
@@ -21,6 +22,18 @@ def stops() -> None:
                 for (const text of document.querySelectorAll(".stCode pre, .katex-display"))
                     text.tabIndex = text.scrollHeight > text.clientHeight || text.scrollWidth > text.clientWidth ? 0 : -1;
             };
+            const searches = ".st-key-optimise, .st-key-cancel";
+            let pressed = null;
+            document.addEventListener("focusin", (event) => (pressed = event.target.closest(searches) && event.target));
+            new MutationObserver(() => {
+                if (!pressed || pressed.isConnected || document.activeElement !== document.body) return;
+                const next = document.querySelector(searches.replaceAll(/(cancel|optimise)/g, "$1 button:not(:disabled)"))
+                    ?? document.querySelector(".st-key-verdict");
+                if (!next) return;
+                if (next.tabIndex < 0) next.tabIndex = -1;
+                next.focus();
+                pressed = next.closest(searches) && next;
+            }).observe(document.body, { childList: true, subtree: true });
             document.addEventListener("keydown", (event) => {
                 if (event.key === "Tab") set();
                 const bar = event.target.closest(".modebar"), step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
