@@ -52,7 +52,7 @@ with layout.controls("page"):
 with layout.controls("demonstration"):
     epsilon = control(
         st.slider,
-        "Epsilon (more private on the left)",
+        "Epsilon (← more private)",
         "demo-epsilon",
         state.view.get("demo", 1.0),
         lambda value: state.view.update(demo=value),

@@ -59,7 +59,7 @@ def epsilon_controls(state: Session) -> None:
     c = state.configuration
     control(
         st.slider,
-        "Epsilon (more private on the left)",
+        "Epsilon (← more private)",
         "epsilon-slider",
         min(max(c.epsilon_value, SLIDER_LOW), SLIDER_HIGH),
         lambda value: state.change(epsilon=f"{value:g}"),
