@@ -150,13 +150,14 @@ def local_file(path: str, options: ReadOptions) -> Source:
     )
 
 
-def queried(path: str, query: str) -> Source:
+def queried(path: str, query: str, options: ReadOptions | None = None) -> Source:
     """The result of one SELECT over a local database file."""
-    loaded = tables.query(path, query)
+    options = options or ReadOptions()
+    loaded = tables.query(path, query, options=options)
     digest = hashlib.sha256(pd.util.hash_pandas_object(loaded.table.astype(str), index=False).to_numpy()).hexdigest()
     return Source(
         loaded.table,
-        _id("query", [path, query, digest], loaded.options),
+        _id("query", [path, query, digest], options),
         "query",
         loaded.options,
         loaded.notes,

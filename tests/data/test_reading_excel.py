@@ -64,7 +64,7 @@ def test_cells_keep_their_types():
 def test_sheets_can_be_chosen():
     content = workbook(["a"], [1], more=["other"])
     assert load(content, "x.xlsx").sheets == ("people", "other")
-    assert load(content, "x.xlsx").notes == ('The first of 2 sheets, "people", was read.',)
+    assert load(content, "x.xlsx").notes == ('The first of 2 sheets, "people", was read; "other" was not.',)
     assert load(content, "x.xlsx", ReadOptions(sheet="other", header=False)).table["column_1"].tolist() == ["z"]
     with pytest.raises(UnreadableTable, match='no sheet "none": choose one of "people", "other"'):
         load(content, "x.xlsx", ReadOptions(sheet="none"))

@@ -30,8 +30,9 @@ from ldp_core.data.reading.local import TooManyRows as TooManyRows
 from ldp_core.data.reading.options import ENCODINGS as ENCODINGS
 from ldp_core.data.reading.options import Loaded as Loaded
 from ldp_core.data.reading.options import ReadOptions as ReadOptions
-from ldp_core.data.reading.stored import frame_of, type_notes
+from ldp_core.data.reading.stored import frame_of, plain_numbers, type_notes
 from ldp_core.data.reading.text import read_text
+from ldp_core.data.reading.totals import without_total
 from ldp_core.data.reading.watch import Stopped as Stopped
 from ldp_core.data.reading.watch import watched as watched
 
@@ -73,7 +74,7 @@ def load(content: bytes, filename: str, options: ReadOptions | None = None) -> L
     read_it = _excel if ending in EXCEL_ENDINGS else _parquet if ending in PARQUET_ENDINGS else _text
     loaded = read_it(content, options)
     check_rows(len(loaded.table))
-    return loaded
+    return without_total(loaded)
 
 
 _MEND = "keep only the columns or rows you need."
@@ -91,14 +92,14 @@ def _text(content: bytes, options: ReadOptions) -> Loaded:
 def _parquet(content: bytes, options: ReadOptions) -> Loaded:
     written, _ = run("parquet", options.model_dump(), limits.READ_PARQUET, content, _MEND)
     table = table_of(written)
-    return Loaded(frame_of(table), options, tuple(type_notes(table.schema)))
+    return plain_numbers(Loaded(frame_of(table), options, tuple(type_notes(table.schema))))
 
 
 def _excel(content: bytes, options: ReadOptions) -> Loaded:
     written, found = run("excel", options.model_dump(), limits.READ_EXCEL, content, "save the table as CSV or Parquet.")
     table = pd.DataFrame(rows_of(written), columns=found["names"], dtype=object)
-    used = options.model_copy(update={"header": found["header"], "sheet": found["sheet"]})
-    return Loaded(table, used, tuple(found["notes"]), tuple(found["sheets"]))
+    used = options.model_copy(update=found["options"])
+    return plain_numbers(Loaded(table, used, tuple(found["notes"]), tuple(found["sheets"])))
 
 
 def read(content: bytes, filename: str, header: bool = True) -> pd.DataFrame:

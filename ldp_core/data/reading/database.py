@@ -15,7 +15,8 @@ from ldp_core.data.reading.child import rows_of, run, table_of
 from ldp_core.data.reading.common import UnreadableTable, column_names, first_line
 from ldp_core.data.reading.limits_in_words import MEND
 from ldp_core.data.reading.options import Loaded, ReadOptions
-from ldp_core.data.reading.stored import frame_of, frame_of_rows, type_notes, with_ordered_enums
+from ldp_core.data.reading.stored import frame_of, frame_of_rows, plain_numbers, type_notes, with_ordered_enums
+from ldp_core.data.reading.totals import without_total
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _DUCKDB_MAGIC = b"DUCK"  # at byte 8, after a checksum
@@ -30,7 +31,14 @@ def database_tables(path: str) -> tuple[str, ...]:
     return tuple(map(str, _run(path, "", limits.READ_QUERY)[0].iloc[:, 0]))
 
 
-def query(path: str, sql: str, *, names: tuple[str, ...] = (), time_limit: float | None = None) -> Loaded:
+def query(
+    path: str,
+    sql: str,
+    *,
+    names: tuple[str, ...] = (),
+    options: ReadOptions | None = None,
+    time_limit: float | None = None,
+) -> Loaded:
     """The result of one SELECT over a database file.
 
     SQLite files are opened read-only and an authoriser allows reading alone; DuckDB runs with external access off and
@@ -40,6 +48,7 @@ def query(path: str, sql: str, *, names: tuple[str, ...] = (), time_limit: float
         path: of the file, on the machine this runs on.
         sql: one statement.
         names: names for all the columns, instead of the query's.
+        options: how numbers in columns of text are written, and what becomes of a line of totals.
         time_limit: seconds, instead of those of `limits.READ_QUERY`.
 
     Raises:
@@ -50,10 +59,11 @@ def query(path: str, sql: str, *, names: tuple[str, ...] = (), time_limit: float
         raise UnreadableTable("The query is empty: write one such as SELECT age, sex FROM people.")
     allowed = limits.READ_QUERY if time_limit is None else replace(limits.READ_QUERY, seconds=time_limit)
     table, notes = _run(path, sql, allowed)
-    table.columns = column_names([str(name) for name in table.columns], names)
+    table.columns = column_names([str(name) for name in table.columns], names or (options.names if options else ()))
     if len(table) == 0:
         raise UnreadableTable("This query returns no rows: loosen its conditions.")
-    return Loaded(table, ReadOptions(names=names), notes)
+    options = (options or ReadOptions()).model_copy(update={"names": names} if names else {})
+    return without_total(plain_numbers(Loaded(table, options, notes)))
 
 
 def checked_path(path: str) -> Path:

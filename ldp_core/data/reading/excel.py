@@ -24,6 +24,7 @@ from ldp_core.data.reading.common import (
     column_names,
     numbered,
 )
+from ldp_core.data.reading.layout import MOST_ABOVE, holds_table, layout_of
 from ldp_core.limits import MOST_SHEET_COLUMNS, MOST_SHEET_ROWS, MOST_WORKBOOK_PARTS, Limits
 from ldp_core.wording import quote_examples, quoted
 
@@ -49,35 +50,46 @@ def _read(
     book = _open(content, limits)
     if not book.sheetnames:
         raise UnreadableTable("This workbook has no sheet with cells: save the table as a sheet of its own.")
-    sheet = options["sheet"] or book.sheetnames[0]
-    if sheet not in book.sheetnames:
-        raise UnreadableTable(
-            f"This workbook has no sheet {quoted(sheet)}: choose one of {quote_examples(book.sheetnames, 5)}."
-        )
-    rows = _rows(book[sheet], limits)
+    sheet, rows, notes = _chosen(book, options["sheet"], limits)
+    _check_formulas(content, sheet, rows, limits)
+    width = max(len(cells) for _, cells in rows)
+    rows = [(number, [*cells, *[None] * (width - len(cells))]) for number, cells in rows]
+    found = layout_of(
+        [cells for _, cells in rows], width, options.get("above"), options["header"], options.get("below"), typed=True
+    )
+    values = rows[found.lines :]
+    blank = values[-1][0] - values[0][0] + 1 - len(values) if values else 0
+    if blank:
+        notes.append(blank_note(blank))
+    names = column_names(found.called if found.header else numbered(width), tuple(options["names"]))
+    body = [cells for _, cells in values]
+    check_rows(len(body))
+    used = {"above": found.above, "header": found.header, "below": found.below, "sheet": sheet}
+    return names, body, {"sheets": book.sheetnames, "notes": [*notes, *found.notes], "options": used}
+
+
+def _chosen(book: Any, stated: str | None, limits: Limits) -> tuple[str, list[tuple[int, list[object]]], list[str]]:
+    """The sheet to read, its rows, and a note: the first one, but a table rather than a cover note."""
+    names = book.sheetnames
+    if stated is not None and stated not in names:
+        raise UnreadableTable(f"This workbook has no sheet {quoted(stated)}: choose one of {quote_examples(names, 5)}.")
+    sheet = stated or names[0]
+    rows, notes = _rows(book[sheet], limits), []
+    if stated is None and len(names) > 1:
+        said = f"The first of {len(names)} sheets, {quoted(sheet)}, was read"
+        if len(rows) <= MOST_ABOVE and not holds_table([cells for _, cells in rows]):
+            found = ((name, _rows(book[name], limits)) for name in names[1:])
+            table = next(((name, cells) for name, cells in found if holds_table([row for _, row in cells])), None)
+            if table is not None:
+                said = f"The sheet {quoted(table[0])} was read, since {quoted(sheet)} before it seems to hold no table"
+                sheet, rows = table
+        others = [name for name in names if name != sheet]
+        notes = [f"{said}; {quote_examples(others, 5)} {'was' if len(others) == 1 else 'were'} not."]
     if not rows:
         raise UnreadableTable(
             f"The sheet {quoted(sheet)} is empty: choose one with a header line and at least one row."
         )
-    _check_formulas(content, sheet, rows, limits)
-    width = max(len(cells) for _, cells in rows)
-    blank = rows[-1][0] - rows[0][0] + 1 - len(rows)
-    notes = []
-    if len(book.sheetnames) > 1 and options["sheet"] is None:
-        notes.append(f"The first of {len(book.sheetnames)} sheets, {quoted(sheet)}, was read.")
-    if blank:
-        notes.append(blank_note(blank))
-    first = [*rows[0][1], *[None] * (width - len(rows[0][1]))]
-    header = options["header"]
-    if header is None:
-        header = not any(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in first)
-        if not header:
-            notes.append("The first line holds numbers, so it was read as a row; say so if it is a header.")
-    called = ["" if cell is None else str(cell) for cell in first] if header else numbered(width)
-    names = column_names(called, tuple(options["names"]))
-    body = [[*cells, *[None] * (width - len(cells))] for _, cells in rows[header:]]
-    check_rows(len(body))
-    return names, body, {"sheets": book.sheetnames, "notes": notes, "header": header, "sheet": sheet}
+    return sheet, rows, notes
 
 
 def _open(content: bytes, limits: Limits, formulas: bool = False) -> openpyxl.Workbook:

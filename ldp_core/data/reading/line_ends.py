@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -60,12 +61,25 @@ class DelimitersAlone:
         return self._seen or self._line.search(self._last + _LF) is not None
 
 
+def first_undecodable(path: Path, encoding: str, check: Callable[[], None]) -> tuple[int, int] | None:
+    """The first byte (from 0) that is not text of an encoding, and the line (from 1) it is on; None where all are."""
+    decoder, read, line = codecs.getincrementaldecoder(encoding)(), 0, 1
+    for part in chunks(path, check):
+        pending = decoder.getstate()[0]
+        try:
+            decoder.decode(part)
+        except UnicodeDecodeError as error:
+            return read - len(pending) + error.start, line + (pending + part).count(_LF, 0, error.start)
+        read, line = read + len(part), line + part.count(_LF)
+    return None
+
+
 def blank_at_end(path: Path) -> int:
     """How many blank lines follow the last row of a file (of very many, at least some)."""
     with path.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - _CHUNK))
         tail = file.read()
-    return max(0, number_of_ends(tail[len(tail.rstrip(_CR + _LF)) :]) - 1)
+    return max(0, number_of_ends(tail[len(tail.rstrip()) :]) - tail.endswith((_CR, _LF)))
 
 
 def number_of_ends(text: bytes) -> int:

@@ -32,9 +32,10 @@ from ldp_core.data.reading.database import checked_path
 from ldp_core.data.reading.duck import BATCH, ERRORS, LOCKS, SETTINGS, identifier, literal
 from ldp_core.data.reading.limits_in_words import too_long
 from ldp_core.data.reading.local_text import LocalText, look
-from ldp_core.data.reading.numerals import Evidence, evidence_of
+from ldp_core.data.reading.numerals import Evidence, Numerals, columns_of_text, evidence_of, is_text
 from ldp_core.data.reading.options import ReadOptions
 from ldp_core.data.reading.stored import frame_of, is_ordered, type_notes
+from ldp_core.data.reading.totals import MOST_COLUMNS, MOST_ROWS, Total, total_of
 from ldp_core.data.reading.watch import Watch, watch
 from ldp_core.limits import MOST_DISTINCT_ROWS
 from ldp_core.wording import quoted
@@ -84,15 +85,20 @@ class LocalTable:
             names = column_names(self._schema.names, options.names)
             self._schema = pa.schema([field.with_name(name) for field, name in zip(self._schema, names, strict=True)])
             self._orders = {names[place]: order for place, order in places.items()}
-            notes = tuple(type_notes(self._schema))
+            notes, self._numerals = tuple(type_notes(self._schema)), Numerals(options, None)
+            for name, cells in columns_of_text(_beginning(self.path).rename_columns(names)):
+                self._numerals.add(name, cells)
         elif ending in TEXT_ENDINGS:
             self._text = look(self.path, options)
             names, notes, options = self._text.names, self._text.notes, self._text.options
+            self._numerals = self._text.numerals
         else:
             raise UnreadableTable(
                 "Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one."
             )
         self.columns, self.options, self._notes = tuple(names), options, notes
+        self._total: Total | None = None
+        self._last_notes: tuple[str, ...] = ()
         self._learnt: set[str] = set()  # the columns all of whose cells are known to `numerals`
         self._counted: dict[tuple[str, ...], tuple[pd.DataFrame, np.ndarray]] = {}
         self._lock = threading.Lock()
@@ -100,15 +106,33 @@ class LocalTable:
         # DuckDB renames columns that differ in case alone, so they are known by their position.
         with self._query("SELECT * FROM source LIMIT 0", by_arrow=False) as result:
             self._stored = dict(zip(self.columns, result.columns, strict=True))
+        self._total = self._find_total()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about what was guessed, and rows left out. Columns that have been counted are judged by all their cells,
         others by the first; blank rows are known once any column has been counted."""
-        if self._text is None:
-            return self._notes
-        blank = self._text.blank_rows
-        return (*self._notes, *([blank_note(blank)] if blank else []), *self._text.numerals.notes())
+        blank = 0 if self._text is None else self._text.blank_rows
+        numerals = self._numerals.notes()
+        return (*self._notes, *([blank_note(blank)] if blank else []), *numerals, *self._last_notes)
+
+    def _find_total(self) -> Total | None:
+        """The line of totals of a small table, which is left out from now on."""
+        if not 2 <= len(self.columns) <= MOST_COLUMNS:
+            return None
+        try:
+            first = self._first(MOST_ROWS + 1, self._text is not None and self._text.by_arrow is True)
+            if len(first) > MOST_ROWS or not len(first):
+                return None
+            total = total_of(self.first(MOST_ROWS), self.options.total)
+        except UnreadableTable:  # said when its columns are counted
+            return None
+        if total is not None:
+            left_out = total.sure or bool(self.options.total)
+            self._last_notes = (total.note(left_out),)
+            self.options = self.options.model_copy(update={"total": left_out})
+            return total if left_out else None
+        return None
 
     def counts(self, columns: list[str], most: int = MOST_DISTINCT_ROWS) -> tuple[pd.DataFrame, np.ndarray]:
         """The distinct rows of some columns, and how many rows hold each: (k, columns) and (k,) int64.
@@ -229,24 +253,21 @@ class LocalTable:
 
     def _learn(self, table: pa.Table, columns: list[str], users: np.ndarray) -> None:
         """Judge how columns write their numbers by all their cells: those of ``table``, each held by so many ``users``."""
-        if self._text is None:
-            return
         for place, name in enumerate(columns):
-            if name not in self._learnt:
-                self._text.numerals.add(name, table.column(place), users)
+            if name not in self._learnt and is_text(table.schema.field(place).type):
+                self._numerals.add(name, table.column(place), users)
                 self._learnt.add(name)
         self._settle(columns)
 
     def _settle(self, columns: list[str]) -> None:
         """Where other columns decide how one of these is read, judge them by all their cells, too."""
-        if self._text is not None and any(map(self._text.numerals.ambiguous, columns)):
+        if any(map(self._numerals.ambiguous, columns)):
             self._scan(list(self.columns))
 
     def _scan(self, columns: list[str]) -> None:
         """Judge columns by all their cells, except those whose first cells are plainly no numbers."""
-        if self._text is None:
-            return
-        known = self._text.numerals.evidence
+        known = self._numerals.evidence
+        columns = [name for name in columns if name in known]
         left = [name for name in columns if name not in self._learnt and not known[name].plainly_other]
         found = [Evidence() for _ in left]
         for table in self._parts(left, _BATCH) if left else ():
@@ -256,11 +277,11 @@ class LocalTable:
         self._learnt.update(left)
 
     def _frame(self, table: pa.Table, columns: list[str]) -> pd.DataFrame:
-        table = table.rename_columns(list(columns))
+        table = self._numerals.rewritten(table.rename_columns(list(columns)))
         if self._schema is not None:
             stored = pa.schema([self._schema.field(name) for name in columns])
             return frame_of(table, stored, self._orders)
-        return frame_of(table if self._text is None else self._text.numerals.rewritten(table))
+        return frame_of(table)
 
     def _select(self, columns: list[str]) -> str:
         absent = [name for name in columns if name not in self.columns]
@@ -292,7 +313,8 @@ class LocalTable:
         except ERRORS as error:
             if "Out of Memory" in str(error):
                 raise TooManyRows("Counting these columns takes more memory than is allowed: choose fewer.") from error
-            raise UnreadableTable(f"This file cannot be read to its end: {first_line(error)}.") from error
+            wrong = "" if self._text is None else self._text.undecodable(partial(_check, watch()))
+            raise UnreadableTable(wrong or f"This file cannot be read to its end: {first_line(error)}.") from error
 
     def _open(self, connection: duckdb.DuckDBPyConnection, by_arrow: bool) -> None:
         """Name the table ``source`` on a connection that may read this file."""
@@ -306,6 +328,9 @@ class LocalTable:
         wanted = f"LIMIT greatest(0, (SELECT count(*) FROM {table}) - {blank})" if blank else ""
         connection.execute(f"CREATE TEMPORARY VIEW lines AS SELECT * FROM {table} {wanted}")
         kept = "true" if self._text is None else self._text.has_value
+        if self._total is not None:
+            label = f"trim(coalesce(CAST({identifier(self._stored[self._total.column])} AS VARCHAR), ''))"
+            kept = f"({kept}) AND {label} <> {literal(self._total.label)}"
         connection.execute(f"CREATE TEMPORARY VIEW source AS SELECT * FROM lines WHERE {kept}")
 
 
@@ -380,6 +405,16 @@ def _fetch(result: duckdb.DuckDBPyRelation, most: int) -> pa.Table:
         if size > limits.READ_LOCAL.unpacked or rows > most:
             raise TooManyRows(_TOO_MANY)
     return pa.Table.from_batches(batches, reader.schema)
+
+
+def _beginning(path: Path) -> pa.Table:
+    """The first rows of a Parquet file."""
+    try:
+        with pa.parquet.ParquetFile(path) as file:
+            batches = file.iter_batches(BATCH)
+            return pa.Table.from_batches([batch for batch in [next(batches, None)] if batch], file.schema_arrow)
+    except (pa.ArrowException, OSError) as error:
+        raise UnreadableTable("This Parquet file is damaged or incomplete: save or download it again.") from error
 
 
 def _parquet_schema(path: Path) -> tuple[pa.Schema, dict[int, list[str]]]:

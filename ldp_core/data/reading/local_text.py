@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
 
-from ldp_core.data.reading.common import UnreadableTable, column_names, numbered
+from ldp_core.data.reading.common import UnreadableTable
 from ldp_core.data.reading.duck import literal
-from ldp_core.data.reading.line_ends import DelimitersAlone, blank_at_end, chunks, mixed, number_of_ends
+from ldp_core.data.reading.line_ends import DelimitersAlone, blank_at_end, chunks, first_undecodable, mixed
 from ldp_core.data.reading.numerals import Numerals
 from ldp_core.data.reading.options import ReadOptions
-from ldp_core.data.reading.text import VALUE, blank_start, decode, has_header, sniff, without_hint
+from ldp_core.data.reading.text import VALUE, beginning, decode, other_encoding
 from ldp_core.limits import MOST_CELL_CHARACTERS
 
 _SAMPLE = 65536
@@ -32,7 +32,7 @@ _DUCKDB_ENCODINGS = ("utf-8", "latin-1")
 @dataclass
 class LocalText:
     """A text table at ``path``, of columns ``names``: the ``options`` that it is read with, ``notes`` on what was guessed, how its
-    ``numerals`` are written as far as is known, how many lines to ``skip`` before the table, and whether Arrow has to read it
+    ``numerals`` are written as far as is known, how many lines to ``skip`` before its values, and whether Arrow has to read it
     (None: not known yet)."""
 
     path: Path
@@ -50,7 +50,7 @@ class LocalText:
         """The table as DuckDB reads it, as SQL."""
         types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
         return (
-            f"read_csv({literal(self.path)}, auto_detect=false, header={str(self.options.header).lower()}, columns={{{types}}}, "
+            f"read_csv({literal(self.path)}, auto_detect=false, header=false, columns={{{types}}}, "
             f"skip={self.skip}, delim={literal(self.options.delimiter)}, quote='\"', escape='\"', "
             f"encoding='{self.options.encoding}', strict_mode=true, null_padding=false, max_line_size={MOST_CELL_CHARACTERS})"
         )
@@ -74,13 +74,18 @@ class LocalText:
             self.blank_rows = None if seen.any() else 0
         return self.by_arrow
 
+    def undecodable(self, check: Callable[[], None]) -> str:
+        """The sentence for a file that is not in its encoding to the end; empty for other faults."""
+        encoding = self.options.encoding or "utf-8"
+        found = first_undecodable(self.path, encoding, check) if self.path.exists() else None
+        return "" if found is None else other_encoding(encoding, *found)
+
     def dataset(self) -> pa.dataset.Dataset:
         """The table as Arrow reads it, in parts."""
         names = [f"c{i}" for i in range(len(self.names))]
         read = pa.csv.ReadOptions(
             column_names=names,
             skip_rows=self.skip,
-            skip_rows_after_names=int(bool(self.options.header)),
             encoding=self.options.encoding or "utf-8",
             use_threads=False,
             block_size=MOST_CELL_CHARACTERS,
@@ -102,7 +107,7 @@ def look(path: Path, options: ReadOptions) -> LocalText:
         UnreadableTable: a beginning that is no table.
     """
     with path.open("rb") as file:
-        start = file.read(_SAMPLE)
+        start = file.read(4 * _SAMPLE)  # a letter has up to four bytes, and uploads are judged by as many letters
         if file.read(1):  # keep whole lines, so that no letter is cut in two
             start = start[: max(start.rfind(b"\n"), start.rfind(b"\r")) + 1] or start
     if not start:
@@ -113,18 +118,14 @@ def look(path: Path, options: ReadOptions) -> LocalText:
             f"Large text files are read as UTF-8 or Latin-1 and this one is {encoding}: convert it to UTF-8, or "
             "choose Latin-1."
         )
-    text, told = without_hint(whole)
-    text = text.lstrip("\r\n")
-    delimiter, first = sniff(text, options.delimiter or told)
-    text = text[blank_start(text, delimiter, len(first)) :]
-    skip = number_of_ends(whole[: len(whole) - len(text)].encode())
-    header, guessed = has_header(first, options)
-    names = column_names(first if header else numbered(len(first)), options.names)
+    found = beginning(whole, options)
+    delimiter, names = found.options["delimiter"], found.names
     numerals = Numerals(options, delimiter)
-    lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))[header:]
-    lines = [line for line in lines if len(line) == len(first)]
+    body = io.StringIO(whole[found.characters :], newline="")
+    lines = [line for line in csv.reader(body, delimiter=delimiter) if len(line) == len(names)]
     for place, name in enumerate(names):
         numerals.add(name, pa.array([line[place] for line in lines], pa.string()))
-    used = {"delimiter": delimiter, "encoding": encoding, "header": header, **numerals.used()}
-    by_arrow = True if mixed([start]) or any("\n" in cell or "\r" in cell for cell in first) else None
-    return LocalText(path, names, options.model_copy(update=used), (*notes, *guessed), numerals, skip, by_arrow)
+    used = options.model_copy(update={"encoding": encoding, **found.options, **numerals.used()})
+    # Arrow counts skipped lines whether or not a cell goes on in the next one, as is done here; DuckDB does not.
+    by_arrow = True if mixed([start]) or found.continues else None
+    return LocalText(path, names, used, (*notes, *found.notes), numerals, found.lines, by_arrow)

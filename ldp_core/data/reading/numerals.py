@@ -188,10 +188,14 @@ class Numerals:
     def rewritten(self, table: pa.Table) -> pa.Table:
         """The table with its numbers written as 1234.5. Cells that do not fit stay as they are."""
         for place, name in enumerate(table.column_names):
-            way = self.way(name)
-            if way is not None and self._differs(name, way) and _is_text(table.schema.field(place).type):
-                table = table.set_column(place, name, _rewritten(table.column(place), way))
+            if is_text(table.schema.field(place).type) and self.rewrites(name):
+                table = table.set_column(place, name, _rewritten(table.column(place), self.way(name) or PLAIN))
         return table
+
+    def rewrites(self, name: str) -> bool:
+        """True if numbers of a column are not written plainly."""
+        way, evidence = self.way(name), self.evidence.get(name)
+        return way is not None and evidence is not None and (way != PLAIN or evidence.bracketed + evidence.minus > 0)
 
     def notes(self) -> list[str]:
         """Sentences on the columns whose numbers are not written plainly."""
@@ -211,10 +215,6 @@ class Numerals:
         signs = [way.thousands for way in ways if way.thousands]
         decimal = "," if any(way.decimal == "," for way in ways) else self._options.decimal or "."
         return {"decimal": decimal, "thousands": self._options.thousands or (signs[0] if signs else "")}
-
-    def _differs(self, name: str, way: Writing) -> bool:
-        evidence = self.evidence[name]
-        return way != PLAIN or evidence.bracketed + evidence.minus > 0
 
     def _best(self, name: str) -> list[Writing]:
         evidence = self.evidence.get(name)
@@ -308,10 +308,11 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """True for columns of text."""
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def columns_of_text(table: pa.Table) -> Iterable[tuple[str, pa.ChunkedArray]]:
     """The columns of text of a table, by name."""
-    return ((field.name, table.column(place)) for place, field in enumerate(table.schema) if _is_text(field.type))
+    return ((field.name, table.column(place)) for place, field in enumerate(table.schema) if is_text(field.type))

@@ -26,7 +26,10 @@ class ReadOptions(BaseModel):
         encoding: of a text file.
         decimal: the decimal sign in the numbers of a text file. Cells such as 1.234,5 are rewritten as 1234.5 where it is a comma.
         thousands: the sign between thousands in the numbers of a text file; empty where there is none.
+        above: lines with cells above the table, which are left out.
         header: the first line names the columns; otherwise they are column_1, column_2, ... or `names`.
+        below: lines between the names and the values, such as the texts of questions, which are left out.
+        total: a line that adds up all others is left out.
         names: names for all the columns, instead of those in the file.
         sheet: of an Excel workbook, the first one by default.
     """
@@ -37,7 +40,10 @@ class ReadOptions(BaseModel):
     encoding: Encoding | None = None
     decimal: Literal[".", ","] | None = None
     thousands: Literal["", ",", ".", "'", " "] | None = Field(default=None, exclude_if=lambda sign: sign is None)
+    above: int | None = Field(default=None, ge=0, exclude_if=lambda lines: lines is None)
     header: bool | None = None
+    below: int | None = Field(default=None, ge=0, exclude_if=lambda lines: lines is None)
+    total: bool | None = Field(default=None, exclude_if=lambda total: total is None)
     names: Annotated[tuple[str, ...], Strict(False), Field(max_length=MOST_COLUMNS)] = ()
     sheet: str | None = None
 

@@ -3,10 +3,16 @@ by path and databases."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldp_core.data.reading.numerals import Numerals
+from ldp_core.data.reading.options import Loaded
 from ldp_core.wording import quote_examples
 
 _NULLABLE = {
@@ -42,6 +48,32 @@ def frame_of(
         columns.append(_series(table.column(position), kind, (orders or {}).get(name)))
     frame = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=range(table.num_rows))
     return frame.set_axis(table.column_names, axis=1)
+
+
+def plain_numbers(loaded: Loaded) -> Loaded:
+    """The table with the numbers in its columns of text written as 1234.5, and notes on them.
+
+    Numbers among the texts of a column are evidence like texts of digits, and stay numbers.
+    """
+    frame, numerals, texts = loaded.table, Numerals(loaded.options, None), {}
+    for name in frame:
+        cells = frame[name]
+        if cells.dtype == object:
+            cells = pd.Series([cell if isinstance(cell, str) else _digits(cell) for cell in cells], dtype=object)
+        if cells.dtype == object or isinstance(cells.dtype, pd.StringDtype):
+            with suppress(pa.ArrowException, UnicodeEncodeError):  # half of a pair of surrogates is no text to Arrow
+                texts[name] = pa.array(cells, pa.large_string(), from_pandas=True)
+                numerals.add(name, texts[name])
+    changed = {name: cells for name, cells in texts.items() if numerals.rewrites(name)}
+    for name, cells in numerals.rewritten(pa.table(changed)).to_pandas().items():
+        other = np.array([not isinstance(cell, str) for cell in frame[name]])
+        frame = frame.assign(**{name: frame[name].where(other, cells.set_axis(frame.index))})
+    used = loaded.options.model_copy(update=numerals.used())
+    return replace(loaded, table=frame, options=used, notes=(*loaded.notes, *numerals.notes()))
+
+
+def _digits(cell: object) -> str | None:
+    return repr(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) and cell == cell else None
 
 
 def type_notes(schema: pa.Schema) -> list[str]:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import math
 import re
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -24,6 +27,8 @@ from ldp_core.data.reading.common import (
     column_names,
     numbered,
 )
+from ldp_core.data.reading.layout import layout_of
+from ldp_core.data.reading.line_ends import number_of_ends
 from ldp_core.data.reading.numerals import Numerals, columns_of_text
 from ldp_core.data.reading.options import ReadOptions
 from ldp_core.limits import Limits
@@ -37,6 +42,7 @@ _MARKS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
+_NO_LINES = "This file holds only blank lines: choose one with a header line and at least one row."
 VALUE = r"\S"
 """Every cell with a value matches this pattern."""
 
@@ -52,26 +58,19 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
 def read_text(content: bytes, options: ReadOptions, limits: Limits) -> tuple[pa.Table, ReadOptions, list[str]]:
     """The table in a text file of at least one line, the options used, and notes."""
     text, encoding, notes = decode(content, options.encoding)
-    text, told = without_hint(text)
-    delimiter, first = sniff(text, options.delimiter or told)
-    header, found_out = has_header(first, options)
-    notes += found_out
-    names = column_names(first if header else numbered(len(first)), options.names)
-    text = text[blank_start(text, delimiter, len(first)) :]
-    table = _parse(text, delimiter, len(first)).rename_columns(names)
-    table = table.slice(1) if header else table
+    start = beginning(text, options)
+    notes += start.notes
+    table = _parse(text, start)
     filled = _without_blank_rows(table)
     if filled.num_rows < table.num_rows:
         notes.append(blank_note(table.num_rows - filled.num_rows))
     table = filled
-    check_cells(table.num_rows, len(names), limits.cells)
-    numerals = Numerals(options, delimiter)
+    check_cells(table.num_rows, len(start.names), limits.cells)
+    numerals = Numerals(options, start.options["delimiter"])
     for name, cells in columns_of_text(table):
         numerals.add(name, cells)
     notes += numerals.notes()
-    used = options.model_copy(
-        update={"delimiter": delimiter, "encoding": encoding, "header": header, **numerals.used()}
-    )
+    used = options.model_copy(update={"encoding": encoding, **start.options, **numerals.used()})
     return numerals.rewritten(table), used, notes
 
 
@@ -100,61 +99,87 @@ def decode(content: bytes, encoding: str | None) -> tuple[str, str, list[str]]:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        kind = "UTF-8" if encoding == "utf-8" else encoding
-        raise UnreadableTable(
-            f"This file is not {kind} text (byte {error.start + 1:,}, on line {line:,}): "
-            'save it again as "CSV UTF-8", or choose another encoding.'
-        ) from error
+        raise UnreadableTable(other_encoding(encoding, error.start, line)) from error
     text = text.removeprefix("\ufeff")
     if not text.strip():
-        raise UnreadableTable("This file holds only blank lines: choose one with a header line and at least one row.")
+        raise UnreadableTable(_NO_LINES)
     return text.rstrip("\r\n"), encoding, notes
 
 
-def sniff(text: str, delimiter: str | None) -> tuple[str, list[str]]:
-    """The delimiter (the one given, or the one that splits the first lines most evenly), and the cells of line one."""
-    sample = text.lstrip("\r\n")[:_SAMPLE]
+def other_encoding(encoding: str, byte: int, line: int) -> str:
+    """The sentence for a text that is not in its encoding from a ``byte`` (the first is 0) on."""
+    kind = "UTF-8" if encoding == "utf-8" else encoding
+    return (
+        f"This file is not {kind} text (byte {byte + 1:,}, on line {line:,}): "
+        'save it again as "CSV UTF-8", or choose another encoding.'
+    )
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """The first lines of a text table: the ``names`` of its columns; how many ``lines`` and
+    ``characters`` come before its values, and whether a cell ``continues`` from one of these lines to
+    the next; the ``options`` and ``notes`` on what was found out."""
+
+    names: list[str]
+    lines: int
+    characters: int
+    continues: bool
+    options: dict[str, Any]
+    notes: list[str]
+
+
+def beginning(text: str, options: ReadOptions) -> Beginning:
+    """What the first 65,536 characters show, or fewer where they end in the middle of a line."""
+    rest, told = without_hint(text)
+    sample = rest[:_SAMPLE]
     if len(sample) == _SAMPLE:
         end = max(sample.rfind("\n"), sample.rfind("\r"))
         if end < 0:
             raise UnreadableTable("The first line of this file is too long for a table: check that it is a CSV file.")
-        sample = sample[:end]
-    best = (-1.0, 0, ",", [""])
+        sample = sample[: end + 1]
+    delimiter, width, rows = sniff(sample, options.delimiter or told)
+    layout = layout_of([row for _, row in rows], width, options.above, options.header, options.below)
+    if len(rows[layout.above][1]) != width:
+        raise UnreadableTable(ragged(text, delimiter, width))
+    names = column_names(layout.called if layout.header else numbered(width), options.names)
+    lines = rows[layout.lines - 1][0] if layout.lines else rows[0][0] - 1
+    before = sum(len(line) for line in itertools.islice(io.StringIO(sample, newline=""), lines))
+    hint = text[: len(text) - len(rest)]
+    used = {"delimiter": delimiter, "above": layout.above, "header": layout.header, "below": layout.below}
+    continues = any("\n" in cell or "\r" in cell for _, row in rows[: layout.lines] for cell in row)
+    lines += number_of_ends(hint.encode())
+    return Beginning(names, lines, before + len(hint), continues, used, layout.notes)
+
+
+def sniff(sample: str, delimiter: str | None) -> tuple[str, int, list[tuple[int, list[str]]]]:
+    """The delimiter (the one given, or the one that splits most lines alike), the number of columns, and the lines with cells,
+    each with the number of the line it ends on."""
+    best: tuple[float, float, int, str, list[tuple[int, list[str]]]] = (-1.0, 0.0, 0, ",", [])
     for candidate in delimiter or _DELIMITERS:
-        rows = [row for row in csv.reader(io.StringIO(sample, newline=""), delimiter=candidate) if row]
-        rows = rows[next((i for i, row in enumerate(rows) if _filled(row)), 0) :]
-        width = len(rows[0])
-        # One column is always even, so it only counts when no delimiter splits the header.
-        even = sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0
-        if (even, width) > best[:2]:
-            best = (even, width, candidate, rows[0])
-    return best[2], best[3]
+        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=candidate)
+        rows = [(reader.line_num, row) for row in reader if _filled(row)]
+        if not rows:
+            raise UnreadableTable(_NO_LINES)
+        widths = Counter(len(row) for _, row in rows)
+        width, often = max(widths.items(), key=lambda pair: (pair[1], pair[0]))
+        # One column is always even, so it only counts when no delimiter splits the lines.
+        even = often / len(rows) if width > 1 else 0.0
+        cells = [cell for _, row in rows for cell in row if re.match(r"\s*[+-]?\d", cell)]
+        numbers = sum(map(_is_number, cells)) / max(1, len(cells))
+        if (even, numbers, width) > best[:3]:
+            best = (even, numbers, width, candidate, rows)
+    return best[3], best[2], best[4]
 
 
-def blank_start(text: str, delimiter: str, width: int) -> int:
-    """How many characters the rows of delimiters alone before the first row of values take up."""
-    blank = re.match(rf"[\s{re.escape(delimiter)}]*[\r\n]", text) if width > 1 else None
-    return blank.end() if blank else 0
-
-
-def has_header(first: list[str], options: ReadOptions) -> tuple[bool, list[str]]:
-    """True if line one names the columns, and a note where that was a guess: names are hardly ever numbers."""
-    if options.header is not None:
-        return options.header, []
-    if not any(_is_number(cell) for cell in first):
-        return True, []
-    called = "" if options.names else " and the columns are called column_1, column_2, ..."
-    return False, [f"The first line holds numbers, so it was read as a row{called}; say so if it is a header."]
-
-
-def ragged(text: str, delimiter: str, width: int) -> str:
-    """The sentence for lines of unequal length; the slow reader is used here because it knows line numbers."""
+def ragged(text: str, delimiter: str, width: int, lines: int = 0) -> str:
+    """The sentence for lines of unequal length below the first ``lines``; the slow reader is used here because it knows line numbers."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         for row in reader:
-            if row and len(row) != width:
+            if row and len(row) != width and reader.line_num > lines:
                 return (
-                    f"Line {reader.line_num:,} splits into {len(row):,} value{'s' if len(row) != 1 else ''} and the first line into {width:,}: "
+                    f"Line {reader.line_num:,} splits into {len(row):,} value{'s' if len(row) != 1 else ''} and other lines into {width:,}: "
                     'fix that line, or put values that contain the delimiter in "quotes".'
                 )
     except csv.Error:
@@ -162,19 +187,23 @@ def ragged(text: str, delimiter: str, width: int) -> str:
     return "This file cannot be read as CSV, perhaps because of an unclosed quotation mark: save it again as CSV UTF-8."
 
 
-def _parse(text: str, delimiter: str, width: int) -> pa.Table:
-    """All lines as text cells, the first one included."""
+def _parse(text: str, start: Beginning) -> pa.Table:
+    """The values as text cells."""
+    width, delimiter, body = len(start.names), start.options["delimiter"], text[start.characters :]
+    body = body.rstrip() if width == 1 else body
     check_columns(numbered(width))
-    options = pa.csv.ReadOptions(autogenerate_column_names=True, use_threads=False, block_size=16 * 1024 * 1024)
+    names = pa.csv.ReadOptions(column_names=start.names, use_threads=False, block_size=16 * 1024 * 1024)
     # A blank line is a missing value where there is one column, and nothing otherwise.
     layout = pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=width > 1)
-    types = pa.csv.ConvertOptions(column_types={f"f{i}": pa.string() for i in range(width)})
+    types = pa.csv.ConvertOptions(column_types=dict.fromkeys(start.names, pa.string()))
+    if not body.strip("\r\n"):
+        return pa.table([pa.array([], pa.string())] * width, start.names)
     try:
-        table = pa.csv.read_csv(io.BytesIO(text.lstrip("\r\n").encode() + b"\n"), options, layout, types)
+        table = pa.csv.read_csv(io.BytesIO(body.encode() + b"\n"), names, layout, types)
     except (pa.ArrowInvalid, UnicodeEncodeError) as error:
-        raise UnreadableTable(ragged(text, delimiter, width)) from error
+        raise UnreadableTable(ragged(text, delimiter, width, start.lines)) from error
     # An open quotation mark swallows all further lines, down to the line end added above.
-    if text.count('"') % 2 and table.num_rows and str(table.column(width - 1)[-1]).endswith("\n"):
+    if body.count('"') % 2 and table.num_rows and str(table.column(width - 1)[-1]).endswith("\n"):
         raise UnreadableTable(
             "A quotation mark in this file is opened and never closed, so the lines after it cannot be separated: "
             'close it, or double it ("") where it is meant literally.'

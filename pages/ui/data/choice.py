@@ -131,6 +131,8 @@ def read_again(state: Session, choice: DataChoice, found: Source, said: dict[str
     reading = ReadOptions.model_validate({**dict(choice.reading), **said})
     if found.kind == "local":
         again = sources.local_file(found.path, reading)
+    elif found.query is not None:
+        again = sources.queried(found.path, found.query, reading)
     else:
         again = sources.uploaded(found.content, found.name, reading)
     if len(again.columns) != len(found.columns):

@@ -24,6 +24,8 @@ DECIMALS = {None: "as found", ".": "point: 1234.5", ",": "comma: 1.234,5"}
 THOUSANDS = {None: "as found", "": "none", ",": "comma", ".": "point", "'": "apostrophe", " ": "space"}
 ENCODED: dict[str | None, str] = {None: "as found", **{name: name for name in ENCODINGS}}
 HEADERS = {None: "as found", True: "yes", False: "no, it holds values"}
+LINES: dict[int | None, str] = {None: "as found", 0: "none", **{lines: str(lines) for lines in range(1, 11)}}
+TOTALS = {None: "as found", True: "left out", False: "a row like others"}
 PLACEHOLDER = "SELECT age, sex FROM people"
 
 
@@ -126,7 +128,8 @@ def _reading(state: Session, kind: str) -> None:
     if given is not None and here and not background_read.waits(state):
         _otherwise(state, given)
     found, choice = state.source_shown, state.choice
-    if found is None or found.kind != kind or choice is None or choice.source != "upload":
+    kinds = (kind, "query") if kind == "local" else (kind,)
+    if found is None or found.kind not in kinds or choice is None or choice.source != "upload":
         return
     text, table = found.name.lower().endswith(tuple(TEXT_ENDINGS)), found.id
 
@@ -192,11 +195,14 @@ def _options(reading: ReadOptions, text: bool, sheets: bool, key: str, change: C
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}-options"):
         if text or sheets:
             option("The first row holds the column names", "header", HEADERS)
+            option("Lines above the names", "above", LINES)
+            option("Lines below the names", "below", LINES)
         if text:
             option("Delimiter", "delimiter", DELIMITERS)
             option("Encoding", "encoding", ENCODED)
-            option("Decimal sign", "decimal", DECIMALS)
-            option("Thousands sign", "thousands", THOUSANDS)
+        option("Decimal sign", "decimal", DECIMALS)
+        option("Thousands sign", "thousands", THOUSANDS)
+        option("A line that adds up all others", "total", TOTALS)
 
 
 def _as_found(found: sources.Source, text: bool) -> str:
