@@ -45,3 +45,24 @@ def dirichlet(
     if people is not None and not (math.isfinite(people) and people > 0):
         raise ValueError(f"Earlier counts count for a number of people above 0; got {people}.")
     return JEFFREYS + known * ((known.sum() if people is None else people) / known.sum())
+
+
+def read_histogram(text: str, n: int) -> tuple[float, ...]:
+    """A number of 0 or more for each of ``n`` types, from numbers with spaces, commas or lines between them, or from a table with a
+    line for each type, whose last entry is the number (a first line of titles is skipped). ValueError, one sentence, for others.
+    """
+    lines = [line.replace(",", " ").replace(";", " ").split() for line in text.splitlines() if line.strip()]
+    words = [word for line in lines for word in line]
+    if len(words) != n and len(lines) in (n, n + 1) and all(lines):
+        words = [line[-1] for line in lines[-n:]]
+    try:
+        weights = tuple(float(word) for word in words)
+    except ValueError:
+        raise ValueError(f"A histogram is {n:,} plain numbers with spaces or lines between them.") from None
+    if len(weights) != n:
+        raise ValueError(
+            f"There are {n:,} types, but {len(weights):,} numbers were given: one is needed for each type."
+        )
+    if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or sum(weights) <= 0:
+        raise ValueError("The numbers of a histogram are 0 or more, and at least one is above 0.")
+    return weights

@@ -16,6 +16,7 @@ from pages.ui.controls import control, several, view_switch, whole_number
 from pages.ui.formulas import SIMULATE
 from pages.ui.outcomes import people as synthetic_people
 from pages.ui.outcomes import tabs
+from pages.ui.priors import in_words, prior_control
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.words import plain
@@ -117,9 +118,26 @@ with controls:
             lambda text: update(seed=whole_number(text, "the seed", 0, 2**63 - 1)),
             help="The same seed gives the same trials. It is for simulation only: a client must never use it.",
         )
+        control(
+            st.toggle,
+            "New people each trial",
+            "new-people",
+            simulation.new_people,
+            lambda new: update(new_people=bool(new)),
+            help="Draws as many people anew for each trial, from the same distribution. Errors are then those of the distribution: "
+            "the chance of who takes part is in them, as in the errors of Lopuhaä-Zwakenberg et al. and of Bassily.",
+        )
+        if any(estimators.spec(name).credible for name in simulation.estimators):
+            prior_control(state, "prior", simulation.prior, lambda kind: update(prior=kind))
         with st.expander("Public facts", expanded=bool(simulation.facts)):
             known = facts.stated(state, design)
     asked = work.estimates(state)
+    if credible := any(estimators.spec(name).credible for name in asked):
+        try:
+            state.setting.posterior_prior()
+        except ValueError as error:
+            st.info(plain(str(error)))
+            layout.end()
     for name in (name for name in simulation.estimators if name not in asked):
         st.caption(f"{estimators.spec(name).title} is left out until the facts can be used.")
 
@@ -189,6 +207,10 @@ with results:
         st.info(f"Nothing is simulated yet.{f' Run draws {many} from {whom}.' if pairs else ''}")
     else:
         tabs.show(state, done)
+        if simulation.new_people:
+            st.caption("Every trial has new people: errors are those of the distribution.")
+        if credible:
+            st.caption(in_words(c, simulation.prior))
     synthetic_people.show(state)  # of a collection of its own: it need not wait for the trials
     if done is not None and running is None:
         layout.how_computed(SIMULATE)

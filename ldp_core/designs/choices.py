@@ -24,6 +24,7 @@ from ldp_core.limits import (
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
 from ldp_core.optimize import refusals
 from ldp_core.people import People
+from ldp_core.priors import Dirichlet, dirichlet
 from ldp_core.run import Callback, Cancel, Progress
 
 SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
@@ -185,6 +186,15 @@ def estimates(configuration: Configuration, facts_hold: bool) -> tuple[str, ...]
     """The estimates to simulate: those chosen, without any that need public facts while those stated cannot be used."""
     chosen = configuration.simulation.estimators
     return tuple(name for name in chosen if facts_hold or not estimators.spec(name).needs_facts)
+
+
+def posterior_prior(configuration: Configuration, kind: Dirichlet, counts: np.ndarray | None) -> float | np.ndarray:
+    """The Dirichlet parameters that the posterior mean has by a choice of this ``kind``, with ``counts`` (n,) of the design's
+    people where these are known. ValueError where earlier counts are missing or do not fit the types."""
+    n = configuration.domain.size if configuration.domain is not None else 0
+    earlier = counts if kind == "people" else configuration.optimizer.histogram
+    found = None if earlier is None else np.asarray(earlier, dtype=float)
+    return dirichlet(kind, n, found, configuration.simulation.prior_people)
 
 
 # --- proofs -----------------------------------------------------------------------------------------------------

@@ -34,7 +34,8 @@ from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, SuppliedTable, che
 from ldp_core.library import USUAL
 from ldp_core.library.table_strategies import is_own
 from ldp_core.library.variants import is_variant
-from ldp_core.limits import MOST_ATTRIBUTES, MOST_FACTS, MOST_LISTED_TYPES, MOST_PARTS
+from ldp_core.limits import MOST_ATTRIBUTES, MOST_FACTS, MOST_LISTED_TYPES, MOST_PARTS, MOST_USERS
+from ldp_core.priors import Dirichlet
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
 from ldp_core.workloads import StatedFact, Workload, WorkloadPart, default_parts, over_attributes
@@ -267,19 +268,31 @@ class MechanismRecipe(_Inputs):
 
 
 class Simulation(_Inputs):
-    """Trials to run. The seed makes simulations reproducible; a client that used it would have no privacy. Files without public
-    facts to agree with do not mention any."""
+    """Trials to run. The seed makes simulations reproducible; a client that used it would have no privacy. `new_people` draws
+    people anew for each trial. `prior` is that of the posterior mean (see `ldp_core.priors.dirichlet`), with the people of the design or the
+    histogram of the optimizer as earlier counts, which count for `prior_people`. Files do not mention what is as usual."""
 
     seed: Seed = 0
     trials: Whole = Field(default=200, ge=1, le=10_000)
     estimators: Names = ("unbiased", "wnnls")
     facts: Annotated[tuple[StatedFact, ...], Strict(False), Field(max_length=MOST_FACTS)] = ()
+    new_people: bool = False
+    prior: Dirichlet = "jeffreys"
+    prior_people: Annotated[float, Field(gt=0, le=MOST_USERS)] | None = None
+
+    @property
+    def news(self) -> bool:
+        """True if people are drawn anew for each trial, or the posterior mean has another prior than Jeffreys'."""
+        return self.new_people or self.prior != "jeffreys" or self.prior_people is not None
 
     @model_serializer(mode="wrap")
     def _without_none(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields = written(self)
         if not self.facts:
             fields.pop("facts", None)
+        for name in ("new_people", "prior", "prior_people"):
+            if getattr(self, name) == type(self).model_fields[name].default:
+                fields.pop(name, None)
         return fields
 
 
@@ -330,7 +343,7 @@ class Configuration(_Inputs):
     @field_serializer("version")
     def _oldest_that_reads_it(self, version: int) -> int:
         """Designs without anything new are written as files of the versions before, with the digests they had."""
-        if self.types != "all":
+        if self.types != "all" or self.simulation.news:
             return version
         if self.own:
             return _WITH_OWN

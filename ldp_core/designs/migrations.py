@@ -102,9 +102,12 @@ def _with_a_target_of_its_own(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_own(document: dict[str, Any]) -> dict[str, Any]:
-    """Version 5 had no strategy matrices of one's own."""
+    """Version 5 had no strategy matrices of one's own, no priors of estimates, and always the same people."""
     if "own" in document:
         raise ValueError("matrices of a later version")
+    simulation = document.get("simulation")
+    if isinstance(simulation, dict) and {"new_people", "prior", "prior_people"} & set(simulation):
+        raise ValueError("settings of trials of a later version")
     return {**document, "own": []}
 
 

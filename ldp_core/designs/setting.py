@@ -27,6 +27,7 @@ from ldp_core.designs.proofs import ProvedDesign
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.optimize.columns.generation import rows_held
+from ldp_core.people import dense
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked, unchecked
 
 
@@ -47,6 +48,10 @@ class Setting(ProvedDesign):
     """A design whose questions have been computed. Mechanisms go by their name in the design, each with its parameters."""
 
     # --- facts ----------------------------------------------------------------------------------
+
+    def posterior_prior(self) -> float | np.ndarray:
+        """The prior of the posterior mean. ValueError where earlier counts are missing or do not fit the types."""
+        return choices.posterior_prior(self.configuration, self.configuration.simulation.prior, dense(self.counts))
 
     def facts(self) -> tuple[workloads.Fact, ...]:
         """The public facts stated. ValueError with a sentence where they cannot be read, or cannot be true together."""

@@ -17,11 +17,14 @@ from ldp_core.deploy.collector.reasons import ANOTHER_DESIGN
 from ldp_core.deploy.collector.trying import SIMULATED
 from ldp_core.designs import choices
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
+from ldp_core.people import dense
+from ldp_core.priors import Dirichlet
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads import Fact
 from ldp_core.workloads.shown import shown_queries
 from pages.ui import layout, listing
 from pages.ui.controls import control, pick
+from pages.ui.priors import PRIORS, in_words, prior_control
 from pages.ui.session.state import Session
 from pages.ui.tasks.collecting import Subject
 from pages.ui.tasks.later import Later
@@ -77,8 +80,8 @@ def files(found: Collection) -> None:
         listing.show_words(table, "What was counted of each file.")
 
 
-def estimate_controls(state: Session, subject: Subject, users: int) -> tuple[str, str, tuple[Fact, ...]]:
-    """The estimator and the kind of intervals chosen, and the public facts to agree with."""
+def estimate_controls(state: Session, subject: Subject, users: int) -> tuple[str, str, dict[str, Any]]:
+    """The estimator and the kind of intervals chosen, and the options of the estimator: public facts to agree with, or a prior."""
     facts: tuple[Fact, ...] = ()
     try:
         facts = choices.facts(subject.configuration, subject.workload, users)
@@ -109,16 +112,49 @@ def estimate_controls(state: Session, subject: Subject, users: int) -> tuple[str
         format_func=KINDS.get,
         captions=list(MEANING.values()),
     )
-    return estimator, kind, facts
+    options: dict[str, Any] = {"facts": facts} if estimators.spec(estimator).needs_facts else {}
+    if estimators.spec(estimator).credible:
+        options["prior"] = _prior(state, subject)
+    return estimator, kind, options
+
+
+def prior_kind(state: Session, subject: Subject) -> Dirichlet:
+    """The prior chosen for the posterior mean, by default that of the design."""
+    kind: Dirichlet = state.view.get("collect-prior") or subject.configuration.simulation.prior
+    return kind if kind in _priors(state, subject) else "jeffreys"
+
+
+def _priors(state: Session, subject: Subject) -> tuple[Dirichlet, ...]:
+    """The priors that there are: earlier counts are those of this design, or in the kit."""
+    if subject.configuration == state.configuration:
+        return tuple(PRIORS)
+    return ("jeffreys", "even", *(() if subject.configuration.optimizer.histogram is None else ("histogram",)))
+
+
+def _prior(state: Session, subject: Subject) -> float | np.ndarray:
+    now, own = prior_kind(state, subject), subject.configuration == state.configuration
+    prior_control(
+        state,
+        "collect-prior",
+        now,
+        lambda kind: state.view.update({"collect-prior": kind}),
+        _priors(state, subject),
+        editable=own,
+    )
+    counts = dense(state.setting.counts) if now == "people" else None
+    return choices.posterior_prior(subject.configuration, now, counts)
 
 
 def answers(state: Session, subject: Subject, found: Collection) -> None:
     """The answers beside what the design promised: picture, table, download."""
     place = layout.controls("answers")
     with place:
-        estimator, kind, facts = estimate_controls(state, subject, found.users)
+        try:
+            estimator, kind, options = estimate_controls(state, subject, found.users)
+        except ValueError as error:
+            layout.instead(error)
+            return
     workload = subject.workload
-    options: dict[str, Any] = {"facts": facts} if estimators.spec(estimator).needs_facts else {}
     compute = partial(
         collector.answers, found, subject.mechanism, workload, estimator, LEVEL, kind, labels=subject.labels, **options
     )
@@ -131,7 +167,8 @@ def answers(state: Session, subject: Subject, found: Collection) -> None:
         subject.design,
         estimator,
         kind,
-        [fact.text for fact in facts],
+        [fact.text for fact in options.get("facts", ())],
+        np.asarray(options.get("prior", 0.0)).tolist(),
     )
     try:
         table = later.value(
@@ -152,7 +189,8 @@ def answers(state: Session, subject: Subject, found: Collection) -> None:
     download = (lambda: compute()) if listed else table
     layout.chart(
         lambda look: charts.collection(table, users, subject.mechanism.name, look),
-        _said(subject, table, users, estimator),
+        _said(subject, table, users, estimator)
+        + (f" {in_words(subject.configuration, prior_kind(state, subject))}" if "prior" in options else ""),
         "collected",
         download,
     )

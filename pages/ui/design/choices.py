@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from ldp_core.library import Spec
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from pages.ui import privacy_accuracy
 from pages.ui.controls import change, control
+from pages.ui.priors import histogram_box
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.words import CASES, case_title, plain
 
@@ -207,7 +209,6 @@ def _set_optimizer(state: Session, **changes: Any) -> None:
 def _aim_controls(state: Session) -> None:
     """Whose error the optimiser makes small, and a histogram of one's own where that is meant."""
     c, design = state.configuration, state.present
-    weights = c.optimizer.histogram
     if reason := state.setting.only_case:
         st.caption(reason)
         return
@@ -228,33 +229,9 @@ def _aim_controls(state: Session) -> None:
             "not secret; the worst case, or last year's histogram, reveals nothing about this data."
         )
     if c.optimizer.aim == "histogram":
-        control(
-            st.text_area,
-            f"Your histogram: {design.domain.size:,} numbers, one per type in order",
-            "histogram",
-            " ".join(f"{weight:g}" for weight in weights or ()),
-            lambda text: _set_histogram(state, text),
-            height=100,
-            placeholder="For example last year's counts: 120 340 95 ...",
-            help="Counts, shares or guesses of how common each type is; only their proportions matter.",
-        )
+        histogram_box(state, "histogram")
         if "histogram" not in state.present.cases:
             st.info("Until a histogram is given for every type, the worst case counts.")
-
-
-def _set_histogram(state: Session, text: str) -> None:
-    n, words = state.present.domain.size, text.replace(",", " ").replace(";", " ").split()
-    try:
-        weights = tuple(float(word) for word in words)
-    except ValueError:
-        raise ValueError(f"A histogram is {n:,} plain numbers with spaces or lines between them.") from None
-    if len(weights) != n:
-        raise ValueError(
-            f"There are {n:,} types, but {len(weights):,} numbers were given: one is needed for each type."
-        )
-    if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or sum(weights) <= 0:
-        raise ValueError("The numbers of a histogram are 0 or more, and at least one is above 0.")
-    _set_optimizer(state, histogram=weights)
 
 
 def search_controls(state: Session) -> None:

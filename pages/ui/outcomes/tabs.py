@@ -286,7 +286,7 @@ def _intervals(state: Session, design: Setting, found: Outcomes) -> None:
         return
     pair, rows = _chosen(state, found.intervals, "pair-intervals")
     held, half = int(rows["holds"].sum()), float(np.median(rows["high"] - rows["low"]) / 2)
-    kind = "credible" if pair[1] == "posterior" else "confidence"
+    kind = "credible" if ESTIMATORS[pair[1]].credible else "confidence"
     layout.chart(
         lambda look: charts.intervals(rows, _in_order(design), look, found.people),
         f"{_name(pair)}: **{held:,} of {len(rows):,}** {kind} intervals of the first collection hold the truth, where "

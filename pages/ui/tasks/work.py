@@ -403,8 +403,10 @@ class _Simulated:
     chosen: dict[str, mechanisms.Mechanism]
     estimates: tuple[str, ...]
     facts: tuple[workloads.Fact, ...]
+    prior: Any
+    """The parameters of the posterior mean's prior; None where it is not asked for."""
     inputs: list[Any]
-    """Further inputs of the trials: actual probabilities, the people, and facts if there are
+    """Further inputs of the trials: actual probabilities, the people, and facts and a prior if there are
     any."""
 
     @classmethod
@@ -414,7 +416,12 @@ class _Simulated:
         facts = state.setting.facts() if any(estimators.spec(name).needs_facts for name in asked) else ()
         digests = [[name, mechanism.digest] for name, mechanism in chosen.items()]
         inputs = [digests, design.naming, design.people_digest]
-        return cls(chosen, asked, facts, [*inputs, [fact.text for fact in facts]] if facts else inputs)
+        if facts:
+            inputs.append([fact.text for fact in facts])
+        prior = design.posterior_prior() if any(estimators.spec(name).credible for name in asked) else None
+        if prior is not None:
+            inputs.append(np.asarray(prior).tolist())
+        return cls(chosen, asked, facts, prior, inputs)
 
 
 def timing(state: Session, names: Sequence[str]) -> Task[float]:
@@ -432,12 +439,20 @@ def timing(state: Session, names: Sequence[str]) -> Task[float]:
 def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Outcomes]:
     """Trials of the given mechanisms on the people of this design."""
     design, recipe, about = state.setting, state.configuration.workload, _Simulated.of(state, names)
-    settings = state.configuration.simulation.model_dump(exclude={"facts"}) | {"estimators": about.estimates}
+    simulation = state.configuration.simulation
+    settings = simulation.model_dump(include={"seed", "trials", "new_people"}) | {"estimators": about.estimates}
     titles = [part.summary for part in recipe.parts] if recipe is not None and len(recipe.parts) > 1 else None
 
     def work(job: Job) -> studies.outcomes.Outcomes:
         w, scales = design.workload, studies.outcomes.scales_of(design.workload, axes_of(design.domain))
-        how = {**settings, "facts": about.facts, "scales": scales, "parts": titles, **job.followed}
+        how = {
+            **settings,
+            "facts": about.facts,
+            "prior": about.prior,
+            "scales": scales,
+            "parts": titles,
+            **job.followed,
+        }
         return studies.outcomes.compare(about.chosen, w, design.counts, design.labels, **how)
 
     key = "simulation:" + json.dumps([about.inputs, settings], sort_keys=True)

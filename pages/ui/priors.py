@@ -1,0 +1,107 @@
+"""The prior of the posterior mean, and the histogram of one's own that it or a fit can start from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from ldp_core.designs import Configuration
+from ldp_core.limits import MOST_PRIOR_BYTES, MOST_USERS
+from ldp_core.priors import Dirichlet, read_histogram
+from pages.ui.controls import control, pick
+from pages.ui.session.state import Session
+from pages.ui.words import plain
+
+PRIORS: dict[Dirichlet, str] = {
+    "jeffreys": "Jeffreys (½ for every type)",
+    "even": "Even (1 for every type)",
+    "people": "The people of this design",
+    "histogram": "Your histogram, such as last year's",
+}
+
+
+def prior_control(
+    state: Session,
+    key: str,
+    now: Dirichlet,
+    commit: Callable[[Dirichlet], None],
+    offered: tuple[Dirichlet, ...] = tuple(PRIORS),
+    editable: bool = True,
+) -> None:
+    """Which prior the posterior mean has, and the histogram where it is of one's own; the earlier counts of a kit are not
+    ``editable``."""
+    pick(
+        "Prior of the posterior mean",
+        key,
+        now,
+        commit,
+        {kind: PRIORS[kind] for kind in offered},
+        help="What is believed before any report: the parameters of a Dirichlet distribution over the types. Earlier counts add to "
+        "Jeffreys' prior, as that many people more.",
+    )
+    if not editable:
+        return
+    if now == "histogram":
+        histogram_box(state, f"{key}-histogram")
+    if now in ("people", "histogram"):
+        control(
+            st.number_input,
+            "Earlier counts count for (people)",
+            f"{key}-people",
+            state.configuration.simulation.prior_people,
+            lambda people: state.change(
+                simulation=state.configuration.simulation.model_copy(update={"prior_people": people})
+            ),
+            min_value=0.5,
+            max_value=float(MOST_USERS),
+            placeholder="as many as they are",
+            help="Fewer than they are where things may have changed since. Left empty, every person counts as one.",
+        )
+
+
+def in_words(configuration: Configuration, kind: Dirichlet) -> str:
+    """The prior that the posterior mean has, as a sentence."""
+    people = configuration.simulation.prior_people
+    some = f", counting for {people:,.6g} people" if people and kind in ("people", "histogram") else ""
+    return f"Prior of the posterior mean: {PRIORS[kind]}{some}."
+
+
+def histogram_box(state: Session, key: str) -> None:
+    """A box and a file for a number of each type, which the design keeps."""
+    n, weights = state.present.domain.size, state.configuration.optimizer.histogram
+    control(
+        st.text_area,
+        f"Your histogram: {n:,} numbers, one per type in order",
+        key,
+        " ".join(f"{weight:g}" for weight in weights or ()),
+        lambda text: _keep(state, text),
+        height=100,
+        placeholder="For example last year's counts: 120 340 95 ...",
+        help="Counts, shares or guesses of how common each type is.",
+    )
+    # A new key after each file empties the uploader, so the same one can be chosen again.
+    files = st.session_state.setdefault(f"{key}-files", 0)
+    file = st.file_uploader(
+        "Or a file of them",
+        type=["csv", "txt", "tsv"],
+        key=f"{key}-{files}",
+        max_upload_size=MOST_PRIOR_BYTES // 1_000_000,
+    )
+    if file is not None:
+        st.session_state[f"{key}-files"] = files + 1
+        try:
+            _keep(state, file.getvalue().decode("utf-8-sig", errors="replace"))
+            state.invalid.pop(key, None)
+        except ValueError as error:
+            state.invalid[f"{key}-file"] = (None, str(error))
+        else:
+            state.invalid.pop(f"{key}-file", None)
+        st.rerun()
+    if (wrong := state.invalid.get(f"{key}-file")) is not None:
+        st.error(plain(wrong[1]))
+
+
+def _keep(state: Session, text: str) -> None:
+    weights = read_histogram(text, state.present.domain.size)
+    state.change(optimizer=state.configuration.optimizer.model_copy(update={"histogram": weights}))
