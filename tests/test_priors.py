@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core.priors import dirichlet
+from ldp_core.priors import dirichlet, read_histogram
 
 
 def test_priors_that_know_nothing_are_one_number():
@@ -35,3 +35,35 @@ def test_earlier_counts_add_to_jeffreys(kind):
 def test_bad_priors_are_refused_in_a_sentence(kind, counts, people, words):
     with pytest.raises(ValueError, match=words):
         dirichlet(kind, 3, counts, people)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 0 2.5",
+        "1, 0, 2.5",
+        "1;0;2.5\n",
+        "1\n0\n2.5",
+        "young,1\nold,0\nvery old,2.5",
+        "age\tpeople\n20\t1\n30\t0\n40\t2.5\n",
+    ],
+)
+def test_a_histogram_is_read_from_numbers_or_a_table(text):
+    assert read_histogram(text, 3) == (1.0, 0.0, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "3 types, but 0 numbers"),
+        ("1 2", "3 types, but 2 numbers"),
+        ("a b c", "3 plain numbers"),
+        ("a,1\nb,2", "3 plain numbers"),
+        ("1 2 -3", "0 or more"),
+        ("0 0 0", "at least one is above 0"),
+        ("1 2 inf", "0 or more"),
+    ],
+)
+def test_what_is_no_histogram_is_refused_in_a_sentence(text, words):
+    with pytest.raises(ValueError, match=words):
+        read_histogram(text, 3)

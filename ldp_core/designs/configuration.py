@@ -357,6 +357,8 @@ class Configuration(_Inputs):
     @model_serializer(mode="wrap")
     def _without_none(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields = written(self)
+        if self.simulation.news and "version" in fields:
+            return fields
         if self.types != "all" and "types" in fields:
             return fields
         fields.pop("types", None)

@@ -102,19 +102,20 @@ def _with_a_target_of_its_own(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_own(document: dict[str, Any]) -> dict[str, Any]:
-    """Version 5 had no strategy matrices of one's own, no priors of estimates, and always the same people."""
+    """Version 5 had no strategy matrices of one's own."""
     if "own" in document:
         raise ValueError("matrices of a later version")
-    simulation = document.get("simulation")
-    if isinstance(simulation, dict) and {"new_people", "prior", "prior_people"} & set(simulation):
-        raise ValueError("settings of trials of a later version")
     return {**document, "own": []}
 
 
 def _about_all_types(document: dict[str, Any]) -> dict[str, Any]:
-    """Version 6 made reports about all types, whatever the questions distinguish."""
+    """Version 6 made reports about all types, whatever the questions distinguish. It had no priors of estimates, and the same people
+    in every trial."""
     if "types" in document:
         raise ValueError("types of a later version")
+    simulation = document.get("simulation")
+    if isinstance(simulation, dict) and {"new_people", "prior", "prior_people"} & set(simulation):
+        raise ValueError("settings of trials of a later version")
     return {**document, "types": "all"}
 
 

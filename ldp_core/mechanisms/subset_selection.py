@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from ldp_core.limits import MOST_DRAWN_TYPES, MOST_TABLE_ENTRIES, SAMPLED_REPORTS
 from ldp_core.mechanisms.base import Reports, check_counts, check_rows, check_values
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism, direct_channel, ends_of_sets
-from ldp_core.mechanisms.report_table import ReportTable, too_many_types
+from ldp_core.mechanisms.report_table import ReportTable
 from ldp_core.people import Counts
 from ldp_core.privacy import check_epsilon, exp_epsilon, probability_within
 from ldp_core.wording import significant
@@ -22,6 +22,10 @@ _HYPERGEOMETRIC_USERS = 10**9 - 1  # limit of NumPy's multivariate hypergeometri
 _WALKED = 2**28
 
 
+_DRAWN_BITS = 1000
+"""Floats end at 2^-1074."""
+
+
 class SubsetSelection(ExchangeableMechanism):
     """Report a set of ``size`` types, e^epsilon times likelier when it holds the true one (Ye and Barg 2018; Wang et al. 2016).
 
@@ -29,6 +33,7 @@ class SubsetSelection(ExchangeableMechanism):
     """
 
     name = "subset_selection"
+    bits_mean = "The bit of a type is 1 if it is in the set that is sent."
 
     def __init__(self, n: int, epsilon: float, size: int | None = None):
         chosen = best_subset_size(n, check_epsilon(epsilon)) if size is None else size
@@ -78,9 +83,10 @@ class SubsetSelection(ExchangeableMechanism):
         return Q
 
     def report_table(self) -> ReportTable:
-        """All sets or, where these are too many, some of them. ValueError for more types than are drawn."""
-        if self.n > MOST_DRAWN_TYPES:
-            raise ValueError(too_many_types(self.n))
+        """All sets or, where these are too many, some of them; where even the probability of one is too small for a float, that of
+        each type to be in the set. ValueError for more types than are drawn."""
+        if self.n > MOST_DRAWN_TYPES or self.bits_per_report > _DRAWN_BITS:
+            return super().report_table()
         if self.bits_per_report + math.log2(self.n) <= math.log2(MOST_TABLE_ENTRIES):
             return ReportTable("reports", self.written_out())
         return ReportTable("reports", self.rows_at_random(SAMPLED_REPORTS), sampled=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from ldp_core import wording
 from ldp_core.designs import Configuration
 from ldp_core.limits import MOST_PRIOR_BYTES, MOST_USERS
 from ldp_core.priors import Dirichlet, read_histogram
@@ -45,25 +46,36 @@ def prior_control(
     if now == "histogram":
         histogram_box(state, f"{key}-histogram")
     if now in ("people", "histogram"):
+        people = state.configuration.simulation.prior_people
         control(
-            st.number_input,
+            st.text_input,
             "Earlier counts count for (people)",
             f"{key}-people",
-            state.configuration.simulation.prior_people,
-            lambda people: state.change(
-                simulation=state.configuration.simulation.model_copy(update={"prior_people": people})
-            ),
-            min_value=0.5,
-            max_value=float(MOST_USERS),
+            "" if people is None else f"{people:.12g}",
+            lambda text: _count_for(state, text),
             placeholder="as many as they are",
             help="Fewer than they are where things may have changed since. Left empty, every person counts as one.",
         )
 
 
+def _count_for(state: Session, text: str) -> None:
+    people = None
+    if text.strip():
+        try:
+            people = float(text.replace(",", ""))
+        except ValueError:
+            raise ValueError("Earlier counts count for a number of people, such as 1000.") from None
+        if not 0 < people <= MOST_USERS:
+            raise ValueError(f"Earlier counts count for a number of people above 0 and up to {MOST_USERS:,}.")
+    state.change(simulation=state.configuration.simulation.model_copy(update={"prior_people": people}))
+
+
 def in_words(configuration: Configuration, kind: Dirichlet) -> str:
     """The prior that the posterior mean has, as a sentence."""
     people = configuration.simulation.prior_people
-    some = f", counting for {people:,.6g} people" if people and kind in ("people", "histogram") else ""
+    some = (
+        f", counting for {wording.significant(people, 6)} people" if people and kind in ("people", "histogram") else ""
+    )
     return f"Prior of the posterior mean: {PRIORS[kind]}{some}."
 
 

@@ -398,3 +398,18 @@ def test_reports_about_distinguished_types_need_version_7():
 @pytest.mark.parametrize("name", OLD)
 def test_old_designs_keep_all_types(name):
     assert load_configuration(json.dumps(OLD[name]["document"])).types == "all"
+
+@pytest.mark.parametrize(
+    "news", [{"new_people": True}, {"prior": "even"}, {"prior": "histogram", "prior_people": 50.0}]
+)
+def test_new_people_and_priors_need_a_later_version(news):
+    configuration = of_all_types(simulation=Simulation(**news))
+    document = json.loads(configuration.to_json())
+    assert document["version"] == 7
+    assert {key: document["simulation"][key] for key in news} == news
+    assert load_configuration(json.dumps(document)) == from_link(to_link(configuration)) == configuration
+    old = {key: value for key, value in document.items() if key not in ("own", "difference", "types")}
+    for version, older in ((3, old), (5, {**old, "difference": None}), (6, {**old, "difference": None, "own": []})):
+        with pytest.raises(ConfigurationError, match="but does not look like it: export it again"):
+            load_configuration(json.dumps({**older, "version": version}))
+    assert not set(news) & set(json.loads(of_all_types().to_json())["simulation"])

@@ -160,6 +160,19 @@ def test_too_many_sets_are_drawn_at_random():
     assert np.all((many.entries > 2 * many.entries.min(axis=1, keepdims=True)).sum(axis=1) == 7)
 
 
+def test_sets_that_are_too_rare_for_a_float_are_drawn_type_by_type():
+    mechanism = made("subset_selection", 3000)
+    table = mechanism.report_table()
+    assert (table.kind, table.sampled, table.entries.shape) == ("bits", True, (64, 3000))
+    assert np.allclose(np.unique(table.entries), [mechanism.q, mechanism.p])
+    assert made("subset_selection", 1024).report_table().entries.min() > 0
+
+
+def test_reports_that_are_all_alike_have_a_picture():
+    even = ReportTable("reports", np.full((4, 6), 1 / 4))
+    assert np.shape(charts.report_table(even, list("abcdef")).data[0].z) == (4, 6)
+
+
 @pytest.mark.parametrize("name", ["haar", "randomized_response", "oue"])
 def test_some_rows_of_a_large_table_are_those_of_the_whole(name):
     n = 4096

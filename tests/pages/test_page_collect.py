@@ -206,6 +206,21 @@ def test_the_estimate_chosen_is_that_of_the_core(collect):
     assert "constrained" not in collect.at.selectbox(key="collect-estimator").options  # there are no facts
 
 
+@pytest.mark.parametrize(("kind", "prior"), [("jeffreys", 0.5), ("even", 1.0), ("people", None)])
+def test_the_prior_of_the_posterior_mean_is_said_and_that_of_the_core(ages, kind, prior):
+    ages.go("design").enter("selectbox", "mechanism", "randomized_response").go("collect")
+    count(ages, ("monday.csv", reports(ages)[0])).enter("selectbox", "collect-estimator", "posterior")
+    if kind != "jeffreys":
+        ages.enter("selectbox", "collect-prior", kind)
+    ages.finish()
+    about, prior = subject(ages), ages.session.design().counts + 0.5 if prior is None else prior
+    expected = collector.answers(held(ages), about.mechanism, about.workload, "posterior", prior=prior)
+    table = next(frame for frame in ages.dataframes if "Answer (people)" in frame)
+    assert np.allclose(table["Answer (people)"], expected["answer"])
+    called = {"jeffreys": "Jeffreys (½ for every type)", "even": "Even (1 for every type)"}
+    assert f"Prior of the posterior mean: {called.get(kind, 'The people of this design')}." in ages.words
+
+
 def test_answers_that_add_up_to_more_than_the_reports_are_said_to(app):
     app.declare(bins=40, high="40", users=2000).ask("histogram").go("design")
     app.enter("selectbox", "mechanism", "subset_selection").go("collect")

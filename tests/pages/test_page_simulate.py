@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
+from ldp_core.analysis import variance_on_data
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe, build_domain
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Optimizer, Population, WorkloadRecipe
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.mechanisms import create
 from ldp_core.studies.outcomes import RELEASES
 from ldp_core.studies.simulate import collect
+from ldp_core.wording import significant
 from ldp_core.workloads import KWayMarginalsPart, PredicatesPart, histogram, prefix
 from tests.pages.conftest import plain
 
@@ -241,6 +243,51 @@ def test_predictions_are_the_exact_standard_errors(ready):
         prefix(design.domain.size), design.counts
     )
     assert points["x"] == pytest.approx(100 * np.sqrt(np.maximum(exact, 0)) / design.users, abs=1e-5)
+
+
+def test_new_people_each_trial_bring_the_chance_of_who_takes_part(ready):
+    ready.enter("number_input", "trials", 20).press("run").finish()
+    fixed = float(shown(ready, "errors")[0]["x"][0])
+    ready.enter("toggle", "new-people", True)
+    assert "Nothing has been simulated for this design yet" in ready.words
+    ready.press("run").finish()
+    assert "Every trial has new people: errors are those of the distribution." in ready.words
+    design = ready.session.design()
+    below = np.cumsum(design.counts) / design.users
+    who = design.users * (below * (1 - below)).sum()
+    exact = variance_on_data(ready.session.mechanism("subset_selection"), design.workload, design.counts) + who
+    table = next(frame for frame in ready.dataframes if "Predicted (pp)" in frame)
+    predicted = 100 * np.sqrt(exact / design.workload.num_queries) / design.users
+    assert table["Predicted (pp)"][0] == significant(predicted)
+    assert observed(ready)["Unbiased"] == pytest.approx(predicted, rel=0.4)
+    assert fixed != observed(ready)["Unbiased"]
+
+
+def test_the_prior_of_the_posterior_mean_is_chosen_and_said(ready):
+    ready.go("design").enter("selectbox", "mechanism", "randomized_response").go("simulate")
+    ready.enter("multiselect", "estimators", ["posterior_distribution"]).enter("number_input", "trials", 1)
+    ready.press("run").finish()
+    assert "Prior of the posterior mean: Jeffreys (½ for every type)." in ready.words
+    known = published(ready)
+    ready.enter("selectbox", "prior", "histogram")
+    assert "This prior needs earlier counts: a number of 0 or more for each of the 25 types" in ready.words
+    counts = ready.session.design().counts
+    ready.enter("text_area", "prior-histogram", " ".join(map(str, counts)))
+    ready.enter("text_input", "prior-people", "1,000,000").press("run").finish()
+    assert (
+        "Prior of the posterior mean: Your histogram, such as last year's, counting for 1,000,000 people."
+        in ready.words
+    )
+    # A million earlier people say more than 3,000 reports: the answers are nearly those of the histogram.
+    exact = 100 * np.cumsum(counts) / counts.sum()
+    far, near = (np.abs(np.array(drawn[1], dtype=float) - exact).max() for drawn in (known, published(ready)))
+    assert near < 1 < far
+    ready.enter("selectbox", "prior", "people")
+    assert ready.enter("text_input", "prior-people", "many").errors == [
+        "Earlier counts count for a number of people, such as 1000."
+    ]
+    ready.enter("text_input", "prior-people", "")
+    assert np.allclose(ready.session.setting.posterior_prior(), counts + 0.5)
 
 
 def test_results_belong_to_their_design(ready):
