@@ -399,6 +399,7 @@ def test_reports_about_distinguished_types_need_version_7():
 def test_old_designs_keep_all_types(name):
     assert load_configuration(json.dumps(OLD[name]["document"])).types == "all"
 
+
 @pytest.mark.parametrize(
     "news", [{"new_people": True}, {"prior": "even"}, {"prior": "histogram", "prior_people": 50.0}]
 )

@@ -249,7 +249,7 @@ def test_new_people_each_trial_bring_the_chance_of_who_takes_part(ready):
     ready.enter("number_input", "trials", 20).press("run").finish()
     fixed = float(shown(ready, "errors")[0]["x"][0])
     ready.enter("toggle", "new-people", True)
-    assert "Nothing has been simulated for this design yet" in ready.words
+    assert "Nothing is simulated yet." in ready.words
     ready.press("run").finish()
     assert "Every trial has new people: errors are those of the distribution." in ready.words
     design = ready.session.design()
