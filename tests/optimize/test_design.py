@@ -355,6 +355,16 @@ def test_few_queries_reach_the_optimum_over_all_rows(queries, epsilon):
     assert result.objective == pytest.approx(enumerated(workload, epsilon), rel=2e-4)
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_few_queries_are_never_worse_than_one_query_each(epsilon):
+    questions = (np.random.default_rng(0).random((10, 128)) < 0.5).astype(float)
+    workload = workloads.custom(questions)
+    truth = np.vstack([questions, 1 - questions])  # a random query of each person, by randomized response
+    strategy = np.where(truth > 0, math.e**epsilon, 1.0) / (10 * (1 + math.e**epsilon))
+    best = design(workload, epsilon, time_limit=None, max_rounds=4)
+    assert best.objective < (1 + 1e-3) * plain_objective(strategy, workload)
+
+
 def test_queries_that_treat_types_alike_are_designed_for_all_of_them():
     # Columns are equal in pairs: nothing but the rows of randomized response distinguishes the types of a pair.
     few = np.random.default_rng(3).integers(0, 2, (8, 20)).astype(float)

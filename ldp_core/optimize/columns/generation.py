@@ -9,7 +9,7 @@ from scipy.linalg import blas, lapack
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.optimize.columns import pricing
-from ldp_core.optimize.columns.first_rows import threshold_rows
+from ldp_core.optimize.columns.first_rows import query_rows, threshold_rows
 from ldp_core.optimize.columns.single import SinglePrecision
 from ldp_core.optimize.columns.weights import BOLD, MONOTONE, RowBlock, Singular, Update, second_moments, update
 from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
@@ -131,6 +131,8 @@ class RowSearch:
         # Randomized response distinguishes all types, also where few draws are high anywhere, and
         # balances any columns.
         eye = np.eye(n, dtype=bool)
+        if self._given is None:
+            self._given = self._following_queries()
         if self._given is not None:
             drawn, weights = self._given
             self._given = None
@@ -150,6 +152,16 @@ class RowSearch:
 
     def _drawn(self, rows: int) -> np.ndarray:
         return threshold_rows(self._workload.gram_dense(), self._ratio, rows, self._rng, self._check)
+
+    def _following_queries(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Rows that follow the queries and rows drawn, half of the reports for each, and their weights; None without the former."""
+        following = query_rows(self._workload)
+        if not len(following):
+            return None
+        drawn = self._drawn(self._size - self._workload.n - len(following))
+        high = np.vstack([following, drawn])
+        share = np.repeat([1 / 2 / len(following), 1 / 2 / len(drawn)], [len(following), len(drawn)])
+        return high, self._workload.n * share / np.where(high, self._ratio, 1.0).sum(axis=1)
 
     def _take_root(self) -> None:
         """The root of G; where that is blind to something, randomized response stays."""
