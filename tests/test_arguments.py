@@ -78,6 +78,6 @@ def test_people_and_shares_are_counts():
     assert np.allclose(expected / np.sqrt(10), analysis.standard_errors(OUE, PREFIX, counts / 10), atol=1e-6)
 
 
-def test_hadamard_randomized_response_is_made_for_any_number_of_combinations():
+def test_hadamard_randomized_response_takes_any_number_of_combinations():
     survey = workloads.survey([2] * 150, ways=1)
     assert mechanisms.create("hrr", workload=survey, epsilon=1.0).bits_per_report == 151

@@ -163,7 +163,7 @@ def test_bands_are_the_rows_as_high_as_they_are_common():
     assert numbers[:, 0, 1].tolist() == (z > 0.5).sum(axis=1).tolist()
 
 
-def test_like_rows_are_neighbours_and_equally_unlike_ones_lie_on_the_diagonal():
+def test_similar_rows_are_neighbours_and_others_lie_on_the_diagonal():
     Q = mechanisms.create("randomized_response", 6, 2.0).strategy
     shuffled = Q[[3, 0, 5, 1, 4, 2]]
     assert np.array_equal(heat(charts.patterns(shuffled, labels(6))), np.eye(6, dtype=np.float32))

@@ -61,7 +61,7 @@ def test_only_what_is_impossible_is_shaded_up_to_the_strongest(table):
     assert not [shape for shape in without.layout.shapes if shape.type == "rect"]
 
 
-def test_lines_for_large_n_have_a_group_of_their_own_and_random_ones_have_bars(table):
+def test_large_sample_lines_form_a_group_and_random_ones_have_bars(table):
     fig = charts.on_one_axis(table, "standard_error", {}, "hadamard")
     (large,) = [trace for trace in fig.data if trace.name == "Impossible as users grow"]
     assert "<b>Impossible as users grow</b>" in fig.layout.yaxis.ticktext

@@ -148,7 +148,7 @@ def test_what_studies_return_takes_one_line(value, text):
     assert len(text) <= 100
 
 
-def test_strategies_of_the_matrix_mechanism_and_intervals_tell_their_figures():
+def test_matrix_strategies_and_intervals_tell_their_figures():
     found = strategies.optimal_l2(PREFIX, max_rounds=5)
     figures = f"error {found.error:.6g}, bound {found.bound:.6g}, {found.rounds} rounds, stopped: {found.stopped}"
     assert repr(found) == f"<StrategyDesign: {len(found.strategy)} x 8 strategy, {figures}>"

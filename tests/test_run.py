@@ -107,7 +107,7 @@ def test_the_loop_ends_where_it_should(search, limits, window, stopped, rounds):
     assert search.ended == (stopped == "cancelled")
 
 
-def test_a_search_for_the_worst_population_ends_early_with_a_bound_that_holds():
+def test_a_search_for_the_worst_population_ends_early_with_a_true_bound():
     workload, calls = custom(np.diag(np.arange(1.0, 13))), []
 
     def cancel():

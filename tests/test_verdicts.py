@@ -39,7 +39,7 @@ def test_the_default_alpha_stands_for_twenty_percentage_points():
     assert verdicts.in_words(0.01) == "1 percentage point"
 
 
-def test_users_needed_are_those_with_which_a_typical_answer_just_becomes_usable():
+def test_users_needed_make_a_typical_answer_just_usable():
     """On a histogram, where all answers of people spread evenly are equally good."""
     mechanism, workload = mechanisms.create("subset_selection", 50, 1.0), workloads.histogram(50)
     needed = math.ceil(analysis.sample_complexity(mechanism, workload, verdicts.alpha_for(0.01)))
@@ -166,7 +166,7 @@ def test_groups_of_questions_have_targets_of_their_own():
     assert alone[0] >= alone[1] > 0
 
 
-def test_a_histogram_of_many_bars_has_a_smaller_target_than_running_totals():
+def test_a_histogram_of_many_bars_has_a_smaller_target_than_totals():
     workload = workloads.union([workloads.prefix(50), workloads.histogram(50)])
     targets = list(verdicts.group_targets(workload, np.full(50, 20)).values())
     assert targets[1] == 0.01 < 0.1 <= targets[0]

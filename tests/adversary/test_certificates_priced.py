@@ -43,7 +43,7 @@ def test_equal_parts_cost_as_much_as_one():
 
 
 @pytest.mark.parametrize("shape", [(2,) * 16, (2,) * 20, (3, 3, 8), (65,)])
-def test_a_cut_of_many_numbers_is_refused_by_both_before_its_square_is_made(shape):
+def test_a_cut_of_many_numbers_is_refused_before_its_square_is_made(shape):
     cut = np.lib.stride_tricks.as_strided(np.zeros(1), shape, (0,) * len(shape))
     bits = sum(shape) - len(shape)
     scheme = workloads.parity(min(bits, 24), 2).symmetry_group.scheme

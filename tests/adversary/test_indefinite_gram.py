@@ -82,7 +82,7 @@ def script_proves(honest, G, roundings, epsilon):
 
 @pytest.mark.parametrize(("n", "epsilon"), [(2, "1"), (16, "0.5")])
 @pytest.mark.parametrize("roundings", [0, 10, 2**20, 2**30])
-def test_the_script_proves_no_more_of_an_indefinite_matrix_than_is_attained(n, epsilon, roundings):
+def test_the_script_proves_no_more_of_indefinite_matrices_than_attained(n, epsilon, roundings):
     workload = workloads.custom(np.repeat([[1.0, -1.0]], n // 2, axis=1))
     honest = closed_form(workload, float(epsilon), np.full(n, 1 / n))
     most, G, ones = attained(workload, float(epsilon)), workload.gram_dense(), np.full((n, n), 1 / n)

@@ -328,7 +328,7 @@ def test_one_reported_type_has_a_shorter_way_to_the_same(epsilon):
                 assert figure(mechanism, error, concentration, draws=100) == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
 
-def test_randomized_response_on_a_thousand_types_and_unary_encoding_on_ten():
+def test_randomized_response_of_1000_types_and_unary_encoding_of_ten():
     large = mechanisms.create("randomized_response", n=1024, epsilon=1.0)
     found, exp_epsilon_minus_one = bounds.large_sample_of(large, "frequency", JEFFREYS, draws=200)
     assert 0 < exp_epsilon_minus_one < 1e-3 * found < bounds.efficient_of(large, "frequency", JEFFREYS, draws=200)[0]

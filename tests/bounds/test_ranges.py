@@ -96,7 +96,7 @@ def test_a_raw_range_and_its_bound():
     assert ranges.raw_bound(256, 1.1, 4, 200) == pytest.approx(418.8, abs=0.05)
 
 
-def test_consistency_is_too_little_for_short_ranges_and_too_much_for_long_ones():
+def test_the_formula_for_consistent_trees_fails_for_short_and_long_ranges():
     lengths, variances = every_range(hierarchical.build(256, 1.1, 4, "oue", "consistent"))
     assert ranges.consistent_error(256, 1.1, 4, 1) == 0 < variances.min()
     assert ranges.consistent_error(256, 1.1, 4, 2) == pytest.approx(15.0, abs=0.05)

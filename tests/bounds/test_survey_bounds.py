@@ -434,7 +434,7 @@ def test_forty_columns_take_no_longer_than_eleven():
     assert proof.variance == pytest.approx((proof.value - survey.trace) / survey.n)
 
 
-def test_columns_of_thousands_of_values_at_an_epsilon_at_which_they_are_few():
+def test_columns_of_thousands_of_values_at_a_large_epsilon():
     assert bounds.certificate(workloads.survey((2000, 3), 1), 16.0, time_limit=None).verify()
 
 

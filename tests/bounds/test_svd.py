@@ -104,7 +104,7 @@ def test_no_strategy_is_below_for_any_prior(maker, n, epsilon, two_valued, with_
 
 
 @pytest.mark.parametrize(("n", "size"), [(3, 1), (6, 2), (40, 8)])
-def test_the_centred_bound_is_attained_where_the_best_subset_size_is_whole(n, size):
+def test_the_centred_bound_is_attained_at_whole_subset_sizes(n, size):
     # If k = n / (e^epsilon + 1), every row has the largest variance allowed, and all directions
     # share it evenly.
     epsilon, workload = math.log(n / size - 1), workloads.histogram(n)

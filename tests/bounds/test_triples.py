@@ -299,7 +299,7 @@ def test_five_bits_are_solved(epsilon):
 
 
 @pytest.mark.slow
-def test_windows_are_looked_through_where_single_sizes_leave_nothing_to_gain():
+def test_windows_are_searched_where_single_sizes_gain_nothing():
     plain = symmetric_certificate(workloads.parity(7, 2), 2.3)
     first = next(improved(plain))
     assert len(first.duals.windows)

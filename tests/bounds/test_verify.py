@@ -160,7 +160,7 @@ def test_a_forgery_that_lives_off_rounding_is_refused():
 @pytest.mark.parametrize(
     "workload", [workloads.histogram(5), workloads.parity(3, 2), workloads.all_marginals(3)], ids=repr
 )
-def test_classes_prove_what_they_prove_in_rational_arithmetic_over_all_rows(workload, epsilon):
+def test_classes_prove_what_rational_arithmetic_over_all_rows_does(workload, epsilon):
     found = symmetric_certificate(workload, float(epsilon))
     found = found.mended(epsilon)
     bound = verify.proven(*found.to_file(epsilon))

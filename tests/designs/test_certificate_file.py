@@ -178,7 +178,7 @@ def arrays_with(kind, **more):
         ("triples", {"degree_weights": np.ones(6)}, {"sets": 3}),
     ],
 )
-def test_kinds_of_proofs_that_older_versions_wrote_are_refused_with_the_way_out(kind, more, proof_of):
+def test_kinds_of_proofs_of_older_versions_are_refused_with_a_way_out(kind, more, proof_of):
     files, found = written(kind), proof(kind)
     older = sealed(files, arrays_with(kind, **more), proof=proof_of, stronger={"value": found.value})
     assert refusal(older, kind) == (
@@ -327,7 +327,7 @@ def test_questions_are_said_to_be_those_that_the_numbers_are_about(kind):
         refusal(forged, kind)
 
 
-def test_shares_that_add_up_to_a_little_less_do_not_lower_what_answers_take_off():
+def test_shares_just_below_one_do_not_change_the_answers_own_part():
     document = {"kind": "general", "types": N, "workload": {"gram": "prefix"}, "prior": "array"}
     exact = verify.own(document, {"prior": PRIOR})
     for short in (1 - 9e-10, 1 + 9e-10):

@@ -363,7 +363,7 @@ def test_a_difference_taken_from_the_answers_needs_version_5(taken):
 
 
 @pytest.mark.parametrize("name", OLD)
-def test_the_target_of_an_old_design_is_kept_as_the_difference_it_stands_for(name):
+def test_the_target_of_an_old_design_becomes_its_difference(name):
     document = {**OLD[name]["document"], "target_alpha": 0.0004}
     configuration = load_configuration(json.dumps(document))
     assert (configuration.target_alpha, configuration.difference) == (0.0004, None)

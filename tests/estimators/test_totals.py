@@ -37,7 +37,7 @@ def test_answers_tell_the_number_of_people_where_it_is_a_sum_of_them(workload):
     assert tells_everybody(workload) == (np.linalg.matrix_rank(both) == np.linalg.matrix_rank(rows))
 
 
-def test_counts_without_a_fitted_total_add_up_to_more_people_and_that_is_said():
+def test_counts_without_a_fitted_total_add_up_to_too_many_and_say_so():
     workload, mechanism = workloads.histogram(12), mechanisms.create("randomized_response", n=12, epsilon=1.0)
     found = collector.Collection("0123456789abcdef", mechanism.simulate(COUNTS, np.random.default_rng(0)))
     for name in ("unbiased", "wnnls", "wnnls_total", "norm_sub"):

@@ -76,7 +76,7 @@ def test_a_workload_without_structure_is_projected_in_its_own_norm():
 
 @settings(max_examples=60)
 @given(st.sampled_from(sorted(MAKERS)), st.integers(2, 30), st.floats(-3, 7), st.integers(0, 2**32 - 1))
-def test_meets_the_optimality_conditions_and_never_moves_away_from_the_truth(kind, n, magnitude, seed):
+def test_it_is_optimal_and_never_moves_away_from_the_truth(kind, n, magnitude, seed):
     workload, rng, scale = MAKERS[kind](n), np.random.default_rng(seed), 10.0**magnitude
     truth = scale * rng.exponential(size=n) * (rng.random(n) < 0.5)
     counts = truth + scale * rng.normal(size=n)

@@ -46,7 +46,7 @@ def test_every_two_points_share_equally_many_blocks(name):
 
 @pytest.mark.parametrize("name", DESIGNS)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
-def test_errors_are_those_of_subset_selection_with_sets_of_the_size_of_blocks(name, epsilon):
+def test_errors_are_those_of_subset_selection_with_sets_like_blocks(name, epsilon):
     """Park, Nam and Lee 2023: only the number of points and the size of blocks matter."""
     design, n = DESIGNS[name]
     mechanism = block_designs._mechanism("block_design", design, n, epsilon, {})

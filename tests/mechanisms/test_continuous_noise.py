@@ -33,7 +33,7 @@ def built(name):
 
 
 @pytest.mark.parametrize("noise", [LaplaceNoise(1.0), GaussianNoise(1.0)], ids=["laplace", "gaussian"])
-def test_reports_of_one_type_are_impossible_under_another_in_floating_point(noise):
+def test_in_floating_point_some_reports_are_impossible_for_other_types(noise):
     """Type 0 sends z itself, type 1 sends 1 + z. Where 1 + z is below 1/2 in size, z lies between -3/2 and -1/2: floats there are
     multiples of 2^-53, and so is their sum with 1, exactly. A report of type 0 of that size has finer digits as a rule."""
     mechanism = AdditiveMechanism("noisy", np.array([[0.0, 1.0]]), noise, 1.0)

@@ -195,7 +195,7 @@ def test_simulated_responses_have_the_exact_distribution():
     assert stats.chisquare([seen[o] for o in exact], [draws * c for c in exact.values()]).pvalue > 1e-4
 
 
-def test_more_users_than_one_hypergeometric_draw_takes_are_simulated_in_batches(lower):
+def test_users_beyond_one_hypergeometric_draw_come_in_batches(lower):
     counts = np.array([3 * 10**9, 0, 5, 10**9])
     mechanism = SubsetSelection(4, 1.0, 2)
     reports = mechanism.simulate(counts, np.random.default_rng(0))

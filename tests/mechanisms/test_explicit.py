@@ -45,7 +45,7 @@ def test_information_reconstruction_and_profile_follow_the_definitions(n, more, 
 
 
 @pytest.mark.parametrize("prior", [None, np.array([0.5, 0.25, 0.125, 0.125, 0.0])])
-def test_a_profile_can_be_stopped_at_every_part_and_is_the_same_from_parts(lower, prior):
+def test_a_profile_can_be_stopped_at_every_part_and_resumed(lower, prior):
     Q, workload = random_strategy(4, 10, 5), workloads.prefix(5)
     whole = ExplicitMechanism("custom", Q, 1.0, prior=prior)
     expected = whole.variance_profile(workload)

@@ -88,7 +88,7 @@ def test_a_largest_weight_that_is_given_decides():
     assert "cannot answer" in mechanism.supports(three_way(4))
 
 
-def test_a_workload_of_the_total_alone_needs_no_parity_and_is_answered_exactly():
+def test_the_total_alone_needs_no_parity_and_is_answered_exactly():
     total = workloads.custom(np.ones((1, 8)))
     mechanism = mechanisms.create("fourier", workload=total, epsilon=1.0)
     assert mechanism.digest == DIGEST_OF_8_TYPES

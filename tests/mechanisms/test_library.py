@@ -158,7 +158,7 @@ def test_closed_forms_spend_the_whole_epsilon(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_information_gives_the_best_objective_any_reconstruction_could_have(name):
+def test_information_gives_the_best_objective_of_any_reconstruction(name):
     mechanism = make(name)
     if not isinstance(mechanism, FiniteOutput):
         pytest.skip("has no information matrix")
@@ -361,7 +361,7 @@ def test_bad_parameters_are_refused_in_a_sentence(name, parameters, words):
         mechanisms.create(name, epsilon=1.0, workload=workloads.prefix(4), **parameters)
 
 
-def test_mechanisms_know_only_the_two_names_of_the_library_that_people_use():
+def test_mechanisms_know_only_two_names_of_the_library():
     assert mechanisms.create is library.create
     assert mechanisms.names is library.names
     with pytest.raises(AttributeError, match="no attribute 'spec'"):

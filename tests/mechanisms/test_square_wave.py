@@ -67,7 +67,7 @@ def test_the_window_is_part_of_the_design():
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
-def test_without_smoothing_fine_detail_is_noisier_than_that_of_subset_selection(epsilon):
+def test_unsmoothed_detail_is_noisier_than_subset_selection(epsilon):
     histogram = workloads.histogram(64)
     wave, subset = (
         analysis.worst_case_variance(mechanisms.create(name, 64, epsilon), histogram)

@@ -61,7 +61,7 @@ def whole(mechanism):
 
 
 @pytest.mark.parametrize("sets", SETS.values(), ids=SETS)
-def test_what_tables_answer_adds_up_to_the_question_and_is_the_least_there_is(sets):
+def test_combined_tables_give_the_best_linear_unbiased_estimate(sets):
     """The least mean square of all unbiased estimates, by least squares over every report."""
     mechanism, rows = split_design(sets), np.random.default_rng(9).standard_normal((5, 24)) @ spanned(sets)
     (one,) = mechanism.combined
@@ -122,7 +122,7 @@ def merging(cells, merged):
     return strategy(max(merged) + 1, cells)[:, merged]
 
 
-def test_what_reports_do_not_tell_is_known_and_what_they_tell_together_is_told():
+def test_combined_reports_tell_more_and_say_what_they_do_not_tell():
     first = np.array([0, 1, 1, 2, 3, 3])  # of the second attribute, the first value
     second = np.repeat([0, 1, 1], 4) * 4 + np.tile(np.arange(4), 3)
     second[4:] = np.where(np.arange(8) < 4, 4, 5)  # and here the second and the third of it, but not the last attribute

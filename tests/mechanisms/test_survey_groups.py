@@ -149,7 +149,7 @@ def test_the_design_of_the_core_is_that_of_the_mechanism(asked, kind):
 
 
 @pytest.mark.parametrize("others", [(), (Group((2,), Prefix(4)), Group((0, 1), Prefix(6)))], ids=["alone", "beside"])
-def test_conditions_on_large_tables_are_fitted_to_the_types_they_tell_apart(others, lower):
+def test_conditions_on_large_tables_are_fitted_to_distinguished_types(others, lower):
     young, pair = [((2,), [1.0, 1.0, 0.0, 0.0])], [((0,), [1.0, 0.0]), ((1,), [0.0, 1.0, 1.0])]
     conditions = workloads.Predicates(SIZES, [young, pair, pair + young])
     asked = Survey(SIZES, [Group((0, 1, 2), conditions, 9.0), Group((0, 1), Histogram(6), 0.5), *others])

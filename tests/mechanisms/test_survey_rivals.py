@@ -45,7 +45,7 @@ def test_no_other_shares_are_better_than_the_fitted_ones(survey, reconstruction)
         assert least <= other.variance_profile(survey).mean() * (1 + 1e-7)
 
 
-def test_tables_from_their_own_reports_disagree_until_they_are_made_consistent():
+def test_tables_from_separate_reports_disagree_until_made_consistent():
     rng, survey = np.random.default_rng(0), NESTED
     own = SampledSets(survey, 1.0, reconstruction="own")
     estimate = own.estimate(own.simulate(COUNTS, rng))
@@ -97,7 +97,7 @@ def test_people_needed_are_those_of_the_notes(sizes, ways, epsilon, oracle, fact
     assert times_the_bound(SampledSets(survey, epsilon, oracle), survey) == pytest.approx(factor, rel=1e-3)
 
 
-def test_each_table_from_its_own_reports_and_the_split_budget_need_more_people():
+def test_separate_tables_and_the_split_budget_need_more_people():
     survey = workloads.survey(ADULT, 2)
     assert times_the_bound(SampledSets(survey, 1.0, reconstruction="own"), survey) == pytest.approx(1.795, rel=1e-3)
     assert times_the_bound(SplitBudget(survey, 1.0), survey) == pytest.approx(11_532, rel=1e-3)
@@ -126,7 +126,7 @@ def test_surveys_of_any_size():
         assert mechanism.query_variances(survey, people, np.array([5])) > 0
 
 
-def test_the_worst_type_of_ordered_questions_needs_no_vector_over_all_types():
+def test_the_worst_type_of_ordered_questions_needs_no_full_vector():
     sizes = (*SIZES, *[8] * 10)
     groups = [*ORDERED.groups, Group((2, 3), workloads.product([workloads.prefix(4), workloads.histogram(8)]))]
     many, few = Survey(sizes, [*groups, Group((11,), workloads.prefix(8))]), Survey(sizes[:4], groups)

@@ -57,7 +57,7 @@ def test_gradient_equals_finite_differences(name):
         assert analytic[y, u] == pytest.approx(numeric, rel=1e-5)
 
 
-def test_stretching_rows_descends_at_the_stated_rate_and_keeps_the_columns():
+def test_stretching_rows_descends_as_stated_and_keeps_the_columns():
     workload = workloads.prefix(6)
     point = random_start(workload.gram_root, 1.0, 24, np.random.default_rng(0))
     _, curvature = slopes(point.transposed, point.at)

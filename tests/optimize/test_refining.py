@@ -107,7 +107,7 @@ def test_questions_about_everybody_alone_leave_nothing_to_refine():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [2.0, 3.0])
-def test_all_marginals_of_twelve_attributes_are_within_a_fifth_of_a_per_cent(epsilon):
+def test_marginals_of_twelve_attributes_are_within_a_fifth_of_a_per_cent(epsilon):
     """Images of rows drawn at random end 1.3 % above the bound."""
     workload = workloads.all_marginals(12)
     found = design_orbits(workload, epsilon, SearchLimits(time_limit=None, max_rounds=17))

@@ -198,7 +198,7 @@ def along_an_order(*shape):
 
 
 @pytest.mark.parametrize(("shape", "rounds", "patterns"), [((8, 4), 20, False), ((6, 6, 5), 1, True)])
-def test_small_surveys_along_an_order_get_the_better_of_a_strategy_and_patterns(shape, rounds, patterns):
+def test_small_ordered_surveys_get_the_better_of_strategy_and_patterns(shape, rounds, patterns):
     """Patterns alone need 20 % more people on 32 types; on 216 a short search over all of these is worse. The mechanism is the same."""
     survey = along_an_order(*shape)
     found = ldp.optimize.design(survey, 1.0, time_limit=None, max_rounds=rounds)
@@ -232,7 +232,7 @@ def test_a_prior_counts_for_small_surveys_along_an_order():
     ],
     ids=["flipped", "turned"],
 )
-def test_past_written_strategies_designs_are_rows_that_are_flipped_or_turned(workload, kind, lower):
+def test_past_written_strategies_designs_are_flipped_or_turned_rows(workload, kind, lower):
     lower(MOST_FITTED_TYPES=64)
     found = ldp.optimize.design(workload, 1.0, time_limit=None, max_rounds=1)
     assert type(found) is kind
@@ -385,7 +385,7 @@ def test_what_cannot_be_designed_is_refused_with_the_number():
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.0])
-def test_questions_along_an_order_are_judged_by_the_average_over_all_types(epsilon):
+def test_ordered_questions_are_judged_by_the_average_over_all_types(epsilon):
     """Patterns treat the values of every attribute alike; the objective is then that of the strategy all the same."""
     groups = [workloads.Group((0,), workloads.prefix(4)), workloads.Group((0, 1), workloads.histogram(12), 0.5)]
     survey = workloads.Survey((4, 3), groups)

@@ -243,7 +243,7 @@ def test_printed_ranges_of_65536_types_begin_at_multiples_of_256():
 @pytest.mark.parametrize(
     ("key", "low", "high"), [("5c", 1.9, 2.7), ("5d", 0.9, 1.7), ("6c", 2.1, 3.0), ("6d", 0.9, 1.8)]
 )
-def test_large_domains_have_an_error_in_print_that_epsilon_does_not_shrink(key, low, high):
+def test_printed_errors_of_large_domains_do_not_shrink_with_epsilon(key, low, high):
     """Noise halves from epsilon 0.8 to 1.4; what is left of the printed squares does not."""
     frame = stored.read(f"cormode-figure-{key}")
     frame = frame[frame.x >= 0.8]
@@ -372,7 +372,7 @@ def test_theorem_4_5_beside_exact_averages():
         assert frame.loc[series, "printed"].tolist() == pytest.approx([410.80, 308.10, 319.51, 385.13], abs=0.006)
 
 
-def test_theorem_4_3_bounds_every_length_and_equation_2_fails_for_short_ones():
+def test_theorem_4_3_holds_and_equation_2_fails_for_short_ranges():
     """V_F = 4E/(E - 1)^2, and h = 4 levels of B = 4."""
     frame, V = computed("theorem-4-3"), 4 * math.exp(1.1) / (math.exp(1.1) - 1) ** 2
     rows = {series: part.set_index("x") for series, part in frame.groupby("series")}

@@ -29,7 +29,7 @@ def test_curves_are_what_each_point_gives(case):
     assert (np.diff(found["users_needed"]) < 0).all()
 
 
-def test_curves_leave_out_where_there_is_no_mechanism_and_end_when_cancelled():
+def test_curves_leave_gaps_without_a_mechanism_and_can_be_cancelled():
     workload = workloads.prefix(8)
     found = privacy_accuracy.users_needed("rejection_gaussian", workload, [0.5, 1.0, 3.0], analysis.WORST_CASE, 0.01)
     assert list(found["epsilon"]) == [0.5, 1.0]

@@ -39,7 +39,7 @@ def split(mechanism):
     return SplitSurvey("optimized", SIZES, 3.0, own, mechanism, [1.0, 2.0])
 
 
-def test_a_split_of_people_has_a_model_with_the_mean_noise_of_each_component(split):
+def test_a_model_of_a_split_has_the_mean_noise_of_each_component(split):
     everybody = Records(np.array(list(np.ndindex(SIZES)) * 300), SIZES)  # evenly spread, as the mean over the types is
     squares, trials = {}, 60
     for seed in range(trials):

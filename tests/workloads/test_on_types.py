@@ -80,7 +80,7 @@ def test_every_kind_asks_what_its_definition_says(drawn):
 
 
 @given(kinds_and_parameters())
-def test_a_recipe_on_types_builds_the_same_on_any_attributes_of_as_many_types(drawn):
+def test_a_recipe_on_types_builds_the_same_on_any_attributes(drawn):
     kind, n, parameters = drawn
     part = TypesPart(family=kind, parameters=parameters)
     one = domain(CategoricalAttribute(name="x", values=tuple(map(str, range(n)))))

@@ -150,7 +150,7 @@ def by_hand(parts, axes):
 
 @settings(max_examples=60)
 @given(st.data())
-def test_attributes_that_no_query_is_about_are_those_along_which_none_changes(data):
+def test_unused_attributes_are_those_along_which_no_query_changes(data):
     axes = data.draw(some_axes())
     part = data.draw(some_part(axes))
     shape = tuple(axis.size for axis in axes)

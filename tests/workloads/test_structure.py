@@ -20,7 +20,7 @@ def test_equal_parts_are_applied_once():
     assert Counted.applied == 1
 
 
-def test_queries_of_twenty_attributes_are_counted_without_listing_their_groups():
+def test_queries_of_twenty_attributes_are_counted_without_a_list():
     workload = w.KWayMarginals((2,) * 20, 10)
     assert workload.num_queries == 184_756 * 2**10
     assert "_offsets" not in vars(workload)

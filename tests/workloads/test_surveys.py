@@ -198,7 +198,7 @@ def test_many_columns_become_a_survey_of_the_tables_that_are_asked():
         ([KWayMarginalsPart(k=6)], 6),
     ],
 )
-def test_yes_or_no_columns_become_a_survey_where_few_are_asked_about_together(parts, degree):
+def test_binary_columns_become_a_survey_where_few_are_asked_together(parts, degree):
     """On one and the same domain: the survey asks for the same, and patterns need fewer people than rows over all types."""
     made = over_attributes(parts, axes_of((2,) * 12))
     assert isinstance(made, Survey) == (degree <= TOGETHER)
@@ -219,7 +219,7 @@ def test_yes_or_no_columns_become_a_survey_where_few_are_asked_about_together(pa
         (PrefixPart(attribute="a", by=("d", "b", "c")), False),  # about all columns
     ],
 )
-def test_totals_beside_pairs_become_a_survey_where_strategies_fit_their_tables(part, served):
+def test_totals_and_pairs_become_a_survey_where_their_tables_fit(part, served):
     """From 2,049 types on, not only past those that can be counted one by one."""
     made = over_attributes([KWayMarginalsPart(k=2), part], axes_of((16, 9, 15, 2)))
     assert isinstance(made, Survey) == served
@@ -244,7 +244,7 @@ def test_totals_beside_pairs_become_a_survey_where_strategies_fit_their_tables(p
     ],
     ids=lambda given: repr(given) if isinstance(given, Workload) else "",
 )
-def test_questions_about_few_bits_are_a_survey_whatever_the_bits_are_called(workload, served):
+def test_questions_about_few_bits_are_a_survey_under_any_names(workload, served):
     found = as_tables(workload)
     assert (found is not None) == served
     if found is not None:

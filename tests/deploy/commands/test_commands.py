@@ -45,7 +45,7 @@ def test_a_design_costs_what_the_app_says(shell):
     assert not found["stopped"]
 
 
-def test_a_fitted_design_costs_what_the_app_says_and_its_zip_is_that_of_export(shell):
+def test_a_fitted_design_has_the_costs_and_the_zip_of_the_app(shell):
     output = shell.folder / "made.zip"
     found = shell.result("design", shell.file(OPTIMIZED), "-o", output)
     state = session(OPTIMIZED, "optimized")
@@ -103,7 +103,7 @@ def test_the_comparison_is_that_of_the_app(shell):
     assert found["users_no_mechanism_can_do_without"] == state.setting.bounds("people")
 
 
-def test_fitted_mechanisms_take_part_and_others_are_left_out_with_the_reason(shell):
+def test_fitted_mechanisms_take_part_and_others_say_why_not(shell):
     names = ["optimized", "gaussian", "sampled_sets"]
     found = shell.result("compare", shell.file(OPTIMIZED), "--mechanisms", *names)
     state = session(OPTIMIZED, "optimized")

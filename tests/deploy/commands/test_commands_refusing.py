@@ -86,7 +86,7 @@ def test_a_table_of_other_people_is_refused(shell):
     assert "age" in shell.refused("design", shell.file(HIERARCHICAL), "--data", table)
 
 
-def test_a_design_for_which_there_is_no_kit_is_refused_and_nothing_is_written(shell):
+def test_a_design_without_a_kit_is_refused_and_nothing_is_written(shell):
     gaussian = HIERARCHICAL.with_(mechanism=designs.MechanismRecipe(name="gaussian"))
     assert "continuous noise" in shell.refused("kit", shell.file(gaussian), "-o", shell.folder / "kit.zip")
     assert not list(shell.folder.glob("*.zip*"))
@@ -129,7 +129,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(shell):
     assert process.wait() == 0
 
 
-def test_ctrl_c_ends_a_search_with_the_best_so_far_and_the_bar_is_for_terminals(shell):
+def test_ctrl_c_ends_a_search_with_the_best_so_far(shell):
     """A search without an end, on a terminal: it is stopped once its bar shows rounds, and the zip holds what it found."""
     many = HIERARCHICAL.with_(
         mechanism=designs.MechanismRecipe(name="optimized_gradient"),

@@ -153,7 +153,7 @@ def run_node(*arguments):
     return subprocess.run(["node", *map(str, arguments)], capture_output=True, text=True, encoding="utf-8", check=False)
 
 
-def test_on_the_command_line_it_prints_a_report_for_each_value_or_one_sentence(tmp_path):
+def test_the_command_line_prints_a_report_per_value_or_one_sentence(tmp_path):
     file = tmp_path / "device.json"
     file.write_text(json.dumps(sealed(SAMPLERS["table"])))
     told = run_node(CLIENT, file, "2", "3", "[2]")  # of types that send another report once in 10^15 times

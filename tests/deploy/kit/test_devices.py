@@ -65,7 +65,7 @@ def test_tables_are_drawn_with_their_exact_probabilities():
         assert law(device, u) == expected
 
 
-def test_randomized_response_subsets_and_bits_have_the_laws_of_their_formulas():
+def test_response_subsets_and_bits_have_the_laws_of_their_formulas():
     rr = MECHANISMS["randomized_response"]()
     even = (1 - Fraction(rr.truthful)) / 5
     assert law(device_of(rr)[1], 3) == {(y,): even + Fraction(rr.truthful) * (y == 3) for y in range(5)}
@@ -156,7 +156,7 @@ def test_digits_of_random_bytes_decide_about_reports():
     assert next(taken, None) is None  # and what is not needed is drawn in the same way
 
 
-def test_a_table_of_64_types_and_1024_reports_takes_one_look_at_random_bytes():
+def test_a_table_of_64_types_and_1024_reports_takes_one_draw_of_bytes():
     mechanism = table(64, 1024)
     _, device = device_of(mechanism)
     reads = []

@@ -84,7 +84,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_reports_drawn_by_the_client_of_a_kit_are_answered_by_who_opens_it(kind, tmp_path):
+def test_reports_of_the_client_of_a_kit_are_answered_by_its_opener(kind, tmp_path):
     found = kind()
     parts = members(kit_of(found))
     assert all(f"`{name}`" in parts["README.md"].decode() for name in parts if name != "README.md")

@@ -93,7 +93,7 @@ def test_the_client_in_javascript_says_the_same():
 @pytest.mark.parametrize(
     "program", [[sys.executable, "client.py"], pytest.param(["node", "client.js"], marks=needs_node)], ids=str
 )
-def test_a_signed_kit_runs_with_its_key_on_the_command_line_and_opens_again(program, tmp_path):
+def test_a_signed_kit_runs_with_its_key_and_opens_again(program, tmp_path):
     found = ages()
     content = package.kit(found, private_key=KEY)
     for name, written in members(content).items():

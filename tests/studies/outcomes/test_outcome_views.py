@@ -138,7 +138,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     assert outcomes.LEVEL - 4 * np.std(held) / math.sqrt(150) < np.mean(held) < 0.985
 
 
-def test_the_posterior_has_credible_intervals_and_is_skipped_once_cancelled():
+def test_the_posterior_has_credible_intervals_and_can_be_cancelled():
     chosen, workload = made("randomized_response"), workloads.histogram(8)
     run = outcomes.compare(chosen, workload, COUNTS, LABELS, 1, 0, ["posterior", "wnnls"])
     assert set(run.intervals["estimator"]) == {"posterior"}

@@ -252,7 +252,7 @@ def test_bad_grids_are_refused():
         sweep.epsilons(NAMES, workloads.prefix(4), (-1.0,))
 
 
-def test_what_there_is_no_time_for_is_left_out_and_another_call_computes_it():
+def test_points_without_time_are_left_out_and_computed_by_another_call():
     prefix, results, seen = workloads.prefix(8), sweep.MemoryCache(), []
     none = sweep.epsilons(NAMES, prefix, (1.0,), time_limit=0.0, results=results)
     assert none.points.empty
