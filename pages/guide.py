@@ -123,7 +123,13 @@ what is in the report. It does not cover the fact that somebody took part, their
 listing.show_words(
     pd.DataFrame(
         [
-            {"Mechanism": s.title, "Made for": s.made_for, "Privacy": s.privacy, "Source": s.paper}
+            {
+                "Mechanism": s.title,
+                "In the papers": s.paper_name,
+                "Made for": s.made_for,
+                "Privacy": s.privacy,
+                "Source": s.paper,
+            }
             for s in (*REGISTRY.values(), *(library.spec(one.mechanism) for one in state.configuration.own))
         ]
     ),

@@ -29,6 +29,7 @@ def catalogue(n: int, epsilon: float, workload: Workload, own: Iterable[str] = (
         [
             {
                 "mechanism": spec.title,
+                "in_the_papers": spec.paper_name,
                 "made_for": spec.made_for,
                 "note": spec.unsuitable(n, epsilon, workload) or "",
                 "privacy": spec.privacy,

@@ -161,6 +161,8 @@ class Spec:
     bits: str
     user_cost: str
     collector_cost: str
+    paper_name: str = ""
+    """Its name or the numbers of its algorithms in the papers, where that is not the title."""
     delta: bool = False
     """True if the guarantee is (epsilon, delta) rather than pure."""
     continuous: bool = False
@@ -196,6 +198,11 @@ class Spec:
     """The mechanism that this is a variant of; empty for a mechanism itself. See `ldp_core.library.variants`."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """The parameters that a variant has for good: `create` does not take them."""
+
+    @property
+    def full_title(self) -> str:
+        """The title, and the name in the papers."""
+        return " · ".join(filter(None, (self.title, self.paper_name)))
 
     @property
     def mechanism(self) -> str:

@@ -17,6 +17,15 @@ from pages.ui.session.state import Session, choose_mechanism
 def compared_control(state: Session) -> None:
     """The mechanisms in the comparison, the same on every page."""
     mechanisms_control(state, "compared", state.in_comparison, change(state, "compared"))
+    runs = tuple(name for name in state.offered if name not in state.setting.unsuitable)
+    every = tuple(dict.fromkeys((*state.in_comparison, *runs)))
+    st.button(
+        f"All that run here ({len(every)})",
+        key="compare-all",
+        on_click=lambda: state.change(compared=every),
+        disabled=set(every) == set(state.in_comparison),
+        icon=":material/select_all:",
+    )
 
 
 def mechanisms_control(

@@ -222,7 +222,14 @@ def target_sources(state: Session) -> None:
             f"everybody where that is less). Answers below {wording.share(found.smallest)} are together at most "
             f"{wording.share(verdicts.NEGLIGIBLE)} of the sum of all answers.",
         )
-    st.caption(f"alpha = {wording.significant(state.setting.alpha, 4)}, the square of the target error.")
+    control(
+        st.text_input,
+        "alpha, the square of the target error",
+        "alpha",
+        typed(state.setting.alpha),
+        lambda text: state.change(difference=None, target_alpha=_alpha(text)),
+        help="The papers' normalised variance: 0.01 in McKenna et al. 2020.",
+    )
 
 
 def _offer(exact: float, difference: float) -> str:
@@ -242,6 +249,15 @@ def _target(text: str) -> float:
     if not low <= points <= high:
         raise ValueError(f"The target error must be from {low:g} to {high:g} percentage points; 0.5 to 5 is common.")
     return points / 100
+
+
+def _alpha(text: str) -> float:
+    """The mean squared error of a share, typed. ValueError with a sentence."""
+    alpha = number(text, "alpha")
+    low, high = (verdicts.alpha_for(one) for one in (verdicts.LEAST_DIFFERENCE, verdicts.LARGEST_DIFFERENCE))
+    if not low <= alpha <= high:
+        raise ValueError(f"Alpha must be from {low:g} to {high:g}; 0.01 is common.")
+    return alpha
 
 
 def number(text: str, what: str) -> float:

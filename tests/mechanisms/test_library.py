@@ -85,6 +85,7 @@ def test_the_library_is_complete():
         assert entry.name == name
         assert entry.title
         assert entry.made_for
+        assert entry.paper_name != entry.title
         assert entry.paper
 
 
@@ -411,3 +412,15 @@ def test_exact_variances_of_many_types_need_a_closed_form(name):
     else:
         with pytest.raises(ValueError, match="types"):
             mechanism.variance_profile(workload)
+
+
+def test_algorithms_of_the_papers_are_on_the_mechanisms():
+    """Bassily 2019 numbers his 1 to 6, McKenna et al. 2020 their 1 and 2."""
+    told = {name: spec.paper_name for name, spec in library.REGISTRY.items() if "Algorithm" in spec.paper_name}
+    assert told == {
+        "gaussian": "Algorithms 1 and 2 (Bassily)",
+        "rejection_gaussian": "Algorithms 3 and 4 (Bassily)",
+        "projected_hadamard": "Algorithm 5 (Bassily)",
+        "adaptive": "Algorithm 6 (Bassily)",
+        "optimized_gradient": "Algorithms 1 and 2 (McKenna et al.)",
+    }

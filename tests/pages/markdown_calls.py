@@ -52,9 +52,10 @@ AS_THEY_ARE = {"capitalize", "upper", "lower", "replace", "strip", "items", "val
 """Methods of a text whose result is as safe as the text."""
 KNOWN = [
     (
-        r"(library\.spec\(.+\)|spec)\.(title|made_for|privacy|caveat|bits|paper)(\[.*\])?",
+        r"(library\.spec\(.+\)|spec)\.(title|full_title|made_for|privacy|caveat|bits|paper)(\[.*\])?",
         "the catalogue of mechanisms",
     ),
+    (r"trade_off\.BROKEN", "a sentence of ours"),
     (r"estimators\.spec\(.+\)\.(title|meaning)", "the catalogue of estimates"),
     (r"charts\.title\(.+\)", "names of mechanisms and bounds"),
     (r"workloads\.ON_TYPES\[.+\]\.(title|meaning)", "the workloads of the papers"),

@@ -347,3 +347,12 @@ def test_theorems_of_the_papers_are_lines_over_epsilon(app):
     assert all(at_most >= users for at_most, users in zip(limit["y"], lines["Subset selection"]["y"], strict=True))
     assert "Theorem 4.5 (Cormode et al.), B = 4" in lines
     assert not [name for name in lines if "Lopuhaä" in name]
+
+
+def test_one_click_compares_all_that_run_here(app):
+    app.declare(bins=12).ask("prefix").go("compare").press("compare-all")
+    runs = [name for name in mechanisms.names() if library.spec(name).unsuitable(12, 1.0, app.workload) is None]
+    assert set(app.configuration.compared) >= set(runs)
+    assert app.at.button(key="compare-all").disabled
+    listed = figures(app)["paper_name"]
+    assert listed["Projected Hadamard response"] == "Algorithm 5 (Bassily)"

@@ -92,7 +92,9 @@ def test_mechanisms_are_offered_by_group_and_those_that_cannot_run_say_why(app, 
     workload, epsilon = app.workload, app.session.configuration.epsilon_value
     reasons = {name: library.spec(name).unsuitable(workload.n, epsilon, workload) for name in library.names()}
     shown = app.at.selectbox(key="mechanism").options
-    runs = {f"{library.spec(name).title} · {choices.group(name)}" for name in library.names() if reasons[name] is None}
+    runs = {
+        f"{library.spec(name).full_title} · {choices.group(name)}" for name in library.names() if reasons[name] is None
+    }
     assert shown[0] == f"{library.spec('optimized').title} · recommended"
     assert set(shown) == runs
     others = [name for name in library.names() if reasons[name] is not None]

@@ -62,7 +62,14 @@ def test_the_target_error_is_set_on_the_design_page(fifty):
     assert not fifty.has("button", "target-auto")
     fifty.enter("text_input", "target", "2.5")
     assert (fifty.configuration.target_alpha, fifty.configuration.difference) == (0.000625, None)
-    assert "alpha = 0.000625" in fifty.words
+    assert fifty.at.text_input(key="alpha").value == "0.000625"
+    fifty.enter("text_input", "alpha", "0.0123456789")
+    assert fifty.configuration.target_alpha == 0.0123456789
+    assert fifty.at.text_input(key="target").value == "11.1111"
+    fifty.enter("text_input", "alpha", "0")
+    assert "Alpha must be from 1e-08 to 1; 0.01 is common." in fifty.errors
+    fifty.enter("text_input", "alpha", "much")
+    assert "Please give alpha as a number" in fifty.errors[0]
     fifty.press("target-auto")
     assert fifty.configuration.difference == "typical"
     assert fifty.at.text_input(key="target").value == "1"

@@ -24,6 +24,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     )
     columns = {
         "name": st.column_config.TextColumn("Mechanism", width="medium"),
+        "paper_name": st.column_config.TextColumn("In the papers"),
         "users_needed": st.column_config.NumberColumn(
             "Users needed", help="For your target error, in the case chosen above."
         ),
@@ -42,7 +43,8 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     }
     if state.setting.only_case:  # the other cases are no others
         columns = {key: column for key, column in columns.items() if not key.endswith(("_average", "_on_data"))}
-    listed = table[list(columns)].copy()
+    listed = table[[name for name in columns if name != "paper_name"]].copy()
+    listed.insert(1, "paper_name", [library.spec(n).paper_name for n in listed["name"]])
     listed["name"] = [library.spec(n).title for n in listed["name"]]
     listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
     for share in (name for name in columns if name.startswith("standard_error")):
@@ -86,6 +88,7 @@ def catalogue(state: Session) -> None:
             "What every mechanism was made for, and what it costs.",
             column_config={
                 "mechanism": "Mechanism",
+                "in_the_papers": "In the papers",
                 "made_for": "Made for",
                 "note": "Note for this design",
                 "privacy": "Privacy",
