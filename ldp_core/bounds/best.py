@@ -25,7 +25,7 @@ from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
 from ldp_core.workloads import Survey, Workload
-from ldp_core.workloads.merging import merged
+from ldp_core.workloads.merging import Merged, merged
 from ldp_core.workloads.surveyed import as_tables
 
 AnyCertificate = (
@@ -92,15 +92,20 @@ def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> AnyCert
     return found or general_certificate(workload, epsilon, check_prior(None, workload.n), budget)
 
 
-def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCertificate | None:
-    """The certificate over merged types, where the questions distinguish only few of many types."""
+def merged_questions(workload: Workload, budget: Budget) -> Merged | None:
+    """The questions about merged types, where they distinguish only few of many types, and proofs by types come first."""
     if workload.survey is not None and (workload.survey.symmetric or workload.n <= AT_ONCE_TYPES):
         return None
     if workload.n <= AT_ONCE_TYPES and (workload.symmetry_group.scheme is not None or not workload.distinguished):
         return None
-    found = None
     with suppress(Interrupted):
-        found = merged(workload, MOST_MERGED, budget.check)
+        return merged(workload, MOST_MERGED, budget.check)
+    return None
+
+
+def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCertificate | None:
+    """The certificate over merged types, where the questions distinguish only few of many types."""
+    found = merged_questions(workload, budget)
     if found is None:
         return None
     unit = float(workload.n) / found.queries.n

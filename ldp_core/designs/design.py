@@ -159,7 +159,16 @@ class Design:
     @property
     def search_seconds(self) -> float:
         """How long a fit or a proof may take: as set, or by its size."""
-        return choices.search_seconds(self.configuration, self.working_types)
+        return choices.search_seconds(self.configuration, self.fitted_types)
+
+    @property
+    def fitted_types(self) -> int:
+        """How many numbers a fit or a proof goes through: the types that reports are about."""
+        w = self.workload
+        if w is None or w.survey is not None or self.configuration.types == "all":
+            return self.working_types
+        classes = workloads.classes_of(w)
+        return self.working_types if classes is None else classes.workload.n
 
 
 def naming(configuration: Configuration) -> str:

@@ -151,6 +151,8 @@ class ProvedDesign(Design):
 
     def _about(self, found: bounds.AnyCertificate, case: str) -> bool:
         """True if a certificate is about the people of a case, rather than about others."""
+        if isinstance(found, bounds.MergedCertificate) and not found.even:
+            return self.cases[case].prior is None
         chosen, prior = self.cases[case], found.prior if isinstance(found, bounds.Certificate) else None
         even = prior is None or np.array_equal(prior, np.full(len(prior), 1 / len(prior)))
         if chosen.prior is None:

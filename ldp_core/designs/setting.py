@@ -187,7 +187,7 @@ class Setting(ProvedDesign):
 
     def fit_bytes(self, name: str) -> int:
         """About how many bytes the fit of a mechanism will hold."""
-        n, name = self.domain.size, self.named(name)
+        n, name = self.domain.size if self.workload.survey is not None else self.fitted_types, self.named(name)
         spec = library.spec(name)
         if spec.continuous:
             return 16 * n * (n + n // 16)
@@ -196,7 +196,7 @@ class Setting(ProvedDesign):
 
     def fit_options(self, name: str) -> dict[str, Any]:
         """The optimiser settings of the design that a mechanism knows."""
-        return choices.fit_options(self.configuration, self.cases, name, self.working_types)
+        return choices.fit_options(self.configuration, self.cases, name, self.fitted_types)
 
     def fit(
         self,

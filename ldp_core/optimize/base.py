@@ -13,7 +13,9 @@ from ldp_core.run import Budget, Callback, Cancel, Progress, Run, Stopped
 class SearchLimits:
     """The limits of a search: ``time_limit`` in seconds and ``max_rounds`` (None: no limit), the
     ``seed`` of its random choices, and ``callback`` and ``cancel`` as in `ldp_core.run`. Time and
-    cancelling only stop a search, which is deterministic in (seed, max_rounds)."""
+    cancelling only stop a search, which is deterministic in (seed, max_rounds). The first strategy is
+    not cut short: it takes n^3 operations, about 7 seconds for 2,048 types that the questions
+    distinguish."""
 
     time_limit: float | None = 10.0
     max_rounds: int | None = None

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ldp_core import bounds, optimize, workloads
 from ldp_core.bounds.general.certificate import general_certificate
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
+from ldp_core.designs import certificate_file
 from ldp_core.run import Budget, Interrupted
 from ldp_core.workloads import Custom, Prefix, Union
 from ldp_core.workloads.merging import MergedQueries, merged
@@ -188,3 +189,57 @@ def test_rounded_entries_are_allowed_for():
     for i, j in product(range(2), range(2)):
         off = abs(Fraction(gram[i, j]) - true[i][j])
         assert off <= Fraction(found.queries.gram_roundings, 2**53) * Fraction(np.sqrt(gram[i, i] * gram[j, j]) * 1.001)
+
+
+# --- the worst case -----------------------------------------------------------------------------
+
+FEW = Custom(
+    (np.random.default_rng(7).random((4, 6)) < 0.5).astype(float)[:, np.repeat(np.arange(6), [1, 2, 3, 9, 5, 4])]
+)
+
+
+@cache
+def worst():
+    return bounds.worst_case(FEW, 1.0, None)
+
+
+def test_the_worst_type_is_bounded_over_merged_types():
+    proof, few = worst(), FEW.distinguished
+    assert isinstance(proof, MergedCertificate)
+    assert not proof.even
+    assert proof.verify()
+    assert proof.variance == pytest.approx(bounds.worst_case(few.workload, 1.0, None).variance, rel=1e-6)
+    assert proof.variance >= bounds.certificate(FEW, 1.0, None).variance
+    made = optimize.worst_case_design(FEW, 1.0, optimize.SearchLimits(None, max_rounds=40))
+    assert 1 <= made.worst_case_variance / proof.variance < 1.03
+    shares = np.zeros(6)
+    shares[order(proof, few)] = proof.types.prior
+    best = optimize.exact(FEW, 1.0, few.spread(shares))  # no bound for these people is larger than what they cost
+    assert proof.variance <= best.variance * (1 + 1e-6) <= made.worst_case_variance * (1 + 2e-6)
+
+
+def order(proof, few):
+    """The place of each merged type among the classes, whose queries are the same in another order."""
+    apart = proof.types.workload.matrix.T[:, None] - few.workload.matrix.T
+    return np.abs(apart).sum(axis=2).argmin(axis=1)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        lambda proof: replace(proof, even=True),
+        lambda proof: replace(proof, value=proof.value * 1.001),
+        lambda proof: replace(proof, types=replace(proof.types, prior=proof.types.prior * 1.01)),
+        lambda proof: replace(proof, types=replace(proof.types, value=proof.types.value * 1.001)),
+        lambda proof: replace(proof, workload=Prefix(24)),
+    ],
+)
+def test_a_worst_case_that_is_not_proved_is_refused(forged):
+    assert not forged(worst()).verify()
+
+
+def test_a_worst_case_comes_back_from_its_file_as_one():
+    again = certificate_file.read(certificate_file.write(worst(), "1"), FEW, "1")
+    assert not again.even
+    assert again.verify()
+    assert again.variance == pytest.approx(worst().variance, rel=1e-9)

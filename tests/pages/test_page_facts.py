@@ -188,7 +188,7 @@ def test_the_export_tells_declared_facts_from_counted_ones(app):
     assert "The total of a public fact was counted in the data and stands there exactly: answer = yes : 30." in words
     assert "Public facts were declared" not in words
     document = json.loads(app.configuration.to_json())
-    assert document["version"] == 5
+    assert document["version"] == 7
     assert document["simulation"]["facts"] == [{"text": "answer = yes : 30", "origin": "data"}]
     assert designs.shareable(app.configuration).simulation.facts == ()
 
@@ -200,4 +200,4 @@ def test_a_file_with_facts_restores_the_screen(asked, another):
     assert other.at.text_area(key="facts").value == asked.at.text_area(key="facts").value
     assert not other.errors
     other.session.change(simulation=Simulation(), difference=None)
-    assert json.loads(other.configuration.to_json())["version"] == 3
+    assert json.loads(other.configuration.to_json())["version"] == 7

@@ -12,8 +12,9 @@ from contextlib import suppress
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.best import AnyCertificate, certificate
+from ldp_core.bounds.best import AnyCertificate, certificate, merged_questions
 from ldp_core.bounds.general.certificate import Certificate, closed_form, general_certificate
+from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.singular_values import LEAST_SHARE, centred_svd, decompositions, least_favourable_prior
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
@@ -50,7 +51,8 @@ def worst_case(
     relaxation improve it while there is time; the certificate returned is the best, carries its
     prior, and is never below the closed form (`ldp_core.bounds.worst_case_variance`). If the
     workload's symmetry makes all types alike, the uniform prior is the best and no search is
-    needed.
+    needed. Questions that distinguish few of many types are bounded over the merged types, whose
+    worst is no worse than that of all, unless a ``prior`` is given.
 
     ``callback(progress)`` is called after each stage of each certificate, with ``bound`` (best so far) and ``relaxation``
     (of the prior being tried) on the scale of L, as n variance + tr G. ``time_limit`` in seconds, ``cancel`` as in
@@ -60,6 +62,10 @@ def worst_case(
 
     if workload.symmetry_group.all_alike or (workload.survey is not None and workload.n > MOST_MATRIX_TYPES):
         return certificate(workload, epsilon, time_limit, None, callback, cancel)
+
+    few = None if prior is not None else merged_questions(workload, budget)
+    if few is not None:
+        return _over_merged(workload, few.queries, epsilon, budget)
 
     def at(p: np.ndarray) -> Certificate:
         def comparable(objective: float) -> float:
@@ -99,6 +105,24 @@ def worst_case(
         else:
             step *= SHRINKAGE
     return best
+
+
+def _over_merged(workload: Workload, few: Workload, epsilon: float, budget: Budget) -> MergedCertificate:
+    """The certificate for the worst of the merged types, which bounds the worst of all types."""
+
+    def scale(value: float) -> float:
+        return equivalent_objective((value - few.trace) / few.n, workload)
+
+    def tell(progress: Progress) -> None:
+        limit = progress.relaxation
+        budget.tell(bound=scale(progress.bound or 0.0), relaxation=None if limit is None else scale(limit))
+
+    types = worst_case(few, epsilon, budget.left(), callback=tell, cancel=budget.cancelled)
+    if not isinstance(types, Certificate):  # they are all alike
+        types = general_certificate(
+            few, epsilon, check_prior(None, few.n), Budget(budget.left(), None, budget.cancelled)
+        )
+    return MergedCertificate(workload, epsilon, scaled(workload, types, even=False), types, even=False)
 
 
 def type_variances(found: Certificate) -> np.ndarray:

@@ -9,6 +9,9 @@ one mean there. Now let p be the shares of the merged types. No variance on aver
 is below the least on average over p. ``L / n`` is that variance plus the mean of G's diagonal, both
 equal for the two, so ``L >= n / c`` times a bound on ``tr(M_p^-1 G)`` there.
 
+**The worst case.** Let p be any other shares of the merged types. No mechanism has a smaller
+variance for its worst type than on average over p, so the proof bounds the worst type alone.
+
 **The rounding.** p is a fraction of whole numbers, rounded once, and the reference c p of the proof once more. Where ``v'Xv <= (r'v)(mu'v)`` holds for
 those numbers and r is larger than the true one by a share of 3 u at most, it holds for the true one and ``(1 + 3 u) mu``.
 """
@@ -34,23 +37,31 @@ MEANING = (
     "them by the shares of the combinations that they are. No mechanism for the combinations does better, on average over these."
 )
 """What a file says of them."""
+WORST = (
+    "The {few} types are those that the questions distinguish, of as many combinations of values as the number beside this. No mechanism for "
+    "the combinations has a smaller variance for its worst one than this average."
+)
+"""The same where people are spread in another way."""
 
 
 @dataclass(frozen=True, repr=False)
 class MergedCertificate(Proof):
     """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for ``workload``, from
-    ``types``, a proof for the types that it distinguishes."""
+    ``types``, a proof for the types that it distinguishes. Unless it is ``even``, about people
+    spread evenly over all types, it bounds the worst type only, and ``value`` is n times its
+    variance + tr G."""
 
     workload: Workload
     epsilon: float
     value: float
     types: Certificate
+    even: bool = True
 
     file_kinds = (("general", "merged"),)
 
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
         document, arrays = self.types.to_file(epsilon)
-        meaning = MEANING.format(few=self.types.workload.n)
+        meaning = (MEANING if self.even else WORST).format(few=self.types.workload.n)
         return {**document, "merged": {"types": int(self.workload.n), "meaning": meaning}}, arrays
 
     @classmethod
@@ -65,7 +76,8 @@ class MergedCertificate(Proof):
         few = merged(workload, MERGED_TYPES)
         if few is None:
             raise ValueError(OTHER_QUESTIONS)
-        return cls(workload, epsilon, 0.0, Certificate.from_file(document, data, few.queries, epsilon))
+        types = Certificate.from_file(document, data, few.queries, epsilon)
+        return cls(workload, epsilon, 0.0, types, np.array_equal(types.prior, few.prior))
 
     @property
     def claimed(self) -> float:
@@ -73,17 +85,24 @@ class MergedCertificate(Proof):
 
     def claiming(self, value: float) -> MergedCertificate:
         types = replace(self.types, value=value)
-        return replace(self, types=types, value=scaled(self.workload, types))
+        return replace(self, types=types, value=scaled(self.workload, types, self.even))
 
     def proven(self) -> float:
         """The bound that the proof for merged types comes to, rounded down; -inf if it is none, or about other questions or people."""
         found = merged(self.workload, MERGED_TYPES)
-        if found is None or self.types.epsilon < self.epsilon or not np.array_equal(self.types.prior, found.prior):
+        if found is None or self.types.epsilon < self.epsilon:
+            return -math.inf
+        if self.even and not np.array_equal(self.types.prior, found.prior):
             return -math.inf
         about = replace(self.types, workload=found.queries)  # whatever it says that it is about
-        return scaled(self.workload, about) if about.verify() else -math.inf
+        return scaled(self.workload, about, self.even) if about.verify() else -math.inf
 
 
-def scaled(workload: Workload, types: Certificate) -> float:
-    """A little less than what a proof for merged types says of all."""
-    return float(workload.n) * (types.value / types.workload.n) * (1 - 16 * U)
+def scaled(workload: Workload, types: Certificate, even: bool = True) -> float:
+    """A little less than what a proof for merged types says of all, or of the worst type."""
+    n, few, per_type = float(workload.n), types.workload, types.value / types.workload.n
+    if even:
+        return n * per_type * (1 - 16 * U)
+    known = float(types.prior @ few.gram_diag)
+    off = (few.n + few.gram_roundings + 64) * U * (n * per_type + n * known + workload.trace)
+    return n * (per_type - known) + workload.trace - off

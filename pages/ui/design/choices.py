@@ -246,6 +246,9 @@ def search_controls(state: Session) -> None:
         step=10,
         help="The search ends earlier once it is proved to be within 0.1 % of the best possible.",
     )
+    first = designs.choices.first_seconds(state.present.fitted_types)
+    if state.setting.workload.survey is None and first > state.present.search_seconds / 10:
+        st.caption(f"The first strategy takes about {wording.duration(first)} here, whatever this limit is.")
     control(
         st.number_input,
         "Optimiser seed",
