@@ -43,7 +43,7 @@ def test_marks_stand_on_their_lines_and_say_their_numbers():
     assert marks["73"] == pytest.approx(100 * beliefs.strongest(0.5, 1.0))
     assert marks["60"] == pytest.approx(60)
     assert figure.data[0].y == pytest.approx(100 * frame["belief"])
-    assert {"strongest belief", "best guess", "suspicion before"} <= set(texts(figure))
+    assert {"strongest belief", "best guess", "prior"} <= set(texts(figure))
     assert len(charts.beliefs(frame, 1.0, 0.5, "gaussian").data) == 4  # nothing known of the mechanism
 
 

@@ -34,14 +34,17 @@ def base_of(least: float) -> int:
     return int(10 ** max(3, math.ceil(1 - math.log10(least) - 1e-9)))
 
 
+def percent(chance: float) -> str:
+    """A belief in per cent: "73 %"; never certain unless it is."""
+    return out_of(chance).replace(" of 100", "\N{NO-BREAK SPACE}%")
+
+
 def belief_in_words(suspicion: float, epsilon: float, delta: float = 0.0, reports: int = 1) -> str:
     """The belief that any mechanism with this guarantee allows, as one sentence."""
-    seen, belief = (
-        "their report" if reports == 1 else f"all their {reports:,} reports",
-        strongest(suspicion, epsilon, reports),
-    )
-    words = f"Whoever gives it {out_of(suspicion)} that a person has a certain value, or one of a certain group, can be led by {seen} "
-    words += f"to about {out_of(belief)} at most" if belief <= CERTAIN else "to practical certainty"
+    seen = "the report" if reports == 1 else f"all {reports:,} reports"
+    belief = strongest(suspicion, epsilon, reports)
+    sure = f"at most {percent(belief)} sure" if belief <= CERTAIN else "practically certain"
+    words = f"Someone who thinks a value is {percent(suspicion)} likely can become {sure} after seeing {seen}"
     if reports * epsilon > NO_LIMIT:
         words += ": more than a million times the odds, and so no limit in practice"
     if delta > 0:
@@ -52,7 +55,7 @@ def belief_in_words(suspicion: float, epsilon: float, delta: float = 0.0, report
 def exposure_in_words(found: Exposure, title: str, suspicion: float, epsilon: float, reports: int = 1) -> str:
     """The belief that the mechanism with this ``title`` allows, to follow `belief_in_words`."""
     most, of = (
-        out_of(strongest(suspicion, found.between, reports)),
+        percent(strongest(suspicion, found.between, reports)),
         "" if reports == 1 else f" after {reports:,} reports",
     )
     if math.isinf(found.between):
@@ -74,7 +77,7 @@ def exposure_in_words(found: Exposure, title: str, suspicion: float, epsilon: fl
     if found.single > found.between - 1e-3:
         return f"{words}, and the same for one value against all others."
     alone = strongest(suspicion, found.single)
-    return f"{words}; for one value against all others, {out_of(alone) if alone <= CERTAIN else 'certainty'} at most."
+    return f"{words}; for one value against all others, {percent(alone) if alone <= CERTAIN else 'certainty'} at most."
 
 
 def guess_in_words(found: Exposure | None, blind: float, limit: float, reports: int = 1, what: str = "value") -> str:

@@ -31,7 +31,7 @@ def beliefs(
     ``frame``: epsilon, belief, guess, such as by `ldp_core.beliefs.over_epsilon`. ``single`` is the strongest belief in one value
     against all others, ``guess`` how often the best guess is right, both with the mechanism; None where that is not known.
     """
-    fig = figure(look, EPSILON, "chance (of 100)", HEIGHT)
+    fig = figure(look, EPSILON, "chance (%)", HEIGHT)
     end = frame.iloc[-1]
     fig.add_hline(y=100 * suspicion, line={"color": look.faint, "width": 1, "dash": "dot"})
     for column, called, style, own in (("belief", _BELIEF, "solid", single), ("guess", _GUESS, "dash", guess)):
@@ -64,7 +64,7 @@ def beliefs(
     )
     ahead = end["guess"] - suspicion
     fig.add_annotation(
-        xref="paper", x=0.01 if -0.1 < ahead < 0.25 else 1, y=100 * suspicion, text="suspicion before", showarrow=False,
+        xref="paper", x=0.01 if -0.1 < ahead < 0.25 else 1, y=100 * suspicion, text="prior", showarrow=False,
         xanchor="left" if -0.1 < ahead < 0.25 else "right", yanchor="bottom" if ahead <= -0.1 else "top",
         font={"size": 12, "color": look.faint},
     )  # fmt: skip

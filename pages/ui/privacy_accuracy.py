@@ -47,7 +47,7 @@ def suspicion(state: Session) -> float:
 def suspicion_control(state: Session) -> None:
     control(
         st.slider,
-        "Suspicion before the report (of 100)",
+        "Prior, before the report (%)",
         "suspicion",
         round(100 * suspicion(state)),
         lambda percent: state.view.update(suspicion=percent),

@@ -192,24 +192,30 @@ def test_small_chances_are_out_of_more_people(least, base):
 
 def test_sentences_hold_the_numbers():
     assert beliefs.belief_in_words(0.5, 1.0) == (
-        "Whoever gives it 50 of 100 that a person has a certain value, or one of a certain group, can be led by their report to "
-        "about 73 of 100 at most."
+        "Someone who thinks a value is 50\N{NO-BREAK SPACE}% likely can become at most 73\N{NO-BREAK SPACE}% sure after seeing "
+        "the report."
     )
-    assert "all their 3 reports to about 95 of 100" in beliefs.belief_in_words(0.5, 1.0, reports=3)
-    assert "to practical certainty: more than a million times the odds" in beliefs.belief_in_words(0.5, 20.0)
+    assert "at most 95\N{NO-BREAK SPACE}% sure after seeing all 3 reports" in beliefs.belief_in_words(
+        0.5, 1.0, reports=3
+    )
+    assert "practically certain after seeing the report: more than a million times the odds" in beliefs.belief_in_words(
+        0.5, 20.0
+    )
     assert "at most" not in beliefs.belief_in_words(0.5, 20.0)
-    assert "to about 99.8 of 100 at most" in beliefs.belief_in_words(0.5, 6.0)
+    assert "at most 99.8\N{NO-BREAK SPACE}% sure" in beliefs.belief_in_words(0.5, 6.0)
     found = beliefs.exposure(SubsetSelection(6, 1.0, 3))
     words = beliefs.exposure_in_words(found, "Subset selection", 0.5, 1.0)
-    assert beliefs.out_of(beliefs.strongest(0.5, found.single)) in words
+    assert beliefs.percent(beliefs.strongest(0.5, found.single)) in words
     assert "reaches this for some pairs of values" in words
     assert "and the same for one value" in beliefs.exposure_in_words(
         beliefs.exposure(RandomizedResponse(6, 1.0)), "Randomized response", 0.5, 1.0
     )
     weaker = beliefs.exposure(RandomizedResponse(6, 0.5))
-    assert "62 of 100 at most" in beliefs.exposure_in_words(weaker, "Randomized response", 0.5, 1.0)
+    assert "62\N{NO-BREAK SPACE}% at most" in beliefs.exposure_in_words(weaker, "Randomized response", 0.5, 1.0)
     stronger = beliefs.exposure(RandomizedResponse(6, 2.0))
-    assert "further than this epsilon allows: to 88 of 100" in beliefs.exposure_in_words(stronger, "It", 0.5, 1.0)
+    assert "further than this epsilon allows: to 88\N{NO-BREAK SPACE}%" in beliefs.exposure_in_words(
+        stronger, "It", 0.5, 1.0
+    )
     guess = beliefs.guess_in_words(found, 1 / 6, beliefs.best_guess(None, 6, 1.0))
     assert guess.startswith(
         "The best guess at a person's value is right for 167 of 1,000 people without a report, for "

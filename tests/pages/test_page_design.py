@@ -72,7 +72,7 @@ def test_slider_and_exact_entry_are_one_value(ages):
     ages.enter("text_input", "epsilon-text", "1e-1")
     assert ages.at.slider(key="epsilon-slider").value == 0.1
     assert "at most a factor 1.11" in ages.words  # in the sidebar
-    assert "about 52 of 100" in ages.at.slider(key="epsilon-slider").help
+    assert "at most 52\N{NO-BREAK SPACE}% sure" in ages.at.slider(key="epsilon-slider").help
 
 
 def test_a_refused_entry_gives_way_to_the_slider(ages):
@@ -95,7 +95,7 @@ def test_every_number_to_type_says_what_it_means_and_what_empty_is():
 def test_reports_add_up(ages):
     ages.go("design").enter("text_input", "epsilon-text", "0.3").enter("number_input", "reports", 5)
     assert "In total epsilon 1.5 per person: 5 reports of 0.3 each." in ages.words
-    assert f"to about {100 / (1 + math.exp(-1.5)):.0f} of 100 at most" in ages.words
+    assert f"at most {100 / (1 + math.exp(-1.5)):.0f} % sure" in ages.words
 
 
 def test_figures_are_those_of_the_core(ages):
@@ -320,7 +320,7 @@ def test_a_mechanism_with_delta_is_not_said_to_change_odds_by_a_factor(ages):
         assert "chance of any conclusion from a report is at most 2.72 times as large plus delta = 0.000001" in words
         assert "at most a factor" not in words
     words = ages.go("design").words
-    assert "all their 3 reports to about 95 of 100 at most; but for delta: with probability 0.000003 the value" in words
+    assert "sure after seeing all 3 reports; but for delta: with probability 0.000003 the value" in words
     ages.enter("selectbox", "choice-calibration", "paper")
     delivered = ages.session.mechanism("gaussian").audit().delta  # by the paper's noise, which is called 0.000001
     said = re.findall(
@@ -337,7 +337,8 @@ def test_a_thousand_reports_are_said_to_have_no_limit(ages):
     words = ages.go("design").enter("number_input", "reports", 1000).words
     assert "In total epsilon 1,000 per person: 1,000 reports of 1 each." in words
     assert (
-        "all their 1,000 reports to practical certainty: more than a million times the odds, and so no limit" in words
+        "practically certain after seeing all 1,000 reports: more than a million times the odds, and so no limit"
+        in words
     )
     assert not re.search(r"\d{3}(,\d{3}){4}", words)
 

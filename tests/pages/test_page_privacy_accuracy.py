@@ -29,9 +29,9 @@ def subset(ages):
 
 def test_the_risk_is_said_in_odds_before_anything_is_opened(ages):
     ages.go("design")
-    assert "about 73 of 100" in ages.at.slider(key="epsilon-slider").help
+    assert "at most 73\N{NO-BREAK SPACE}% sure" in ages.at.slider(key="epsilon-slider").help
     ages.enter("slider", "epsilon-slider", 2.0)
-    assert "about 88 of 100" in ages.at.slider(key="epsilon-slider").help
+    assert "at most 88\N{NO-BREAK SPACE}% sure" in ages.at.slider(key="epsilon-slider").help
 
 
 def test_both_sides_follow_epsilon_and_the_suspicion(subset):
@@ -41,7 +41,7 @@ def test_both_sides_follow_epsilon_and_the_suspicion(subset):
         mechanism = library.create("subset_selection", n=25, epsilon=epsilon)
         counts = subset.session.design().counts
         told = beliefs.exposure(mechanism, counts / counts.sum())
-        risk = titled(subset, "of 100")
+        risk = titled(subset, "chance (%)")
         assert trace(risk, "strongest belief %{y:.3g} of 100<extra>any")["y"] == pytest.approx(
             [100 * beliefs.strongest(suspicion / 100, epsilon)]
         )
@@ -52,7 +52,8 @@ def test_both_sides_follow_epsilon_and_the_suspicion(subset):
         users = titled(subset, "users needed")
         line = next(one for one in users["data"] if one["name"] == "Subset selection")
         assert line["y"][line["x"].index(epsilon)] == pytest.approx(needed)
-        assert beliefs.out_of(beliefs.strongest(suspicion / 100, epsilon)) in subset.words
+        percent = beliefs.percent(beliefs.strongest(suspicion / 100, epsilon))
+        assert percent in subset.words.replace(" %", "\N{NO-BREAK SPACE}%")
         assert beliefs.out_of(told.guess, 1000) in subset.words
     assert "at epsilon 2.5" in subset.words
 
@@ -70,9 +71,9 @@ def test_three_collections_are_shown_over_the_truth(subset):
 def test_several_reports_count_together(subset):
     subset.enter("number_input", "reports", 3)
     assert "In total epsilon 3 per person: 3 reports of 1 each." in subset.words
-    assert "all their 3 reports to about 95 of 100 at most" in subset.words
+    assert "at most 95 % sure after seeing all 3 reports" in subset.words
     assert "reaches this for some pairs of values after 3 reports" in subset.words
-    assert not [one for one in titled(subset, "of 100")["data"] if "all others" in one["hovertemplate"]]
+    assert not [one for one in titled(subset, "chance (%)")["data"] if "all others" in one["hovertemplate"]]
 
 
 def test_delta_is_said_with_what_it_allows(subset):
@@ -106,11 +107,11 @@ def test_questions_that_the_mechanism_cannot_answer_are_no_error(app):
     app.declare(bins=8).ask("prefix")
     app.session.change(mechanism={"name": "fourier", "parameters": {"max_weight": 1}})
     open_sides(app.go("design"))
-    assert "about 73 of 100" in app.at.slider(key="epsilon-slider").help
+    assert "at most 73\N{NO-BREAK SPACE}% sure" in app.at.slider(key="epsilon-slider").help
 
 
 def test_the_demonstration_shows_the_risk_beside_the_answers(app):
-    assert "about 73 of 100 at most" in app.go("start").words
+    assert "at most 73 % sure" in app.go("start").words
     app.enter("slider", "suspicion", 20).enter("slider", "demo-epsilon", 2.0)
-    assert beliefs.out_of(beliefs.strongest(0.2, 2.0)) in app.words
-    assert titled(app, "of 100")["data"]
+    assert "at most 65 % sure" in app.words
+    assert titled(app, "chance (%)")["data"]
