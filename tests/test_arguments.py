@@ -26,6 +26,7 @@ def test_limits_that_are_no_numbers_are_refused(search, limit):
         search(max_rounds=limit)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("seed", ["1", 1.5, -1, True, None])
 def test_seeds_that_are_no_whole_numbers_are_refused(search, seed):

@@ -3,7 +3,6 @@
 import pytest
 
 from ldp_core.data import tables
-from ldp_core.data.reading import line_ends
 from ldp_core.data.reading.line_ends import mixed
 
 ENDS = {"lf": ["\n"], "crlf": ["\r\n"], "cr": ["\r"], "all three": ["\r\n", "\n", "\r"], "late": ["\n"] * 30 + ["\r\n"]}
@@ -14,6 +13,7 @@ def lines(rows, ends, last):
     return "".join(parts if last else [*parts[:-1], rows[-1]]).encode()
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("last", [True, False])
 @pytest.mark.parametrize("ends", ENDS)
 @pytest.mark.parametrize("wide", [True, False])
@@ -36,6 +36,7 @@ def test_files_by_path_are_read_like_uploads(wide, ends, last, tmp_path):
     assert len(local.first(5)) == 5
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("ends", ENDS)
 @pytest.mark.parametrize("blank", ["first", "last", "between", "all", "none"])
 @pytest.mark.parametrize("head", ["city", "city,note", '"ci\nty",note'])
@@ -75,6 +76,7 @@ def test_several_ways_are_seen_wherever_the_parts_begin():
             assert mixed(parts) is several, (text, size)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("ends", ["lf", "crlf", "cr", "all three", "late"])
 @pytest.mark.parametrize("blank", ["{0}{0}", " {0}\t{0} ", '""{0}""{0}""'])
 @pytest.mark.parametrize("delimiter", [",", "|"])
@@ -99,9 +101,9 @@ def test_rows_of_delimiters_alone_stand_for_nobody(delimiter, blank, ends, last,
 
 
 @pytest.mark.parametrize("at", range(-6, 4))
-def test_a_row_of_delimiters_alone_is_seen_across_parts_of_a_file(at, monkeypatch, tmp_path):
+def test_a_row_of_delimiters_alone_is_seen_across_parts_of_a_file(at, lower, tmp_path):
     content = b"city,note\n" + b"Rome,x\n" * 8 + b", \n" + b"Oslo,y\n"
-    monkeypatch.setattr(line_ends, "_CHUNK", content.index(b"\n, ") + at + 2)
+    lower(_CHUNK=content.index(b"\n, ") + at + 2)
     path = tmp_path / "people.csv"
     path.write_bytes(content)
     local = tables.LocalTable(str(path))

@@ -42,6 +42,7 @@ def test_points_are_thousands_where_another_column_has_decimal_commas(options, t
     assert '"people" has points between thousands: 1.204 was read as 1204.' in notes
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("delimiter", [";", "\t", "|", ","])
 @pytest.mark.parametrize(
     ("cells", "read"),

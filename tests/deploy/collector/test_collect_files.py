@@ -328,6 +328,7 @@ def test_lines_may_end_in_any_way(ends, quoted, tmp_path):
         assert found.refused == {reasons.OUTSIDE: 1, reasons.NO_ID: 1}
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("length", [1, 2, 5, 33, 64])
 @pytest.mark.parametrize("rows", [2, 3000])
 def test_ids_of_any_length_are_compared(length, rows, tmp_path):
