@@ -71,7 +71,7 @@ def only_case(people: People, workload: Workload) -> str:
         return ""
     if workload.survey is not None and workload.survey.symmetric:
         return (
-            "Whose error counts makes no difference here: the questions, and mechanisms for surveys, treat all values of a column alike, so "
+            "What is optimised for makes no difference here: the questions, and mechanisms for surveys, treat all values of a column alike, so "
             "that the worst case, the average and your people are one."
         )
     if workload.survey is not None:

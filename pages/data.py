@@ -13,7 +13,7 @@ from pages.ui.formulas import DATA
 from pages.ui.sources import Source, may_read_local_files
 from pages.ui.words import plain
 
-SOURCES = {"sample": "Sample", "upload": "Upload", "local": "Local", "declared": "Declare"}
+SOURCES = {"sample": "Sample", "upload": "Upload", "local": "File on this machine", "declared": "Declare"}
 SHAPES = {
     "uniform": "even: every type equally common",
     "zipf": "Zipf: few common, many rare",
@@ -35,7 +35,7 @@ def where_from() -> str:
     source = state.view.get("source", current)
     chosen = control(
         st.segmented_control,
-        "Where from",
+        "Source",
         "data-source",
         source if source in offered else current,
         lambda kind: kind and state.view.update(source=kind),

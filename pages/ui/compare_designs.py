@@ -74,7 +74,7 @@ def _designs(state: Session) -> None:
     with layout.controls("designs"):
         if len(known) > 1:
             case = pick(
-                "Whose error counts",
+                "Optimise for",
                 "designs-case",
                 case,
                 lambda chosen: state.view.update(case=chosen),

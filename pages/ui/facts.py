@@ -73,7 +73,7 @@ def _remarks(state: Session, design: Setting, found: tuple[Fact, ...]) -> None:
     simulation = state.configuration.simulation
     if read_off := sum(fact.origin == "data" for fact in simulation.facts):
         st.warning(
-            f"{read_off:,} total{' was' if read_off == 1 else 's were'} read off the data. Epsilon does not protect "
+            f"{read_off:,} total{' was' if read_off == 1 else 's were'} taken from the data. Epsilon does not protect "
             f"{'it' if read_off == 1 else 'them'}: whoever gets this design learns {'it' if read_off == 1 else 'them'} exactly. Keep only "
             "what is public anyway."
         )

@@ -143,8 +143,8 @@ factorisation of a matrix checks, rounding included.
 many users (Lopuhaä-Zwakenberg et al. 2020). Theorem 5.1 (McKenna et al. 2020) is the most that the worst type can need, given the average
 of the design's own mechanism.
 
-**Verdicts.** With $s$ the exact standard error of an answer and $d$ the difference to be seen, an answer is usable where $2 s \le d$, rough
-where $s \le d$, and noise beyond. Variances refer to unbiased
+**Verdicts.** With $s$ the exact standard error of an answer and $t$ the target error of its group of questions, an answer is usable where
+$s \le t$, rough where $s \le 2 t$, and noise beyond. Variances refer to unbiased
 estimates; non-negative ones are compared by simulation.
 """
 
@@ -163,8 +163,8 @@ The bound replaces $v$ by a value that no unbiased mechanism can be below (certi
 of the design, the bound that all pages show. Fitted mechanisms are those fitted to this design; where epsilon is what you ask for, they
 are fitted anew at each epsilon tried, for a fixed number of rounds.
 
-**Verdicts.** With $s$ the standard error of an answer and $d$ the difference to be seen, an answer is usable where $2 s \le d$, rough
-where $s \le d$, and noise beyond.
+**Verdicts.** With $s$ the standard error of an answer and $t$ the target error of its group of questions, an answer is usable where
+$s \le t$, rough where $s \le 2 t$, and noise beyond.
 """
 
 SIMULATE = rf"""

@@ -97,7 +97,7 @@ def _privacy(state: Session) -> None:
 
 def _mechanism(state: Session, design: Design | None) -> None:
     """The mechanism, and how far it is from the best."""
-    name, gap, gap_mark = state.chosen, "unknown", UNSET
+    name, gap, gap_mark = state.chosen, "Gap to minimum: unknown", UNSET
     title, later = library.spec(name).title, Later(state, "sidebar")
     try:
         if not isinstance(design, Setting):
@@ -120,7 +120,8 @@ def _mechanism(state: Session, design: Design | None) -> None:
             if state.setting.from_file(name):
                 title += ", loaded from a file and not computed here"
             if not math.isinf(share):
-                gap = f"at most {gap_in_words(share)}"
+                few = f"Gap to minimum: at most {gap_in_words(share)}"
+                gap = few if share < 1 else f"Up to {gap_in_words(share)} the minimum"
                 strongest = charts.title(frames.strongest(state.setting.bounds(state.present.aim(name))))
                 why = f"More users than the {strongest} allows, {case}"
     except Stopped:
@@ -128,7 +129,7 @@ def _mechanism(state: Session, design: Design | None) -> None:
     except ValueError as error:
         mark, detail, why = STALE, str(error), "Choose another mechanism"
     _line("pages/design.py", mark, title, wording.capital(detail))
-    _line("pages/compare.py", gap_mark, f"Gap to the best: {gap}", why)
+    _line("pages/compare.py", gap_mark, gap, why)
     later.finish()
 
 
@@ -201,7 +202,7 @@ def opening(state: Session, place: str) -> None:
 def _link(state: Session) -> None:
     """The address that opens this design elsewhere; it includes the data only on request."""
     told = designs.revealing(state.configuration)
-    everything = bool(told) and st.checkbox("Include what was read off the data or given by hand", key="link-all")
+    everything = bool(told) and st.checkbox("Include what was taken from the data or given by hand", key="link-all")
     try:
         address = exchange.address(state, st.context.url or "", everything)
     except ValueError as error:
@@ -209,8 +210,8 @@ def _link(state: Session) -> None:
         return
     st.code(address, language=None, wrap_lines=True, height=120)
     if everything:
-        st.caption(f"Opens this design on this server, without the rows. It tells: {plain(' '.join(told))}")
+        st.caption(f"Opens this design on this server, without the rows. It shows: {plain(' '.join(told))}")
     elif told:
-        st.caption("Opens this design on this server, without the data and what was read off it or given by hand.")
+        st.caption("Opens this design on this server, without the data and what was taken from it or given by hand.")
     else:
         st.caption("Opens this design on this server, with every choice but not the data.")

@@ -80,12 +80,12 @@ CASES = {
 
 
 def case_title(case: str) -> str:
-    """Whose error counts, in two or three words."""
+    """What is optimised for, in two or three words."""
     return CASES[case][0]
 
 
 def case_meaning(case: str) -> str:
-    """Whose error counts, to follow a number of users."""
+    """What is optimised for, to follow a number of users."""
     return CASES[case][1]
 
 

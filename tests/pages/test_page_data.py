@@ -185,7 +185,7 @@ def test_the_data_page_shows_what_the_sidebar_loaded(app):
 
 
 def test_reveals_of_data_are_said(ages):
-    assert "The types of age were read off the data" in ages.go("data").words
+    assert "The types of age come from the data" in ages.go("data").words
 
 
 def test_spellings_of_one_value_are_pointed_out_and_merged_by_one_button(app):

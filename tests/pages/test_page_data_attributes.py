@@ -250,11 +250,11 @@ def test_limits_are_said_before_a_button_is_pressed(app, tmp_path):
 
 def test_local_files_are_offered_to_this_machine_only(app, monkeypatch):
     app.go("data")
-    assert "Local" in app.at.segmented_control(key="data-source").options
+    assert "File on this machine" in app.at.segmented_control(key="data-source").options
     ask = st.get_option
     monkeypatch.setattr(st, "get_option", lambda name: "0.0.0.0" if name == "server.address" else ask(name))
     app.go("data")
-    assert "Local" not in app.at.segmented_control(key="data-source").options
+    assert "File on this machine" not in app.at.segmented_control(key="data-source").options
 
 
 def test_ten_declared_yes_or_no_questions(app):

@@ -138,7 +138,7 @@ def test_totals_can_be_taken_from_the_data_and_are_called_so(asked):
     filled = f"smokes = yes : {people:,}"
     assert asked.at.text_area(key="facts").value == f"{filled}\nasthma = yes : at most 4,000\nsmokes = maybe"
     assert [fact.origin for fact in asked.configuration.simulation.facts] == ["data", "declared", "declared"]
-    assert "1 total was read off the data. Epsilon does not protect it" in asked.words
+    assert "1 total was taken from the data. Epsilon does not protect it" in asked.words
     assert not asked.has("button", "facts-count")
     assert "Fact 3, smokes = maybe" in asked.errors[0]
     state(asked, f"{filled}\nasthma = yes : at most 4,000")
@@ -146,7 +146,7 @@ def test_totals_can_be_taken_from_the_data_and_are_called_so(asked):
     assert not asked.errors
     asked.press("undo").press("undo")
     assert asked.at.text_area(key="facts").value.startswith("smokes = yes\n")
-    assert "read off the data. Epsilon" not in asked.words
+    assert "taken from the data. Epsilon" not in asked.words
 
 
 def test_totals_are_not_counted_without_data(app):

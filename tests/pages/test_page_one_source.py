@@ -60,9 +60,9 @@ def walk(app):
             strange[page] = near - allowed
         if gap in app.words.split("**Current design**")[0].replace("\N{NO-BREAK SPACE}", " "):
             told.add(page)
-        side = [link.proto.label for link in app.at.get("page_link") if "Gap to the best" in link.proto.label]
+        side = [link.proto.label for link in app.at.get("page_link") if "Gap to minimum" in link.proto.label]
         assert [label.replace("\\", "").replace("\N{NO-BREAK SPACE}", " ") for label in side] == [
-            f"Gap to the best: at most {gap}"
+            f"Gap to minimum: at most {gap}"
         ]
         assert "More users than the certificate allows, worst case" in app.words
     return strange, told

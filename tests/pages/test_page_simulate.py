@@ -218,13 +218,10 @@ def test_the_column_of_the_distribution_is_chosen_and_missing_values_are_left_ou
     assert len(shown(app, "distribution")[0]["x"]) == 4
     choice = app.at.selectbox(key="distribution-column")
     assert (choice.options, choice.value) == (["age", "hours"], "age")
-    assert "no place in the order" not in app.words
+    assert "left out of these totals" not in app.words
     app.enter("selectbox", "distribution-column", "hours")
     true = shown(app, "distribution")[-1]["y"]
-    assert (
-        "(missing) has no place in the order of hours: the 20 % of users with it are in no share here"
-        in app.words.replace("\\", "")
-    )
+    assert "(missing) (20 % of users) is left out of these totals of hours" in app.words.replace("\\", "")
     assert len(true) == 4
     assert true[-1] == pytest.approx(80, abs=0.1)
 

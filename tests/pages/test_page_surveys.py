@@ -20,7 +20,7 @@ PAGES = (
     *("start", "data", "workload", "design", "compare", "bounds"),
     *("simulate", "export", "collect", "guide"),
 )
-ALIKE = "Whose error counts makes no difference here"
+ALIKE = "What is optimised for makes no difference here"
 LIVES = "working_lives.csv"
 PAIRS = (KWayMarginalsPart(k=2),)
 

@@ -236,7 +236,7 @@ def test_numbers_far_from_all_others_do_not_take_most_bins(app):
     assert not app.has("button", "data-crowd")
     for sentence in (
         "1 of 3,001 users has a value of age outside the domain and was moved to the nearest end",
-        "The types of age were read off the data",
+        "The types of age come from the data",
     ):
         assert sentence in words(app)
     app.press("undo").press("data-all")

@@ -150,7 +150,7 @@ def test_special_types_have_no_place_in_the_order(app):
     app.session.set_data(missing, app.session.source)
     app.go("workload")
     n = app.configuration.domain.size
-    assert "(missing) has no place in the order" in app.words
+    assert "(missing): left out, without a place in the order" in app.words
     assert app.workload.num_queries == n - 1
     app.change_kind("types").enter("selectbox", "group-0-family", "prefix")
     assert "The type (missing) stands at the end of the order" in app.words

@@ -112,7 +112,7 @@ def told_of(suggestions: dict[str, Suggestion], shown: int = 6) -> list[str]:
     changed = [one.note for one in suggestions.values() if one.recipe is not None and one.note]
     said = [f"{len(chosen):,} of {len(suggestions):,} columns {'is' if len(chosen) == 1 else 'are'} chosen."]
     if left:
-        said.append(f"Left out, and still there to be chosen by hand: {' '.join(left[:shown])}{_more(left, shown)}")
+        said.append(f"Left out (choose them by hand if you need them): {' '.join(left[:shown])}{_more(left, shown)}")
     if changed:
         said.append(f"{' '.join(changed[:shown])}{_more(changed, shown)}")
     return said

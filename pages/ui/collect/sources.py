@@ -78,7 +78,7 @@ def bring(state: Session, subject: Subject, own: bool) -> None:
     now = state.view.get("collect-from", "upload")
     chosen = control(
         st.segmented_control,
-        "Where from",
+        "Source",
         "collect-from",
         now if now in offered else "upload",
         lambda kind: kind and state.view.update({"collect-from": kind}),

@@ -59,8 +59,8 @@ def facts(state: Session, design: Design) -> None:
         st.caption(f"{wording.magnitude(domain.size)} types = {' × '.join(parts[:NAMED])}{more}.{few}")
     for sentence in _warnings(state, design):
         st.warning(plain(sentence))
-    for note in tally.notes if tally is not None else ():
-        st.caption(plain(note))
+    if tally is not None and tally.notes:
+        st.caption(plain(" ".join(tally.notes)))
 
 
 FEW = 0.001
@@ -116,13 +116,11 @@ def along_one(state: Session, design: Design) -> None:
         _in_words(design, attribute, marginal),
         "histogram",
         lambda: _types(design),
+        title=f"People by {plain(attribute.name)}",
     )
     _crowded(state, design, attribute)
     if attribute.origin == "data":
-        st.caption(
-            f"The types of {plain(attribute.name)} were read off the data. An exported design shows them; declare them "
-            "yourself if that would reveal too much."
-        )
+        st.caption(f"The types of {plain(attribute.name)} come from the data, so exported designs reveal them.")
 
 
 def _crowded(state: Session, design: Design, attribute: Attribute) -> None:
@@ -146,7 +144,7 @@ def _crowded(state: Session, design: Design, attribute: Attribute) -> None:
         icon=":material/compress:",
         on_click=guarded,
         args=(state, data_choice.set_recipe, state, found.id, crowd.recipe),
-        help=f"{plain(crowd.told)} These ends are read off the data and rounded. Ends that are public knowledge, such as 0 and 120 for "
+        help=f"{plain(crowd.told)} These ends come from the data, rounded. Ends that are public knowledge, such as 0 and 120 for "
         "an age, would reveal nothing: give them yourself.",
     )
 
@@ -205,9 +203,10 @@ def across_two(state: Session, design: Design) -> None:
         return
     layout.chart(
         lambda look: charts.joint(domain, design.counts, attribute.name, across, look),
-        f"People by {plain(attribute.name)} and {plain(across)}, whatever else they are. {nobody}",
+        nobody,
         "joint",
         lambda: frames.per_attribute(domain, design.counts),
+        title=f"People by {plain(attribute.name)} and {plain(across)}",
     )
 
 

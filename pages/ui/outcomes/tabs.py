@@ -230,8 +230,7 @@ def _distribution(state: Session, design: Setting, found: Outcomes) -> None:
     if scale.left_out:
         without, those = " and ".join(plain(one) for one in scale.left_out), wording.share(1 - curve["true"].iloc[-1])
         st.caption(
-            f"{without} has no place in the order of {plain(scale.of)}: the {those} of users with it are in no share here, and quantiles are "
-            "those of all others."
+            f"{without} ({those} of users) is left out of these totals of {plain(scale.of)}: quantiles are those of all others."
         )
     table, unit = found.quantiles[found.quantiles["attribute"] == column], scale.unit
     median = _rows(table, pair).set_index("quantile").loc[0.5]

@@ -212,7 +212,7 @@ def _along(part: workloads.PrefixPart | workloads.RangesPart, group: Group) -> N
         _width(part, group, axis.ordinary if axis is not None else 2)
     if axis is not None and axis.ordinary < axis.size:
         special = plain(" and ".join(axis.labels[axis.ordinary :]))
-        st.caption(f"{special} ha{'ve' if axis.size - axis.ordinary > 1 else 's'} no place in the order.")
+        st.caption(f"{special}: left out, without a place in the order.")
 
 
 def _width(part: workloads.RangesPart, group: Group, widest: int) -> None:
