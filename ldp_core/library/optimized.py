@@ -24,7 +24,7 @@ from ldp_core.optimize.surveys.split_design import SplitDesign
 from ldp_core.optimize.symmetric.rings import RingDesign
 from ldp_core.optimize.symmetric.translations import OrbitDesign
 from ldp_core.run import Callback, Cancel, Progress
-from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads import Survey, Workload, classes_of
 from ldp_core.workloads.surveyed import as_tables
 
 TARGETS = ("average", "worst_case")
@@ -185,7 +185,9 @@ def _comparable(callback: Callback, workload: Workload, prior: np.ndarray) -> Ca
 
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
-    """Why no mechanism is designed for ``n`` types, None when one is."""
+    """Why no mechanism is designed for ``n`` types, or those of them that the ``workload`` distinguishes; None when one is."""
+    if workload is not None and n > MOST_FITTED_TYPES and (classes := classes_of(workload)) is not None:
+        return domain_rule(classes.workload.n, epsilon, classes.workload)
     if workload is not None and workload.survey is not None:
         return _unsuitable_survey(workload.survey)
     reason = too_large(n)

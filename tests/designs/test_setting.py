@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ldp_core import library, mechanisms
+from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
 from ldp_core.designs import (
@@ -159,3 +159,42 @@ def test_a_search_tells_its_history_while_it_runs():
     assert fits[-1] == found.history[: len(fits[-1])]
     proof = setting.prove("average", lambda progress: bounds.append(tuple(progress.history)))
     assert bounds[-1] == proof.history
+
+
+def three_columns(region, **changes):
+    """Running totals of eight ages, in a domain with two more columns that no question uses."""
+    more = [
+        NumericAttribute(name=n, edges=tuple(range(s + 1)), origin="declared") for n, s in (("r", region), ("s", 3))
+    ]
+    return Configuration(
+        domain=Domain(attributes=(AGES, *more)),
+        workload=WorkloadRecipe(parts=(PrefixPart(attribute="age"),)),
+        optimizer=Optimizer(max_rounds=30),
+        **changes,
+    )
+
+
+@pytest.mark.parametrize("region", [4, 100])
+def test_columns_that_no_question_uses_cost_nothing(region):
+    setting, alone = ready(three_columns(region)), workloads.prefix(8)
+    size = 8 * region * 3
+    assert setting.about_types == f"Your questions distinguish 8 of {size:,} types; reports are about these."
+    assert setting.fitted_types == 8
+    for name in ("hadamard", "randomized_response"):
+        built = setting.build(name)
+        needed = analysis.sample_complexity(mechanisms.create(name, 8, 1.0), alone, setting.alpha)
+        assert setting.users_needed(built, "worst_case") == pytest.approx(needed)
+    made = setting.build("optimized")
+    loaded = load(export(setting.configuration, {}, made)).mechanism
+    assert loaded.drawn.strategy == pytest.approx(made.drawn.strategy, abs=0)
+    assert np.array_equal(loaded.classes, made.classes)
+    assert setting.prove("worst_case").certificate.variance <= setting.profile(made).max() * (1 + 1e-9)
+
+
+def test_designs_of_earlier_files_keep_all_types():
+    kept = three_columns(4, types="all", mechanism=MechanismRecipe(name="randomized_response"))
+    setting = ready(load(export(kept, {})).configuration)
+    made = setting.chosen_mechanism
+    assert made.digest == mechanisms.create("randomized_response", 96, 1.0).digest
+    assert setting.about_types.endswith("reports are about all types.")
+    assert ready(kept.with_(types="distinguished")).chosen_mechanism.drawn.n == 8
