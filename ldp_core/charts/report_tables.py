@@ -15,7 +15,7 @@ from ldp_core.mechanisms.report_table import ReportTable
 from ldp_core.pictures import binned
 
 ROW_TITLES = {"bits": "bit of a report", "numbers": "number in a report"}
-CELL_TITLES = {"bits": "probability of a 1", "numbers": "mean"}
+CELL_TITLES = {"bits": "probability", "numbers": "mean"}
 GAPS_UP_TO = 4096  # cells
 
 

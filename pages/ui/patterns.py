@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -16,12 +16,14 @@ from ldp_core.data.domain import Domain
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism, ScrambledPatterns, SplitSurvey
 from ldp_core.mechanisms.report_table import ReportTable
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.workloads import Survey
 from pages.ui import layout
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 
 PICTURE_BYTES = 2**21
+TITLES = {"bits": "How likely each bit is 1", "numbers": "The numbers of a report"}
 DRAWN_STRATEGIES = 6
 """Most strategies of their own that are drawn."""
 
@@ -109,6 +111,8 @@ def of_survey(state: Session, mechanism: Mechanism) -> None:
         return
     if mechanism.split is not None:
         _of_designs(state, mechanism.split, survey)
+    if mechanism.survey is not None:
+        _of_tables(state, mechanism.survey, survey)
     if mechanism.scrambled is not None:
         part = 1.0 if mechanism.split is None else float(mechanism.split.shares[-1])
         _of_patterns(state, mechanism.scrambled, survey, part)
@@ -118,7 +122,7 @@ def of_survey(state: Session, mechanism: Mechanism) -> None:
 
 def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
     """The designs that people are split among, and the strategies of single tables."""
-    names, colour, domain = frames.names_of(survey), charts.colour(mechanism.name), state.setting.domain
+    names, colour = frames.names_of(survey), charts.colour(mechanism.name)
     split = frames.people_by_design(mechanism, names)
     layout.chart(
         _kept(state, "designs", mechanism, lambda look: charts.people_by_design(split, look, colour)),
@@ -127,31 +131,40 @@ def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
         "designs",
         split,
     )
-    chosen = mechanism.shares[: len(mechanism.own)].argsort()[::-1][:DRAWN_STRATEGIES].tolist()
-    for start in range(0, len(chosen), 2):
-        for side, k in zip(st.columns(2), chosen[start : start + 2], strict=False):
-            one = mechanism.own[k]
-            labels = Domain(attributes=tuple(domain.attributes[i] for i in one.attributes)).type_labels
-            with side:
-                st.markdown(f"**{plain(split['columns'][k])}**")
-                layout.chart(
-                    _kept(
-                        state,
-                        f"strategy {k}",
-                        mechanism,
-                        partial(_strategy, one.mechanism.strategy, labels, colour=colour),
-                    ),
-                    f"{len(one.mechanism.strategy):,} reports, for {wording.share(float(mechanism.shares[k]))} of people: each is a band, and the "
-                    "values in colour send it more often.",
-                    f"strategy-{k}",
-                    partial(pd.DataFrame, one.mechanism.strategy, columns=list(labels)),
-                )
-    if len(mechanism.own) > len(chosen):
-        st.caption(f"Drawn are the {len(chosen)} strategies that most people report by, of {len(mechanism.own)}.")
 
 
-def _strategy(strategy: np.ndarray, labels: Sequence[str], look: charts.Theme, colour: str) -> go.Figure:
-    return charts.patterns(strategy, labels, look, colour, compact=True)
+def _of_tables(
+    state: Session, mechanism: SurveyMechanism, survey: Survey, most: int = DRAWN_STRATEGIES, abreast: int = 2
+) -> None:
+    """The reports about the tables of single sets of columns, the commonest first: ``most`` of them, some ``abreast``."""
+    names, colour, domain = frames.names_of(survey), charts.colour(mechanism.name), state.setting.domain
+    reports, drawn, sides = mechanism.table_reports, 0, [st.container()]
+    for k in sorted(range(len(reports)), key=lambda k: -reports[k][1])[:most]:
+        attributes, share, one = reports[k]
+        labels = Domain(attributes=tuple(domain.attributes[i] for i in attributes)).type_labels
+        try:
+            table = table_of(state.setting, one)
+        except ValueError as error:
+            st.caption(plain(str(error)))
+            continue
+        if abreast > 1 and drawn % abreast == 0:
+            sides = st.columns(abreast)
+        with sides[drawn % abreast]:
+            st.markdown(f"**{plain(' x '.join(names[i] for i in attributes))}**")
+            layout.chart(
+                _kept(
+                    state,
+                    f"table {k}",
+                    mechanism,
+                    partial(charts.report_table, table, labels, shade=colour, compact=True),
+                ),
+                f"For {wording.share(share)} of people. {meaning(table, one)}",
+                f"strategy-{mechanism.name}-{k}",
+                partial(pd.DataFrame, table.entries, columns=list(labels)),
+            )
+        drawn += 1
+    if len(reports) > drawn:
+        st.caption(f"{drawn} of {len(reports)} tables are drawn, those that most people report about.")
 
 
 def _of_patterns(state: Session, mechanism: ScrambledPatterns, survey: Survey, part: float = 1.0) -> None:
@@ -211,6 +224,11 @@ def _draw(state: Session, name: str, mechanism: Mechanism) -> None:
     if mechanism.component_information is not None and survey is not None:
         st.markdown(f"**{library.spec(name).title}**")
         draw_fourier_weights(state, mechanism, survey, f"fourier-weights-{name}")
+        st.caption(plain(explained(state, mechanism)))
+        return
+    if mechanism.survey is not None and survey is not None:
+        st.markdown(f"**{library.spec(name).title}**")
+        _of_tables(state, mechanism.survey, survey, most=1, abreast=1)
         st.caption(plain(explained(state, mechanism)))
         return
     table = table_of(setting, mechanism)

@@ -200,5 +200,17 @@ def test_heat_maps_of_bits_say_what_they_count():
     assert np.shape(heat.z) == (512, 512)
     assert heat.zmin == pytest.approx(0.2, abs=1e-3)
     assert heat.zmax == pytest.approx(0.4, abs=1e-3)
-    assert heat.colorbar.tickprefix == "probability of a 1 "
-    assert "probability of a 1 %{z" in heat.hovertemplate
+    assert heat.colorbar.tickprefix == "probability "
+    assert "probability %{z" in heat.hovertemplate
+
+
+def test_survey_mechanisms_name_the_tables_that_reports_are_about():
+    survey = ldp.workloads.survey((4, 3, 2), 2)
+    budget = ldp.mechanisms.create("split_budget", epsilon=1.5, workload=survey)
+    sampled = ldp.mechanisms.create("sampled_sets", epsilon=1.5, workload=survey)
+    for (attributes, share, one), size in zip(budget.table_reports, (4, 3, 2), strict=True):
+        table = one.report_table().entries
+        assert (len(attributes), share, table.shape) == (1, 1.0, (size, size))
+        assert table[0, 0] == pytest.approx(math.exp(0.5) * table[0, 1])  # a third of epsilon
+    assert [(one[0], one[2].n) for one in sampled.table_reports] == [((0, 1), 12), ((0, 2), 8), ((1, 2), 6)]
+    assert [one[1] for one in sampled.table_reports] == pytest.approx([1 / 3] * 3)

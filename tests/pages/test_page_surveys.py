@@ -343,6 +343,18 @@ def test_running_totals_beside_pairs_are_optimised_for_a_few_thousand_types_as_w
         assert not app.errors
 
 
+@pytest.mark.parametrize(
+    ("mechanism", "share"), [("split_budget", "100 %"), pytest.param("sampled_sets", "33.3 %", marks=pytest.mark.slow)]
+)
+def test_reports_about_tables_are_drawn_on_design_and_compare(app, mechanism, share):
+    load(app, [40, 30, 20], parts=(KWayMarginalsPart(k=2),), mechanism=mechanism)
+    app.session.change(compared=(mechanism,), epsilon="2")
+    assert words(app.go("design")).count(f"For {share} of people. Each of the ") == 3
+    drawn = words(app.go("compare").open("compare-tabs", "Patterns"))
+    assert (f"For {share} of people. Each of the " in drawn) == (mechanism == "split_budget")
+    assert ("the columns that it is about" in drawn) == (mechanism == "sampled_sets")
+
+
 def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkeypatch):
     parts = (KWayMarginalsPart(k=2), PrefixPart(attribute="number 0", weight=5.0))
     load(app, [40, 2, 3, 4, 5, 6, 7, 8, 9], parts=parts, mechanism="optimized")
@@ -354,7 +366,7 @@ def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkey
     assert not app.errors
     assert f"in which of {len(mechanism.designs)} designs a person takes part" in said
     own = mechanism.own[0].mechanism.strategy
-    assert f"{len(own):,} reports, for " in said
+    assert f"% of people. Each of the {len(own):,} reports is a band" in said
     assert "Everything else: chance alone decides which of" in said
     assert re.search(r"Reports about number 0 \(\d+(\.\d+)? %\) are of a strategy", said)
     assert "column 1" not in said

@@ -13,7 +13,7 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_TABLE_CELLS
-from ldp_core.mechanisms.base import Audit, Contributions, FromCovariance, Reports
+from ldp_core.mechanisms.base import Audit, Contributions, FromCovariance, Mechanism, Reports
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.people import Counted, Counts, Records, Tables, people_of
@@ -71,6 +71,12 @@ class SurveyMechanism(FromCovariance):
     @property
     def survey(self) -> SurveyMechanism:
         return self
+
+    @property
+    def table_reports(self) -> Sequence[tuple[Set, float, Mechanism]]:
+        """(attributes, share of people, mechanism) of the reports that are about the table of some attributes, by a mechanism on
+        its cells; none where reports are something else."""
+        return ()
 
     def fits(self, shape: Sequence[int]) -> bool:
         return tuple(shape) == self._shape

@@ -26,7 +26,7 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.mechanisms.base import Audit, Reports, check_counts, check_reports
+from ldp_core.mechanisms.base import Audit, Mechanism, Reports, check_counts, check_reports
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.combining import OwnEstimate, components
@@ -97,6 +97,12 @@ class SampledSets(SurveyMechanism):
             return self
         asked = Survey(self.sizes, [marginal(self.sizes, one) for one in self.sets])
         return SampledSets(asked, self.epsilon, self.parameters["oracle"], "optimal", self.shares, self.sets, self.name)
+
+    @property
+    def table_reports(self) -> Sequence[tuple[Set, float, Mechanism]]:
+        """The oracle of each set."""
+        each = zip(self.sets, self.shares.tolist(), strict=True)
+        return [(members, share, self.oracle(k)) for k, (members, share) in enumerate(each)]
 
     # --- what reports tell --------------------------------------------------------------------------------------
 

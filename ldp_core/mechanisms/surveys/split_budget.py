@@ -22,7 +22,7 @@ import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.mechanisms.base import Audit, Reports, check_counts, check_reports
+from ldp_core.mechanisms.base import Audit, Mechanism, Reports, check_counts, check_reports
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agreement
@@ -50,6 +50,11 @@ class SplitBudget(SurveyMechanism):
 
     def _identity(self) -> dict[str, Any]:
         return {**super()._identity(), "sets": self.sets}
+
+    @property
+    def table_reports(self) -> Sequence[tuple[Set, float, Mechanism]]:
+        """Everyone's randomized response on each attribute."""
+        return [((i,), 1.0, response) for i, response in self.responses.items()]
 
     # --- what reports tell --------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ import numpy as np
 from ldp_core import anova, wording
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms.base import Audit, Reports, check_reports
+from ldp_core.mechanisms.base import Audit, Mechanism, Reports, check_reports
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.files import STRATEGIES, MechanismFile
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
@@ -92,6 +92,12 @@ class SplitSurvey(SurveyMechanism):
     @property
     def scrambled(self) -> ScrambledPatterns | None:
         return self.rest
+
+    @property
+    def table_reports(self) -> Sequence[tuple[Set, float, Mechanism]]:
+        """The strategies on single tables."""
+        each = zip(self.own, self.shares.tolist(), strict=False)
+        return [(one.attributes, share, one.mechanism) for one, share in each]
 
     @property
     def bytes_held(self) -> int:

@@ -187,7 +187,7 @@ def patterns_of(state: Session, mechanism: Mechanism) -> None:
     setting, audit = state.setting, mechanism.audit()
     bits = wording.count(math.ceil(mechanism.bits_per_report))
     st.markdown(f"{plain(patterns.explained(state, mechanism))} A report is {bits} bit{'' if bits == '1' else 's'}.")
-    if mechanism.split or mechanism.scrambled or mechanism.component_information:
+    if mechanism.survey is not None and setting.workload.survey is not None:
         patterns.of_survey(state, mechanism)
         return
     try:
@@ -209,6 +209,7 @@ def patterns_of(state: Session, mechanism: Mechanism) -> None:
         words,
         "patterns",
         lambda: pd.DataFrame(table.entries, columns=list(setting.labels)),
+        title=patterns.TITLES.get(table.kind, ""),
     )
     if table.kind == "reports":
         _reports(state, mechanism, len(table.entries))
