@@ -123,7 +123,8 @@ def users_needed(
     fig.update_yaxes(
         tickvals=np.arange(len(frame)), ticktext=names, range=[-1.5 if best > 0 else -0.6, len(frame) - 0.4]
     )
-    fig.update_xaxes(**{**log_axis(min(values), max(values), most=4), "range": [float(low), float(high)]})
+    across = log_axis(min(values), max(values), most=3)
+    fig.update_xaxes(**{**across, "range": [float(low), float(high)], "tickangle": 0})
     return fig
 
 

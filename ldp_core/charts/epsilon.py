@@ -28,6 +28,10 @@ ROW = 26
 """Pixels of a name beside the end of its line."""
 APART = 0.075
 """Least distance between names, as a share of the height."""
+FEW = 6
+"""Up to this many names stand in the corner."""
+LINE = 18
+"""Pixels of a line of names."""
 LETTER = 7.2
 """Pixels of a letter of a name."""
 
@@ -77,7 +81,7 @@ def users_over_epsilon(
         xanchor="left",
         y=np.log10(max(users, 1.0)),
     )
-    note(fig, "your epsilon", look.accent, look, yref="paper", y=1, yanchor="top", x=np.log10(epsilon))
+    note(fig, "your epsilon", look.accent, look, yref="paper", y=0, yanchor="bottom", x=np.log10(epsilon))
     note(
         fig,
         "impossible",
@@ -117,16 +121,24 @@ def _series(fig: go.Figure, name: str, rows: pd.DataFrame, marks: bool, look: Th
 
 
 def _names(fig: go.Figure, shown: pd.DataFrame, heights: list[float]) -> None:
-    """The name of each mechanism to the right of its last point, moved up where lines end close together."""
+    """The names of the mechanisms in the order of their last points: a few in the upper right corner, which lines that fall
+    leave empty at any width; many beside the ends of the lines, moved up where these are close together."""
     if not len(shown):
         return
     ends = shown.sort_values("epsilon").groupby("name", sort=False).tail(1).sort_values("users_needed")
+    many = len(ends) > FEW
     lowest, apart = -np.inf, APART * HEIGHT / fig.layout.height * (heights[1] - heights[0])
-    for end in ends.to_dict("records"):
+    for above, end in zip(range(len(ends) - 1, -1, -1), ends.to_dict("records"), strict=True):
         lowest = max(lowest + apart, np.log10(end["users_needed"]))
+        place = (
+            {"xanchor": "left", "xshift": 6, "y": lowest}
+            if many
+            else {"xanchor": "right", "yref": "paper", "y": 1, "yanchor": "top", "yshift": -LINE * above}
+        )
         fig.add_annotation(
-            xref="paper", x=1.0, xanchor="left", xshift=6, y=lowest, text=title(end["name"]), showarrow=False,
-            font={"size": 13, "color": colour(end["name"])},
+            xref="paper", x=1.0, text=title(end["name"]), showarrow=False,
+            font={"size": 13, "color": colour(end["name"])}, **place,
         )  # fmt: skip
-    longest = max(len(title(name)) for name in ends["name"])
-    fig.update_layout(margin={"r": 14 + round(LETTER * longest)})
+    if many:
+        longest = max(len(title(name)) for name in ends["name"])
+        fig.update_layout(margin={"r": 14 + round(LETTER * longest)})

@@ -180,7 +180,7 @@ def _people(users: float) -> str:
 def _for_all(answers: verdicts.Tally) -> str:
     if answers.usable == answers.judged:
         return ""
-    return f" {verdicts.for_all(answers)}"
+    return f" {verdicts.for_all(answers).replace('would be with', 'would be usable with')}"
 
 
 def _sentences(
@@ -196,8 +196,8 @@ def _sentences(
     title = library.spec(chosen["name"]).title
     target, difference = wording.error(math.sqrt(alpha)), verdicts.in_words(verdicts.difference_for(alpha))
     yield (
-        f"Take {title}: at epsilon {epsilon:g} it needs {wording.users(chosen['users_needed'])} until a difference of {difference} shows "
-        f"clearly in a typical answer ({target} standard error, whatever values people have)."
+        f"Take {title}: at epsilon {epsilon:g} it needs {wording.users(chosen['users_needed'])} to detect a difference of "
+        f"{difference} in a typical answer ({target} standard error, whatever values people have)."
     )
     if users and answers is not None:
         yield f"With {_people(users)}, {answers.in_words()}.{_for_all(answers)}"
