@@ -33,6 +33,9 @@ MARKED = 16
 """Markers on a line that has them only to be distinguished."""
 TICK_LENGTH = 18
 """Most letters of a label beside a tick."""
+_LEAST_TICKS = 3
+_TICK_LETTERS = 60
+"""Letters in all labels of queries below a chart of half the page's width, and how many labels there are at least."""
 TITLE_LENGTH = 30
 """Most letters in a line of the title of an axis: as long as the axis of a chart on a telephone."""
 NAME_LENGTH = 18
@@ -229,8 +232,10 @@ def query_mode(queries: pd.Series, few: int = 64) -> str:
 
 
 def query_ticks(fig: go.Figure, frame: pd.DataFrame, shown: int = 12) -> None:
-    """Name queries on the x axis by their labels, thinned evenly. ``frame``: query, label."""
+    """Name queries on the x axis by their labels, thinned evenly so that these fit side by side. ``frame``: query, label."""
     queries = frame.drop_duplicates("query").sort_values("query")
+    longest = max((len(short(label)) for label in queries["label"]), default=1)
+    shown = min(shown, max(_LEAST_TICKS, _TICK_LETTERS // max(longest, 1)))
     kept = queries.iloc[np.unique(np.linspace(0, len(queries) - 1, min(shown, len(queries))).astype(int))]
     fig.update_xaxes(tickvals=kept["query"] + 1, ticktext=[short(label) for label in kept["label"]])
 
