@@ -86,6 +86,7 @@ def three_columns(visitor, columns=("Region", "Smoking")):
     button = visitor.page.locator(".st-key-optimise button:visible")
     if button.count() and words.OPTIMISE in button.inner_text():
         button.click()
+        expect(visitor.sidebar.get_by_text(words.GAP).first).to_be_visible()
 
 
 def six_columns(visitor):

@@ -35,6 +35,11 @@ FOLLOWED = """() => [...document.querySelectorAll('.js-plotly-plot .main-svg, [d
 CUT = """() => {
     const seen = element => element.checkVisibility();
     const hides = element => element.tagName === 'INPUT' || getComputedStyle(element).overflowX !== 'visible';
+    const named = element => { // a mechanism is read whole, and its group as far as there is room
+        const pen = document.createElement('canvas').getContext('2d'), name = (element.value || '').split(' · ')[0];
+        pen.font = getComputedStyle(element).font;
+        return name !== '' && pen.measureText(name).width <= element.clientWidth;
+    };
     const main = document.querySelector('[data-testid=stMain]');
     const side = document.querySelector('[data-testid=stSidebarContent]');
     const open = !side.closest('[data-collapsed=true]');
@@ -43,7 +48,8 @@ CUT = """() => {
     const words = 'button, [data-testid=stMetric], [data-testid=stWidgetLabel], [data-testid=stPageLink], .stSelectbox input, summary';
     const cut = [...main.querySelectorAll(words)].filter(seen)
         .flatMap(element => [element, ...element.querySelectorAll('*')])
-        .filter(element => element.clientWidth > 1 && element.scrollWidth > element.clientWidth && hides(element));
+        .filter(element => element.clientWidth > 1 && element.scrollWidth > element.clientWidth && hides(element))
+        .filter(element => !named(element));
     const spilt = [...main.querySelectorAll('[data-testid=stMetricValue]')].filter(seen)
         .filter(element => element.scrollWidth > element.clientWidth);
     const primary = [...main.querySelectorAll('[data-testid=stBaseButton-primary]')].filter(seen);
