@@ -113,14 +113,14 @@ def alpha(configuration: Configuration, suggested: Callable[[], verdicts.Suggest
 
 
 def search_seconds(configuration: Configuration, types: int) -> float:
-    """How long a fit about so many ``types`` may take in a design: as set, or by its size."""
+    """The seconds that a fit may take in a design: as set, or by the number of ``types`` of its reports."""
     limits = (seconds for size, seconds in SEARCH_SECONDS.items() if types <= size)
     return configuration.optimizer.time_limit or next(limits, MOST_SEARCH_SECONDS)
 
 
 def first_seconds(types: int) -> float:
-    """About how long the first strategy, and the first bound, about so many ``types`` take, which no time limit cuts short: n^3
-    operations, 7 s for 2,048 types."""
+    """The seconds, about, that the first strategy takes, by the number of ``types`` of its reports. No time limit cuts it short:
+    it takes n^3 operations, 7 s for 2,048 types."""
     return 7.0 * (types / 2048) ** 3
 
 

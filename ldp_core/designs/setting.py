@@ -106,8 +106,8 @@ class Setting(ProvedDesign):
 
     @property
     def about_types(self) -> str:
-        """What reports of the chosen mechanism are about, in a sentence; empty where the questions distinguish all types, or
-        the mechanism goes by attributes."""
+        """A sentence on the types that reports of the chosen mechanism are about. It is empty if the questions distinguish all
+        types, or if the mechanism goes by attributes."""
         classes = library.classes_for(library.spec(self.chosen), self.workload, self.epsilon)
         if classes is None:
             return ""

@@ -95,8 +95,8 @@ def create(
 ) -> Mechanism:
     """Build the mechanism or variant ``name`` on ``n`` types (taken from ``workload`` when left out), with the ``epsilon`` of one report.
 
-    With a ``workload`` that distinguishes fewer types than there are, reports are about the classes
-    of types that it distinguishes (`ldp_core.mechanisms.OnClasses`). ``types`` "all" keeps all
+    If the ``workload`` distinguishes fewer types than there are, reports are about its classes of
+    types (`ldp_core.mechanisms.OnClasses`). ``types`` "all" keeps all
     types, for questions asked later.
 
     Raises ValueError for an unknown name or parameter, a bad value, no epsilon, or a size the mechanism cannot handle.

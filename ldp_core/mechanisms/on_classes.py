@@ -43,8 +43,7 @@ class OnClasses(FromCovariance):
 
     ``classes`` (n,) is the class of each type, numbered from 0 to c - 1 by their first types;
     ``about`` the workload they come from. Estimated counts are spread evenly over the types of a
-    class, and are marked as not identified: answers to questions that treat the types of a class
-    alike do not depend on that. ValueError for other classes, and for mechanisms of surveys.
+    class, and are marked as not identified. Answers to the questions do not depend on that. ValueError for other classes, and for mechanisms of surveys.
     """
 
     def __init__(
@@ -308,8 +307,8 @@ class ClassEstimate(Estimate):
 
 
 def on_classes(mechanism: Mechanism, workload: Workload, estimate: Estimate) -> tuple[Mechanism, Workload, Estimate]:
-    """What draws reports, and a workload and an estimate about its types: those given, but for
-    `OnClasses` and questions that treat the types of its classes alike."""
+    """The mechanism that draws reports, and the workload and estimate about its types. They are those
+    given, unless the mechanism is an `OnClasses` and the workload treats the types of its classes alike."""
     if not isinstance(mechanism, OnClasses) or not isinstance(estimate, ClassEstimate):
         return mechanism, workload, estimate
     few = mechanism.about_classes(workload)

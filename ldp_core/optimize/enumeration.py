@@ -57,7 +57,7 @@ class ExactOptimum:
 
     @property
     def bound(self) -> float:
-        """What the proof says of all types: no objective is smaller."""
+        """The proved lower bound on the objective, for all types."""
         return self.types_per_class * self.proof.value
 
     @property

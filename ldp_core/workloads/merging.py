@@ -2,6 +2,10 @@
 
 The values of an attribute that no group of queries distinguishes are one *atom*; what is asked depends on the atoms of a person only. Combinations of
 atoms with the same answer to every query are one merged type, of a share of all types that is a fraction of whole numbers. Source: this project.
+
+`ldp_core.workloads.distinguished` gives the class of each type, for designs and reports. This module
+serves proofs: it works for any number of types, counts the rounding of every entry, and numbers
+merged types in an order that stored proofs rely on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Queries about some of the types, each of which stands for a class of types with equal answers."""
+"""Queries about one type of each class. All types of a class have equal answers."""
 
 from __future__ import annotations
 

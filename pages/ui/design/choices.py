@@ -94,7 +94,7 @@ def reports_control(state: Session) -> None:
 
 
 def types_control(state: Session) -> None:
-    """Whether reports keep the types that no question distinguishes, where there are such."""
+    """A box to keep the types that no question distinguishes. It is left out if there are none."""
     if not state.setting.about_types:
         return
     control(
