@@ -56,8 +56,9 @@ st.markdown(
 Smaller is more private, and needs more users for the same accuracy. Several reports of one person **add up**: two reports at epsilon 1
 can reveal as much as one at epsilon 2. That is why the Design page asks how many reports each person will send. The guarantee covers
 what is in the report. It does not cover the fact that somebody took part, their network address, or when they reported.
-
-## Words used here
+"""
+)
+WORDS = """
 - **Type**: one possible value of a person, for example an age from 20 to 29. The *domain* is the list of all types; their number is *n*.
 - **Attribute**: one thing each person reports, such as age; with several, a type is a combination of their values, and the number of types
   is the product of theirs. Many types with few people each make single types noisy; sums over many types stay useful.
@@ -70,11 +71,11 @@ what is in the report. It does not cover the fact that somebody took part, their
   quotes.
 - **Mechanism**: how a device turns a value into a report, and how answers are computed from the reports.
 - **Strategy**: the table of a mechanism's probabilities, with one row per report and one column per type.
-- **Difference to be seen**: how far apart two answers must be, in percentage points of all users, for you to tell them apart. Until you
-  say so, it is half of a typical answer (the root mean square of the answers, as a typical error is that of the errors).
-- **Usable, rough, noise**: what each answer is worth. An answer is *usable* (✓) if the difference to be seen is at least two of its standard
-  errors, *rough* (≈) if it is between one and two, and *noise* (✕) if it is less than one.
-- **Users needed** (sample complexity): how many people must report so that a typical answer is usable. Some answers may need more.
+- **Target error**: the standard error you can live with in a typical answer, in percentage points of all users. Until you say so, it
+  is a quarter of a typical answer (the root mean square of the answers, as a typical error is that of the errors).
+- **Usable, rough, noise**: what each answer is worth. An answer is *usable* (✓) if its standard error is at most the target error of its
+  group of questions, *rough* (≈) up to twice that, and *noise* (✕) beyond. An answer smaller than its own error is never usable.
+- **Users needed** (sample complexity): how many people must report for the target error in a typical answer. Some answers may need more.
 - **Standard error**: how far an answer is typically off. "± 2 percentage points" means that about two collections in three land within
   2 points of the truth, and 19 in 20 within 4.
 - **Worst case, average case, on this data**: the error depends on the values people really have. The worst case holds
@@ -95,7 +96,7 @@ what is in the report. It does not cover the fact that somebody took part, their
   problem over all two-valued reports (objective: McKenna et al. 2020, Theorem 3.11; that these reports suffice is derived in this project).
 - **Closed-form bounds** (SVD, centred SVD): lower bounds known at once from the questions alone. The SVD bound is the
   one in the literature and is usually 5 to 20 times too low.
-- **Whose error counts**: the worst case, the average over all types, your people, or a histogram you give. The optimiser makes that error
+- **Optimise for**: the worst case, the average over all types, your people, or a histogram you give. The optimiser makes that error
   small, and users needed, bounds and gaps always refer to the same people.
 - **Group of values that share a report**: a report of the best mechanisms says little more than "probably one of these values"; the
   picture of the *patterns* shows which.
@@ -104,8 +105,8 @@ what is in the report. It does not cover the fact that somebody took part, their
   are about equally common (smoothed likelihood, EMS).
 - **Public fact**: something known about these people anyway, such as *sex = male : 480*. On the Simulate page one estimate agrees with all
   facts stated: a projection as for non-negative estimates (McKenna et al. 2020, Appendix A), onto the counts of which they are true.
-
-## From here to a decision
+"""
+STEPS = """
 1. **Data**: upload a table, pick a sample, or declare the values and the number of people you expect; one attribute or several.
 2. **Workload**: choose the questions, in groups, each as important as its weight says.
 3. **Design**: choose epsilon and a mechanism. *Optimized (column generation)* finds very nearly the best one for your
@@ -116,36 +117,37 @@ what is in the report. It does not cover the fact that somebody took part, their
 6. **Simulate**: look at answers you might get.
 7. **Export**: take the design with you, as a kit where there is one: its clients draw the reports on people's devices.
 8. **Collect**: count the reports that came back, and see the answers beside what was promised.
-
-## The mechanisms
 """
-)
-listing.show_words(
-    pd.DataFrame(
-        [
-            {
-                "Mechanism": s.title,
-                "In the papers": s.paper_name,
-                "Made for": s.made_for,
-                "Privacy": s.privacy,
-                "Source": s.paper,
-            }
-            for s in (*REGISTRY.values(), *(library.spec(one.mechanism) for one in state.configuration.own))
-        ]
-    ),
-    "What each mechanism was made for, what it promises, and where it comes from.",
-)
-st.caption(f"In real numbers only: {FLOATING_POINT}")
-st.caption(
-    "A mechanism that is missing here can be brought along on the Compare page, as a table of its probabilities. It is audited, takes part "
-    "in the comparisons there, and is listed here while it is in your design."
-)
-st.markdown(
-    f"""
-## What this is not
+with st.expander("Words used here"):
+    st.markdown(WORDS)
+with st.expander("From here to a decision"):
+    st.markdown(STEPS)
+with st.expander("The mechanisms"):
+    listing.show_words(
+        pd.DataFrame(
+            [
+                {
+                    "Mechanism": s.title,
+                    "In the papers": s.paper_name,
+                    "Made for": s.made_for,
+                    "Privacy": s.privacy,
+                    "Source": s.paper,
+                }
+                for s in (*REGISTRY.values(), *(library.spec(one.mechanism) for one in state.configuration.own))
+            ]
+        ),
+        "What each mechanism was made for, what it promises, and where it comes from.",
+    )
+    st.caption(f"In real numbers only: {FLOATING_POINT}")
+    st.caption(
+        "A mechanism that is missing here can be brought along on the Compare page, as a table of its probabilities. It is audited, takes part "
+        "in the comparisons there, and is listed here while it is in your design."
+    )
+with st.expander("What this is not, and what happens to uploaded data"):
+    st.markdown(
+        f"""
 {designs.DESIGN_ONLY}
 
-## What happens to uploaded data
 {promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}
 
 {promises.holding()}
@@ -153,4 +155,4 @@ st.markdown(
 Exports hold the
 design, not the data; the Export page lists what a design reveals.
 """
-)
+    )
