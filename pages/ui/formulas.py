@@ -184,6 +184,13 @@ program solved by CVXPY; as every projection onto a convex set that holds the tr
 
 **Norm-Sub**: the closest $x \ge 0$ that sums to the number of users (Wang et al. 2020).
 
+**Posterior mean**: shares $p$ have a Dirichlet prior of parameters $\alpha$: $1/2$ for every type (Jeffreys), $1$ (even), or $1/2$ plus
+earlier counts. With $F$ the posterior mean of the shares of these $N$ people, by Gibbs sampling, that of the distribution is
+$(\alpha + N F) / (\sum \alpha + N)$ (Lopuhaä-Zwakenberg et al. 2020).
+
+**New people each trial**: $N$ people are drawn from shares $P$, and a query $w$ has the further variance
+$N (\sum_u P_u w_u^2 - (w^\top P)^2)$ in its error.
+
 **Observed error**: the root of the mean squared error over queries and trials; its standard error by the delta method.
 
 **Value error**: distance of the private quantile from the true one; **quantile error**: how far the share asked for is from the shares of

@@ -70,7 +70,7 @@ def meaning(table: ReportTable, mechanism: Mechanism) -> str:
     else:
         some = f" They are drawn at random: all reports, of {bits} bits each, are too many to draw."
         words = f"Each of the {rows:,} reports is a band, taller the more common it is."
-    return plain(f"{words}{some if table.sampled else ''} {table.note}".strip())
+    return f"{words}{some if table.sampled else ''} {table.note}".strip()
 
 
 def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
@@ -158,7 +158,7 @@ def _of_tables(
                     mechanism,
                     partial(charts.report_table, table, labels, shade=colour, compact=True),
                 ),
-                f"For {wording.share(share)} of people. {meaning(table, one)}",
+                f"For {wording.share(share)} of people. {plain(meaning(table, one))}",
                 f"strategy-{mechanism.name}-{k}",
                 partial(pd.DataFrame, table.entries, columns=list(labels)),
             )
@@ -235,7 +235,7 @@ def _draw(state: Session, name: str, mechanism: Mechanism) -> None:
     st.markdown(f"**{library.spec(name).title}**")
     layout.chart(
         partial(picture, setting, mechanism, compact=True),
-        meaning(table, mechanism),
+        plain(meaning(table, mechanism)),
         f"patterns-{name}",
         partial(reports, setting, mechanism)
         if table.kind == "reports"

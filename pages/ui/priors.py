@@ -30,15 +30,15 @@ def prior_control(
     offered: tuple[Dirichlet, ...] = tuple(PRIORS),
     editable: bool = True,
 ) -> None:
-    """Which prior the posterior mean has, and the histogram where it is of one's own; the earlier counts of a kit are not
-    ``editable``."""
+    """The choice of the prior of the posterior mean, with the histogram where that is the user's own. The earlier counts of a
+    kit are not ``editable``."""
     pick(
         "Prior of the posterior mean",
         key,
         now,
         commit,
         {kind: PRIORS[kind] for kind in offered},
-        help="What is believed before any report: the parameters of a Dirichlet distribution over the types. Earlier counts add to "
+        help="The parameters of a Dirichlet distribution over the types, before any report. Earlier counts add to "
         "Jeffreys' prior, as that many people more.",
     )
     if not editable:

@@ -197,7 +197,7 @@ def patterns_of(state: Session, mechanism: Mechanism) -> None:
         return
     with st.spinner("Drawing the reports"):
         patterns.picture(setting, mechanism, layout.look())
-    words = patterns.meaning(table, mechanism)
+    words = plain(patterns.meaning(table, mechanism))
     if table.kind == "reports":
         words += (
             f" The types in colour send it up to e^{wording.significant(audit.epsilon, 4)} = "
@@ -209,7 +209,7 @@ def patterns_of(state: Session, mechanism: Mechanism) -> None:
         words,
         "patterns",
         lambda: pd.DataFrame(table.entries, columns=list(setting.labels)),
-        title=patterns.TITLES.get(table.kind, ""),
+        title=plain(patterns.TITLES.get(table.kind, "")),
     )
     if table.kind == "reports":
         _reports(state, mechanism, len(table.entries))
