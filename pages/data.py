@@ -4,6 +4,7 @@ anything."""
 import streamlit as st
 
 from ldp_core import wording
+from ldp_core.data import tables
 from ldp_core.designs import DataChoice, UploadedData
 from pages.ui import layout, loaded
 from pages.ui.controls import control, guarded, number, pick, typed, whole_number
@@ -192,11 +193,28 @@ def settings() -> str:
     return source
 
 
+def counted() -> None:
+    """What a row was taken to stand for, where a column is named like one of counts."""
+    choice, found = state.choice, state.source_shown
+    if found is None or not isinstance(choice, UploadedData):
+        return
+    if choice.counts is not None:
+        st.info(
+            plain(
+                f"Each row stands for as many people as {choice.counts} says; choose one person instead if that is wrong."
+            )
+        )
+        return
+    for name in filter(tables.called_counts, found.columns):
+        st.info(plain(f"Each row was read as one person; if {name} says how many people a row stands for, choose it."))
+
+
 def people(source: str) -> None:
     """The results: what was chosen."""
     with st.container(key="reading-notes"):  # here as long as the table is used, not until the next action
         for note in state.source_shown.said if state.source_shown is not None else ():
             st.info(plain(note))
+        counted()
     if state.draft is not None:
         kept = " The design keeps its earlier data until then." if state.configuration.domain is not None else ""
         sentence = plain(wording.capital(state.draft.error) + kept)

@@ -4,6 +4,8 @@ One set of rules serves summaries, domains and encoding, so that a count shown t
 
 * a cell is compared as text, without leading and trailing spaces; whole floats read as integers ("3", not "3.0"),
   because a column of integers with gaps is stored as floats;
+* texts that look the same are the same (`plain`): letters are in Unicode's normal form C, every kind of
+  space is a space, and signs without a width are left out;
 * a cell is missing when it is null, NaN, blank, or one of `MISSING_WORDS` in any case, unless a declared category
   has exactly that text;
 * a number is whatever `pandas.to_numeric` reads. Truth values and dates are text.
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import re
 import sys
+import unicodedata
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +29,10 @@ from ldp_core.wording import quote_examples
 _LIKE_MISSING = rf"^(?i:{'|'.join(map(re.escape, sorted(MISSING_WORDS)))})$"
 _BLANKS = "".join(sign for sign in map(chr, range(sys.maxunicode + 1)) if sign.isspace())
 """What `str.strip` takes away."""
+
+_SPACES = "[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
+_NO_WIDTH = "[\u00ad\u200b\u200e\u200f\u2060\ufeff]"
+"""Signs without a width that no script needs: joiners (U+200C, U+200D) distinguish words of some."""
 
 _NUMBER_SIGNS = r"^[0-9.+\-eE\s]+$|^(?i:\s*[+-]?(inf|infinity)\s*)$"
 """The signs that numbers consist of: trying to read other texts takes long."""
@@ -104,6 +111,13 @@ def parse(series: pd.Series, weights: np.ndarray | None = None) -> Column:
     return Column(name, codes, texts, numbers, missing, weights, order)
 
 
+def plain(text: str) -> str:
+    """A text as it is compared: what looks the same is the same."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", re.sub(_SPACES, " ", re.sub(_NO_WIDTH, "", text)))
+    return text.strip()
+
+
 def is_missing_word(text: str) -> bool:
     """True for texts that count as missing."""
     return text.casefold() in MISSING_WORDS
@@ -156,6 +170,9 @@ def _stripped(series: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     words = pa.array(series, pa.large_string())
     if isinstance(words, pa.ChunkedArray):
         words = words.combine_chunks()
+    if pc.any(pc.invert(pc.string_is_ascii(words))).as_py():
+        words = pc.utf8_normalize(words, form="NFC")
+        words = pc.replace_substring_regex(pc.replace_substring_regex(words, _NO_WIDTH, ""), _SPACES, " ")
     stripped = pc.utf8_trim(words, characters=_BLANKS)
     found = pc.if_else(pc.equal(stripped, ""), None, stripped).dictionary_encode()
     return found.indices.fill_null(-1).to_numpy().astype(np.int64), found.dictionary.to_numpy(zero_copy_only=False)
@@ -164,7 +181,7 @@ def _stripped(series: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 def _text(value: object) -> str | None:
     """Stripped text of one cell; None when it is null or blank."""
     if isinstance(value, str):
-        return value.strip() or None
+        return plain(value) or None
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return None
     if isinstance(value, float | np.floating) and value.is_integer() and -_EXACT_WHOLE < value < _EXACT_WHOLE:

@@ -191,7 +191,7 @@ def test_reveals_of_data_are_said(ages):
 def test_spellings_of_one_value_are_pointed_out_and_merged_by_one_button(app):
     app.upload("people.csv", b"smokes,a\nYes,1\nyes,2\nyes,1\nno,2\nNo ,1\n").press("data-all")
     before = app.configuration
-    assert 'smokes: "No", "no" and "Yes", "yes" differ only in capitals or spaces.' in app.words
+    assert 'smokes: "No", "no" and "Yes", "yes" look alike.' in app.words
     app.press("data-merge-0")
     assert app.session.design().domain.attributes[0].values == ("No", "yes")
     assert app.session.tally.users == 5

@@ -44,8 +44,10 @@ for name, place in {_PLACES}.items():
 from ldp_core.data.reading.worker import main
 main()
 """
-# Thread pools and allocators that reserve address space they never use would eat up the limit.
+# Thread pools and allocators that reserve address space they never use would eat up the limit. Days
+# of times that a database stores in UTC would be those of the machine's time zone.
 _SPARING = {
+    "TZ": "UTC",
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",

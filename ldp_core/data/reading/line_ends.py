@@ -47,7 +47,8 @@ class DelimitersAlone:
 
     def __init__(self, delimiter: str):
         sign = re.escape(delimiter).encode()
-        self._line = re.compile(rb'[\r\n][ \t\f\v"]*%b[ \t\f\v"%b]*[\r\n]' % (sign, sign))
+        blank = rb' \t\f\v"\x80-\xbf\xc2\xe1-\xe3\xef'  # also the bytes of other spaces and of signs without a width
+        self._line = re.compile(rb"[\r\n][%b]*%b[%b%b]*[\r\n]" % (blank, sign, blank, sign))
         self._last, self._seen = _LF, False
 
     def look(self, part: bytes) -> bytes:

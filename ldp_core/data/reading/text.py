@@ -43,7 +43,7 @@ _MARKS = {
     b"\xfe\xff": "utf-16",
 }
 _NO_LINES = "This file holds only blank lines: choose one with a header line and at least one row."
-VALUE = r"\S"
+VALUE = r"[^\s\p{Z}\x{ad}\x{200b}\x{200e}\x{200f}\x{2060}\x{feff}]"
 """Every cell with a value matches this pattern."""
 
 

@@ -51,6 +51,8 @@ from ldp_core.data.tables.numbers import numeric_attribute as numeric_attribute
 from ldp_core.data.tables.numbers import range_attribute as range_attribute
 from ldp_core.data.tables.outliers import Crowd as Crowd
 from ldp_core.data.tables.outliers import crowd as crowd
+from ldp_core.data.tables.readings import Reading as Reading
+from ldp_core.data.tables.readings import readings as readings
 from ldp_core.data.tables.recipes import AttributeRecipe as AttributeRecipe
 from ldp_core.data.tables.recipes import CategoricalRecipe as CategoricalRecipe
 from ldp_core.data.tables.recipes import DateRecipe as DateRecipe
@@ -60,6 +62,7 @@ from ldp_core.data.tables.recipes import build_attribute as build_attribute
 from ldp_core.data.tables.recipes import build_domain as build_domain
 from ldp_core.data.tables.recipes import suggest_recipe as suggest_recipe
 from ldp_core.data.tables.summary import ColumnSummary as ColumnSummary
+from ldp_core.data.tables.summary import called_counts as called_counts
 from ldp_core.data.tables.summary import can_count as can_count
 from ldp_core.data.tables.summary import counts_column as counts_column
 from ldp_core.data.tables.summary import identifies as identifies

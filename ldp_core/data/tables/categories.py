@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -28,6 +29,7 @@ def categorical_attribute(
     origin: Origin = "declared",
     name: str | None = None,
     weights: np.ndarray | None = None,
+    answers: Iterable[str] = (),
 ) -> CategoricalAttribute:
     """The categories of a column, in the order of their numbers when all have one, else alphabetical ("a2" < "a10").
 
@@ -40,6 +42,7 @@ def categorical_attribute(
         ordered: the order means something; by default when all categories are numbers.
         origin: of `values`: whether they were declared, or originally taken from the data.
         weights: (rows,) people each row stands for; one each by default.
+        answers: texts of the column that are categories although they are words for a missing value.
 
     Raises:
         ValueError: fewer than two types or more than `MOST_LISTED_TYPES`, repeated or blank declared values, contradictory
@@ -58,6 +61,7 @@ def categorical_attribute(
         if series is None:
             raise ValueError("there are no categories: list them, or load the data they are in.")
         column = columns.parse(series, weights)
+        column = replace(column, missing=column.missing & ~np.isin(column.texts, list(answers)))
         name, origin = column.name if name is None else name, "data"
         values, complete = _found(column, pairs, rare_below)
         ordered = True if column.order and ordered is None else ordered
@@ -89,10 +93,10 @@ def _pairs(merged: Mapping[str, Iterable[object]]) -> dict[str, str]:
     """The category each merged text goes to. A text that is its category's own name needs no entry."""
     pairs: dict[str, str] = {}
     for category, texts in merged.items():
-        for text in (str(text).strip() for text in texts):
+        for text in (columns.plain(str(text)) for text in texts):
             if pairs.get(text, category) != category:
                 raise ValueError(f"{quoted(text)} is merged into two categories: keep one.")
-            pairs[text] = str(category).strip()
+            pairs[text] = columns.plain(str(category))
     return {text: category for text, category in pairs.items() if text != category}
 
 
@@ -123,7 +127,7 @@ def _found(column: columns.Column, pairs: dict[str, str], rare_below: int) -> tu
 
 def _as_stated(order: tuple[str, ...], pairs: dict[str, str], users: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:
     """The categories in the order that the file states, also those without users, and the users of each."""
-    stated = (pairs.get(text, text) for text in order if not columns.is_missing_word(text))
+    stated = (pairs.get(text, text) for text in order if text in users or not columns.is_missing_word(text))
     names = list(dict.fromkeys([*stated, *users]))
     return np.array(names, dtype=object), np.array([users.get(name, 0) for name in names], dtype=np.int64)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Literal
 
 import numpy as np
@@ -9,8 +10,39 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.domain import DateAttribute, Missing, Unit, build
-from ldp_core.data.domain.dates import day_comes_first, label_of_period, not_dates, periods_of
+from ldp_core.data.domain.dates import day_comes_first, label_of_period, not_dates, period_of, periods_of
 from ldp_core.data.population import checked_name
+
+_FAR = 8
+_FEW = 0.01
+_LONG = 50 * 365
+"""Dates are far from all others beyond a gap of so many times as long as the others last, if these
+are at least half. More than so many of them are far only if the gap takes so many days: they
+may stand for none."""
+
+
+def crowd_of_dates(column: columns.Column, unit: Unit, day_first: bool | None) -> tuple[str, str, np.ndarray] | None:
+    """The first and the last period of nearly all dates, and a mask of the texts beyond; None where no dates are far from all others."""
+    days = periods_of(column.texts, "day", day_first)
+    days[column.missing] = -1
+    order = np.argsort(days)
+    order = order[days[order] >= 0]
+    users, kept = column.rows_per_text[order], days[order]
+    everyone = users.sum()
+    while len(kept) > 3:
+        cut = int(np.argmax(np.diff(kept))) + 1
+        low = users[:cut].sum() > users[cut:].sum()
+        gap, rest = kept[cut] - kept[cut - 1], slice(None, cut) if low else slice(cut, None)
+        some, few = users[rest].sum(), (users.sum() - users[rest].sum()) <= _FEW * everyone
+        enough = len(kept[rest]) > 2 and 2 * some >= everyone and (few or gap >= _LONG)
+        if not enough or gap <= _FAR * (kept[rest][-1] - kept[rest][0]):
+            break
+        kept, users = kept[rest], users[rest]
+    beyond = (days >= 0) & ((days < kept[0]) | (days > kept[-1])) if len(kept) else np.zeros(days.shape, dtype=bool)
+    if not beyond.any():
+        return None
+    first, last = (label_of_period(period_of(date.fromordinal(int(day)), unit), unit) for day in (kept[0], kept[-1]))
+    return first, last, beyond
 
 
 def date_attribute(
@@ -49,7 +81,8 @@ def date_attribute(
         unread = (found < 0) & ~column.missing
         if non_dates == "refuse" and unread.any():
             raise ValueError(not_dates(column, unread))
-        periods = found[(found >= 0) & ~column.missing]
+        within = found <= period_of(date(9998, 12, 28 if unit == "week" else 31), unit)
+        periods = found[(found >= 0) & within & ~column.missing]
         if not periods.size and not declared:
             raise ValueError(f"{column.name} holds no dates: use its values as categories, or choose another column.")
         first = label_of_period(int(periods.min()), unit) if first is None else first

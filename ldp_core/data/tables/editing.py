@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -76,11 +78,22 @@ def category_table(
 
 
 def spellings(attribute: CategoricalAttribute) -> list[tuple[str, ...]]:
-    """Values that differ only in capitals or spaces, as groups of two or more: [("Yes", "yes")]."""
+    """Values that look alike, as groups of two or more: [("Yes", "yes")]. They differ in capitals, spaces, typographic signs,
+    or the digits of one number (1 and 1.0)."""
     found: dict[str, list[str]] = {}
     for value in attribute.values:
-        found.setdefault(" ".join(value.casefold().split()), []).append(value)
+        found.setdefault(_alike(value), []).append(value)
     return [tuple(group) for group in found.values() if len(group) > 1]
+
+
+_SIGNS = str.maketrans("\u2018\u2019\u02bc\u201c\u201d\u2010\u2011\u2012\u2013\u2014\u2212", "'''\"\"------")
+
+
+def _alike(text: str) -> str:
+    """The same for texts that look alike."""
+    plain = unicodedata.normalize("NFKC", text).translate(_SIGNS).casefold()
+    number = re.fullmatch(r"([+-]?(?:0|[1-9]\d*))\.0+", plain)
+    return number.group(1) if number else " ".join(plain.removesuffix(".").split())
 
 
 def merge_spellings(

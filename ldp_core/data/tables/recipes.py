@@ -14,7 +14,7 @@ from ldp_core.data.domain.dates import day_comes_first
 from ldp_core.data.reading import LocalTable
 from ldp_core.data.tables.categories import categorical_attribute
 from ldp_core.data.tables.counting import checked_weights, columns_needed
-from ldp_core.data.tables.dates import date_attribute
+from ldp_core.data.tables.dates import crowd_of_dates, date_attribute
 from ldp_core.data.tables.numbers import numeric_attribute, range_attribute
 from ldp_core.data.tables.summary import MOSTLY, summarise
 from ldp_core.wording import quoted
@@ -50,6 +50,8 @@ class CategoricalRecipe(_Recipe):
     Attributes:
         categories: all of them in their order, after merging; None reads them off the data.
         merges: categories under new names.
+        answers: texts that are categories although they are words for a missing value, such as None; only where
+            `categories` is None.
         ordered: the order means something; None means that it does when all are numbers.
         rare_below: values that fewer people than this have go to "(other)"; only where `categories` is None.
         outside: values that are no category go to "(other)" or are refused; rare ones always go to "(other)".
@@ -59,6 +61,7 @@ class CategoricalRecipe(_Recipe):
     kind: Literal["categorical"] = "categorical"
     categories: Texts | None = None
     merges: Annotated[tuple[Merge, ...], Strict(False)] = ()
+    answers: Texts = Field(default=(), exclude_if=lambda answers: not answers)
     ordered: bool | None = None
     rare_below: int = Field(default=0, ge=0)
     outside: Literal["other", "refuse"] = "refuse"
@@ -107,7 +110,8 @@ class NumericRecipe(_Recipe):
 
 
 class DateRecipe(_Recipe):
-    """A column of dates by `unit`, from `first` to `last`, each taken from the data where it is None."""
+    """A column of dates by `unit`, from `first` to `last`, each taken from the data where it is None. ``origin`` says whether given
+    ends were declared, or taken from the data."""
 
     kind: Literal["date"] = "date"
     unit: Unit = "month"
@@ -116,6 +120,7 @@ class DateRecipe(_Recipe):
     day_first: bool | None = None
     outside: Literal["other", "clamp", "refuse"] = "refuse"
     non_dates: Literal["refuse", "missing"] = "refuse"
+    origin: Origin = Field(default="declared", exclude_if=lambda origin: origin == "declared")
 
     @property
     def declared(self) -> bool:
@@ -152,14 +157,16 @@ def build_attribute(
     """The attribute that one recipe describes; the column is only needed where the recipe is not `declared`."""
     name = recipe.column
     if recipe.kind == "categorical":
-        same = recipe.model_dump(include={"missing", "ordered", "rare_below", "origin"})
+        same = recipe.model_dump(include={"missing", "ordered", "rare_below", "origin", "answers"})
         outside = "other" if recipe.rare_below else recipe.outside
         merged = {merge.name: merge.texts for merge in recipe.merges}
         return categorical_attribute(
             series, name=name, values=recipe.categories, merged=merged, outside=outside, weights=weights, **same
         )
     if recipe.kind == "date":
-        return date_attribute(series, name=name, weights=weights, **recipe.model_dump(exclude={"column", "kind"}))
+        same = recipe.model_dump(exclude={"column", "kind", "origin"})
+        dates = date_attribute(series, name=name, weights=weights, **same)
+        return dates.model_copy(update={"origin": recipe.origin}) if recipe.declared else dates
     if recipe.method == "range":
         same = recipe.model_dump(exclude={"column", "kind", "method", "edges", "origin"})
         ends = range_attribute(series, name=name, **same)
@@ -178,7 +185,10 @@ def suggest_recipe(series: pd.Series, weights: np.ndarray | None = None) -> Attr
             day_first = day_comes_first(columns.parse(series).texts)
         except ValueError:
             return CategoricalRecipe(column=found.name)
-        return DateRecipe(column=found.name, day_first=day_first)
+        recipe = DateRecipe(column=found.name, day_first=day_first)
+        far = crowd_of_dates(columns.parse(series, weights), recipe.unit, day_first)
+        ends = {} if far is None else {"first": far[0], "last": far[1], "outside": "clamp", "origin": "data"}
+        return recipe.model_copy(update=ends) if far is None or far[0] != far[1] else recipe
     if found.suggested == "numeric":
         return NumericRecipe(column=found.name)
     return CategoricalRecipe(column=found.name)

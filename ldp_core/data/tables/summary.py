@@ -11,9 +11,11 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.domain.dates import are_dates
+from ldp_core.data.reading import LocalTable
 
 # Below this many distinct numbers a column is a code or a score rather than a measurement.
 _FEW_NUMBERS = 20
+_MOST_COUNTS = 10_000
 MOSTLY = 0.9
 COUNT_NAMES = {
     "count",
@@ -118,12 +120,22 @@ def can_count(series: pd.Series) -> bool:
     return bool(len(numbers) and (numbers >= 0).all() and whole(numbers))
 
 
-def counts_column(table: pd.DataFrame) -> str | None:
+def called_counts(name: str) -> bool:
+    """True if the name of a column says that it holds numbers of people."""
+    return name.strip().casefold() in COUNT_NAMES
+
+
+def counts_column(table: pd.DataFrame | LocalTable) -> str | None:
     """The column that says how many people a row stands for, if a table looks like counts. Its name
-    says so, it holds whole numbers of at least 0, and no two rows are alike in the other columns."""
+    says so, it holds whole numbers of at least 0, and no two rows are alike in the other columns, ids
+    left out; and a file by its path has at most 10,000 rows."""
+    if isinstance(table, LocalTable):
+        table = table.first(_MOST_COUNTS + 1)
+        if len(table) > _MOST_COUNTS:
+            return None
     for name in map(str, table.columns):
-        rest = [other for other in table.columns if str(other) != name]
-        if name.strip().casefold() not in COUNT_NAMES or not rest or table.duplicated(rest).any():
+        rest = [other for other in table.columns if str(other) != name and not called_id(str(other))]
+        if not called_counts(name) or not rest or table.duplicated(rest).any():
             continue
         found = summarise(table[name])
         if found.numbers == found.rows and found.integer and found.minimum is not None and found.minimum >= 0:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.tables.outliers import crowd
+from ldp_core.data.tables.readings import readings
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
@@ -48,6 +49,7 @@ def suggest_for_survey(series: pd.Series, weights: np.ndarray | None = None) -> 
     recipe, note = _suited(series, weights, found.missing > 0)
     if recipe is None:
         return Suggestion(None, note)
+    note = " ".join([*filter(None, [note]), *(doubt.said for doubt in readings(recipe, series, weights))])
     try:
         types = build_attribute(recipe, series, weights).size
     except ValueError as error:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -172,8 +174,11 @@ def _header(path: Path) -> tuple[str, list[str], bool]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             first = file.readline(limits.MOST_CELL_CHARACTERS)
-            delimiter = max(",;\t", key=first.count)
-            lines = itertools.chain([first], file)
+            while first.count('"') % 2 and len(first) < limits.MOST_CELL_CHARACTERS and (more := file.readline(2**20)):
+                first += more  # a name goes on in the next line
+            # Signs between quotation marks belong to names.
+            delimiter = max(",;\t", key=re.sub(r'"[^"]*"', "", first).count)
+            lines = itertools.chain(io.StringIO(first, newline=""), file)
             reader = csv.reader(lines, delimiter=delimiter)
             names = next(reader, [])
     except UnicodeDecodeError as error:

@@ -510,13 +510,15 @@
 
   function encoded(attribute, value) {
     const { name, kind, ordinary, words, missing, other } = attribute;
-    const text = textOf(value);
+    const written = textOf(value);
+    const text = plain(written);
     const named = `The value ${shown(value)} of ${name}`;
     const isMissing = MISSING_WORDS.includes(text.toLowerCase());
     const found = isMissing || kind === "categories" ? null : placeOf(attribute, text);
     if (found !== null && ((found >= 0 && found < ordinary) || attribute.clamp)) {
       return Math.min(Math.max(found, 0), ordinary - 1);
     }
+    if (found === null && has(words, written)) return words[written];
     if (found === null && has(words, text)) return words[text];
     const unread = !isMissing && found === null && kind !== "categories";
     if (isMissing || (unread && attribute.unread)) {
@@ -532,7 +534,17 @@
   function textOf(value) {
     if (value === null || value === undefined || Number.isNaN(value)) return "";
     const text = typeof value === "string" ? value : shown(value);
+    return trimmed(text);
+  }
+
+  function trimmed(text) {
     return text.replace(/^(?:[^\S\ufeff]|[\x1c-\x1f\x85])+|(?:[^\S\ufeff]|[\x1c-\x1f\x85])+$/g, "");
+  }
+
+  /** What looks the same is the same: normal form C, all blanks as spaces, no signs without a width. */
+  function plain(text) {
+    const visible = text.replace(/[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g, "");
+    return trimmed(visible.replace(/[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g, " ").normalize("NFC"));
   }
 
   /** A value as Python writes it, so that both clients compare and say the same. */

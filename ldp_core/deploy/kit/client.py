@@ -86,7 +86,8 @@ sampler takes one number only, it is that of the combination, the last attribute
               "range" (bins of one width, see `_edge`: "low", "high", "bins", "integer") or "dates" (see `_period`: "unit", "first",
               "day_first")
     ordinary  the number of categories, bins or periods
-    words     texts that stand for a number: categories, labels of bins, "(other)" and "(missing)"
+    words     texts that stand for a number: categories, labels of bins, "(other)" and "(missing)". A value is compared as it
+              is and, as are numbers and dates, in Unicode's normal form C, all blanks as spaces, without signs of no width
     other     the number of values outside, null where there is none; "clamp": true takes the nearest bin or period instead
     missing   the number of missing values, null where such people send no report
     unread    true where a text that is no number (date) counts as missing
@@ -101,6 +102,7 @@ import re
 import secrets
 import struct
 import sys
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -713,12 +715,13 @@ def encode(attributes: Sequence[Mapping[str, Any]], values: Mapping[str, object]
 
 
 def _encoded(attribute: Mapping[str, Any], value: object) -> int:
-    text, named = _text(value), f"The value {value!r} of {attribute['name']}"
+    written, named = _text(value), f"The value {value!r} of {attribute['name']}"
+    text, words = _plain(written), attribute["words"]
     place = None if _is_missing(text) else _place(attribute, text)
     if place is not None and (0 <= place < attribute["ordinary"] or attribute["clamp"]):
         return min(max(place, 0), attribute["ordinary"] - 1)
-    if place is None and text in attribute["words"]:
-        return int(attribute["words"][text])
+    if place is None and (written in words or text in words):
+        return int(words[written if written in words else text])
     if _is_missing(text) or (place is None and attribute["kind"] != "categories" and attribute["unread"]):
         if attribute["missing"] is None:
             raise ValueError(f"{named} is missing, and people without one send no report.")
@@ -728,6 +731,13 @@ def _encoded(attribute: Mapping[str, Any], value: object) -> int:
     if attribute["other"] is None:
         raise ValueError(f"{named} is outside the domain.")
     return int(attribute["other"])
+
+
+def _plain(text: str) -> str:
+    """What looks the same is the same: normal form C, all blanks as spaces, no signs without a width."""
+    text = re.sub("[\u00ad\u200b\u200e\u200f\u2060\ufeff]", "", text)
+    text = re.sub("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]", " ", text)
+    return unicodedata.normalize("NFC", text).strip()
 
 
 def _text(value: object) -> str:

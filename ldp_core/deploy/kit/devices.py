@@ -16,6 +16,7 @@ from functools import singledispatch
 import numpy as np
 
 from ldp_core import library
+from ldp_core.data import columns
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
 from ldp_core.data.domain.dates import first_day, period_of
 from ldp_core.data.domain.product import Attribute
@@ -108,6 +109,7 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
     if isinstance(attribute, CategoricalAttribute):
         places = {value: i for i, value in enumerate(attribute.values)}
         words |= places | {text: places[category] for text, category in attribute.merged}
+        words = {columns.plain(text): place for text, place in words.items()} | words
         told = {"kind": "categories"}
     elif isinstance(attribute, DateAttribute):
         told = {

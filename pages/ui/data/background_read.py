@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from ldp_core import wording
 from ldp_core.data import tables
-from ldp_core.data.tables import NumericRecipe
+from ldp_core.data.tables import AttributeRecipe, NumericRecipe
 from ldp_core.designs import DataChoice
 from ldp_core.limits import MOST_LISTED_TYPES
 from pages.ui.controls import guarded
@@ -182,6 +182,13 @@ def crowd(state: Session, found: Source, recipe: NumericRecipe) -> tables.Crowd 
     return state.results.cached(key, lambda: tables.crowd(recipe, *values(state, found, recipe.column, counts)))
 
 
+def readings(state: Session, found: Source, recipe: AttributeRecipe) -> tuple[tables.Reading, ...]:
+    """The other ways to read a column."""
+    counts = counts_column(state.choice)
+    key = ("readings", found.id, recipe.model_dump_json(), counts)
+    return state.results.cached(key, lambda: tables.readings(recipe, *values(state, found, recipe.column, counts)))
+
+
 def can_count(state: Session, found: Source, column: str) -> bool:
     """True if a column can say how many people each row stands for; of a local file only the first rows are asked."""
     first = beginning(state, found)
@@ -220,6 +227,7 @@ def _rehearse(state: Session, act: Callable[[Session, Any], None], value: Any) -
         for recipe, attribute in zip(choice.recipes, design.attributes, strict=True):
             if recipe.kind == "numeric":
                 crowd(copy, found, recipe)
+            readings(copy, found, recipe)
             if attribute.size > MOST_LISTED_TYPES:
                 continue
             if recipe.kind == "categorical":

@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from ldp_core.data import tables
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, ReadOptions
 from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, UploadedData
@@ -38,18 +36,15 @@ def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
         counts = choice.counts if choice.counts in found.columns else None
         state.set_data(choice.model_copy(update={**kept, "counts": counts}), found)
     else:
-        counts = tables.counts_column(found.table) if isinstance(found.table, pd.DataFrame) else None
+        counts = tables.counts_column(found.table)
         others = [name for name in found.columns if name != counts]
-        if isinstance(found.table, tables.LocalTable):
+        if isinstance(found.table, tables.LocalTable) and counts is None:
             first = state.results.cached(("first to count", found.id), lambda: _first_to_count(state, found))
         else:
             first = _first_telling(state, found, others, counts)
         about = [name for name in _asked_about(state) if name in found.columns and name != counts] or [first]
         recipes = tuple(suggested(state, found, name) for name in about)
         state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=found.query), found)
-        if counts is not None:
-            stands = f"Each row stands for as many people as {counts} says; choose one person instead if that is wrong."
-            state.notices = [*state.notices, ("info", stands)]
 
 
 def _awaited(state: Session) -> UploadedData | None:

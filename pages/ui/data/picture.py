@@ -35,6 +35,8 @@ NAMED = 12
 """Most attributes whose sizes are listed."""
 MOST_SPELLINGS = 4
 """Most spellings of one value that are listed."""
+MOST_DOUBTED = 6
+"""Most columns that are said to be readable in two ways."""
 
 
 def facts(state: Session, design: Design) -> None:
@@ -119,6 +121,7 @@ def along_one(state: Session, design: Design) -> None:
         title=f"People by {plain(attribute.name)}",
     )
     _crowded(state, design, attribute)
+    _otherwise(state)
     if attribute.origin == "data":
         st.caption(f"The types of {plain(attribute.name)} come from the data, so exported designs reveal them.")
 
@@ -150,7 +153,7 @@ def _crowded(state: Session, design: Design, attribute: Attribute) -> None:
 
 
 def spellings(state: Session, design: Design) -> None:
-    """Categories that differ only in capitals or spaces, and a button for each attribute that merges them."""
+    """Categories that look alike, and a button for each attribute that merges them."""
     choice, found = state.choice, state.source_shown
     if choice is None or found is None or state.draft is not None:
         return
@@ -163,7 +166,7 @@ def spellings(state: Session, design: Design) -> None:
             continue
         shown = wording.listed([", ".join(map(wording.quoted, group[:MOST_SPELLINGS])) for group in groups])
         with st.container(horizontal=True, vertical_alignment="center", key=f"spellings-{place}"):
-            st.warning(plain(f"{wording.shortened(attribute.name, 30)}: {shown} differ only in capitals or spaces."))
+            st.warning(plain(f"{wording.shortened(attribute.name, 30)}: {shown} look alike."))
             st.button(
                 "Merge them",
                 key=f"data-merge-{place}",
@@ -178,6 +181,26 @@ def _merge(
     state: Session, table: str, recipe: CategoricalRecipe, attribute: CategoricalAttribute, counts: np.ndarray
 ) -> None:
     data_choice.set_recipe(state, table, tables.merge_spellings(recipe, attribute, counts))
+
+
+def _otherwise(state: Session) -> None:
+    """What was taken where a column can be read in two ways, and buttons for the others."""
+    choice, found = state.choice, state.source_shown
+    if choice is None or choice.source == "declared" or found is None or state.draft is not None:
+        return
+    for place, recipe in enumerate(choice.recipes[:MOST_DOUBTED]):
+        if recipe.column not in found.columns:
+            continue
+        for i, reading in enumerate(background_read.readings(state, found, recipe)):
+            st.info(plain(reading.said))
+            with st.container(horizontal=True, key=f"data-readings-{place}-{i}"):
+                for j, (label, other) in enumerate(reading.ways):
+                    st.button(
+                        label,
+                        key=f"data-reading-{place}-{i}-{j}",
+                        on_click=guarded,
+                        args=(state, data_choice.set_recipe, state, found.id, other),
+                    )
 
 
 def across_two(state: Session, design: Design) -> None:

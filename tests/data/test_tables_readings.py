@@ -1,0 +1,172 @@
+"""Columns that can be read in two ways: what was taken is said, and the other way is one recipe away."""
+
+import unicodedata
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ldp_core import mechanisms
+from ldp_core.data import tables
+from ldp_core.data.columns import parse, plain
+from ldp_core.data.tables import CategoricalRecipe, DateRecipe, LocalTable, NumericRecipe
+from ldp_core.deploy.kit import client, devices
+
+DAYS = [f"2024-{month:02}-15" for month in range(1, 13)] * 4
+
+
+def offered(cells, recipe=None):
+    """The suggested recipe of a column, what is said about it, and the recipes offered instead by their labels."""
+    series = pd.Series(cells, name="x")
+    recipe = tables.suggest_recipe(series) if recipe is None else recipe
+    found = tables.readings(recipe, series)
+    return recipe, " ".join(one.said for one in found), {label: way for one in found for label, way in one.ways}
+
+
+def counted(cells, recipe):
+    """The users of each type of a column."""
+    frame = pd.DataFrame({"x": cells})
+    domain = tables.build_domain(recipe, frame)
+    counts = tables.tally(frame, domain).counts.tolist()
+    return dict(zip(domain.attributes[0].labels, counts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("cells", "counts"),
+    [
+        (["Yes", "yes", "yes", "No"], {"No": 1, "yes": 3}),
+        (["TRUE", "True", "True", "FALSE", "False", "False"], {"False": 3, "True": 3}),
+        (["New York", "New York", "New  York", "new york", "Rome"], {"New York": 4, "Rome": 1}),
+        (["don\u2019t", "don't", "don't", "do"], {"do": 1, "don't": 3}),
+        (["18\u201325", "18-25", "18-25", "26-40"], {"18-25": 3, "26-40": 1}),
+        (["Yes.", "Yes", "Yes", "No"], {"No": 1, "Yes": 3}),
+        (["1", "1.0", "1", "2"], {"1": 3, "2": 1}),
+        (["\uff21", "A", "A", "B"], {"A": 3, "B": 1}),
+        (["Stra\u00dfe", "Strasse", "Strasse", "Weg"], {"Strasse": 3, "Weg": 1}),
+    ],
+)
+def test_categories_that_look_alike_are_merged_by_one_button(cells, counts):
+    series = pd.Series(cells, name="x")
+    recipe = CategoricalRecipe(column="x")
+    attribute = tables.build_attribute(recipe, series)
+    merged = tables.merge_spellings(recipe, attribute, tables.tally(series, attribute).counts)
+    assert counted(cells, merged) == counts
+    attribute = tables.build_attribute(merged, pd.Series(cells, name="x"))
+    domain = tables.build_domain(merged, pd.DataFrame({"x": cells}))
+    mechanism = mechanisms.create("randomized_response", domain.size, 1.0)
+    device = devices.describe(mechanism, "1.0", domain)["domain"]["attributes"]
+    found = [client.encode(device, {"x": cell}) for cell in cells]
+    assert found == [[code] for code in attribute.encode(cells).codes.tolist()]
+
+
+@pytest.mark.parametrize("cells", [["a", "b"], ["007", "7"], ["1.5", "1.50"], ["Jose", "Jos\u00e9"], ["a-b", "a b"]])
+def test_other_categories_stay_apart(cells):
+    attribute = tables.build_attribute(CategoricalRecipe(column="x"), pd.Series(cells, name="x"))
+    assert not tables.spellings(attribute)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [unicodedata.normalize("NFD", "Zo\u00e9"), "Zo\u00e9\u00a0", "\u200bZo\u00e9", "Zo\ufeff\u00e9", "\u2009Zo\u00e9", "Zo\u00ad\u00e9"],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", [object, "string[pyarrow]"])
+def test_texts_that_look_the_same_are_the_same(cell, dtype):
+    column = parse(pd.Series([cell, "Zo\u00e9"], dtype=dtype))
+    assert (column.texts.tolist(), column.codes.tolist()) == (["Zo\u00e9"], [0, 0])
+    assert plain(cell) == "Zo\u00e9"
+    older = tables.declare_categories("x", unicodedata.normalize("NFD", "Zo\u00e9") + "\nother")
+    assert older.encode([cell, "other"]).codes.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("word", ["None", "NA", "n/a", "null", "?"])
+def test_words_for_missing_values_can_be_answers(word):
+    cells = ["a", word, "b", word]
+    recipe, said, ways = offered(cells)
+    assert f'"{word}" in x counts as missing (2 users)' in said
+    assert sum(counted(cells, recipe).values()) == 2
+    kept = ways["Keep as an answer"]
+    assert counted(cells, kept)[word] == 2
+    assert f'"{word}" in x counts as an answer' in offered(cells, kept)[1]
+    assert sum(counted(cells, offered(cells, kept)[2]["Count as missing"]).values()) == 2
+    listed = CategoricalRecipe(column="x", categories=("a", "b"))
+    assert counted(cells, offered(cells, listed)[2]["Keep as an answer"])[word] == 2
+
+
+@pytest.mark.parametrize(
+    ("far", "periods"),
+    [
+        (["9999-12-31"], 12),
+        (["9999-12-31"] * 20, 12),
+        (["0001-01-01"], 12),
+        (["1900-01-01", "9999-12-31"], 12),
+        (["31.12.2999"], 12),
+        (["1824-05-01"], 12),
+        (["2026-01-15"], 25),
+        ([], 12),
+    ],
+)
+def test_dates_far_from_all_others_count_in_the_end_periods(far, periods):
+    cells = DAYS + far
+    recipe, said, ways = offered(cells)
+    counts = counted(cells, recipe)
+    assert (len(counts), sum(counts.values())) == (periods, len(cells))
+    assert ("dates far from these" in said) == bool(far and periods == 12)
+    survey = tables.suggest_for_survey(pd.Series(cells, name="x"))
+    assert survey.types == periods
+    if ways:
+        assert recipe.origin == "data"
+        assert tables.build_attribute(recipe).origin == "data"
+        everyone = counted(cells, ways["All dates"])
+        assert sum(everyone.values()) == len(cells)
+        back = offered(cells, ways["All dates"])[2]
+        assert counted(cells, back["From 2024-01 to 2024-12"]) == counts
+
+
+@pytest.mark.parametrize("unit", ["day", "week", "month", "quarter", "year"])
+@pytest.mark.parametrize("outside", ["other", "clamp"])
+def test_the_last_year_of_the_calendar_blocks_no_choice(unit, outside):
+    recipe = DateRecipe(column="x", unit=unit, outside=outside)
+    cells = [*DAYS, "2025-01-15", "9999-12-31"]
+    assert sum(counted(cells, recipe).values()) == len(cells)
+    with pytest.raises(ValueError, match='outside its domain, such as "9999-12-31"'):
+        counted(cells, recipe.model_copy(update={"outside": "refuse"}))
+
+
+def test_dates_that_could_be_two_are_said():
+    cells = ["03/04/2021", "05/06/2021", "01/02/2021"] * 5
+    recipe, said, ways = offered(cells)
+    assert recipe.kind == "categorical"
+    assert "could be two dates" in said
+    for label, months in {
+        "Day first": ["2021-02", "2021-04", "2021-06"],
+        "Month first": ["2021-01", "2021-03", "2021-05"],
+    }.items():
+        assert [month for month, users in counted(cells, ways[label]).items() if users] == months
+        assert "it could be another date" in offered(cells, ways[label])[1]
+    assert not offered(["13/04/2021", "05/06/2021"])[1]
+    assert "years of two digits" in offered(["03.04.21", "05.06.22", "12.12.21"])[1]
+
+
+def test_texts_with_exponents_are_codes_or_numbers():
+    _, said, ways = offered(["7E4", "7E1", "8E2"])
+    assert '"7E4" in x is a category; it could be the number 70000' in said
+    assert isinstance(ways["Numbers in bins"], NumericRecipe)
+    assert "it could be a code" in offered(["7E4", "7E1"], ways["Numbers in bins"])[1]
+    assert not offered(["7A4", "7E1", "x", "y"])[1]
+
+
+def test_a_number_of_people_beside_an_id_is_an_answer(tmp_path):
+    households = pd.DataFrame({"id": [1, 2, 3], "city": ["a", "b", "a"], "people": [2, 3, 4]})
+    assert tables.counts_column(households) is None
+    assert tables.counts_column(households.drop(columns="id").assign(city=["a", "b", "c"])) == "people"
+    path = tmp_path / "x.csv"
+    path.write_text("city,people\na,2\nb,3\n")
+    assert tables.counts_column(LocalTable(str(path))) == "people"
+
+
+def test_recipes_of_older_files_are_read_and_written_as_before():
+    for recipe in (CategoricalRecipe(column="x"), DateRecipe(column="x")):
+        assert not {"answers", "origin"} & (
+            recipe.model_dump().keys() - CategoricalRecipe(column="x").model_dump().keys()
+        )
+    assert np.array_equal(parse(pd.Series(["a", " a"])).codes, [0, 0])
