@@ -197,3 +197,27 @@ def test_spellings_of_one_value_are_pointed_out_and_merged_by_one_button(app):
     assert app.session.tally.users == 5
     assert not app.has("button", "data-merge-0")
     assert app.press("undo").configuration == before
+
+
+@pytest.mark.parametrize(
+    ("cells", "said", "label", "users"),
+    [
+        (b"None\na\nb\nNone\n", '"None" in x counts as missing (2 users).', "Keep as an answer", 4),
+        (b"03/04/2021\n05/06/2021\n", '"03/04/2021" in x could be two dates', "Month first", 2),
+        (
+            b"2024-01-01\n2024-02-01\n2024-03-01\n2024-04-01\n9999-12-31\n",
+            '"9999-12-31", count in the end',
+            "All dates",
+            5,
+        ),
+    ],
+)
+def test_another_reading_is_one_button_away(app, cells, said, label, users):
+    app.upload("people.csv", b"x\n" + cells)
+    assert said in app.words
+    key = next(button.key for button in app.at.button if button.label == label)
+    before = app.configuration
+    app.press(key)
+    assert app.session.tally.users == users
+    assert app.configuration.data.recipes != before.data.recipes
+    assert app.press("undo").configuration == before

@@ -32,7 +32,7 @@ from ldp_core.data.reading.options import Loaded as Loaded
 from ldp_core.data.reading.options import ReadOptions as ReadOptions
 from ldp_core.data.reading.stored import frame_of, plain_numbers, type_notes
 from ldp_core.data.reading.text import read_text
-from ldp_core.data.reading.totals import without_total
+from ldp_core.data.reading.totals import without_extra
 from ldp_core.data.reading.watch import Stopped as Stopped
 from ldp_core.data.reading.watch import watched as watched
 
@@ -74,7 +74,7 @@ def load(content: bytes, filename: str, options: ReadOptions | None = None) -> L
     read_it = _excel if ending in EXCEL_ENDINGS else _parquet if ending in PARQUET_ENDINGS else _text
     loaded = read_it(content, options)
     check_rows(len(loaded.table))
-    return without_total(loaded)
+    return without_extra(loaded)
 
 
 _MEND = "keep only the columns or rows you need."

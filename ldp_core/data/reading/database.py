@@ -16,7 +16,7 @@ from ldp_core.data.reading.common import UnreadableTable, column_names, first_li
 from ldp_core.data.reading.limits_in_words import MEND
 from ldp_core.data.reading.options import Loaded, ReadOptions
 from ldp_core.data.reading.stored import frame_of, frame_of_rows, plain_numbers, type_notes, with_ordered_enums
-from ldp_core.data.reading.totals import without_total
+from ldp_core.data.reading.totals import without_extra
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _DUCKDB_MAGIC = b"DUCK"  # at byte 8, after a checksum
@@ -63,7 +63,7 @@ def query(
     if len(table) == 0:
         raise UnreadableTable("This query returns no rows: loosen its conditions.")
     options = (options or ReadOptions()).model_copy(update={"names": names} if names else {})
-    return without_total(plain_numbers(Loaded(table, options, notes)))
+    return without_extra(plain_numbers(Loaded(table, options, notes)))
 
 
 def checked_path(path: str) -> Path:

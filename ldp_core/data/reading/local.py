@@ -35,7 +35,8 @@ from ldp_core.data.reading.local_text import LocalText, look
 from ldp_core.data.reading.numerals import Evidence, Numerals, columns_of_text, evidence_of, is_text
 from ldp_core.data.reading.options import ReadOptions
 from ldp_core.data.reading.stored import frame_of, is_ordered, type_notes
-from ldp_core.data.reading.totals import MOST_COLUMNS, MOST_ROWS, Total, total_of
+from ldp_core.data.reading.text import VALUE
+from ldp_core.data.reading.totals import MOST_COLUMNS, MOST_ROWS, Line, extra_lines
 from ldp_core.data.reading.watch import Watch, watch
 from ldp_core.limits import MOST_DISTINCT_ROWS
 from ldp_core.wording import quoted
@@ -97,7 +98,7 @@ class LocalTable:
                 "Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one."
             )
         self.columns, self.options, self._notes = tuple(names), options, notes
-        self._total: Total | None = None
+        self._extra: list[Line] = []
         self._last_notes: tuple[str, ...] = ()
         self._learnt: set[str] = set()  # the columns all of whose cells are known to `numerals`
         self._counted: dict[tuple[str, ...], tuple[pd.DataFrame, np.ndarray]] = {}
@@ -106,7 +107,7 @@ class LocalTable:
         # DuckDB renames columns that differ in case alone, so they are known by their position.
         with self._query("SELECT * FROM source LIMIT 0", by_arrow=False) as result:
             self._stored = dict(zip(self.columns, result.columns, strict=True))
-        self._total = self._find_total()
+        self._extra = self._find_extra()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -116,23 +117,19 @@ class LocalTable:
         numerals = self._numerals.notes()
         return (*self._notes, *([blank_note(blank)] if blank else []), *numerals, *self._last_notes)
 
-    def _find_total(self) -> Total | None:
-        """The line of totals of a small table, which is left out from now on."""
+    def _find_extra(self) -> list[Line]:
+        """The lines of a small table that are no people, and left out from now on."""
         if not 2 <= len(self.columns) <= MOST_COLUMNS:
-            return None
+            return []
         try:
-            first = self._first(MOST_ROWS + 1, self._text is not None and self._text.by_arrow is True)
-            if len(first) > MOST_ROWS or not len(first):
-                return None
-            total = total_of(self.first(MOST_ROWS), self.options.total)
+            lines = extra_lines(self.first(MOST_ROWS + 1), self.options.total)
         except UnreadableTable:  # said when its columns are counted
-            return None
-        if total is not None:
-            left_out = total.sure or bool(self.options.total)
-            self._last_notes = (total.note(left_out),)
-            self.options = self.options.model_copy(update={"total": left_out})
-            return total if left_out else None
-        return None
+            return []
+        self._last_notes = tuple(line.note for line in lines)
+        gone = [line for line in lines if line.left_out]
+        if lines:
+            self.options = self.options.model_copy(update={"total": bool(gone)})
+        return gone
 
     def counts(self, columns: list[str], most: int = MOST_DISTINCT_ROWS) -> tuple[pd.DataFrame, np.ndarray]:
         """The distinct rows of some columns, and how many rows hold each: (k, columns) and (k,) int64.
@@ -328,9 +325,10 @@ class LocalTable:
         wanted = f"LIMIT greatest(0, (SELECT count(*) FROM {table}) - {blank})" if blank else ""
         connection.execute(f"CREATE TEMPORARY VIEW lines AS SELECT * FROM {table} {wanted}")
         kept = "true" if self._text is None else self._text.has_value
-        if self._total is not None:
-            label = f"trim(coalesce(CAST({identifier(self._stored[self._total.column])} AS VARCHAR), ''))"
-            kept = f"({kept}) AND {label} <> {literal(self._total.label)}"
+        for line in self._extra:
+            cell = f"coalesce(CAST({identifier(self._stored[line.column])} AS VARCHAR), '')"
+            other = f"{cell} <> {literal(line.cell)}" if line.cell else f"regexp_matches({cell}, '{VALUE}')"
+            kept = f"({kept}) AND {other}"
         connection.execute(f"CREATE TEMPORARY VIEW source AS SELECT * FROM lines WHERE {kept}")
 
 

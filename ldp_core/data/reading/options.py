@@ -29,7 +29,7 @@ class ReadOptions(BaseModel):
         above: lines with cells above the table, which are left out.
         header: the first line names the columns; otherwise they are column_1, column_2, ... or `names`.
         below: lines between the names and the values, such as the texts of questions, which are left out.
-        total: a line that adds up all others is left out.
+        total: a line that adds up all others, and remarks below the table, are left out.
         names: names for all the columns, instead of those in the file.
         sheet: of an Excel workbook, the first one by default.
     """

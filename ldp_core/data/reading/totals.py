@@ -1,4 +1,4 @@
-"""A line that adds up all others, as tables of counts have at their end: counted, everybody would be in it twice."""
+"""Lines that are no people: one that adds up all others, as tables of counts have at their end, and remarks below a table."""
 
 from __future__ import annotations
 
@@ -20,46 +20,63 @@ _WORD = re.compile(
 )
 
 
+_REMARK = re.compile(
+    r"(?i)\W*(sources?|quelle|notes?|n\.?b|remarks?|fuente|copyright|stand|as of|last updated)\b.*[\s:].*|[*\u00a9\u2020].*"
+)
+
+
 @dataclass(frozen=True)
-class Total:
-    """The row at ``place`` adds up all others: in ``column`` it alone has this ``label``, which may be
-    blank. ``sure`` if a column of numbers bears it out."""
+class Line:
+    """The row at ``place`` is no person: in ``column`` it alone has this ``cell``, which is blank or a
+    text; ``note`` says so. It is ``left_out`` if that is sure, or stated."""
 
     place: int
     column: str
-    label: str
-    sure: bool
-
-    def note(self, left_out: bool) -> str:
-        """What was done with it."""
-        called = f" {quoted(self.label)}" if self.label else ""
-        if left_out:
-            return f"The line{called} that adds up all others was left out; say so if it is a row like them."
-        return f"The line{called} was read as a row like all others; say so if it adds them up."
+    cell: str
+    left_out: bool
+    note: str
 
 
-def total_of(table: pd.DataFrame, stated: bool | None) -> Total | None:
-    """The line of totals, the last one or the first; None where there is none, or where it is ``stated`` that there is none."""
+def extra_lines(table: pd.DataFrame, stated: bool | None) -> list[Line]:
+    """Remarks below the rows, and the line of totals, the last one or the first; none where that is ``stated``."""
     if stated is False or not 3 <= len(table) <= MOST_ROWS or not 2 <= table.shape[1] <= MOST_COLUMNS:
-        return None
-    found = [total for place in (len(table) - 1, 0) if (total := _at(table, place)) is not None]
-    return next((total for total in found if total.sure), next((total for total in found if total.label), None))
+        return []
+    remarks = _remarks(table)
+    places = (len(table) - 1 - len(remarks), 0)
+    totals = [line for place in places if (line := _total(table.head(places[0] + 1), place, bool(stated))) is not None]
+    return [*remarks, *sorted(totals, key=lambda line: not line.left_out)[:1]]
 
 
-def without_total(loaded: Loaded) -> Loaded:
-    """The table without its line of totals, where it seems or is stated to have one; a note says so."""
-    total = total_of(loaded.table, loaded.options.total)
-    if total is None:
+def without_extra(loaded: Loaded) -> Loaded:
+    """The table without the lines that are no people, as notes say."""
+    lines = extra_lines(loaded.table, loaded.options.total)
+    if not lines:
         return loaded
-    left_out = total.sure or bool(loaded.options.total)
-    table = (
-        loaded.table.drop(index=loaded.table.index[total.place]).reset_index(drop=True) if left_out else loaded.table
-    )
-    used = loaded.options.model_copy(update={"total": left_out})
-    return replace(loaded, table=table, options=used, notes=(*loaded.notes, total.note(left_out)))
+    gone = [line.place for line in lines if line.left_out]
+    table = loaded.table.drop(index=loaded.table.index[gone]).reset_index(drop=True) if gone else loaded.table
+    used = loaded.options.model_copy(update={"total": bool(gone)})
+    return replace(loaded, table=table, options=used, notes=(*loaded.notes, *(line.note for line in lines)))
 
 
-def _at(table: pd.DataFrame, place: int) -> Total | None:
+def _remarks(table: pd.DataFrame) -> list[Line]:
+    """The last rows, if they fill one cell only, unlike all others, with a text that is plainly a remark."""
+    parsed = [columns.parse(table[name]) for name in table]
+    filled = np.sum([column.codes >= 0 for column in parsed], axis=0)
+    first, lines = parsed[0], list[Line]()
+    numbers = np.append(np.isfinite(first.numbers), False)[first.codes]
+    for place in range(len(table) - 1, max(2, len(table) - 11), -1):
+        text = str(first.texts[first.codes[place]]) if first.codes[place] >= 0 else ""
+        plainly = _REMARK.fullmatch(text) or (numbers[:place].all() and not numbers[place])
+        if len(parsed) < 3 or filled[place] > 1 or not text or not plainly:
+            break
+        note = f"The line {quoted(text)} below the table was left out; say so if it is a row like others."
+        lines.append(Line(place, str(table.columns[0]), str(table.iloc[place, 0]), True, note))
+    alone = all((first.codes == first.codes[line.place]).sum() == 1 for line in lines)
+    return lines if alone and (filled[: len(table) - len(lines)] > 1).all() else []
+
+
+def _total(table: pd.DataFrame, place: int, stated: bool) -> Line | None:
+    """The row at ``place`` as the one that adds up all others, if it seems to be."""
     ends = table.iloc[[place]]
     cells = [columns.parse(ends[name]) for name in table]
     labels = [str(cell.texts[0]) if len(cell.texts) else "" for cell in cells]
@@ -73,7 +90,11 @@ def _at(table: pd.DataFrame, place: int) -> Total | None:
         sums = [_adds_up(table[other], place) for other in table if other != name]
         sure = True in sums and (bool(label) or False not in sums)
         if sure or (label and False in sums):
-            return Total(place, name, label, sure)
+            called, cell = f" {quoted(label)}" if label else "", str(table.iloc[place, i]) if label else ""
+            note = f"The line{called} that adds up all others was left out; say so if it is a row like them."
+            if not sure and not stated:
+                note = f"The line{called} was read as a row like all others; say so if it adds them up."
+            return Line(place, name, cell, sure or stated, note)
     return None
 
 

@@ -51,8 +51,6 @@ from ldp_core.data.tables.numbers import numeric_attribute as numeric_attribute
 from ldp_core.data.tables.numbers import range_attribute as range_attribute
 from ldp_core.data.tables.outliers import Crowd as Crowd
 from ldp_core.data.tables.outliers import crowd as crowd
-from ldp_core.data.tables.readings import Reading as Reading
-from ldp_core.data.tables.readings import readings as readings
 from ldp_core.data.tables.recipes import AttributeRecipe as AttributeRecipe
 from ldp_core.data.tables.recipes import CategoricalRecipe as CategoricalRecipe
 from ldp_core.data.tables.recipes import DateRecipe as DateRecipe
@@ -72,3 +70,5 @@ from ldp_core.data.tables.survey_columns import fitting as fitting
 from ldp_core.data.tables.survey_columns import suggest_for_survey as suggest_for_survey
 from ldp_core.data.tables.survey_columns import told_of as told_of
 from ldp_core.data.tables.survey_columns import too_different as too_different
+from ldp_core.data.tables.two_readings import Reading as Reading
+from ldp_core.data.tables.two_readings import readings as readings

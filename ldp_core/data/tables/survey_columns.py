@@ -10,7 +10,6 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.tables.outliers import crowd
-from ldp_core.data.tables.readings import readings
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
     CategoricalRecipe,
@@ -20,6 +19,7 @@ from ldp_core.data.tables.recipes import (
     suggest_recipe,
 )
 from ldp_core.data.tables.summary import ColumnSummary, called_id, identifies, summarise
+from ldp_core.data.tables.two_readings import readings
 from ldp_core.limits import MOST_COMBINATIONS, MOST_KEPT_CATEGORIES
 
 

@@ -25,7 +25,7 @@ THOUSANDS = {None: "as found", "": "none", ",": "comma", ".": "point", "'": "apo
 ENCODED: dict[str | None, str] = {None: "as found", **{name: name for name in ENCODINGS}}
 HEADERS = {None: "as found", True: "yes", False: "no, it holds values"}
 LINES: dict[int | None, str] = {None: "as found", 0: "none", **{lines: str(lines) for lines in range(1, 11)}}
-TOTALS = {None: "as found", True: "left out", False: "a row like others"}
+TOTALS = {None: "as found", True: "left out", False: "rows like others"}
 PLACEHOLDER = "SELECT age, sex FROM people"
 
 
@@ -202,7 +202,7 @@ def _options(reading: ReadOptions, text: bool, sheets: bool, key: str, change: C
             option("Encoding", "encoding", ENCODED)
         option("Decimal sign", "decimal", DECIMALS)
         option("Thousands sign", "thousands", THOUSANDS)
-        option("A line that adds up all others", "total", TOTALS)
+        option("Lines of totals and remarks", "total", TOTALS)
 
 
 def _as_found(found: sources.Source, text: bool) -> str:
