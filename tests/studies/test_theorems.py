@@ -8,6 +8,7 @@ import pytest
 from ldp_core import analysis, mechanisms, workloads
 from ldp_core.bounds.statements import STATEMENTS, Setting
 from ldp_core.studies import theorems
+from ldp_core.workloads import Axis
 
 HISTOGRAM = workloads.histogram(5)
 
@@ -250,3 +251,26 @@ def test_which_side_of_the_switch_the_users_are_on():
     assert theorems.switches(Setting(workload, 1.0, 2144, rejection, None))[1].reports == 2144
     histogram = theorems.switches(Setting(workloads.histogram(1024), 2.0, 100_000, None, None))
     assert [one.algorithm for one in histogram] == ["gaussian", "histogram"]  # Theorem 3.4 ends at epsilon 1
+
+
+def test_ranges_of_one_column_and_of_any_weight_are_ranges():
+    """The column of 256 values beside another one, and a weight of 3, whose square counts."""
+    axes = [Axis("other", ("a", "b"), 2, False), Axis("age", tuple(map(str, range(256))), 256, True)]
+    for weight in (1.0, 3.0):
+        workload = workloads.over_attributes([workloads.RangesPart(attribute="age", weight=weight)], axes)
+        assert theorems.predicts_ranges(workload, 1.1)
+        found = theorems.predicted_branching(workload, 1.1, [2])["variance"].item()
+        assert found / workload.squared_weights == pytest.approx(410.80, abs=0.006)
+        assert theorems.over_epsilon(workload, 0.01, [1.1], 2)["users_needed"].item() == pytest.approx(41_080, rel=2e-5)
+    assert not theorems.predicts_ranges(HISTOGRAM, 1.0)
+
+
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+def test_the_histogram_of_one_column_of_any_weight_is_one(weight):
+    """Theorem 4.5 (Lopuhaä-Zwakenberg et al.) for 5 values at epsilon 1, as on record; the square of the weight counts."""
+    axes = [Axis("other", ("a", "b"), 2, False), Axis("size", tuple("vwxyz"), 5, True)]
+    workload = workloads.over_attributes([workloads.HistogramPart(attribute="size", weight=weight)], axes)
+    found = read(workload, created("subset_selection", workload))
+    assert found["large_sample_paper_frequency"].variance == pytest.approx(0.62300 * weight**2, rel=1e-5)
+    assert found["large_sample_sharp_distribution"].variance == pytest.approx(9.85106 * weight**2, rel=1e-5)
+    assert "this one is of one column" in found["corollary_frequency"].reason

@@ -8,7 +8,7 @@ from functools import partial
 
 from ldp_core.bounds import frequency
 from ldp_core.bounds.statements.statement import Assumption, Setting, Statement, is_pure
-from ldp_core.workloads import OnAttributes, Workload
+from ldp_core.workloads import OnAttributes, Union, Workload
 
 PAPER = "Lopuhaä-Zwakenberg et al. 2020"
 OF_ERRORS = {
@@ -37,6 +37,9 @@ def histogram_of(workload: Workload) -> tuple[int, float] | None:
     Theorem 4.5 holds for a column as for all types: with the other columns drawn by any fixed law, a report about all of
     them is an epsilon-LDP report about the column.
     """
+    if isinstance(workload, Union) and len(workload.parts) == 1:
+        found = histogram_of(workload.parts[0])
+        return None if found is None else (found[0], found[1] * workload.weights[0] ** 2)
     base = workload.base if isinstance(workload, OnAttributes) else workload
     if isinstance(workload, OnAttributes) and math.prod(workload.shape[i] for i in workload.kept) != base.n:
         return None
@@ -76,7 +79,8 @@ def _no_likelihood(setting: Setting) -> str:
         return reason
     if setting.mechanism is None:
         return "It is about one mechanism; choose one."
-    if isinstance(setting.workload, OnAttributes):
+    found = histogram_of(setting.workload)
+    if found is not None and found[0] != setting.workload.n:
         return (
             "It is about a histogram of all types, and this one is of one column; the bounds without a mechanism hold."
         )
