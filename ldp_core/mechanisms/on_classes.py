@@ -224,6 +224,7 @@ class OnClasses(FromCovariance):
         return replace(self.drawn.aggregate(raw), mechanism_digest=self.digest)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
+        """The reports of a collection, about the classes of the users. Simulation only."""
         whole = check_counts(counts, self.n)
         totals = np.zeros(len(self.first), dtype=np.int64)
         np.add.at(totals, self.classes, whole)

@@ -52,10 +52,10 @@ def test_simulated_errors_of_gaussian_noise_lie_below(d, n, users, estimator, ex
         mechanisms.create("gaussian", epsilon=1.0, workload=workload, delta=1e-6, calibration=calibration)
         for calibration in ("paper", "analytic")
     )
-    assert exact.noise.scale > printed.noise.scale
+    assert exact.drawn.noise.scale > printed.drawn.noise.scale
     for mechanism in (printed, exact):
         errors = population_errors(mechanism, workload, even, users, 60, estimator)
-        bound = few_users.gaussian(d, n, users, 1.0, 1e-6, r, "sharp", mechanism.noise.scale).value
+        bound = few_users.gaussian(d, n, users, 1.0, 1e-6, r, "sharp", mechanism.drawn.noise.scale).value
         # Without a projection the bound is attained but for a few per cent.
         assert errors.mean() - 2 * errors.std() / math.sqrt(60) < bound
         if mechanism is printed:
@@ -67,7 +67,7 @@ def test_the_printed_noise_scale_is_the_default():
     printed = mechanisms.create("gaussian", epsilon=0.7, workload=workloads.prefix(9), delta=1e-5, calibration="paper")
     arguments = (9, 9, 500, 0.7, 1e-5, 3.0)
     assert few_users.gaussian(*arguments) == few_users.gaussian(
-        *arguments, scale=pytest.approx(printed.noise.scale).expected
+        *arguments, scale=pytest.approx(printed.drawn.noise.scale).expected
     )
 
 

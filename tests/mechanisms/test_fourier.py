@@ -96,7 +96,11 @@ def test_the_total_alone_needs_no_parity_and_is_answered_exactly():
 
 
 def test_the_library_says_that_it_may_use_a_workload():
-    assert [name for name in library.names() if library.spec(name).may_use_workload] == ["hierarchical_2d", "fourier"]
+    assert [name for name in library.names() if library.spec(name).may_use_workload] == [
+        "hierarchical",
+        "hierarchical_2d",
+        "fourier",
+    ]
     assert library.spec("fourier").uses_workload
     assert not library.spec("fourier").needs_workload
     assert library.spec("adaptive").uses_workload

@@ -252,13 +252,18 @@ class EveryReport:
         return np.array([numbers_of(reports) for reports in self.collected], dtype=float)
 
     @cached_property
+    def _with_users(self):
+        """(m, k + 1) these numbers, and the one user of each report."""
+        return np.column_stack([self.numbers, np.ones(len(self.numbers))])
+
+    @cached_property
     def _some(self):
         """A few more reports than are needed to tell what all others add."""
         if len(self.numbers) <= 60:
             return np.arange(len(self.numbers))
-        R, order = qr(self.numbers.T, mode="r", pivoting=True)
+        R, order = qr(self._with_users.T, mode="r", pivoting=True)
         rank = np.sum(np.abs(np.diag(R)) > 1e-9)
-        return order[: rank + 20]
+        return np.sort(order[: rank + 20])
 
     def added(self, workload):
         """(m, p) what each report adds to the answers, which are linear in the numbers of a report."""
@@ -266,9 +271,9 @@ class EveryReport:
         told = np.array([self.estimate(k).answers(workload) for k in some])
         if len(some) == len(self.numbers):
             return told
-        solution = np.linalg.lstsq(self.numbers[some], told)[0]
-        np.testing.assert_allclose(self.numbers[some] @ solution, told, atol=1e-7 * np.abs(told).max())
-        return self.numbers @ solution
+        solution = np.linalg.lstsq(self._with_users[some], told)[0]
+        np.testing.assert_allclose(self._with_users[some] @ solution, told, atol=1e-7 * np.abs(told).max())
+        return self._with_users @ solution
 
 
 def numbers_of(reports):
