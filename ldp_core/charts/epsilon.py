@@ -94,7 +94,7 @@ def users_over_epsilon(
         y=0.02,
         yanchor="bottom",
     )
-    _names(fig, shown[~shown["name"].isin(BOUND_TITLES)], heights["range"])
+    _names(fig, shown[~shown["name"].isin(BOUND_TITLES)], heights["range"], look)
     fig.update_xaxes(**across)
     fig.update_yaxes(**heights)
     return fig
@@ -120,7 +120,7 @@ def _series(fig: go.Figure, name: str, rows: pd.DataFrame, marks: bool, look: Th
     )
 
 
-def _names(fig: go.Figure, shown: pd.DataFrame, heights: list[float]) -> None:
+def _names(fig: go.Figure, shown: pd.DataFrame, heights: list[float], look: Theme) -> None:
     """The names of the mechanisms in the order of their last points: a few in the upper right corner, which lines that fall
     leave empty at any width; many beside the ends of the lines, moved up where these are close together."""
     if not len(shown):
@@ -136,7 +136,7 @@ def _names(fig: go.Figure, shown: pd.DataFrame, heights: list[float]) -> None:
             else {"xanchor": "right", "yref": "paper", "y": 1, "yanchor": "top", "yshift": -LINE * above}
         )
         fig.add_annotation(
-            xref="paper", x=1.0, text=title(end["name"]), showarrow=False,
+            xref="paper", x=1.0, text=title(end["name"]), showarrow=False, bgcolor=look.paper, borderpad=0,
             font={"size": 13, "color": colour(end["name"])}, **place,
         )  # fmt: skip
     if many:

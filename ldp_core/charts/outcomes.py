@@ -183,7 +183,7 @@ def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, p
     fig = figure(look, _SORTED if sorted_ else "query", _answer(people), height=420)
     few = len(frame) <= FEW
     for holds, name, shade in (
-        (True, "interval holds the truth", colour(frame["mechanism"].iloc[0])),
+        (True, "interval holds the truth", look.faint),
         (False, "interval misses the truth", MISSED),
     ):
         points = frame[frame["holds"] == holds]

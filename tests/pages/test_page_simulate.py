@@ -322,7 +322,7 @@ def test_an_estimate_that_errs_many_times_as_much_as_the_unbiased_one_is_told_wi
     """The best mechanism for one condition tells next to nothing of the counts that Norm-Sub starts from."""
     app.declare(bins=8, high="8", users=20_000)
     asked = PredicatesPart(predicates=({"expression": "x < 4"},))
-    app.session.change(workload=WorkloadRecipe(parts=(asked,)))
+    app.session.change(workload=WorkloadRecipe(parts=(asked,)), types="all")
     app.go("design").press("optimise").finish()
     simulation = app.configuration.simulation.model_copy(update={"trials": 4})
     app.session.change(simulation=simulation.model_copy(update={"estimators": ("unbiased", "wnnls", "norm_sub")}))
