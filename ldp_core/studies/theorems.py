@@ -341,6 +341,11 @@ def over_epsilon(
     return pd.DataFrame(rows, columns=["title", "epsilon", "users_needed"])
 
 
+def predicts_ranges(workload: Workload, epsilon: float) -> bool:
+    """True if Theorem 4.5 of Cormode et al. says something of these questions: ranges along an order, of one column or all types."""
+    return not STATEMENTS["raw_tree_average"].applies(workload, epsilon, 1)
+
+
 def predicted_branching(workload: Workload, epsilon: float, branchings: Sequence[int]) -> pd.DataFrame:
     """branching, variance: Theorem 4.5 of Cormode et al. for each. Empty for questions it is not about."""
     statement = STATEMENTS["raw_tree_average"]

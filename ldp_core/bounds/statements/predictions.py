@@ -12,7 +12,7 @@ import numpy as np
 from ldp_core.bounds import ranges
 from ldp_core.bounds.scales import worst_from_average
 from ldp_core.bounds.statements.statement import Assumption, Setting, Statement, is_pure
-from ldp_core.workloads import AllRange, OnAttributes, Prefix, WidthRange, Workload
+from ldp_core.workloads import AllRange, OnAttributes, Prefix, Union, WidthRange, Workload
 
 PAPER = "Cormode, Kulkarni and Srivastava 2019"
 FLAT = ("oue", "olh", "hrr")
@@ -32,7 +32,7 @@ def _told(setting: Setting, name: str) -> Any:
 
 
 def _whole(setting: Setting) -> bool:
-    return _is_power(setting.workload.n, _tree_branching(setting))
+    return _is_power(_ordered(setting.workload).n, _tree_branching(setting))
 
 
 def _tree_branching(setting: Setting) -> int:
@@ -65,26 +65,29 @@ ALL_RANGES = Assumption(
 
 
 def _ordered(workload: Workload) -> Workload:
-    """The questions about the attribute that they are about."""
+    """The questions about the attribute that they are about, whatever their weight."""
+    if isinstance(workload, Union) and len(workload.parts) == 1:
+        return _ordered(workload.parts[0])
     return workload.base if isinstance(workload, OnAttributes) else workload
 
 
 def _lengths(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
-    """Lengths of the ranges of a workload, and how many there are of each."""
+    """Lengths of the ranges of a workload, and how many there are of each, times the square of their weight."""
     workload = _ordered(setting.workload)
+    weight = setting.workload.squared_weights / workload.num_queries
     if isinstance(workload, Prefix):
-        return np.arange(1, workload.n + 1), np.ones(workload.n)
+        return np.arange(1, workload.n + 1), np.full(workload.n, weight)
     if isinstance(workload, (AllRange, WidthRange)):
         longest = workload.width if isinstance(workload, WidthRange) else workload.n
         lengths = np.arange(1, longest + 1)
-        return lengths, workload.n - lengths + 1.0
+        return lengths, weight * (workload.n - lengths + 1.0)
     raise ValueError("It is about ranges of ordered types; this workload asks something else.")
 
 
 def _averaged(setting: Setting, average: Callable[[int, float, int], float]) -> float:
     _lengths(setting)  # refuses other questions
     n = _ordered(setting.workload).n
-    return setting.workload.num_queries * average(n, setting.epsilon, _tree_branching(setting))
+    return setting.workload.squared_weights * average(n, setting.epsilon, _tree_branching(setting))
 
 
 def _parameters(setting: Setting, names: tuple[str, ...], what: str) -> Any:
@@ -229,7 +232,9 @@ STATEMENTS = (
         _corrected,
         WHOLE,
         ALL_RANGES,
-        Assumption(f"There are many types, say {MANY_TYPES:,}.", lambda setting: setting.workload.n >= MANY_TYPES),
+        Assumption(
+            f"There are many types, say {MANY_TYPES:,}.", lambda setting: _ordered(setting.workload).n >= MANY_TYPES
+        ),
     ),
     _prediction(
         "consistent_tree",

@@ -76,7 +76,7 @@ def controls(state: Session, there: Collection[str]) -> None:
         )
         if is_histogram(state.setting.workload):
             _prior(state)
-        if theorems.has_ranges(state.setting.workload):
+        if theorems.predicts_ranges(state.setting.workload, state.setting.epsilon):
             pick(
                 "Branching factor B of Theorem 4.5",
                 "bounds-tree",
