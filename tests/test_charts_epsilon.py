@@ -28,3 +28,14 @@ def test_a_bound_that_says_nothing_is_not_drawn():
     nothing = LINES.assign(users_needed=np.where(LINES["name"] == "centred_svd", 0.0, LINES["users_needed"]))
     figure = charts.users_over_epsilon(nothing, 1.0, 2000)
     assert {trace.name for trace in figure.data} == {charts.title("subset_selection"), charts.title("optimized")}
+
+
+def test_words_stand_apart_and_few_names_take_no_width():
+    for users in (1, 60, 5_000, 10**6):
+        figure = charts.users_over_epsilon(LINES, 1.0, users, ["optimized"])
+        low, high = figure.layout.yaxis.range
+        notes = {note.text: note for note in figure.layout.annotations}
+        level = (np.log10(users) - low) / (high - low)
+        assert abs(notes["impossible"].y - level) > 0.05
+        assert all(notes[charts.title(name)].xanchor == "right" for name in ("optimized", "subset_selection"))
+        assert figure.layout.margin.r <= 20

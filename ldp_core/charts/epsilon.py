@@ -81,6 +81,8 @@ def users_over_epsilon(
         xanchor="left",
         y=np.log10(max(users, 1.0)),
     )
+    low, high = heights["range"]
+    level = (np.log10(max(users, 1.0)) - low) / (high - low)
     note(fig, "your epsilon", look.accent, look, yref="paper", y=0, yanchor="bottom", x=np.log10(epsilon))
     note(
         fig,
@@ -91,7 +93,7 @@ def users_over_epsilon(
         x=0.01,
         xanchor="left",
         yref="paper",
-        y=0.02,
+        y=0.02 if level > 0.15 else level + 0.06,  # not on the words about the people
         yanchor="bottom",
     )
     _names(fig, shown[~shown["name"].isin(BOUND_TITLES)], heights["range"], look)
