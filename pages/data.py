@@ -194,7 +194,7 @@ def settings() -> str:
 
 
 def counted() -> None:
-    """What a row was taken to stand for, where a column is named like one of counts."""
+    """A sentence on how many people a row stands for, where a column is named like one of counts."""
     choice, found = state.choice, state.source_shown
     if found is None or not isinstance(choice, UploadedData):
         return

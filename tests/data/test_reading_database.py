@@ -510,3 +510,11 @@ def test_pages_say_the_limits_there_are(monkeypatch):
     assert "200 MB, 500 columns and 100 million cells (2 million in Excel)" in limits_in_words.upload_in_words()
     monkeypatch.setattr(limits, "READ_QUERY", replace(limits.READ_QUERY, seconds=30))
     assert "at most 30 seconds" in limits_in_words.query_in_words()
+
+
+def test_days_of_times_with_a_zone_do_not_depend_on_the_machine(tmp_path, monkeypatch):
+    path = tmp_path / "x.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT TIMESTAMPTZ '2024-01-01 23:30:00+00' AS a")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    assert str(tables.query(str(path), "SELECT a FROM t").table["a"][0]) == "2024-01-01 23:30:00+00:00"

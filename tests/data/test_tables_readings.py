@@ -170,3 +170,18 @@ def test_recipes_of_older_files_are_read_and_written_as_before():
             recipe.model_dump().keys() - CategoricalRecipe(column="x").model_dump().keys()
         )
     assert np.array_equal(parse(pd.Series(["a", " a"])).codes, [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("unit", "other", "first", "last"),
+    [
+        ("month", "day", "2024-02-01", "2024-02-29"),
+        ("month", "week", "2024-W05", "2024-W09"),
+        ("month", "quarter", "2024-Q1", "2024-Q1"),
+        ("month", "year", "2024", "2024"),
+    ],
+)
+def test_ends_of_dates_follow_their_unit(unit, other, first, last):
+    ends = [tables.other_unit("2024-02", unit, other, end) for end in (False, True)]
+    assert ends == [first, last]
+    assert [tables.other_unit(label, unit, other) for label in (None, "soon")] == [None, "soon"]

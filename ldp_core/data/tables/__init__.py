@@ -32,6 +32,7 @@ from ldp_core.data.tables.counting import Tally as Tally
 from ldp_core.data.tables.counting import checked_weights as checked_weights
 from ldp_core.data.tables.counting import tally as tally
 from ldp_core.data.tables.dates import date_attribute as date_attribute
+from ldp_core.data.tables.dates import other_unit as other_unit
 from ldp_core.data.tables.editing import apply_edits as apply_edits
 from ldp_core.data.tables.editing import category_table as category_table
 from ldp_core.data.tables.editing import declared_recipe as declared_recipe

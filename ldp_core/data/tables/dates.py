@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Literal
 
 import numpy as np
@@ -10,15 +10,15 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.domain import DateAttribute, Missing, Unit, build
-from ldp_core.data.domain.dates import day_comes_first, label_of_period, not_dates, period_of, periods_of
+from ldp_core.data.domain.dates import day_comes_first, first_day, label_of_period, not_dates, period_of, periods_of
 from ldp_core.data.population import checked_name
 
 _FAR = 8
 _FEW = 0.01
 _LONG = 50 * 365
-"""Dates are far from all others beyond a gap of so many times as long as the others last, if these
-are at least half. More than so many of them are far only if the gap takes so many days: they
-may stand for none."""
+"""Dates are far from all others if the gap before them is more than 8 times the span of the others,
+which are at least half of all people. More than 1 % of people are far only if the gap is 50 years or
+more: such dates stand for none, as 9999-12-31 does."""
 
 
 def crowd_of_dates(column: columns.Column, unit: Unit, day_first: bool | None) -> tuple[str, str, np.ndarray] | None:
@@ -43,6 +43,17 @@ def crowd_of_dates(column: columns.Column, unit: Unit, day_first: bool | None) -
         return None
     first, last = (label_of_period(period_of(date.fromordinal(int(day)), unit), unit) for day in (kept[0], kept[-1]))
     return first, last, beyond
+
+
+def other_unit(label: str | None, unit: Unit, other: Unit, end: bool = False) -> str | None:
+    """The label of the other unit's period that a period begins in, or ends in. A text that is no label stays."""
+    try:
+        day = first_day(label or "", unit)
+        if end:
+            day = first_day(label_of_period(period_of(day, unit) + 1, unit), unit) - timedelta(1)
+    except ValueError:
+        return label
+    return label_of_period(period_of(day, other), other)
 
 
 def date_attribute(

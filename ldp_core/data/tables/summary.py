@@ -128,7 +128,7 @@ def called_counts(name: str) -> bool:
 def counts_column(table: pd.DataFrame | LocalTable) -> str | None:
     """The column that says how many people a row stands for, if a table looks like counts. Its name
     says so, it holds whole numbers of at least 0, and no two rows are alike in the other columns, ids
-    left out; and a file by its path has at most 10,000 rows."""
+    left out. A file by its path is examined up to 10,000 rows."""
     if isinstance(table, LocalTable):
         table = table.first(_MOST_COUNTS + 1)
         if len(table) > _MOST_COUNTS:

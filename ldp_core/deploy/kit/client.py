@@ -734,7 +734,7 @@ def _encoded(attribute: Mapping[str, Any], value: object) -> int:
 
 
 def _plain(text: str) -> str:
-    """What looks the same is the same: normal form C, all blanks as spaces, no signs without a width."""
+    """The text in normal form C, with all blanks as spaces and without signs of no width: what looks the same is the same."""
     text = re.sub("[\u00ad\u200b\u200e\u200f\u2060\ufeff]", "", text)
     text = re.sub("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]", " ", text)
     return unicodedata.normalize("NFC", text).strip()

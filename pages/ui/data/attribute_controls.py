@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ldp_core.data import tables
+from ldp_core.data.domain import Unit
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, DateRecipe, NumericRecipe
 from ldp_core.limits import MOST_BINS_ON_PAGES, MOST_LISTED_TYPES
 from pages.ui import layout
@@ -157,7 +158,13 @@ def _own_edges(recipe: NumericRecipe, change: Change, key: str) -> None:
 
 
 def _dates(recipe: DateRecipe, change: Change, example: str) -> None:
-    _pick("Count by", "unit", recipe, change, UNITS)
+    def by(unit: Unit) -> None:
+        first, last = (
+            tables.other_unit(end, recipe.unit, unit, end is recipe.last) for end in (recipe.first, recipe.last)
+        )
+        change(unit=unit, first=first, last=last)
+
+    pick("Count by", "data-unit", recipe.unit, by, UNITS)
     _ends(recipe, change, "data", example, example)
 
 

@@ -184,7 +184,7 @@ def _merge(
 
 
 def _otherwise(state: Session) -> None:
-    """What was taken where a column can be read in two ways, and buttons for the others."""
+    """A sentence on each column that can be read in two ways, and buttons for the other readings."""
     choice, found = state.choice, state.source_shown
     if choice is None or choice.source == "declared" or found is None or state.draft is not None:
         return
