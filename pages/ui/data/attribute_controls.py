@@ -159,9 +159,8 @@ def _own_edges(recipe: NumericRecipe, change: Change, key: str) -> None:
 
 def _dates(recipe: DateRecipe, change: Change, example: str) -> None:
     def by(unit: Unit) -> None:
-        first, last = (
-            tables.other_unit(end, recipe.unit, unit, end is recipe.last) for end in (recipe.first, recipe.last)
-        )
+        first = tables.other_unit(recipe.first, recipe.unit, unit)
+        last = tables.other_unit(recipe.last, recipe.unit, unit, end=True)
         change(unit=unit, first=first, last=last)
 
     pick("Count by", "data-unit", recipe.unit, by, UNITS)
