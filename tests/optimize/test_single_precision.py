@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from ldp_core import bounds, workloads
+from ldp_core.data.domain import CategoricalAttribute, Domain
+from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.columns.single import LEAST_TYPES, RATIOS, SinglePrecision
 from ldp_core.optimize.columns.weights import BOLD, second_moments, squared_lengths, update
+from ldp_core.optimize.surveys.rows import first_rows
 from ldp_core.run import unchecked
 from ldp_core.threads import blas_threads
 
@@ -78,3 +81,19 @@ def test_it_is_left_where_it_would_not_do():
     assert not SinglePrecision.fits(LEAST_TYPES - 1, math.e)
     assert not SinglePrecision.fits(1000, RATIOS[0] - 0.01)
     assert not SinglePrecision.fits(1000, RATIOS[1] + 1)
+
+
+def test_a_search_begins_where_single_precision_hides_what_few_questions_distinguish():
+    """Pairs of three columns distinguish far fewer directions than there are types."""
+    domain = Domain(
+        attributes=tuple(
+            CategoricalAttribute(name=name, values=tuple(map(str, range(size))))
+            for name, size in (("a", 24), ("b", 7), ("c", 4))
+        )
+    )
+    pairs = workloads.MarginalsPart(groups=(("a", "b"), ("a", "c"), ("b", "c")))
+    workload = workloads.over_attributes((pairs,), domain)
+    first = first_rows(workload, 1.0, SearchLimits())
+    search = RowSearch(workload, 1.0, np.ones(workload.n), np.random.default_rng(0), first=first)
+    search.prepare()
+    assert np.isfinite(search.best.objective)

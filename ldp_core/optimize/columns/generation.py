@@ -106,6 +106,7 @@ class RowSearch:
         self._anchors = 0
         self._weights = np.zeros(0)
         self._rough = True  # whether updates may be in single precision
+        self._single: SinglePrecision | None = None
         self._hessian: np.ndarray | None = None
         self._odd: RowBlock | None = None
         self._shifts = Shifts.of(workload)
@@ -146,7 +147,13 @@ class RowSearch:
             # Outputs are equally likely; the first update balances the columns.
             self._weights[self._anchors :] = n / len(masses) / masses
         self._power = MONOTONE
-        first = self._updated(None)
+        try:
+            first = self._updated(None)
+        except Singular:
+            if self._single is None:
+                raise
+            self._single = None  # rounding in single precision can hide directions, as in `_step`
+            first = self._updated(None)
         self._weights, self._multipliers, self._hessian = first.weights, first.multipliers, first.hessian
         self._measure(self._step())
 
