@@ -6,7 +6,8 @@ import pytest
 from ldp_core import anova
 from ldp_core.mechanisms import ExplicitMechanism, Pattern, ScrambledPatterns, SplitSurvey, create
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
-from ldp_core.optimize import design
+from ldp_core.optimize import SearchLimits, design
+from ldp_core.optimize.surveys.design import design_survey
 from ldp_core.people import Records
 from ldp_core.studies import synthetic
 from ldp_core.workloads import Axis, Group, Prefix, Survey, survey
@@ -104,7 +105,7 @@ def test_constant_columns_are_modelled_and_unused_ones_named():
     assert (people[:, 1] == 0).all()
     axes = [Axis(name, ("a", "b", "c"), 3, True) for name in ("work", "sex", "age")]
     some = survey((3, 3, 3), [(0, 1)], axes=axes)
-    made = create("optimized", workload=some, epsilon=3.0, max_rounds=1, types="all")
+    made = design_survey(some, 3.0, SearchLimits(max_rounds=1)).mechanism()
     with pytest.raises(ValueError, match="The reports say nothing about age alone"):
         synthetic.make(made, some, rng.integers(0, some.shape, size=(300, 3)))
 
