@@ -65,7 +65,7 @@ def live_timing(job: Job) -> None:
 def quick_to_simulate() -> bool:
     """True if the trials take about a second, so that they run when the page opens."""
     return (
-        design.working_types <= choices.SIMULATED_UNASKED
+        design.fitted_types <= choices.SIMULATED_UNASKED
         and design.workload.num_queries <= QUICK_QUERIES
         and design.users * simulation.trials <= QUICK_DRAWS
         and not any(estimators.spec(name).from_reports for name in simulation.estimators)

@@ -243,10 +243,10 @@ def prove(
     return search(workload, epsilon, seconds, None if case.uniform else prior, callback=follow, cancel=cancel)
 
 
-def optimized_unasked(name: str, workload: workloads.Workload) -> bool:
-    """True if a mechanism is fitted to the questions in a matter of seconds."""
+def optimized_unasked(name: str, workload: workloads.Workload, fitted_types: int) -> bool:
+    """True if a mechanism is fitted to the questions, which distinguish so many types, in a matter of seconds."""
     spec = library.spec(name)
-    return spec.fitted and spec.aimed and workload.survey is None and workload.working_types <= OPTIMIZED_UNASKED
+    return spec.fitted and spec.aimed and workload.survey is None and fitted_types <= OPTIMIZED_UNASKED
 
 
 def close(objective: float, bound: float, trace: float, enough: float = GOOD_ENOUGH) -> bool:

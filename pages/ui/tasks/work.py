@@ -125,7 +125,7 @@ def start_fit(state: Session, *names: str) -> None:
 def fit_unasked(state: Session, *names: str) -> None:
     """Fit those of the named mechanisms that take seconds, and are not fitted, nor stopped by somebody."""
     for name in state.setting.unfitted(names):
-        if not choices.optimized_unasked(name, state.setting.workload):
+        if not choices.optimized_unasked(name, state.setting.workload, state.setting.fitted_types):
             continue
         task = fit(state, name, choices.NEAR_ENOUGH)
         if task.job is None or task.given_up:
@@ -155,7 +155,8 @@ def points_over_epsilon(state: Session, name: str) -> Job | None:
     """Fits of the chosen mechanism at the other epsilons of the trade-off, where each takes seconds: begun once the design itself is
     fitted. The job while it runs."""
     setting = state.setting
-    if not choices.optimized_unasked(name, setting.workload) or setting.fitted(name) is None:
+    quick = choices.optimized_unasked(name, setting.workload, setting.fitted_types)
+    if not quick or setting.fitted(name) is None:
         return None
     waiting = [other for other in _at_epsilons(setting) if not other.unfit(name) and other.fitted(name) is None]
 
