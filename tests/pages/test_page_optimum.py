@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, library, mechanisms, optimize, wording, workloads
-from ldp_core.designs import Population
+from ldp_core.designs import Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
+from ldp_core.workloads import PrefixPart
 
 NAMES = {library.spec(name).title: name for name in mechanisms.names()}
 MEANING = "Exact optimum: the fewest users that any unbiased mechanism"
@@ -110,3 +111,11 @@ def test_an_optimum_that_cannot_be_found_is_said(few, monkeypatch):
     ).finish()
     assert "The exact optimum is not known here. The solver found no optimum" in few.words
     assert not lines(few)[1]
+
+
+def test_few_distinguished_types_of_many_are_optimised_without_a_press(app, unasked):
+    app.declare_table(16, 16).session.change(workload=WorkloadRecipe(parts=(PrefixPart(attribute="x"),)))
+    app.go("design").finish()
+    assert app.session.design().domain.size == 256
+    assert app.session.setting.fitted("optimized") is not None
+    assert "answers are usable" in app.words
