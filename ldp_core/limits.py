@@ -164,6 +164,11 @@ MOST_RING_PLACES = 4 * MOST_MATRIX_TYPES
 MOST_UPLOAD_BYTES = 200 * MB
 # Columns of a table.
 MOST_COLUMNS = 500
+# Tables of counts are small: in larger tables no line of totals or remarks is looked for.
+MOST_TOTALLED_ROWS = 10_000
+MOST_TOTALLED_COLUMNS = 100
+# Titles above the names of columns are looked for in so many lines.
+MOST_TITLE_LINES = 30
 # Characters of a column's name, which sentences and pages show.
 MOST_COLUMN_NAME = 300
 # Characters of a category that somebody types; a text of the data may be longer.

@@ -108,6 +108,8 @@ def test_constant_columns_are_modelled_and_unused_ones_named():
     made = design_survey(some, 3.0, SearchLimits(max_rounds=1)).mechanism()
     with pytest.raises(ValueError, match="The reports say nothing about age alone"):
         synthetic.make(made, some, rng.integers(0, some.shape, size=(300, 3)))
+    with pytest.raises(ValueError, match="all types at once"):
+        synthetic.make(create("randomized_response", 27, 3.0), some, rng.integers(0, some.shape, size=(300, 3)))
 
 
 def test_without_its_package_a_joint_model_says_how_to_add_it(monkeypatch):

@@ -24,8 +24,8 @@ from ldp_core.data.reading.common import (
     column_names,
     numbered,
 )
-from ldp_core.data.reading.layout import MOST_ABOVE, holds_table, layout_of
-from ldp_core.limits import MOST_SHEET_COLUMNS, MOST_SHEET_ROWS, MOST_WORKBOOK_PARTS, Limits
+from ldp_core.data.reading.layout import holds_table, layout_of
+from ldp_core.limits import MOST_SHEET_COLUMNS, MOST_SHEET_ROWS, MOST_TITLE_LINES, MOST_WORKBOOK_PARTS, Limits
 from ldp_core.wording import quote_examples, quoted
 
 _BATCH = 4096
@@ -77,7 +77,7 @@ def _chosen(book: Any, stated: str | None, limits: Limits) -> tuple[str, list[tu
     rows, notes = _rows(book[sheet], limits), []
     if stated is None and len(names) > 1:
         said = f"The first of {len(names)} sheets, {quoted(sheet)}, was read"
-        if len(rows) <= MOST_ABOVE and not holds_table([cells for _, cells in rows]):
+        if len(rows) <= MOST_TITLE_LINES and not holds_table([cells for _, cells in rows]):
             found = ((name, _rows(book[name], limits)) for name in names[1:])
             table = next(((name, cells) for name, cells in found if holds_table([row for _, row in cells])), None)
             if table is not None:

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 from ldp_core.data.missing import MISSING_WORDS
 from ldp_core.data.reading.common import UnreadableTable
+from ldp_core.limits import MOST_TITLE_LINES
 from ldp_core.wording import quote_examples
 
-MOST_ABOVE = 30
-"""Titles are looked for in the first lines only."""
 _MOST_BELOW = 3
 _MOSTLY = 0.9
 _SURE, _LIKELY = 0.01, 0.05
@@ -94,7 +93,7 @@ def holds_table(rows: Sequence[Row]) -> bool:
 
 def _titles(rows: Sequence[Row], width: int) -> int:
     """How many lines above the names: they fill at most half of the columns, or are of another length."""
-    texts = [_texts(row, len(row)) for row in rows[:MOST_ABOVE]]
+    texts = [_texts(row, len(row)) for row in rows[:MOST_TITLE_LINES]]
     sparse = [2 * sum(map(bool, row)) <= width for row in texts]
     # A line that lacks one cell may be the names, above numbered rows: such a table is refused.
     other = [len(row) != width and (few or len(row) != width - 1) for row, few in zip(texts, sparse, strict=True)]

@@ -36,9 +36,9 @@ from ldp_core.data.reading.numerals import Evidence, Numerals, columns_of_text, 
 from ldp_core.data.reading.options import ReadOptions
 from ldp_core.data.reading.stored import frame_of, is_ordered, type_notes
 from ldp_core.data.reading.text import VALUE
-from ldp_core.data.reading.totals import MOST_COLUMNS, MOST_ROWS, Line, extra_lines
+from ldp_core.data.reading.totals import Line, extra_lines
 from ldp_core.data.reading.watch import Watch, watch
-from ldp_core.limits import MOST_DISTINCT_ROWS
+from ldp_core.limits import MOST_DISTINCT_ROWS, MOST_TOTALLED_COLUMNS, MOST_TOTALLED_ROWS
 from ldp_core.wording import quoted
 
 KEPT_BYTES = 2**27
@@ -119,10 +119,10 @@ class LocalTable:
 
     def _find_extra(self) -> list[Line]:
         """The lines of a small table that are no people, and left out from now on."""
-        if not 2 <= len(self.columns) <= MOST_COLUMNS:
+        if not 2 <= len(self.columns) <= MOST_TOTALLED_COLUMNS:
             return []
         try:
-            lines = extra_lines(self.first(MOST_ROWS + 1), self.options.total)
+            lines = extra_lines(self.first(MOST_TOTALLED_ROWS + 1), self.options.total)
         except UnreadableTable:  # said when its columns are counted
             return []
         self._last_notes = tuple(line.note for line in lines)

@@ -10,10 +10,9 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.reading.options import Loaded
+from ldp_core.limits import MOST_TOTALLED_COLUMNS, MOST_TOTALLED_ROWS
 from ldp_core.wording import quoted
 
-MOST_ROWS, MOST_COLUMNS = 10_000, 100
-"""Tables of counts are small: in larger tables no line of totals is looked for."""
 _WORD = re.compile(
     r"(?i)\W*((grand |sub|over)?-?(totals?|totaux|totale?n?|totaal)( \w+)?|sum|all|overall|insgesamt|gesamt|summe|ensemble|"
     r"somme|suma|razem|итого|всего|合计|总计|合計)\W*"
@@ -39,7 +38,7 @@ class Line:
 
 def extra_lines(table: pd.DataFrame, stated: bool | None) -> list[Line]:
     """Remarks below the rows, and the line of totals, the last one or the first; none where that is ``stated``."""
-    if stated is False or not 3 <= len(table) <= MOST_ROWS or not 2 <= table.shape[1] <= MOST_COLUMNS:
+    if stated is False or not 3 <= len(table) <= MOST_TOTALLED_ROWS or not 2 <= table.shape[1] <= MOST_TOTALLED_COLUMNS:
         return []
     remarks = _remarks(table)
     places = (len(table) - 1 - len(remarks), 0)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 NAMED = 12
 """Most attributes whose sizes are listed."""
-MOST_SPELLINGS = 4
+_MOST_SPELLINGS = 4
 """Most spellings of one value that are listed."""
-MOST_DOUBTED = 6
+_MOST_DOUBTED = 6
 """Most columns that are said to be readable in two ways."""
 
 
@@ -164,7 +164,7 @@ def spellings(state: Session, design: Design) -> None:
             or not (groups := tables.spellings(attribute))
         ):
             continue
-        shown = wording.listed([", ".join(map(wording.quoted, group[:MOST_SPELLINGS])) for group in groups])
+        shown = wording.listed([", ".join(map(wording.quoted, group[:_MOST_SPELLINGS])) for group in groups])
         with st.container(horizontal=True, vertical_alignment="center", key=f"spellings-{place}"):
             st.warning(plain(f"{wording.shortened(attribute.name, 30)}: {shown} look alike."))
             st.button(
@@ -188,7 +188,7 @@ def _otherwise(state: Session) -> None:
     choice, found = state.choice, state.source_shown
     if choice is None or choice.source == "declared" or found is None or state.draft is not None:
         return
-    for place, recipe in enumerate(choice.recipes[:MOST_DOUBTED]):
+    for place, recipe in enumerate(choice.recipes[:_MOST_DOUBTED]):
         if recipe.column not in found.columns:
             continue
         for i, reading in enumerate(background_read.readings(state, found, recipe)):
