@@ -73,7 +73,9 @@ def unsuitable(mechanism: ScrambledPatterns | SplitSurvey, survey: Survey) -> st
     """The reason why a mechanism's reports give no joint model, in a sentence; None where they
     do."""
     if not hasattr(mechanism, "inflation"):
-        return "A joint model is made from reports about tables of columns, and these reports are about all types at once."
+        return (
+            "A joint model is made from reports about tables of columns, and these reports are about all types at once."
+        )
     for i, size in enumerate(survey.shape):
         if size > 1 and (i,) not in mechanism.inflation:
             name = f"attribute {i + 1}" if survey.axes is None else survey.axes[i].name
