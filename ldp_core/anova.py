@@ -33,32 +33,32 @@ def component(table: np.ndarray, attributes: Iterable[int]) -> np.ndarray:
     """P_A of a ``table`` with an axis per attribute, as a table over the axes A alone (its value is the same along the others)."""
     kept = tuple(sorted(attributes))
     others = tuple(i for i in range(table.ndim) if i not in kept)
-    found = np.asarray(table, dtype=float).mean(axis=others) if others else np.asarray(table, dtype=float)
+    component = np.asarray(table, dtype=float).mean(axis=others) if others else np.asarray(table, dtype=float)
     for axis in range(len(kept)):
-        found = found - found.mean(axis=axis, keepdims=True)
-    return found
+        component = component - component.mean(axis=axis, keepdims=True)
+    return component
 
 
 def coordinates(tables: np.ndarray) -> np.ndarray:
     """``tables`` (r, n_1, ..., n_k) in an orthonormal basis along every axis (Helmert's: the mean, then each value against the mean
     of those before it): P_A is what the coordinates keep that are past the first along the axes A, and along no others."""
-    found = np.array(tables, dtype=float)
-    for axis in range(1, found.ndim):
-        by_value = np.moveaxis(found, axis, -1)  # a view: what is written to it is written to what is found
+    transformed = np.array(tables, dtype=float)
+    for axis in range(1, transformed.ndim):
+        by_value = np.moveaxis(transformed, axis, -1)  # a view: what is written to it is written to what is found
         size = by_value.shape[-1]
         sums = np.cumsum(by_value, axis=-1)
         places = np.arange(1, size)
         by_value[..., 1:] = (sums[..., :-1] - places * by_value[..., 1:]) / np.sqrt(places * (places + 1.0))
         by_value[..., 0] = sums[..., -1] / np.sqrt(size)
-    return found
+    return transformed
 
 
 def squared_norms(tables: np.ndarray) -> np.ndarray:
     """(r, 2^k) squared lengths |P_A f|^2 of the components of ``tables`` f (r, n_1, ..., n_k), sets A numbered with a
     binary digit per axis, the last one lowest; takes O(k) operations per cell."""
-    found = coordinates(tables)
-    found *= found
-    for axis in range(1, found.ndim):
-        first, rest = np.split(found, [1], axis=axis)
-        found = np.concatenate([first, rest.sum(axis=axis, keepdims=True)], axis=axis)
-    return found.reshape(len(found), -1)
+    squares = coordinates(tables)
+    squares *= squares
+    for axis in range(1, squares.ndim):
+        first, rest = np.split(squares, [1], axis=axis)
+        squares = np.concatenate([first, rest.sum(axis=axis, keepdims=True)], axis=axis)
+    return squares.reshape(len(squares), -1)

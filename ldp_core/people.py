@@ -79,11 +79,11 @@ class People(ABC):
         places = tuple(map(int, attributes))
         if places in self._known:
             return self._known[places]
-        found = self._count(places)
-        found.flags.writeable = False
+        table = self._count(places)
+        table.flags.writeable = False
         if keep:
-            self._known[places] = found
-        return found
+            self._known[places] = table
+        return table
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.users:,} users, {len(self.sizes)} attributes>"
@@ -167,11 +167,11 @@ class Records(People):
 
     @cached_property
     def digest(self) -> str:
-        found = hashlib.sha256(repr((self.codes.shape, self.codes.dtype.str, self.sizes)).encode())
-        found.update(np.ascontiguousarray(self.codes).data)
+        hasher = hashlib.sha256(repr((self.codes.shape, self.codes.dtype.str, self.sizes)).encode())
+        hasher.update(np.ascontiguousarray(self.codes).data)
         if self.weights is not None:
-            found.update(np.ascontiguousarray(self.weights).data)
-        return found.hexdigest()
+            hasher.update(np.ascontiguousarray(self.weights).data)
+        return hasher.hexdigest()
 
     def at(self, places: np.ndarray) -> np.ndarray:
         rows = places if self.weights is None else _owners(self.weights, places)
@@ -204,9 +204,13 @@ class Drawn(Records):
     ``seed``, once somebody goes through them."""
 
     def __init__(self, counts: Sequence[np.ndarray], seed: int = 0):
-        People.__init__(self, [len(one) for one in counts])
-        self.counts, self.seed, self.weights = [np.asarray(one, dtype=np.int64) for one in counts], seed, None
-        if len({int(one.sum()) for one in self.counts}) != 1:
+        People.__init__(self, [len(count_of_column) for count_of_column in counts])
+        self.counts, self.seed, self.weights = (
+            [np.asarray(count_of_column, dtype=np.int64) for count_of_column in counts],
+            seed,
+            None,
+        )
+        if len({int(count_of_column.sum()) for count_of_column in self.counts}) != 1:
             raise ValueError("The counts of all attributes must add up to the same number of users.")
 
     @property
@@ -227,10 +231,12 @@ class Drawn(Records):
                 f"{MOST_VALUES // len(self.sizes):,} are drawn. Simulate fewer people; errors fall with their square root."
             )
         rng = np.random.default_rng(self.seed)
-        found = np.empty((self.users, len(self.sizes)), dtype=smallest_type(self.sizes))
-        for i, one in enumerate(self.counts):
-            found[:, i] = rng.permutation(np.repeat(np.arange(len(one), dtype=found.dtype), one))
-        return found
+        codes = np.empty((self.users, len(self.sizes)), dtype=smallest_type(self.sizes))
+        for i, count_of_column in enumerate(self.counts):
+            codes[:, i] = rng.permutation(
+                np.repeat(np.arange(len(count_of_column), dtype=codes.dtype), count_of_column)
+            )
+        return codes
 
     @property
     def different(self) -> tuple[int, int]:
@@ -239,7 +245,7 @@ class Drawn(Records):
 
     @cached_property
     def digest(self) -> str:
-        written = repr((self.seed, [one.tolist() for one in self.counts]))
+        written = repr((self.seed, [count_of_column.tolist() for count_of_column in self.counts]))
         return hashlib.sha256(written.encode()).hexdigest()
 
     def _count(self, attributes: tuple[int, ...]) -> np.ndarray:
@@ -248,10 +254,10 @@ class Drawn(Records):
         if attributes and not self.too_many:
             return super()._count(attributes)
         check_cells(self.sizes, attributes)
-        found = np.array([float(self.users)])
+        table = np.array([float(self.users)])
         for i in attributes:
-            found = np.multiply.outer(found, self.counts[i] / self.users).ravel()
-        return found
+            table = np.multiply.outer(table, self.counts[i] / self.users).ravel()
+        return table
 
 
 Counts = np.ndarray | Counted | Records
@@ -290,9 +296,9 @@ def drawn_anew(counts: Counts, rng: np.random.Generator) -> Counts:
 def _drawn(before: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """(n,) how many of as many people as ``before`` (n,) has are drawn from each of its entries."""
     users, held = int(before.sum()), np.flatnonzero(before)
-    found = np.zeros(before.size, dtype=np.int64)
-    found[held] = rng.multinomial(users, before[held] / users)
-    return found
+    counts_drawn = np.zeros(before.size, dtype=np.int64)
+    counts_drawn[held] = rng.multinomial(users, before[held] / users)
+    return counts_drawn
 
 
 def users_of(counts: Counts) -> int:
@@ -304,10 +310,10 @@ def checked_counts(counts: Counts, n: int) -> Counts:
     """``counts`` where they are people, or a number from 0 up for each of ``n`` types, else a ValueError."""
     if isinstance(counts, People):
         return counts
-    found = None
+    checked = None
     with suppress(TypeError, ValueError):
-        found = np.asarray(counts, dtype=float)
-    if found is None or found.shape != (n,) or not np.all(np.isfinite(found) & (found >= 0)):
+        checked = np.asarray(counts, dtype=float)
+    if checked is None or checked.shape != (n,) or not np.all(np.isfinite(checked) & (checked >= 0)):
         raise ValueError(f"Counts must be numbers of users from 0 up, one for each of the {n:,} types.")
     return counts
 
@@ -330,18 +336,18 @@ def records_of(people: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
 
 def check_records(records: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
     """Value indices (N, d) of attributes of these sizes, or a ValueError."""
-    found = np.asarray(records)
-    if found.ndim != 2 or found.shape[1] != len(sizes) or not np.issubdtype(found.dtype, np.integer):
+    checked = np.asarray(records)
+    if checked.ndim != 2 or checked.shape[1] != len(sizes) or not np.issubdtype(checked.dtype, np.integer):
         raise ValueError(
             f"Records must be whole-number value indices, a row per person and a column for each of the {len(sizes)} "
-            f"attributes; got shape {found.shape} of {found.dtype}."
+            f"attributes; got shape {checked.shape} of {checked.dtype}."
         )
-    if found.size:
-        low, high = found.min(axis=0), found.max(axis=0)
+    if checked.size:
+        low, high = checked.min(axis=0), checked.max(axis=0)
         for i, size in enumerate(sizes):
             if low[i] < 0 or high[i] >= size:
                 raise ValueError(f"Values of attribute {i + 1} run from 0 to {size - 1}; some records lie outside.")
-    return found
+    return checked
 
 
 def check_cells(sizes: Sequence[int], attributes: Sequence[int], names: Sequence[str] | None = None) -> None:

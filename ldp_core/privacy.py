@@ -121,5 +121,5 @@ def log_ratio(high: Fraction, low: Fraction) -> float:
         return 0.0
     with localcontext(Context(prec=60)):
         exact = (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln() + Decimal("1e-50")
-        found = float(exact)
-        return found if Decimal(found) >= exact else math.nextafter(found, math.inf)
+        logarithm = float(exact)
+        return logarithm if Decimal(logarithm) >= exact else math.nextafter(logarithm, math.inf)

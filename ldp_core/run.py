@@ -234,8 +234,8 @@ def drive(search: Search, budget: Budget, window: int | None = None) -> Run:
             recent.append(history[-1][2])
     except Interrupted:
         stopped = budget.interrupted
-    found = search.finish(stopped == "cancelled")
-    return Run(found, tuple(history), budget.seconds, stopped or "converged")
+    design_made = search.finish(stopped == "cancelled")
+    return Run(design_made, tuple(history), budget.seconds, stopped or "converged")
 
 
 def _tell(search: Search, budget: Budget, done: int | None = None) -> tuple[int, float, float]:

@@ -108,13 +108,13 @@ class Tally:
     def in_words(self) -> str:
         """The tally in words, such as "31 of 50 answers are usable, 12 rough and 7 noise"."""
         counts = {USABLE: self.usable, ROUGH: self.rough, NOISE: self.noise}
-        found = [word for word, number in counts.items() if number]
+        words = [word for word, number in counts.items() if number]
         among = "answers" if self.judged == self.queries else f"answers looked at (there are {self.queries:,})"
-        if len(found) == 1:
+        if len(words) == 1:
             return (
-                f"the only answer is {found[0]}" if self.judged == 1 else f"all {self.judged:,} {among} are {found[0]}"
+                f"the only answer is {words[0]}" if self.judged == 1 else f"all {self.judged:,} {among} are {words[0]}"
             )
-        rest = " and ".join(f"{counts[word]:,} {word}" for word in found if word != USABLE)
+        rest = " and ".join(f"{counts[word]:,} {word}" for word in words if word != USABLE)
         first = f"{self.usable or 'none'} of {self.judged:,} {among} {'are' if self.usable > 1 else 'is'} usable"
         return f"{first}, {rest}"
 

@@ -194,10 +194,10 @@ def duration(seconds: float) -> str:
 
 def closest(name: object, known: Iterable[str]) -> str | None:
     """The one of ``known`` that looks most like ``name``, whatever its case; None where none does."""
-    folded = {one.casefold(): one for one in reversed(list(known))}
+    folded = {known_name.casefold(): known_name for known_name in reversed(list(known))}
     text = str(name).casefold()
     close = difflib.get_close_matches(text, list(folded), n=1, cutoff=0.6)
-    close = close or [one for one in folded if text and one.startswith(text)]
+    close = close or [known_name for known_name in folded if text and known_name.startswith(text)]
     return folded[close[0]] if close else None
 
 

@@ -46,17 +46,17 @@ def where_from() -> str:
     return chosen or source
 
 
-def table_controls(choice: DataChoice, found: Source) -> None:
+def table_controls(choice: DataChoice, source: Source) -> None:
     """The columns that are attributes, the meaning of a row, and the treatment of one attribute."""
-    columns, table = [recipe.column for recipe in choice.recipes], found.id
-    lacking = [name for name in columns if name not in found.columns]
+    columns, table = [recipe.column for recipe in choice.recipes], source.id
+    lacking = [name for name in columns if name not in source.columns]
     control(
         st.multiselect,
         "Attributes (columns of the table)",
         "data-columns",
         columns,
         lambda names: data_choice.choose_columns(state, table, names),
-        options=[*found.columns, *lacking],
+        options=[*source.columns, *lacking],
         help="What each person reports about themselves. Several attributes are asked together: a type is a combination of "
         "their values.",
     )
@@ -65,13 +65,13 @@ def table_controls(choice: DataChoice, found: Source) -> None:
         key="data-all",
         icon=":material/select_all:",
         on_click=guarded,
-        args=(state, every.choose_all, state, found.id),
+        args=(state, every.choose_all, state, source.id),
         help="Every column that says something about people, each as suits its values: missing values count as a category of "
         "their own, and of many categories the most common are kept. What you chose or set up yourself stays. Undo brings the choice on screen back.",
     )
     if isinstance(choice, UploadedData):
         countable = (
-            name for name in found.columns if name == choice.counts or background_read.can_count(state, found, name)
+            name for name in source.columns if name == choice.counts or background_read.can_count(state, source, name)
         )
         many = {name: f"as many people as {name} says" for name in countable}
         pick(
@@ -187,16 +187,20 @@ def settings() -> str:
         return source
     {"sample": source_controls.samples, "upload": source_controls.upload, "local": source_controls.local}[source](state)
     background_read.progress(state)
-    choice, found = state.choice, state.source_shown
-    if choice is not None and found is not None and found.kind in (source, "query" if source == "local" else ""):
-        table_controls(choice, found)
+    choice, source_now = state.choice, state.source_shown
+    if (
+        choice is not None
+        and source_now is not None
+        and source_now.kind in (source, "query" if source == "local" else "")
+    ):
+        table_controls(choice, source_now)
     return source
 
 
 def counted() -> None:
     """A sentence on how many people a row stands for, where a column is named like one of counts."""
-    choice, found = state.choice, state.source_shown
-    if found is None or not isinstance(choice, UploadedData):
+    choice, source = state.choice, state.source_shown
+    if source is None or not isinstance(choice, UploadedData):
         return
     if choice.counts is not None:
         st.info(
@@ -205,7 +209,7 @@ def counted() -> None:
             )
         )
         return
-    for name in filter(tables.called_counts, found.columns):
+    for name in filter(tables.called_counts, source.columns):
         st.info(plain(f"Each row was read as one person; if {name} says how many people a row stands for, choose it."))
 
 

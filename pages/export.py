@@ -42,8 +42,8 @@ spec = library.spec(c.mechanism.name)
 
 def answers(mechanism: Mechanism, queries: np.ndarray | None) -> pd.DataFrame:
     """The queries with their errors and verdicts; some of them for None."""
-    found = frames.query_errors([mechanism], design.workload, released.counts, design.labels, queries)
-    return found.assign(verdict=verdicts.judge(found["standard_error"], released.differences(found["query"])))
+    errors = frames.query_errors([mechanism], design.workload, released.counts, design.labels, queries)
+    return errors.assign(verdict=verdicts.judge(errors["standard_error"], released.differences(errors["query"])))
 
 
 def _kilobytes(content: bytes) -> str:

@@ -74,14 +74,14 @@ def quick_to_simulate() -> bool:
 
 def say_left_out() -> int:
     """Say which mechanisms and estimates do not go together, and why. Returns how many pairs do."""
-    found = outcomes.left_out(usable, design.workload, asked, known)
+    left_out_names = outcomes.left_out(usable, design.workload, asked, known)
     reasons: dict[tuple[str, str], list[str]] = {}
-    for name, estimator, reason in found:
+    for name, estimator, reason in left_out_names:
         reasons.setdefault((estimator, reason), []).append(library.spec(name).title)
     for (estimator, reason), titles in reasons.items():
         pair = f"{estimators.spec(estimator).title} is left out for {' and '.join(titles)}"
         st.caption(plain(f"{pair}. {reason}"))
-    return len(usable) * len(asked) - len(found)
+    return len(usable) * len(asked) - len(left_out_names)
 
 
 with controls:

@@ -53,11 +53,11 @@ def exposure_of_columns(
     D = exp_epsilon(mechanism.epsilon) - 1
     between, single = most, None
     if len({look.attributes for look in looks}) <= MOST_REPORT_SETS:
-        found = [
+        pairs_of_bounds = [
             _strongest(look, tables(look.attributes), people.sizes, places, D) for look in looks if not cancelled()
         ]
-        between = min(most, max(pair for pair, _ in found))
-        single = min(between, max(alone for _, alone in found))
+        between = min(most, max(pair for pair, _ in pairs_of_bounds))
+        single = min(between, max(alone for _, alone in pairs_of_bounds))
     rng = np.random.default_rng(0)
     shares = np.array([look.share for look in looks])
     drawn = rng.multinomial(REPORTS, shares / shares.sum())
@@ -73,7 +73,7 @@ def _of_designs(mechanism: SplitSurvey, people: People, places: tuple[int, ...],
     """The most that a report of any of the designs reveals, and the guess on average over them: the
     choice of the design does not depend on the person."""
     cancelled, tables = asked(cancel), _tables(people, places)
-    parts = [_of_own(one, tables(one.attributes), people.sizes, places, cancelled) for one in mechanism.own]
+    parts = [_of_own(group, tables(group.attributes), people.sizes, places, cancelled) for group in mechanism.own]
     if mechanism.rest is not None:
         parts.append(exposure_of_columns(mechanism.rest, people, places, cancel))
     guesses = [part.guess for part in parts if part.guess is not None]
@@ -170,14 +170,14 @@ def _others_inside(
     across = tuple(k for k, i in enumerate(places) if i not in look.attributes)
     by_report = table.reshape(*asked_sizes, -1).sum(axis=across).reshape(-1, table.shape[1])
     own = _index(look, sizes, places)
-    found = np.empty(len(table))
+    sums = np.empty(len(table))
     everybody = by_report.ravel()
     for c, mine in enumerate(table):
         left = 1 - mine.sum()
         outside = np.delete(by_report, own[c], axis=0).ravel() if kept else everybody - mine
         count = min(number, outside.size)
-        found[c] = np.partition(outside, count - 1)[:count].sum() / left if count > 0 and left > 0 else 0.0
-    return np.clip(found, 0.0, 1.0)
+        sums[c] = np.partition(outside, count - 1)[:count].sum() / left if count > 0 and left > 0 else 0.0
+    return np.clip(sums, 0.0, 1.0)
 
 
 def _index(look: RandomSet, sizes: Sequence[int], places: tuple[int, ...]) -> np.ndarray:

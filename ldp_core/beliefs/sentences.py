@@ -52,38 +52,38 @@ def belief_in_words(suspicion: float, epsilon: float, delta: float = 0.0, report
     return f"{words}."
 
 
-def exposure_in_words(found: Exposure, title: str, suspicion: float, epsilon: float, reports: int = 1) -> str:
+def exposure_in_words(exposure: Exposure, title: str, suspicion: float, epsilon: float, reports: int = 1) -> str:
     """The belief that the mechanism with this ``title`` allows, to follow `belief_in_words`."""
     most, of = (
-        percent(strongest(suspicion, found.between, reports)),
+        percent(strongest(suspicion, exposure.between, reports)),
         "" if reports == 1 else f" after {reports:,} reports",
     )
-    if math.isinf(found.between):
+    if math.isinf(exposure.between):
         words = f"{title} goes further in rare reports, up to practical certainty"
-    elif found.between > epsilon + 1e-9:
+    elif exposure.between > epsilon + 1e-9:
         words = f"{title} goes further than this epsilon allows: to {most} for some pairs of values{of}"
-    elif found.between < (1 - 1e-3) * epsilon:
+    elif exposure.between < (1 - 1e-3) * epsilon:
         words = f"{title} stays below this: {most} at most for any pair of values{of}"
-    elif not found.attained:
+    elif not exposure.attained:
         words = f"{title} goes no further{of}"
     else:
         words = f"{title} reaches this for some pairs of values{of}"
-    if reports > 1 or math.isinf(found.between):
+    if reports > 1 or math.isinf(exposure.between):
         return f"{words}."
-    if found.single is None and not found.attained:
+    if exposure.single is None and not exposure.attained:
         return f"{words}; its exact limit is not computed."
-    if found.single is None:
+    if exposure.single is None:
         return f"{words}. It goes no further for one value against all others; the exact limit is not computed."
-    if found.single > found.between - 1e-3:
+    if exposure.single > exposure.between - 1e-3:
         return f"{words}, and the same for one value against all others."
-    alone = strongest(suspicion, found.single)
+    alone = strongest(suspicion, exposure.single)
     return f"{words}; for one value against all others, {percent(alone) if alone <= CERTAIN else 'certainty'} at most."
 
 
-def guess_in_words(found: Exposure | None, blind: float, limit: float, reports: int = 1, what: str = "value") -> str:
+def guess_in_words(exposure: Exposure | None, blind: float, limit: float, reports: int = 1, what: str = "value") -> str:
     """How often the best guess at a person's value, or another ``what`` of theirs, is right: blindly, with a report of the mechanism,
     and with any."""
-    guess = None if found is None or reports > 1 else found.guess
+    guess = None if exposure is None or reports > 1 else exposure.guess
     base = base_of(blind)
     reading = "a report" if reports == 1 else f"{reports:,} reports"
     words = f"The best guess at a person's {what} is right for {out_of(blind, base)} people without {reading}"

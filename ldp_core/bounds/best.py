@@ -82,8 +82,8 @@ def certificate(
     budget = Budget(time_limit, None, cancel, callback)
     if prior is not None:
         return general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
-    if workload.symmetry == "exchangeable" and (found := _of_classes(workload, epsilon, budget)):
-        return found
+    if workload.symmetry == "exchangeable" and (certificate := _of_classes(workload, epsilon, budget)):
+        return certificate
     return _of_merged(workload, epsilon, budget) or _of_all_types(workload, epsilon, budget)
 
 
@@ -92,8 +92,8 @@ def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> AnyCert
     survey = as_tables(workload)
     if survey is not None:
         return _of_survey(survey, epsilon, budget)
-    found = _of_classes(workload, epsilon, budget)
-    return found or general_certificate(workload, epsilon, check_prior(None, workload.n), budget)
+    certificate = _of_classes(workload, epsilon, budget)
+    return certificate or general_certificate(workload, epsilon, check_prior(None, workload.n), budget)
 
 
 def merged_questions(workload: Workload, budget: Budget) -> Merged | None:
@@ -109,17 +109,17 @@ def merged_questions(workload: Workload, budget: Budget) -> Merged | None:
 
 def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCertificate | None:
     """The certificate over merged types, where the questions distinguish only few of many types."""
-    found = merged_questions(workload, budget)
-    if found is None:
+    merging = merged_questions(workload, budget)
+    if merging is None:
         return None
-    unit = float(workload.n) / found.queries.n
+    unit = float(workload.n) / merging.queries.n
 
     def tell(progress: Progress) -> None:
         limit = progress.relaxation
         budget.tell(bound=unit * (progress.bound or 0.0), relaxation=None if limit is None else unit * limit)
 
     types = general_certificate(
-        found.queries, epsilon, found.prior, Budget(budget.left(), None, budget.cancelled, tell)
+        merging.queries, epsilon, merging.prior, Budget(budget.left(), None, budget.cancelled, tell)
     )
     return MergedCertificate(workload, epsilon, scaled(workload, types), types)
 
@@ -135,8 +135,8 @@ def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> Symmetric
         return None
     best: SymmetricCertificate | TripleCertificate = plain
     with suppress(Interrupted):
-        for found in triples.improved(plain, stop, budget.check):
-            best = found if found.value > best.value else best
+        for improved in triples.improved(plain, stop, budget.check):
+            best = improved if improved.value > best.value else best
             budget.tell(bound=best.value)
     return best
 
@@ -147,9 +147,9 @@ def _of_survey(survey: Survey, epsilon: float, budget: Budget) -> AnyCertificate
     def prove(base: Workload, epsilon: float, own: Budget) -> AnyCertificate:
         return _of_all_types(base, epsilon, Budget(own.left(), None, own.cancelled))
 
-    found = survey_certificate(survey, epsilon, budget, prove)
+    by_survey = survey_certificate(survey, epsilon, budget, prove)
     few = survey.n <= (AT_ONCE_TYPES if survey.symmetric else MOST_MATRIX_TYPES)
     if not few or budget.stopped() is not None:
-        return found
+        return by_survey
     by_types = general_certificate(survey, epsilon, check_prior(None, survey.n), budget)
-    return by_types if by_types.value > found.value else found
+    return by_types if by_types.value > by_survey.value else by_survey

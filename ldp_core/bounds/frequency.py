@@ -189,7 +189,8 @@ def figures_of(
             break
     *logs, traces = (np.concatenate(column) for column in zip(*parts, strict=True))
     corollary = {
-        f"corollary_{error}": _from_logs(mechanism.n, found) for error, found in zip(ERRORS, logs, strict=True)
+        f"corollary_{error}": _from_logs(mechanism.n, logs_of_error)
+        for error, logs_of_error in zip(ERRORS, logs, strict=True)
     }
     efficient = {f"efficient_{error}": _from_traces(mechanism.n, traces, error, concentration) for error in ERRORS}
     return {**corollary, **efficient}
@@ -230,8 +231,8 @@ def why_not(mechanism: Reporting, concentration: float | None = None) -> str:
         )
     if concentration is None and hasattr(mechanism, "information"):
         return ""
-    found = _strategy_or_reason(mechanism)
-    return found if isinstance(found, str) else ""
+    strategy = _strategy_or_reason(mechanism)
+    return strategy if isinstance(strategy, str) else ""
 
 
 def _strategy_or_reason(mechanism: Reporting) -> np.ndarray | str:
@@ -337,10 +338,10 @@ def _even(mechanism: Reporting) -> _Inverses:
 
 
 def _strategy_of(mechanism: Reporting) -> np.ndarray:
-    found = _strategy_or_reason(mechanism)
-    if isinstance(found, str):
-        raise ValueError(found)
-    return found
+    strategy = _strategy_or_reason(mechanism)
+    if isinstance(strategy, str):
+        raise ValueError(strategy)
+    return strategy
 
 
 def _drawn(Q: np.ndarray, populations: np.ndarray) -> Iterator[_Inverses | _DirectInverses]:

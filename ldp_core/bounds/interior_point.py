@@ -38,7 +38,7 @@ def solved(
         return interrupted
 
     solver.set_termination_callback(over)
-    found = solver.solve()
+    solution = solver.solve()
     if interrupted:
         raise Interrupted
-    return found if found.status in _USABLE and np.all(np.isfinite(found.z)) else None
+    return solution if solution.status in _USABLE and np.all(np.isfinite(solution.z)) else None

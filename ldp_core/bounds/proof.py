@@ -184,10 +184,10 @@ def exp_epsilon_minus_one(epsilon: float) -> float:
 
 def numbers(array: object) -> np.ndarray:
     """The real numbers of an array in double precision; ValueError for texts, truth values and anything else."""
-    found = np.asarray(array)
-    if found.dtype.kind not in "iuf":
+    values = np.asarray(array)
+    if values.dtype.kind not in "iuf":
         raise ValueError("A proof holds real numbers.")
-    return found.astype(float)
+    return values.astype(float)
 
 
 def magnitudes_fit(*arrays: np.ndarray | float) -> bool:

@@ -94,10 +94,12 @@ def parts_of(survey: Survey) -> Parts:
     blocks: dict[Set, list[Set]] = {}
     for inside, rest in (part for g, part in zip(ordered, parts, strict=True) if id(g) not in outside):
         for members in anova.subsets(rest):
-            found = blocks.setdefault(members, [])
-            cluster = next(one for one in clusters if set(inside) <= set(one))
-            met = [one for one in found if set(one) <= set(cluster)]
-            blocks[members] = [one for one in found if one not in met] + [tuple(sorted(set(inside).union(*met)))]
+            members_of_blocks = blocks.setdefault(members, [])
+            cluster = next(cluster_or_block for cluster_or_block in clusters if set(inside) <= set(cluster_or_block))
+            met = [cluster_or_block for cluster_or_block in members_of_blocks if set(cluster_or_block) <= set(cluster)]
+            blocks[members] = [
+                cluster_or_block for cluster_or_block in members_of_blocks if cluster_or_block not in met
+            ] + [tuple(sorted(set(inside).union(*met)))]
     known = Survey(survey.shape, kept).components
     alone = [
         number
@@ -123,7 +125,7 @@ def _few(survey: Survey) -> bool:
 def _by_queries(survey: Survey) -> GramBlock:
     """W P W' / n, over all queries instead of types."""
     ends = np.cumsum([0, *(group.base.num_queries for group in survey.groups)])
-    found, largest, sizes = np.zeros((ends[-1], ends[-1])), 0, 0.0
+    gram, largest, sizes = np.zeros((ends[-1], ends[-1])), 0, 0.0
     centred = []
     for group in survey.groups:
         rows = group.weight * group.base.rows(np.arange(group.base.num_queries))
@@ -135,10 +137,10 @@ def _by_queries(survey: Survey) -> GramBlock:
             common = set(group.attributes) & set(other.attributes)
             if any(survey.shape[i] > 1 for i in common):  # else they have nothing to do with each other
                 first, second = means_on(centred[k], survey, group, common), means_on(centred[j], survey, other, common)
-                found[ends[k] : ends[k + 1], ends[j] : ends[j + 1]] = first @ second.T / first.shape[1]
-    found = np.tril(found) + np.tril(found, -1).T
+                gram[ends[k] : ends[k + 1], ends[j] : ends[j + 1]] = first @ second.T / first.shape[1]
+    gram = np.tril(gram) + np.tril(gram, -1).T
     # The table that two queries share has no more cells than either table.
-    return GramBlock(1.0, found, ABOVE * (1.25 * largest + 32) * U * sizes)
+    return GramBlock(1.0, gram, ABOVE * (1.25 * largest + 32) * U * sizes)
 
 
 def _within(members: Iterable[int], some: set[int]) -> Set:
@@ -146,7 +148,7 @@ def _within(members: Iterable[int], some: set[int]) -> Set:
 
 
 def _held(members: Set, sets: Sequence[Set]) -> bool:
-    return any(set(members) <= set(one) for one in sets)
+    return any(set(members) <= set(other) for other in sets)
 
 
 def _two(survey: Survey, group: Group, unlike: set[int]) -> tuple[Set, Set]:
@@ -158,38 +160,38 @@ def _two(survey: Survey, group: Group, unlike: set[int]) -> tuple[Set, Set]:
 def _unlike(survey: Survey, groups: Sequence[Group]) -> list[Set]:
     """The attributes of each group whose values its Gram matrix does not treat alike."""
     known: dict[tuple[object, ...], Set] = {}
-    found = []
+    axes = []
     for group in groups:
         sizes = tuple(survey.shape[i] for i in group.attributes)
         key = (group.base.digest, sizes)
         if key not in known:
             known[key] = _changing(group.base, sizes) or tuple(i for i, size in enumerate(sizes) if size > 1)
-        found.append(tuple(group.attributes[axis] for axis in known[key]))
-    return found
+        axes.append(tuple(group.attributes[axis] for axis in known[key]))
+    return axes
 
 
 def _changing(base: Workload, sizes: Sequence[int]) -> Set:
     gram = base.gram_dense().reshape(*sizes, *sizes)
     rounding = 4 * (base.gram_roundings + 1) * U * float(np.abs(gram).max())
-    found = []
+    axes = []
     for axis, size in enumerate(sizes):
         pairs = np.moveaxis(gram, (axis, len(sizes) + axis), (0, 1)).reshape(size, size, -1)
         same = pairs[np.arange(size), np.arange(size)]
         other = pairs[~np.eye(size, dtype=bool)]
         if np.ptp(same, axis=0).max() > rounding or (size > 1 and np.ptp(other, axis=0).max() > rounding):
-            found.append(axis)
-    return tuple(found)
+            axes.append(axis)
+    return tuple(axes)
 
 
 def _clusters(survey: Survey, sets: Sequence[Set]) -> list[Set]:
     """Sets that share attributes as one, as long as its table is not too large."""
-    found: list[Set] = []
+    clusters: list[Set] = []
     for members in sets:
-        touched = [one for one in found if set(one) & set(members)]
+        touched = [cluster for cluster in clusters if set(cluster) & set(members)]
         merged = tuple(sorted(set(members).union(*touched)))
         if math.prod(survey.shape[i] for i in merged) <= _MOST_CELLS:
-            found = [*(one for one in found if one not in touched), merged]
-    return found
+            clusters = [*(cluster for cluster in clusters if cluster not in touched), merged]
+    return clusters
 
 
 def _blocks(survey: Survey, members: Set, tables: Sequence[Set], groups: Sequence[Group]) -> Iterator[GramBlock]:
@@ -199,12 +201,12 @@ def _blocks(survey: Survey, members: Set, tables: Sequence[Set], groups: Sequenc
     if len(tables) == 1 and members:
         yield GramBlock(dim, *_table(survey, members, tables[0], groups))
         return
-    found = (_centred(*_table(survey, members, table, groups)) for table in tables)
+    centred = (_centred(*_table(survey, members, table, groups)) for table in tables)
     if not members:
-        yield from (GramBlock(dim, gram[1:, 1:], rounding) for gram, rounding in found)
+        yield from (GramBlock(dim, gram[1:, 1:], rounding) for gram, rounding in centred)
         return
     joined, total = np.zeros((1, 1)), 0.0
-    for gram, rounding in found:
+    for gram, rounding in centred:
         m = len(joined)
         if m + len(gram) - 1 > _MOST_CELLS:
             continue
@@ -217,8 +219,8 @@ def _blocks(survey: Survey, members: Set, tables: Sequence[Set], groups: Sequenc
 
 def _centred(gram: np.ndarray, rounding: float) -> tuple[np.ndarray, float]:
     """A matrix over cells in coordinates whose first one is that along the constant."""
-    found = anova.coordinates(anova.coordinates(gram).T)
-    return found, rounding + ABOVE * 2 * (2 * len(gram) + 8) * U * float(linalg.norm(gram))
+    centred = anova.coordinates(anova.coordinates(gram).T)
+    return centred, rounding + ABOVE * 2 * (2 * len(gram) + 8) * U * float(linalg.norm(gram))
 
 
 def _table(survey: Survey, members: Set, block: Set, groups: Sequence[Group]) -> tuple[np.ndarray, float]:
@@ -254,6 +256,6 @@ def _seen(survey: Survey, group: Group, members: Set, common: Set) -> tuple[np.n
     seen = seen.reshape(*(survey.shape[i] for i in members), cells, unit, cells)
     for axis in range(len(members)):  # on one side: a projection is its own square
         seen = seen - seen.mean(axis=axis, keepdims=True)
-    found = np.einsum("acad->cd", seen.reshape(unit, cells, unit, cells)) / anova.dimensions(survey.shape, members)
+    table = np.einsum("acad->cd", seen.reshape(unit, cells, unit, cells)) / anova.dimensions(survey.shape, members)
     size = group.base.trace / others * math.sqrt(unit) / anova.dimensions(survey.shape, members)
-    return found, size, group.base.gram_roundings + 4 * others + 8 * unit + 16.0
+    return table, size, group.base.gram_roundings + 4 * others + 8 * unit + 16.0

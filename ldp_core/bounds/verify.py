@@ -166,10 +166,10 @@ def proven(document: Mapping[str, Any], data: Arrays) -> float:
         raise ValueError("The numbers must be finite.")
     if not price(document, data) <= MOST_WORK:
         raise ValueError(f"The certificate would take longer to check than the {MOST_WORK / 1e6:g} seconds allowed.")
-    found = by_kind(document, data, exp_epsilon_minus_one(document["epsilon"]))
-    if not found < MOST:  # nor nan
+    value = by_kind(document, data, exp_epsilon_minus_one(document["epsilon"]))
+    if not value < MOST:  # nor nan
         raise ValueError("The numbers prove nothing.")
-    return found
+    return value
 
 
 def known(fields: Mapping[str, Any], of: str) -> Any:
@@ -308,18 +308,18 @@ def three_types(data: Arrays, n: int, D: float) -> tuple[np.ndarray, np.ndarray,
     at, (c, k) = rows[:, :3].astype(int) + 1, (rows[:, 3:6], rows[:, 6])
     if len(at) and (at.min() < 1 or at.max() > n or np.diff(np.sort(at, axis=1), axis=1).min() == 0):
         raise ValueError("A cut is about three different types.")
-    found, border = np.zeros((2, n + 1, n + 1)), np.zeros(len(at), dtype=int)
+    totals, border = np.zeros((2, n + 1, n + 1)), np.zeros(len(at), dtype=int)
     for a in range(3):
         single = D / 2 * nu * (c[:, a] ** 2 - (2 * k + 1) * c[:, a])
         for b in [b for b in range(3) if b != a]:
             product = nu * c[:, a] * c[:, b]
-            for total, terms in zip(found, (product, np.abs(product)), strict=True):
+            for total, terms in zip(totals, (product, np.abs(product)), strict=True):
                 np.add.at(total, (at[:, a], at[:, b]), terms)
-        for total, terms in zip(found, (single, np.abs(single)), strict=True):
+        for total, terms in zip(totals, (single, np.abs(single)), strict=True):
             np.add.at(total, (border, at[:, a]), terms)
             np.add.at(total, (at[:, a], border), terms)
-    found[:, 0, 0] = D**2 * float(nu @ (k * (k + 1)))
-    return found[0], found[1], len(rows)
+    totals[:, 0, 0] = D**2 * float(nu @ (k * (k + 1)))
+    return totals[0], totals[1], len(rows)
 
 
 def gram(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
@@ -459,11 +459,11 @@ def transformed(c: np.ndarray, d: int, n: int) -> tuple[list[Fraction], int]:
         )
     if not sizes.max() < MOST_WHOLE:  # below this, sums of whole numbers are exact
         raise ValueError("The weights of a cut are too large.")
-    found = [Fraction(0)] * (max(d, 1) + 1)
+    weights = [Fraction(0)] * (max(d, 1) + 1)
     for place, value in np.ndenumerate(values):
         share = Fraction(math.prod(map(math.comb, parts, place)), math.comb(d, sum(place))) if d else Fraction(1)
-        found[sum(place)] += share * int(value) ** 2
-    return found, int(values.item(0))
+        weights[sum(place)] += share * int(value) ** 2
+    return weights, int(values.item(0))
 
 
 @cache
@@ -497,7 +497,7 @@ def tables(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
 def by_set(workload: Mapping[str, Any]) -> dict[tuple[int, ...], float]:
     """{A: g_A}: a group asks about the joint table of its columns, each cell with its weight; or it has a Gram matrix there with the
     eigenvalues given, in the order of `subsets`."""
-    sizes, found = workload["sizes"], dict[tuple[int, ...], float]()
+    sizes, weights = workload["sizes"], dict[tuple[int, ...], float]()
     for group in workload["groups"]:
         columns, weight = in_order(group["columns"], sizes), number(known(group, "group")["weight"])
         values, cells = group.get("eigenvalues"), math.prod(sizes[i] for i in columns)
@@ -514,8 +514,8 @@ def by_set(workload: Mapping[str, Any]) -> dict[tuple[int, ...], float]:
             share = weight**2 * value / cells
             if value and not 1 / MOST < share < MOST:
                 raise ValueError("Weights and eigenvalues are too small, or too large.")
-            found[members] = found.get(members, 0.0) + share
-    return found
+            weights[members] = weights.get(members, 0.0) + share
+    return weights
 
 
 def in_order(columns: Any, sizes: list[int]) -> tuple[int, ...]:
@@ -568,18 +568,18 @@ def own_parts(document: Mapping[str, Any], data: Arrays) -> list[Part]:
     for name, array in data.items():
         start, _, rest = name.partition(".")
         arrays_of.setdefault(start, {})[rest] = array
-    found, first = list[Part](), dict[int, Mapping[str, Any]]()
+    parts, first = list[Part](), dict[int, Mapping[str, Any]]()
     for part in document["parts"]:
         about = {name: part[name] for name in part if name not in ("columns", "weight")}
         if type(part["arrays"]) is not int or about != first.setdefault(part["arrays"], about):
             raise ValueError("Parts that share their numbers are about the same questions.")
-        found.append((part, arrays_of.get(str(part["arrays"]), {})))
-    return found
+        parts.append((part, arrays_of.get(str(part["arrays"]), {})))
+    return parts
 
 
-def distinct(found: list[Part]) -> dict[int, Part]:
+def distinct(parts: list[Part]) -> dict[int, Part]:
     """One part of each number."""
-    return {part["arrays"]: (part, its) for part, its in found}
+    return {part["arrays"]: (part, its) for part, its in parts}
 
 
 def own(document: Mapping[str, Any], data: Arrays) -> float:
@@ -608,9 +608,9 @@ def parsed(text: str | bytes) -> Any:
     """The document. ValueError where it is not JSON, or names something twice: readers would disagree on which of them counts."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(found := dict(pairs)) < len(pairs):
+        if len(document := dict(pairs)) < len(pairs):
             raise ValueError("a name is there twice")
-        return found
+        return document
 
     try:
         if len(text) > MOST_TEXT:
@@ -622,7 +622,7 @@ def parsed(text: str | bytes) -> Any:
 
 def arrays(packed: bytes) -> dict[str, np.ndarray]:
     """The arrays of an npz file: plain float64 numbers, nothing unpickled, and no more than the file holds."""
-    found = {}
+    contents = {}
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         entries = archive.infolist()
         large = sum(entry.file_size for entry in entries) > MOST_BYTES or len(entries) > MOST_ARRAYS
@@ -638,10 +638,10 @@ def arrays(packed: bytes) -> dict[str, np.ndarray]:
             name, ending = entry.filename[:-4], entry.filename[-4:]
             if not header or len(content) - header.end() != 8 * math.prod(shape):
                 raise ValueError(f"{ARRAYS} holds other things than plain numbers, once each.")
-            if ending != ".npy" or name in found:
+            if ending != ".npy" or name in contents:
                 raise ValueError(f"{ARRAYS} holds other things than plain numbers, once each.")
-            found[name] = np.frombuffer(content, "<f8", offset=header.end()).reshape(shape)
-    return found
+            contents[name] = np.frombuffer(content, "<f8", offset=header.end()).reshape(shape)
+    return contents
 
 
 def below(x: Fraction) -> float:

@@ -11,11 +11,11 @@ from ldp_core.charts.theme import LIGHT, Theme, colour, figure, row_name, show_l
 from ldp_core.studies.asking import AnsweredQuestion
 
 
-def asked(found: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figure:
+def asked(answered: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figure:
     """Answers of a session, one below the other in the order asked, on the scale of what each query can be (0 to 100 %)."""
-    fig = figure(look, "answer (% of its range)", "", 150 + 40 * len(found))
-    rounds = list(range(1, len(found) + 1))
-    means = [one.answer for one in found]
+    fig = figure(look, "answer (% of its range)", "", 150 + 40 * len(answered))
+    rounds = list(range(1, len(answered) + 1))
+    means = [question.answer for question in answered]
     fig.add_scatter(
         x=[100 * mean.value for mean in means],
         y=rounds,
@@ -32,9 +32,12 @@ def asked(found: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figure:
         customdata=[(100 * mean.low, 100 * mean.high) for mean in means],
         hovertemplate="answer %{x:.2f} %, interval %{customdata[0]:.2f} to %{customdata[1]:.2f} %<extra></extra>",
     )
-    spans = [one.question.high - one.question.low for one in found]
+    spans = [question.question.high - question.question.low for question in answered]
     fig.add_scatter(
-        x=[100 * (one.truth - one.question.low) / span for one, span in zip(found, spans, strict=True)],
+        x=[
+            100 * (question.truth - question.question.low) / span
+            for question, span in zip(answered, spans, strict=True)
+        ],
         y=rounds,
         name="truth on these people",
         mode="markers",
@@ -42,8 +45,9 @@ def asked(found: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figure:
         hovertemplate="truth %{x:.2f} %<extra></extra>",
     )
     labels = [
-        row_name(f"{k}. {wording.shortened(one.question.text, 34)}") for k, one in zip(rounds, found, strict=True)
+        row_name(f"{k}. {wording.shortened(question.question.text, 34)}")
+        for k, question in zip(rounds, answered, strict=True)
     ]
-    fig.update_yaxes(tickvals=rounds, ticktext=labels, range=[len(found) + 0.7, 0.3], showgrid=False)
+    fig.update_yaxes(tickvals=rounds, ticktext=labels, range=[len(answered) + 0.7, 0.3], showgrid=False)
     show_legend(fig)
     return fig

@@ -68,9 +68,9 @@ def on_one_axis(
     for kind, part in shown.groupby("kind", sort=False):
         headers[kind] = row
         names.append((row, f"<b>{GROUPS[kind]}</b>"))
-        for place, one in enumerate(part.itertuples(), start=1):
-            places[one.name] = row + place
-            names.append((row + place, _row(one.title, _beside(one, scale * getattr(one, quantity), quantity))))
+        for place, bound in enumerate(part.itertuples(), start=1):
+            places[bound.name] = row + place
+            names.append((row + place, _row(bound.title, _beside(bound, scale * getattr(bound, quantity), quantity))))
         row += len(part) + 1
     fig = figure(look, AXES[quantity], "", height=round(TOP + 24 + ROW * max(row, 2)))
     values = [*(scale * shown[quantity]), *(scale * exact[quantity] for _ in names[:1] if quantity in exact)]
@@ -161,10 +161,10 @@ def _add_group(
     )
 
 
-def _beside(one: Any, value: float, quantity: str) -> str:
+def _beside(bound: Any, value: float, quantity: str) -> str:
     """The number of a row beside its name, where no line runs through it."""
-    order = "order of " if one.name.startswith(ORDERS) else ""
-    return _unbroken(f"{order}{_in_words(value, quantity, one.kind in BELOW)}")
+    order = "order of " if bound.name.startswith(ORDERS) else ""
+    return _unbroken(f"{order}{_in_words(value, quantity, bound.kind in BELOW)}")
 
 
 def _unbroken(text: str) -> str:
@@ -185,9 +185,9 @@ def _in_words(value: float, quantity: str, bound: bool = False) -> str:
     return wording.minimum(value) if bound else wording.needed(value)
 
 
-def approach(found: Approach, look: Theme = LIGHT) -> go.Figure:
+def approach(limits_by_users: Approach, look: Theme = LIGHT) -> go.Figure:
     """N times the exact error of the best estimator over N, rising to its limit, and the large-N lines it crosses on the way."""
-    frame = found.frame
+    frame = limits_by_users.frame
     fig = figure(look, "users N (log scale)", "N x squared error", height=440)
     fig.add_scatter(
         x=frame["users"], y=frame["error"], name="best estimator, exact", mode="lines+markers",
@@ -199,10 +199,10 @@ def approach(found: Approach, look: Theme = LIGHT) -> go.Figure:
         line={"color": look.faint, "width": 1.5}, hovertemplate="%{x:,} users: %{y:.4g}<extra>Theorem 4.1, at every N</extra>",
     )  # fmt: skip
     lines = {
-        "its limit": (found.limit, "dot"),
-        "Corollary 4.3": (found.corollary, "dash"),
-        "Theorem 4.5, sharper": (found.sharp, "longdashdot"),
-        "Theorem 4.5": (found.paper, "dashdot"),
+        "its limit": (limits_by_users.limit, "dot"),
+        "Corollary 4.3": (limits_by_users.corollary, "dash"),
+        "Theorem 4.5, sharper": (limits_by_users.sharp, "longdashdot"),
+        "Theorem 4.5": (limits_by_users.paper, "dashdot"),
     }
     ends = [(value, f"{name}, large N") for name, (value, _) in lines.items()]
     for value, dash in lines.values():

@@ -17,21 +17,21 @@ from ldp_core.workloads import Survey
 def asked_together(survey: Survey, look: Theme = LIGHT) -> go.Figure:
     """How many queries are about each attribute (on the diagonal) and about each two of them, alone or among others."""
     d = len(survey.shape)
-    found = np.zeros((d, d))
+    questions = np.zeros((d, d))
     for group in survey.groups:
         places = np.array(group.attributes)
-        found[np.ix_(places, places)] += group.base.num_queries
+        questions[np.ix_(places, places)] += group.base.num_queries
     names = [f"x{i + 1}" for i in range(d)] if survey.axes is None else [axis.name for axis in survey.axes]
     shown = cell_names(names)
-    decades = np.arange(int(np.ceil(np.log10(found.max()))) + 1)
+    decades = np.arange(int(np.ceil(np.log10(questions.max()))) + 1)
     fig = figure(look, "", "", height=int(np.clip(180 + 22 * d, 320, 700)))
     fig.add_heatmap(
         x=shown,
         y=shown,
         z=np.log10(
-            np.where(found > 0, found, np.nan)
+            np.where(questions > 0, questions, np.nan)
         ),  # a column is in many pairs: else only the diagonal would be seen
-        text=[[_about(a, b, found[i, j]) for j, b in enumerate(shown)] for i, a in enumerate(shown)],
+        text=[[_about(a, b, questions[i, j]) for j, b in enumerate(shown)] for i, a in enumerate(shown)],
         hovertemplate="%{text}<extra></extra>",
         xgap=1,
         ygap=1,

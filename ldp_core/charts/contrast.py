@@ -16,9 +16,9 @@ _STEPS = 50
 _KNOWN: dict[tuple[type, str], bool] = {}
 
 
-def ratio(one: str, other: str) -> float:
+def ratio(colour: str, other: str) -> float:
     """Contrast of two colours, as "#RRGGBB": from 1 to 21 (WCAG 2.2, definition of contrast ratio)."""
-    dark, light = sorted((_luminance(_channels(one)), _luminance(_channels(other))))
+    dark, light = sorted((_luminance(_channels(colour)), _luminance(_channels(other))))
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -49,11 +49,11 @@ def _mend(element: Any, place: str, look: Theme, least: float) -> None:
     part = element[place]
     if part is None or not _knows(type(part), "color"):
         return
-    found = part["color"]
-    if _plain(found):
-        part["color"] = seen(found, look, least)
-    elif isinstance(found, list | tuple) and all(_plain(one) for one in found):
-        part["color"] = [seen(one, look, least) for one in found]
+    given = part["color"]
+    if _plain(given):
+        part["color"] = seen(given, look, least)
+    elif isinstance(given, list | tuple) and all(_plain(item) for item in given):
+        part["color"] = [seen(item, look, least) for item in given]
 
 
 def _knows(kind: type, place: str) -> bool:
@@ -78,4 +78,4 @@ def _luminance(channels: list[float]) -> float:
 
 def _mixed(colour: str, other: str, share: float) -> str:
     pairs = zip(_channels(colour), _channels(other), strict=True)
-    return "#" + "".join(f"{round(255 * ((1 - share) * one + share * two)):02X}" for one, two in pairs)
+    return "#" + "".join(f"{round(255 * ((1 - share) * channel + share * two)):02X}" for channel, two in pairs)

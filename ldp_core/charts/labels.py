@@ -102,15 +102,15 @@ def _ticks(labels: Sequence[str], step: int, length: int) -> dict:
 def cell_names(names: Sequence[str]) -> list[str]:
     """``names`` as the values of an axis of names: literal, cut where they are many and long, and all different."""
     length = next((most for most in (200, 80, 40, 20) if sum(_size(name, most) for name in names) <= HOVER_BYTES), 10)
-    found: dict[str, None] = {}
+    unique_names: dict[str, None] = {}
     times: dict[str, int] = {}
     for name in names:
         base = unique = short(name.strip() or "(no name)", length)
-        while unique in found:
+        while unique in unique_names:
             times[base] = times.get(base, 1) + 1
             unique = f"{base} ({times[base]})"
-        found[unique] = None
-    return list(found)
+        unique_names[unique] = None
+    return list(unique_names)
 
 
 def _size(name: str, length: int) -> int:

@@ -49,8 +49,8 @@ def beliefs(
         _mark(fig, epsilon, at, shade, "circle", left, f"{called} %{{y:.3g}} of 100<extra>any mechanism</extra>")
         if own is not None:
             said = "belief in one value against all others" if column == "belief" else called
-            told = f"{said} %{{y:.3g}} of 100<extra>{title(name)}</extra>"
-            _mark(fig, epsilon, own, colour(name), marker(name), "bottom right", told, apart=abs(own - at) > 0.03)
+            hover = f"{said} %{{y:.3g}} of 100<extra>{title(name)}</extra>"
+            _mark(fig, epsilon, own, colour(name), marker(name), "bottom right", hover, apart=abs(own - at) > 0.03)
     fig.add_annotation(
         x=end["epsilon"], y=100 * end["belief"], xanchor="right", yanchor="bottom", text=_BELIEF, showarrow=False,
         font={"size": 13, "color": look.text},

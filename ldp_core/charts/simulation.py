@@ -46,7 +46,7 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False) ->
     queries only where these are ``in_order``.
     """
     fig = figure(look, "query", "share of users (%)", height=420)
-    one = frame.groupby(["mechanism", "estimator"], sort=False)
+    groups = frame.groupby(["mechanism", "estimator"], sort=False)
     few = frame["query"].nunique() <= 48
     truth = frame.drop_duplicates("query").sort_values("query")
     fig.add_scatter(
@@ -60,7 +60,7 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False) ->
         hovertemplate="%{customdata}: %{y:.2f} %<extra>true</extra>",
     )
     mode = "markers" if few or not in_order or "markers" in query_mode(truth["query"], few=48) else "lines"
-    for index, ((mechanism, estimator), points) in enumerate(one):
+    for index, ((mechanism, estimator), points) in enumerate(groups):
         shift = 0.12 * (index + 1) if few else 0
         fig.add_scatter(
             x=points["query"] + 1 + shift,

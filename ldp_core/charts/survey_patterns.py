@@ -54,7 +54,7 @@ def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None 
         f"{short(row.columns, 200)}<br>{wording.share(row.fourier_weight)} of the information, ideally {wording.share(row.ideal)}"
         for row in top.itertuples(index=False)
     ]
-    told = {"hovertext": hover, "hoverinfo": "text"}
+    hover_texts = {"hovertext": hover, "hoverinfo": "text"}
     fig.add_bar(
         x=100 * top["fourier_weight"],
         y=rows,
@@ -62,7 +62,7 @@ def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None 
         name="this mechanism",
         marker_color=shade or look.accent,
         marker_line_width=0,
-        **told,
+        **hover_texts,
     )
     fig.add_scatter(
         x=100 * top["ideal"],
@@ -70,7 +70,7 @@ def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None 
         mode="markers",
         name="ideal, by the lower bound",
         marker={"color": look.text, "symbol": "line-ns-open", "size": 14, "line": {"width": 2}},
-        **told,
+        **hover_texts,
     )
     name_rows(fig, top["columns"])
     fig.update_xaxes(rangemode="tozero")

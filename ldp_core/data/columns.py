@@ -138,8 +138,8 @@ def matching(texts: np.ndarray, pattern: str) -> np.ndarray:
     """(texts,) mask of the strings (object array) that contain a match of a regular expression of
     RE2; reading a million texts one by one takes seconds."""
     try:
-        found = pc.match_substring_regex(pa.array(texts, pa.large_string()), pattern)
-        return np.array(found, dtype=bool)
+        matches = pc.match_substring_regex(pa.array(texts, pa.large_string()), pattern)
+        return np.array(matches, dtype=bool)
     except UnicodeEncodeError:  # half of a pair of surrogates is no text to Arrow
         return np.ones(texts.shape, dtype=bool)
 
@@ -151,8 +151,8 @@ def simplified(texts: np.ndarray, pattern: str, by: str) -> tuple[np.ndarray, np
         words = pc.replace_substring_regex(pa.array(texts, pa.large_string()), pattern, by, max_replacements=1)
     except UnicodeEncodeError:
         return pd.factorize(texts)
-    found = words.dictionary_encode()
-    return found.indices.to_numpy(), found.dictionary.to_numpy(zero_copy_only=False)
+    encoded = words.dictionary_encode()
+    return encoded.indices.to_numpy(), encoded.dictionary.to_numpy(zero_copy_only=False)
 
 
 def not_numbers(column: Column, which: np.ndarray | list[int]) -> str:
@@ -174,8 +174,8 @@ def _stripped(series: pd.Series) -> tuple[np.ndarray, np.ndarray]:
         words = pc.utf8_normalize(words, form="NFC")
         words = pc.replace_substring_regex(pc.replace_substring_regex(words, _NO_WIDTH, ""), _SPACES, " ")
     stripped = pc.utf8_trim(words, characters=_BLANKS)
-    found = pc.if_else(pc.equal(stripped, ""), None, stripped).dictionary_encode()
-    return found.indices.fill_null(-1).to_numpy().astype(np.int64), found.dictionary.to_numpy(zero_copy_only=False)
+    encoded = pc.if_else(pc.equal(stripped, ""), None, stripped).dictionary_encode()
+    return encoded.indices.fill_null(-1).to_numpy().astype(np.int64), encoded.dictionary.to_numpy(zero_copy_only=False)
 
 
 def _text(value: object) -> str | None:

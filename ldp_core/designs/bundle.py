@@ -325,9 +325,9 @@ def _read_strategies(content: bytes) -> list[np.ndarray]:
     """The float64 matrices of an npz file whose members are numbered from 0."""
     names = tuple(f"{k}.npy" for k in range(limits.MOST_TABLE_STRATEGIES))
     arrays = _unzip(content, names, within=f"{STRATEGIES} in the file")
-    found = [_read_array(arrays.get(name, b""), 2) for name in names[: len(arrays)]]
-    kept = [strategy for strategy in found if strategy is not None]
-    if len(kept) < len(found) or not found:
+    strategies = [_read_array(arrays.get(name, b""), 2) for name in names[: len(arrays)]]
+    kept = [strategy for strategy in strategies if strategy is not None]
+    if len(kept) < len(strategies) or not strategies:
         raise BundleError(f"{STRATEGIES} does not hold matrices of float64 numbers, numbered from 0: export again.")
     return kept
 
@@ -359,7 +359,7 @@ def _unzip(
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entries = archive.infolist()
             _check_entries(entries, allowed, within)
-            return {one.filename: archive.read(one) for one in entries if one.filename in (wanted or allowed)}
+            return {entry.filename: archive.read(entry) for entry in entries if entry.filename in (wanted or allowed)}
     except BundleError:
         raise
     except _CORRUPT:

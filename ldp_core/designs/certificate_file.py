@@ -61,21 +61,21 @@ class Written:
         return zipped(self.members)
 
 
-def write(found: Proof, epsilon: str) -> Written:
+def write(proof: Proof, epsilon: str) -> Written:
     """The files of a certificate for ``epsilon``, the decimal number that was meant; equal ones have equal bytes. ValueError, one
     sentence, where it is too large or proves nothing."""
-    if reason := found.too_large_for_file():
+    if reason := proof.too_large_for_file():
         raise ValueError(reason)
-    text = _decimal(epsilon, found.epsilon)
-    found = found.mended(text)
-    document, arrays = found.to_file(text)
-    claimed = found.claimed
+    text = _decimal(epsilon, proof.epsilon)
+    proof = proof.mended(text)
+    document, arrays = proof.to_file(text)
+    claimed = proof.claimed
     value = min(claimed, verify.proven(document, arrays) * (1 - MARGIN))
-    if not (value > 0 and found.verify()):
+    if not (value > 0 and proof.verify()):
         raise ValueError("The certificate proves nothing yet.")
-    told = _told(document, arrays, value, claimed)
+    document_written = _told(document, arrays, value, claimed)
     packed = _packed(arrays)
-    content = strict_json.write({**told, "sha256": hashlib.sha256(packed).hexdigest()}, pretty=True) + b"\n"
+    content = strict_json.write({**document_written, "sha256": hashlib.sha256(packed).hexdigest()}, pretty=True) + b"\n"
     if len(content) > limits.MOST_JSON_BYTES:
         raise ValueError(f"{DOCUMENT} would be too large to be read again: ask about fewer sets of columns.")
     return Written(content, packed)
@@ -106,13 +106,15 @@ def read(written: Written, workload: Workload, epsilon: str, checked: Sequence[f
             )
         if verify.price(document, given) > MOST_PROOF_WORK:
             raise ValueError("it would take too long to check")
-        found = from_file(document, given, workload, number, checked)
-        found = found.claiming(claimed)
-        expected, arrays = found.to_file(document["epsilon"])
-        told = strict_json.write(_told(expected, arrays, value, claimed))  # 6 and 6.0 are equal, but not the same text
-        if not _same(arrays, given) or told != strict_json.write(document):
+        certificate = from_file(document, given, workload, number, checked)
+        certificate = certificate.claiming(claimed)
+        expected, arrays = certificate.to_file(document["epsilon"])
+        document_expected = strict_json.write(
+            _told(expected, arrays, value, claimed)
+        )  # 6 and 6.0 are equal, but not the same text
+        if not _same(arrays, given) or document_expected != strict_json.write(document):
             raise ValueError("it is about other questions than those of the design, or was changed")
-        if checked is None and not _holds(found, document, given, value):
+        if checked is None and not _holds(certificate, document, given, value):
             raise ValueError("its numbers do not prove the bound that it claims")
     except (
         KeyError,
@@ -127,14 +129,14 @@ def read(written: Written, workload: Workload, epsilon: str, checked: Sequence[f
         raise ValueError("The proof in the file cannot be used: it is damaged. Prove it again.") from None
     except ValueError as error:
         raise ValueError(f"The proof in the file cannot be used: {str(error).rstrip('.')}. Prove it again.") from None
-    return cast(AnyCertificate, found)
+    return cast(AnyCertificate, certificate)
 
 
-def _holds(found: Proof, document: Document, data: Arrays, value: float) -> bool:
+def _holds(certificate: Proof, document: Document, data: Arrays, value: float) -> bool:
     """True if the numbers prove both the bound for the script, and the stronger bound if there is
     one."""
     by_script = verify.proven(document, data) if "stronger" in document else value
-    return 0 <= value <= by_script and found.verify()
+    return 0 <= value <= by_script and certificate.verify()
 
 
 def _decimal(epsilon: str, number: float) -> str:
@@ -147,13 +149,13 @@ def _decimal(epsilon: str, number: float) -> str:
 
 def _told(document: Document, arrays: Mapping[str, np.ndarray], value: float, stronger: float) -> Document:
     """The document with what it claims."""
-    told: Document = {"format": verify.FORMAT, **document, "value": value}
+    stated: Document = {"format": verify.FORMAT, **document, "value": value}
     if _by_inequalities(document):
-        told["stronger"] = {
+        stated["stronger"] = {
             "value": stronger,
             "meaning": TOGETHER if "blocks" in document.get("proof", ()) else STRONGER,
         }
-    return {**told, "meaning": verify.meaning(told, arrays)}
+    return {**stated, "meaning": verify.meaning(stated, arrays)}
 
 
 def _by_inequalities(document: Document) -> bool:

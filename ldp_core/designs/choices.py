@@ -58,8 +58,8 @@ def named(configuration: Configuration, name: str) -> str:
     if spec.mechanism == configuration.mechanism.name:
         try:
             plain = library.spec(spec.mechanism)
-            if told := plain.told(parameters_for(configuration, plain.name)):
-                own = library.variants.variant(plain, told).name
+            if fixed := plain.told(parameters_for(configuration, plain.name)):
+                own = library.variants.variant(plain, fixed).name
         except ValueError:  # a value from a file that it cannot have: building it says so
             own = ""
     if spec.fixed or (own and spec.variant_of):
@@ -82,11 +82,11 @@ def cases(
     configuration: Configuration, people: People, workload: workloads.Workload | None
 ) -> dict[str, analysis.Case]:
     """Whose error can count in a design; costs and bounds are only ever compared within one case."""
-    weights, found = configuration.optimizer.histogram, analysis.cases_of(people, workload)
+    weights, cases_of_people = configuration.optimizer.histogram, analysis.cases_of(people, workload)
     n = configuration.domain.size if configuration.domain is not None else 0
-    if weights is not None and len(weights) == n and len(found) > 1:
-        found["histogram"] = analysis.Case("histogram", np.array(weights) / math.fsum(weights))
-    return found
+    if weights is not None and len(weights) == n and len(cases_of_people) > 1:
+        cases_of_people["histogram"] = analysis.Case("histogram", np.array(weights) / math.fsum(weights))
+    return cases_of_people
 
 
 def aim(configuration: Configuration, among: Cases, name: str) -> str:
@@ -100,8 +100,8 @@ def difference(configuration: Configuration, suggested: Callable[[], verdicts.Su
     questions and the people."""
     if configuration.difference is None:
         return verdicts.difference_for(configuration.target_alpha)
-    found = suggested()
-    return (configuration.difference == "smallest" and found.smallest_difference) or found.difference
+    difference_of = suggested()
+    return (configuration.difference == "smallest" and difference_of.smallest_difference) or difference_of.difference
 
 
 def alpha(configuration: Configuration, suggested: Callable[[], verdicts.Suggestion]) -> float:
@@ -183,9 +183,9 @@ def facts(configuration: Configuration, workload: workloads.Workload, users: int
         return ()
     if reason := estimators.constrained.too_large(workload):
         raise ValueError(reason)
-    found = workloads.parse_facts(stated, configuration.domain)
-    estimators.constrained.check_consistent(found, configuration.domain.size, users)
-    return found
+    facts_read = workloads.parse_facts(stated, configuration.domain)
+    estimators.constrained.check_consistent(facts_read, configuration.domain.size, users)
+    return facts_read
 
 
 def estimates(configuration: Configuration, facts_hold: bool) -> tuple[str, ...]:
@@ -199,8 +199,8 @@ def posterior_prior(configuration: Configuration, kind: Dirichlet, counts: np.nd
     people where these are known. ValueError where earlier counts are missing or do not fit the types."""
     n = configuration.domain.size if configuration.domain is not None else 0
     earlier = counts if kind == "people" else configuration.optimizer.histogram
-    found = None if earlier is None else np.asarray(earlier, dtype=float)
-    return dirichlet(kind, n, found, configuration.simulation.prior_people)
+    histogram = None if earlier is None else np.asarray(earlier, dtype=float)
+    return dirichlet(kind, n, histogram, configuration.simulation.prior_people)
 
 
 # --- proofs -----------------------------------------------------------------------------------------------------

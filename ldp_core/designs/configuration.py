@@ -197,13 +197,13 @@ class Population(_Inputs):
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of the shape: arguments of `expected_counts`."""
-        told = {"centre": self.centre, "concentration": self.concentration, "draw": self.draw}
-        return {name: value for name, value in told.items() if value is not None}
+        stated = {"centre": self.centre, "concentration": self.concentration, "draw": self.draw}
+        return {name: value for name, value in stated.items() if value is not None}
 
     def shaped(self, shape: Shape) -> "Population":
         """The same people in another shape, told what that starts from."""
-        told = {"users": self.users, "origin": self.origin, "shape": shape, **SHAPES[shape]}
-        return Population.model_validate(told)
+        stated = {"users": self.users, "origin": self.origin, "shape": shape, **SHAPES[shape]}
+        return Population.model_validate(stated)
 
     @model_validator(mode="after")
     def _tells_its_shape(self) -> "Population":
@@ -350,9 +350,9 @@ class Configuration(_Inputs):
         if self.difference is not None:
             return _WITH_DIFFERENCE
         parts = self.workload.parts if self.workload is not None else ()
-        told = self.population.parameters or self.simulation.facts or _SETTINGS & set(self.mechanism.parameters)
+        stated = self.population.parameters or self.simulation.facts or _SETTINGS & set(self.mechanism.parameters)
         later = any(part.kind == "rectangles" for part in parts) or any(map(is_variant, self.compared))
-        return _WITH_VARIANTS if told or later else _WITHOUT_NEWS
+        return _WITH_VARIANTS if stated or later else _WITHOUT_NEWS
 
     @model_serializer(mode="wrap")
     def _without_none(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -370,11 +370,11 @@ class Configuration(_Inputs):
 
     @model_validator(mode="after")
     def _holds_its_matrices(self) -> "Configuration":
-        check_names([one.name for one in self.own])
-        check_together(one.data for one in self.own)
-        if len({one.look for one in self.own}) < len(self.own):
+        check_names([table_strategy.name for table_strategy in self.own])
+        check_together(table_strategy.data for table_strategy in self.own)
+        if len({table_strategy.look for table_strategy in self.own}) < len(self.own):
             raise ValueError("two matrices of your own have one look: give each its own")
-        held = {one.mechanism for one in self.own}
+        held = {table_strategy.mechanism for table_strategy in self.own}
         if strangers := [name for name in (self.mechanism.name, *self.compared) if is_own(name) and name not in held]:
             raise ValueError(
                 f"it names {strangers[0][:60]!r}, and the matrix of that is not with it or was changed: upload it again"

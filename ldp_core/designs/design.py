@@ -199,16 +199,16 @@ def questions(
     price = results.cached(("price", naming(configuration)), lambda: workloads.price(recipe.parts, domain))
     if reason := choices.questions_too_expensive(price):
         return None, reason, price
-    found: workloads.Workload | None = results.get(key)
-    if found is None and price.seconds <= quick:
+    workload: workloads.Workload | None = results.get(key)
+    if workload is None and price.seconds <= quick:
         try:
-            found = workloads.work_out(recipe.parts, domain, asked(cancel))
+            workload = workloads.work_out(recipe.parts, domain, asked(cancel))
         except ValueError as error:
             return None, str(error), price
-        if found is None:
+        if workload is None:
             raise Interrupted
-        results.put(key, found, price.bytes)
-    return found, "", price
+        results.put(key, workload, price.bytes)
+    return workload, "", price
 
 
 def people_in(configuration: Configuration, domain: Domain, tally: tables.Tally | None) -> Counted | Records:

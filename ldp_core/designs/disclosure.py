@@ -25,30 +25,30 @@ MARK = "Made with counted data: it may tell about people."
 """A sentence for all other downloads, made while the design on screen has counted people."""
 
 
-def withheld(found: Setting) -> bool:
+def withheld(setting: Setting) -> bool:
     """True if files leave out figures of counted people by default. They do not where the mechanism is fitted to these people: its strategy
     holds their shares, and the file says so."""
-    return found.on_data and found.aim(found.chosen) != PEOPLE
+    return setting.on_data and setting.aim(setting.chosen) != PEOPLE
 
 
-def released(found: Setting, figures: bool = False) -> Setting:
+def released(setting: Setting, figures: bool = False) -> Setting:
     """The setting that files are computed from: ``found`` itself where ``figures`` of the data were asked for or nothing is withheld, else
     the same design with people spread evenly, as it is when the file is opened without the data."""
-    if figures or not withheld(found):
-        return found
-    return replace(found, people=_even(found), on_data=False)
+    if figures or not withheld(setting):
+        return setting
+    return replace(setting, people=_even(setting), on_data=False)
 
 
-def cases(found: Setting) -> list[str]:
+def cases(setting: Setting) -> list[str]:
     """The cases that files have figures for. The case of the people is not among them if their
     counts are withheld or not available."""
-    unknown = found.configuration.population.shape == "data" and not found.on_data
-    return [case for case in found.cases if not (unknown and case == PEOPLE)]
+    unknown = setting.configuration.population.shape == "data" and not setting.on_data
+    return [case for case in setting.cases if not (unknown and case == PEOPLE)]
 
 
-def told(found: Setting, figures: bool = False) -> list[str]:
+def told(setting: Setting, figures: bool = False) -> list[str]:
     """The sentences of `observed_parts` for the files of a setting."""
-    return observed_parts(found.configuration, figures and withheld(found))
+    return observed_parts(setting.configuration, figures and withheld(setting))
 
 
 def marked(table: pd.DataFrame) -> pd.DataFrame:
@@ -56,11 +56,11 @@ def marked(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(about_this_file=MARK)
 
 
-def _even(found: Setting) -> Counted | Records:
-    sizes, users = found.domain.shape, found.users
+def _even(setting: Setting) -> Counted | Records:
+    sizes, users = setting.domain.shape, setting.users
 
     def spread() -> Counted | Records:
         return tables.expected_people("uniform", sizes, users)
 
-    size = 8 * found.domain.size if found.people.by_type is not None else 2 * users * len(sizes)
-    return found.results.cached(("people spread evenly", sizes, users), spread, lambda _: size)
+    size = 8 * setting.domain.size if setting.people.by_type is not None else 2 * users * len(sizes)
+    return setting.results.cached(("people spread evenly", sizes, users), spread, lambda _: size)

@@ -157,10 +157,10 @@ def _range(name: str, low: float, high: float, bins: int, integer: bool) -> dict
     return {"method": "own_edges", "edges": list(before.edges), **same}
 
 
-def _filled(found: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    if unknown := set(found) - set(defaults):
+def _filled(given: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    if unknown := set(given) - set(defaults):
         raise ValueError(f"unknown settings: {', '.join(unknown)}")
-    return {**defaults, **found}
+    return {**defaults, **given}
 
 
 def _numbers(text: str) -> list[float]:

@@ -93,19 +93,19 @@ def _split(
 ) -> SplitSurvey:
     if (file.rest is None) != (not patterns):
         raise ValueError("patterns and the share of people who send them belong together")
-    own, divided = list[GroupTable](), [one.share for one in file.own] + ([] if file.rest is None else [file.rest])
+    own, divided = list[GroupTable](), [part.share for part in file.own] + ([] if file.rest is None else [file.rest])
     if abs(math.fsum(divided) - 1) > 1e-9:
         raise ValueError(f"the shares of people must sum to 1; they sum to {math.fsum(divided):g}")
-    for one, strategy in zip(file.own, strategies, strict=True):
-        if max(one.attributes) >= len(file.sizes):
+    for part, strategy in zip(file.own, strategies, strict=True):
+        if max(part.attributes) >= len(file.sizes):
             raise ValueError(
-                f"there are {len(file.sizes)} columns, and a strategy is for column {max(one.attributes) + 1}"
+                f"there are {len(file.sizes)} columns, and a strategy is for column {max(part.attributes) + 1}"
             )
         if strategy.shape[1] > MOST_FITTED_TYPES:
             raise ValueError(
                 f"a strategy for {strategy.shape[1]:,} types is too large; at most {MOST_FITTED_TYPES:,} are allowed"
             )
-        own.append(GroupTable(tuple(one.attributes), ExplicitMechanism(name, strategy, file.epsilon)))
+        own.append(GroupTable(tuple(part.attributes), ExplicitMechanism(name, strategy, file.epsilon)))
     rest = ScrambledPatterns(name, file.sizes, file.epsilon, patterns, shares) if patterns else None
     return SplitSurvey(name, file.sizes, file.epsilon, own, rest, divided, {}, LOADED_SPLIT)
 

@@ -165,14 +165,14 @@ def _observed_categories(name: str, attribute: CategoricalAttribute, recipe: Att
     categories = f"The {len(attribute.values):,} categories of {name}"
     if getattr(recipe, "categories", None) is not None:
         return f"{categories} were taken from the data and then edited. They, and the values merged into them, show what values people have."
-    told = "somebody has it"
+    words = "somebody has it"
     rare_below = getattr(recipe, "rare_below", 0)
     if rare_below > 1:
-        told = f"at least {rare_below:,} people have it, and that fewer have any value that is left out"
+        words = f"at least {rare_below:,} people have it, and that fewer have any value that is left out"
     merged = (
         f" The {len(attribute.merged):,} values merged into them were observed as well." if attribute.merged else ""
     )
-    return f"{categories} were observed in the data: each of them shows that {told}.{merged}"
+    return f"{categories} were observed in the data: each of them shows that {words}.{merged}"
 
 
 def _observed_range(

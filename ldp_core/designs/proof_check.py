@@ -25,23 +25,23 @@ def read(files: Written, workload: Workload, epsilon: str, limits: Limits = READ
         return certificate_file.read(files, workload, epsilon)
     options = {"workload": workload.spec, "epsilon": epsilon, "document": len(files.document)}
     try:
-        _, found = run("proof", options, limits, files.document + files.arrays, "prove it again.")
+        _, answer = run("proof", options, limits, files.document + files.arrays, "prove it again.")
     except UnreadableTable as error:
         said = str(error)
         if said.startswith("This"):
             said = f"The proof in the file cannot be used. {said}"
         raise ValueError(said) from None
-    return certificate_file.read(files, workload, epsilon, found["claims"])
+    return certificate_file.read(files, workload, epsilon, answer["claims"])
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
     """The task of the process: check the proof, and say what its parts claim."""
     files = Written(content[: options["document"]], content[options["document"] :])
     try:
-        found = certificate_file.read(files, from_spec(options["workload"]), options["epsilon"])
+        certificate = certificate_file.read(files, from_spec(options["workload"]), options["epsilon"])
     except ValueError as error:
         raise UnreadableTable(str(error)) from None
-    return {"claims": found.parts_claimed}
+    return {"claims": certificate.parts_claimed}
 
 
 def _quick(files: Written) -> bool:

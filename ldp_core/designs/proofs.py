@@ -92,16 +92,16 @@ class ProvedDesign(Design):
         """The best proof of a case so far. It takes no time where the workload treats all types
         alike."""
         key = self.certificate_key(case)
-        found: Proof | None = self.results.get(key)
-        if found is None and self.workload.symmetry == "exchangeable" and self._even(case):
-            found = Proof(bounds.certificate(self.workload, self.epsilon), (), True)
-            self.results.put(key, found, found.size, expensive=True)
-        return found
+        known_proof: Proof | None = self.results.get(key)
+        if known_proof is None and self.workload.symmetry == "exchangeable" and self._even(case):
+            known_proof = Proof(bounds.certificate(self.workload, self.epsilon), (), True)
+            self.results.put(key, known_proof, known_proof.size, expensive=True)
+        return known_proof
 
     def proved_objective(self, case: str) -> float | None:
         """The best proved bound of a case, on the scale of L; None if there is none."""
-        found = self.results.get(self.certificate_key(case))
-        return None if found is None else bounds.equivalent_objective(found.certificate.variance, self.workload)
+        objective = self.results.get(self.certificate_key(case))
+        return None if objective is None else bounds.equivalent_objective(objective.certificate.variance, self.workload)
 
     def prove(self, case: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Proof:
         """Search for a certificate of what no mechanism can beat in a case, and keep the better of this and the last."""
@@ -113,9 +113,9 @@ class ProvedDesign(Design):
             if callback is not None:
                 callback(replace(progress, history=history))
 
-        found = choices.prove(self.workload, self.epsilon, self.cases[case], seconds, follow, cancelled)
+        certificate = choices.prove(self.workload, self.epsilon, self.cases[case], seconds, follow, cancelled)
         finished = time.perf_counter() - began < seconds and not cancelled()
-        return self._better(self.certificate_key(case), Proof(found, tuple(history), finished))
+        return self._better(self.certificate_key(case), Proof(certificate, tuple(history), finished))
 
     def _better(self, key: str, proof: Proof) -> Proof:
         before: Proof | None = self.results.get(key)
@@ -132,11 +132,11 @@ class ProvedDesign(Design):
         proof, epsilon = self.proof(case), self.configuration.epsilon
         if proof is None or proof.certificate.too_large_for_file() or not proof.certificate.value > 0:
             return None
-        found = proof.certificate
-        key = ("written", self.certificate_key(case), found.value, type(found).__name__, epsilon)
+        certificate = proof.certificate
+        key = ("written", self.certificate_key(case), certificate.value, type(certificate).__name__, epsilon)
         if before:
             return self.results.get(key)
-        write = partial(certificate_file.write, found, epsilon)
+        write = partial(certificate_file.write, certificate, epsilon)
         return self.results.cached(key, write, lambda files: len(files.arrays))
 
     def adopt(self, files: Written) -> None:
@@ -144,16 +144,16 @@ class ProvedDesign(Design):
 
         ValueError, one sentence, where they prove nothing for any of its cases.
         """
-        found = proof_check.read(files, self.workload, self.configuration.epsilon)
-        cases = [name for name in self.cases if self._about(found, name)]
+        proof = proof_check.read(files, self.workload, self.configuration.epsilon)
+        cases = [name for name in self.cases if self._about(proof, name)]
         for name in cases or [name for name, case in self.cases.items() if case.prior is None]:
-            self._better(self.certificate_key(name), Proof(found, (), False))
+            self._better(self.certificate_key(name), Proof(proof, (), False))
 
-    def _about(self, found: bounds.AnyCertificate, case: str) -> bool:
+    def _about(self, certificate: bounds.AnyCertificate, case: str) -> bool:
         """True if a certificate is about the people of a case, rather than about others."""
-        if isinstance(found, bounds.MergedCertificate) and not found.even:
+        if isinstance(certificate, bounds.MergedCertificate) and not certificate.even:
             return self.cases[case].prior is None
-        chosen, prior = self.cases[case], found.prior if isinstance(found, bounds.Certificate) else None
+        chosen, prior = self.cases[case], certificate.prior if isinstance(certificate, bounds.Certificate) else None
         even = prior is None or np.array_equal(prior, np.full(len(prior), 1 / len(prior)))
         if chosen.prior is None:
             return even and (prior is None or self.workload.symmetry_group.all_alike)
@@ -172,10 +172,10 @@ class ProvedDesign(Design):
 
     def bounds(self, case: str = "worst_case") -> dict[str, float]:
         """Lower bounds on users needed in a case, by name."""
-        found, proof = self.closed_bounds(case), self.proof(case)
+        bounds_known, proof = self.closed_bounds(case), self.proof(case)
         if proof is None:
-            return found
-        return {**found, "certificate": frames.users_certified(proof.certificate, self.alpha)}
+            return bounds_known
+        return {**bounds_known, "certificate": frames.users_certified(proof.certificate, self.alpha)}
 
     def floor(self, case: str) -> tuple[str, float] | None:
         """The strongest of these bounds by name, and the variance per user that no unbiased mechanism goes below.
@@ -209,7 +209,7 @@ class ProvedDesign(Design):
     def optimum(self, case: str) -> float | None:
         """Users that the best of all pure mechanisms needs in a case; None where that is not known, or not yet."""
         prior = self.optimum_prior(case)
-        found: optimize.ExactOptimum | None = None if prior is None else self.results.get(self.optimum_key(prior))
-        if found is None:
+        exact: optimize.ExactOptimum | None = None if prior is None else self.results.get(self.optimum_key(prior))
+        if exact is None:
             return None
-        return analysis.users_for(found.variance, self.workload.squared_weights, self.alpha)
+        return analysis.users_for(exact.variance, self.workload.squared_weights, self.alpha)

@@ -66,10 +66,10 @@ class Setting(ProvedDesign):
                 return ValueError(str(error))
 
         size = 8 * self.domain.size * len(stated)
-        found = self.results.cached(("facts", self.naming, self.users, stated), outcome, lambda _: size)
-        if isinstance(found, ValueError):
-            raise found
-        return found
+        facts_known = self.results.cached(("facts", self.naming, self.users, stated), outcome, lambda _: size)
+        if isinstance(facts_known, ValueError):
+            raise facts_known
+        return facts_known
 
     # --- mechanisms -----------------------------------------------------------------------------
 
@@ -84,8 +84,8 @@ class Setting(ProvedDesign):
         )
 
         def reasons() -> dict[str, str]:
-            found = {name: library.spec(name).unsuitable(n, epsilon, workload) for name in offered}
-            return {name: reason for name, reason in found.items() if reason}
+            reasons = {name: library.spec(name).unsuitable(n, epsilon, workload) for name in offered}
+            return {name: reason for name, reason in reasons.items() if reason}
 
         return self.results.cached(("unsuitable", n, epsilon, workload.digest, offered), reasons)
 
@@ -96,8 +96,8 @@ class Setting(ProvedDesign):
         if reason := spec.unsuitable(n, epsilon, self.workload):
             raise ValueError(reason)
         if spec.fitted:
-            found = self.fitted(name)
-            return found.mechanism if found else None
+            fit = self.fitted(name)
+            return fit.mechanism if fit else None
         merged = self.configuration.types != "all" and library.classes_for(spec, self.workload, epsilon) is not None
         workload = self.workload if spec.uses_workload or merged else None
         key = ("mechanism", name, n, epsilon, workload and workload.digest, sorted(parameters.items()))
@@ -111,23 +111,25 @@ class Setting(ProvedDesign):
         classes = library.classes_for(library.spec(self.chosen), self.workload, self.epsilon)
         if classes is None:
             return ""
-        told = f"Your questions distinguish {classes.workload.n:,} of {self.domain.size:,} types; reports are about "
-        return told + ("all types." if self.configuration.types == "all" else "these.")
+        sentence = (
+            f"Your questions distinguish {classes.workload.n:,} of {self.domain.size:,} types; reports are about "
+        )
+        return sentence + ("all types." if self.configuration.types == "all" else "these.")
 
     @property
     def chosen_mechanism(self) -> Mechanism:
         """The mechanism of the design. `NotFitted` while it has not been fitted."""
-        found = self.mechanism(self.chosen)
-        if found is None:
+        mechanism = self.mechanism(self.chosen)
+        if mechanism is None:
             raise NotFitted(f"{library.spec(self.chosen).title} has not been optimised for this design yet.")
-        return found
+        return mechanism
 
     def build(self, name: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Mechanism:
         """The named mechanism, fitted now where it has yet to be. ValueError, one sentence, where it is not available."""
         if reason := choices.unfit(self.configuration, self.cases, name, self.workload):
             raise ValueError(reason)
-        found = self.mechanism(name)
-        return self.fit(name, callback, cancel).mechanism if found is None else found
+        mechanism = self.mechanism(name)
+        return self.fit(name, callback, cancel).mechanism if mechanism is None else mechanism
 
     @property
     def delta(self) -> float:
@@ -160,8 +162,8 @@ class Setting(ProvedDesign):
 
     def from_file(self, name: str) -> bool:
         """True if the mechanism in use was loaded from a file, so that no one here knows how it was made."""
-        found = self.fitted(name) if library.spec(name).fitted else None
-        return found is not None and found.loaded
+        fit = self.fitted(name) if library.spec(name).fitted else None
+        return fit is not None and fit.loaded
 
     def use(self, mechanism: Mechanism) -> None:
         """Use a fitted mechanism from a file. One that was computed here stays known as such."""
@@ -246,11 +248,11 @@ class Setting(ProvedDesign):
                 profile = self.profiled(mechanism, self.workload, Budget(cancel=cancelled).check)
                 ends = bounds.equivalent_objective(chosen.variance(profile), self.workload)
                 history.append((max(searched, history[-1][0]), ends))
-        found, before = Fit(mechanism, tuple(history)), self.fitted(name)
+        fit, before = Fit(mechanism, tuple(history)), self.fitted(name)
         if before is not None and before.history and history and before.history[-1][1] < history[-1][1]:
-            found = before
-        self._keep(name, found)
-        return found
+            fit = before
+        self._keep(name, fit)
+        return fit
 
     # --- what mechanisms cost -------------------------------------------------------------------
 

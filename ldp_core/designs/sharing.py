@@ -36,20 +36,20 @@ def given_by_hand(configuration: Configuration) -> list[str]:
     Conditions count where they can name what was taken from the data.
     """
     kinds = {part.kind for part in configuration.workload.parts} if configuration.workload is not None else set()
-    told = []
+    reasons = []
     if configuration.optimizer.histogram is not None:
-        told.append("The histogram to optimise for was given by hand.")
+        reasons.append("The histogram to optimise for was given by hand.")
     if "matrix" in kinds:
-        told.append("The uploaded matrix of queries was given by hand.")
+        reasons.append("The uploaded matrix of queries was given by hand.")
     if configuration.own:
-        told.append("Strategy matrices were uploaded, with names for them.")
+        reasons.append("Strategy matrices were uploaded, with names for them.")
     if "predicates" in kinds and _names_values_of_the_data(configuration):
-        told.append("The conditions were typed by hand and may name values taken from the data.")
+        reasons.append("The conditions were typed by hand and may name values taken from the data.")
     if configuration.simulation.facts and _names_values_of_the_data(configuration):
-        told.append("The public facts were typed by hand and may name values taken from the data.")
+        reasons.append("The public facts were typed by hand and may name values taken from the data.")
     if isinstance(configuration.data, UploadedData) and configuration.data.query:
-        told.append("The SQL query was typed by hand and may name people.")
-    return told
+        reasons.append("The SQL query was typed by hand and may name people.")
+    return reasons
 
 
 def shareable(configuration: Configuration) -> Configuration:
@@ -78,8 +78,8 @@ def shareable(configuration: Configuration) -> Configuration:
 def without_own(configuration: Configuration, *gone: str) -> dict[str, object]:
     """The fields of a design without those matrices of its own whose mechanisms are called ``gone``, or without any: what was chosen of
     them gives way to what is usual."""
-    left = tuple(one for one in configuration.own if gone and one.mechanism not in gone)
-    lost = {one.mechanism for one in configuration.own} - {one.mechanism for one in left}
+    left = tuple(supplied for supplied in configuration.own if gone and supplied.mechanism not in gone)
+    lost = {supplied.mechanism for supplied in configuration.own} - {supplied.mechanism for supplied in left}
     changes: dict[str, object] = {"own": left}
     if configuration.mechanism.name in lost:
         changes["mechanism"] = Configuration().mechanism
@@ -111,8 +111,8 @@ def left_out(configuration: Configuration) -> tuple[str, ...]:
 def left_out_in_words(names: Iterable[str]) -> str:
     """The parts that a link leaves out, in a sentence; unknown names are ignored, and an empty list
     gives an empty text."""
-    told = [LEFT_OUT[name] for name in LEFT_OUT if name in set(names)]
-    return f"The link leaves out {'; '.join(told)}." if told else ""
+    words = [LEFT_OUT[name] for name in LEFT_OUT if name in set(names)]
+    return f"The link leaves out {'; '.join(words)}." if words else ""
 
 
 def _told_facts(configuration: Configuration) -> tuple[StatedFact, ...]:

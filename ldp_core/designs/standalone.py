@@ -59,10 +59,10 @@ def realise(
 
 def adopt(setting: Setting, bundle: Bundle | None) -> Mechanism | None:
     """Use the fitted mechanism of a file, if it holds one, in this setting."""
-    found = None if bundle is None else mechanism_of(bundle)
-    if found is not None:
-        setting.use(found)
-    return found
+    mechanism = None if bundle is None else mechanism_of(bundle)
+    if mechanism is not None:
+        setting.use(mechanism)
+    return mechanism
 
 
 def ready(configuration: Configuration, table: Table | None = None, cancel: Cancel | None = None) -> Setting:

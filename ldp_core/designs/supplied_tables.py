@@ -44,14 +44,14 @@ class SuppliedTable(BaseModel):
     ) -> SuppliedTable:
         """The matrix in an uploaded file (see `read_strategy`) on ``n`` types, with a look that those ``held`` do not have. ValueError, one
         sentence, where it cannot be used."""
-        free = [look for look in range(1, SUPPLIED_TABLES + 1) if look not in {one.look for one in held}]
+        free = [look for look in range(1, SUPPLIED_TABLES + 1) if look not in {supplied.look for supplied in held}]
         if not free:
             raise ValueError(f"A design holds at most {SUPPLIED_TABLES} matrices of your own: remove one first.")
         table = exact_table(read_strategy(content, n, labels))
         data = pack(table)
-        check_together([*(one.data for one in held), data])
+        check_together([*(supplied.data for supplied in held), data])
         own = TableStrategy(name.strip(), free[0], table)
-        check_names([*(one.name for one in held), own.name])
+        check_names([*(supplied.name for supplied in held), own.name])
         return cls(name=own.name, look=free[0], reports=table.shape[0], types=table.shape[1], data=data)
 
     @property
@@ -95,7 +95,7 @@ def name_for(file: str, held: Sequence[SuppliedTable]) -> str:
     name = " ".join(words)[: MOST_SUPPLIED_NAME - 3].strip() or "Own matrix"
     for candidate in (name, *(f"{name} {number}" for number in range(2, SUPPLIED_TABLES + 3))):
         try:
-            check_names([*(one.name for one in held), candidate])
+            check_names([*(supplied.name for supplied in held), candidate])
         except ValueError:
             continue
         return candidate

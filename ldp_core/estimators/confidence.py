@@ -59,8 +59,8 @@ class Intervals:
 
     def __repr__(self) -> str:
         methods, times = np.unique(self.methods, return_counts=True)
-        found = ", ".join(f"{number:,} {method}" for method, number in zip(methods, times, strict=True))
-        return f"<Intervals: {len(self.ends):,} answers{' (' + found + ')' if found else ''}>"
+        methods_in_words = ", ".join(f"{number:,} {method}" for method, number in zip(methods, times, strict=True))
+        return f"<Intervals: {len(self.ends):,} answers{' (' + methods_in_words + ')' if methods_in_words else ''}>"
 
 
 def intervals(
@@ -104,19 +104,19 @@ def _by_table(
 ) -> Intervals:
     """The questions about each set of attributes on their own, on the table of these attributes, with its cells as types."""
     survey = as_survey(workload, mechanism.sizes)
-    found = Intervals(np.zeros((len(queries), 2)), np.full(len(queries), "bounded"))
+    intervals = Intervals(np.zeros((len(queries), 2)), np.full(len(queries), "bounded"))
     for k, here, local in survey.located(queries):
         group = survey.groups[k]
         table = Estimate(estimate.table(group.attributes), unbiased=True, identified=mechanism.knows(group.attributes))
         some = _of_counts(mechanism.on(group.attributes), group.base, table, local, people, tail)
-        found.ends[here], found.methods[here] = group.weight * some.ends, some.methods
-    return found
+        intervals.ends[here], intervals.methods[here] = group.weight * some.ends, some.methods
+    return intervals
 
 
 def _of_counts(
     mechanism: _Contributing, workload: Workload, estimate: Estimate, queries: np.ndarray, people: float, tail: float
 ) -> Intervals:
-    found = [(np.zeros((0, 2)), np.zeros(0, dtype=str))]
+    pieces = [(np.zeros((0, 2)), np.zeros(0, dtype=str))]
     for some in in_chunks(queries, workload.n):
         answers = estimate.answers(workload, some)
         if isinstance(mechanism, AdditiveMechanism):  # sums of noise whose law does not depend on the types
@@ -128,8 +128,8 @@ def _of_counts(
             rows = adds.means
             ends, methods = _of_reports(mechanism, estimate, answers, adds, people, tail)
         possible = people * rows.min(axis=1, keepdims=True), people * rows.max(axis=1, keepdims=True)
-        found.append((np.clip(ends, *possible), methods))
-    return Intervals(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        pieces.append((np.clip(ends, *possible), methods))
+    return Intervals(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
 
 
 def _of_reports(

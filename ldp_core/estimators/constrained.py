@@ -56,11 +56,11 @@ def project(
     x = cp.Variable(workload.n, nonneg=nonnegative)
     distance = cp.quad_form(x - counts / size, cp.psd_wrap(workload.gram_dense() / (workload.trace / workload.n)))
     exact, least, most = low == high, np.isfinite(low) & (low < high), np.isfinite(high) & (low < high)
-    told = [cp.sum(x) == users / size]
-    told += [rows[exact] @ x == low[exact] / size] if exact.any() else []
-    told += [rows[least] @ x >= low[least] / size] if least.any() else []
-    told += [rows[most] @ x <= high[most] / size] if most.any() else []
-    program = cp.Problem(cp.Minimize(distance), told)
+    constraints = [cp.sum(x) == users / size]
+    constraints += [rows[exact] @ x == low[exact] / size] if exact.any() else []
+    constraints += [rows[least] @ x >= low[least] / size] if least.any() else []
+    constraints += [rows[most] @ x <= high[most] / size] if most.any() else []
+    program = cp.Problem(cp.Minimize(distance), constraints)
     with warnings.catch_warnings(), suppress(cp.error.SolverError):
         warnings.simplefilter("ignore", UserWarning)
         program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-10, tol_feas=1e-12)
@@ -89,7 +89,7 @@ def _possible(facts: Sequence[Fact], n: int, users: float, nonnegative: bool) ->
     unit = max(1.0, users / _MILLION)
     ends = np.concatenate([high, -low]) / unit
     bounded = np.isfinite(ends)
-    found = linprog(
+    solution = linprog(
         np.zeros(n),
         A_ub=np.vstack([rows, -rows])[bounded],
         b_ub=ends[bounded],
@@ -97,7 +97,7 @@ def _possible(facts: Sequence[Fact], n: int, users: float, nonnegative: bool) ->
         b_eq=[users / unit],
         bounds=(0, None) if nonnegative else (None, None),
     )
-    return found.status != _INFEASIBLE
+    return solution.status != _INFEASIBLE
 
 
 def _stacked(facts: Sequence[Fact], n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

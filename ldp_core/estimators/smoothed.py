@@ -45,11 +45,11 @@ def smoothed_shares(
     shares, back, line = np.full(channel.shape[1], 1 / channel.shape[1]), channel.T, slice(ordinary)
     for _ in range(max_rounds):
         expected = channel @ shares
-        found = shares * (back @ np.divide(tally, expected, out=np.zeros_like(tally), where=tally > 0))
-        found[line] = smooth(found[line])
-        found /= found.sum()
-        moved = np.abs(found - shares).sum()
-        shares = found
+        shares_next = shares * (back @ np.divide(tally, expected, out=np.zeros_like(tally), where=tally > 0))
+        shares_next[line] = smooth(shares_next[line])
+        shares_next /= shares_next.sum()
+        moved = np.abs(shares_next - shares).sum()
+        shares = shares_next
         if moved <= STILL:
             break
     return shares

@@ -60,15 +60,15 @@ def too_large(survey: Survey) -> str | None:
 
 def maximal(survey: Survey) -> list[Set]:
     """The sets of attributes asked about that lie in no other."""
-    found: list[Set] = []
+    maximal_sets: list[Set] = []
     holding: dict[int, list[frozenset[int]]] = {}
-    for members in sorted({group.attributes for group in survey.groups}, key=lambda one: (-len(one), one)):
+    for members in sorted({group.attributes for group in survey.groups}, key=lambda members: (-len(members), members)):
         own = frozenset(members)
         if not any(own <= other for other in holding.get(members[0], ())):
-            found.append(members)
+            maximal_sets.append(members)
             for i in members:
                 holding.setdefault(i, []).append(own)
-    return found
+    return maximal_sets
 
 
 def separate(estimate: SurveyEstimate, survey: Survey, users: float) -> SeparateEstimate:
@@ -86,8 +86,8 @@ def nonnegative(estimate: SurveyEstimate, survey: Survey, users: float | None = 
     layout = _Layout(survey.shape, sets)
     target, wanted = _wanted(layout, survey, estimate)
     tables, total = _projected(layout, target, wanted, users)
-    found = dict(zip(sets, layout.split(tables), strict=True))
-    return FittedEstimate(unbiased=False, sizes=estimate.sizes, users=total, tables=found)
+    tables_by_set = dict(zip(sets, layout.split(tables), strict=True))
+    return FittedEstimate(unbiased=False, sizes=estimate.sizes, users=total, tables=tables_by_set)
 
 
 class _Layout:
@@ -122,20 +122,22 @@ class _Layout:
 
     def components(self, tables: np.ndarray) -> np.ndarray:
         """(m,) components of ``tables`` (cells,), as functions of the attributes A (means, not sums)."""
-        found, start = [], 0
+        components, start = [], 0
         for shape, numbers in self.shapes.items():
             end = start + len(numbers) * math.prod(shape)
             parts = [tables[start:end].reshape(len(numbers), *shape)]
             for axis in range(1, len(shape) + 1):
                 means = [part.mean(axis=axis, keepdims=True) for part in parts]
-                parts = [one for part, mean in zip(parts, means, strict=True) for one in (mean, part - mean)]
-            found += [part.ravel() for part in parts]
+                parts = [
+                    component for part, mean in zip(parts, means, strict=True) for component in (mean, part - mean)
+                ]
+            components += [part.ravel() for part in parts]
             start = end
-        return np.concatenate(found)
+        return np.concatenate(components)
 
     def tables(self, components: np.ndarray) -> np.ndarray:
         """(cells,) the tables with these ``components`` (m,)."""
-        found, start = [], 0
+        tables_by_set, start = [], 0
         for shape, numbers in self.shapes.items():
             total = np.zeros((len(numbers), *shape))
             for axes in product((False, True), repeat=len(shape)):
@@ -143,8 +145,8 @@ class _Layout:
                 end = start + math.prod(own)
                 total += components[start:end].reshape(own)
                 start = end
-            found.append(total.ravel())
-        return np.concatenate(found)
+            tables_by_set.append(total.ravel())
+        return np.concatenate(tables_by_set)
 
     def join(self, tables: Tables) -> np.ndarray:
         """(cells,) all tables one after the other."""
@@ -204,11 +206,11 @@ def _projected(
     )  # its positive part are the tables cut at 0, its negative part the multipliers by the penalty
     for count in range(1, _ROUNDS + 1):
         before = np.maximum(state, 0.0)
-        found, total = agreeing(np.abs(state), penalty)
-        image = state + _RELAXED * (found - before)
+        tables_agreed, total = agreeing(np.abs(state), penalty)
+        image = state + _RELAXED * (tables_agreed - before)
         cut = np.maximum(image, 0.0)
         near = _MIXED * total * spread
-        if (np.abs(found - cut) <= near).all() and (np.abs(cut - before) <= near).all():
+        if (np.abs(tables_agreed - cut) <= near).all() and (np.abs(cut - before) <= near).all():
             break
         change = _change(image * lengths, penalty) if count in _LOOKS else 1.0
         if change == 1:
@@ -218,9 +220,9 @@ def _projected(
             state = np.where(image > 0, image, image / change)
             acceleration.forget()
     # Even tables agree with each other, and so do mixtures with them.
-    below = float(np.max(-found / spread, initial=0.0))
+    below = float(np.max(-tables_agreed / spread, initial=0.0))
     mixed = below / (below + total) if below else 0.0
-    return np.maximum((1 - mixed) * found + mixed * total * spread, 0.0), total
+    return np.maximum((1 - mixed) * tables_agreed + mixed * total * spread, 0.0), total
 
 
 def _change(state: np.ndarray, penalty: float) -> float:

@@ -18,9 +18,9 @@ def people_told(estimate: Estimate, workload: Workload) -> float:
     return estimate.total if estimate.adds_up and tells_everybody(workload) else math.nan
 
 
-def misses(told: float, users: float) -> bool:
+def misses(total: float, users: float) -> bool:
     """True if answers that add up to ``told`` people miss the number of ``users`` by enough to say so; not where that is nan."""
-    return abs(told - users) > max(NOTICED * users, 0.5)
+    return abs(total - users) > max(NOTICED * users, 0.5)
 
 
 def remedy(*names: str) -> str:
@@ -29,9 +29,9 @@ def remedy(*names: str) -> str:
     return f"{spec('wnnls_total').title} keeps to that number." if "wnnls" in names else ""
 
 
-def missed_in_words(told: float, users: float, name: str) -> str:
+def missed_in_words(total: float, users: float, name: str) -> str:
     """That answers by the estimator ``name`` add up to ``told`` people where there are ``users``; empty where they do, or no one knows."""
-    if not misses(told, users):
+    if not misses(total, users):
         return ""
-    found = f"These answers add up to {wording.count(told)} people, and {wording.count(users)} took part: this estimate fits no total."
-    return " ".join(filter(None, [found, remedy(name)]))
+    sentence = f"These answers add up to {wording.count(total)} people, and {wording.count(users)} took part: this estimate fits no total."
+    return " ".join(filter(None, [sentence, remedy(name)]))

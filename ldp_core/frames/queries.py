@@ -26,14 +26,14 @@ def query_shares(
     their sum; ``standard_error`` of the answer without its weight, in users; ``group`` the part of a union, from 0.
     """
     worst = workloads.dominating(workload, variances, most, labels)
-    queries = np.array([one.query for one in worst], dtype=np.int64)
-    deviations = np.sqrt([one.variance for one in worst])
+    queries = np.array([query_range.query for query_range in worst], dtype=np.int64)
+    deviations = np.sqrt([query_range.variance for query_range in worst])
     ends = workload.offsets[1:] if isinstance(workload, workloads.Union) else [workload.num_queries]
     return pd.DataFrame(
         {
             "query": queries,
-            "name": [one.name for one in worst],
-            "share": [one.share for one in worst],
+            "name": [query_range.name for query_range in worst],
+            "share": [query_range.share for query_range in worst],
             "standard_error": deviations / workload.query_weights(queries),
             "group": np.searchsorted(ends, queries, side="right"),
         }
@@ -64,7 +64,11 @@ def query_errors(
     queries, cancelled = shown_queries(workload) if queries is None else queries, asked(cancel)
     names = [workload.query_name(int(query), labels) for query in queries]
     users, parts = float(users_of(counts)), list[pd.DataFrame]()
-    named = compared.items() if isinstance(compared, Mapping) else [(one.name, one) for one in compared]
+    named = (
+        compared.items()
+        if isinstance(compared, Mapping)
+        else [(compared_mechanism.name, compared_mechanism) for compared_mechanism in compared]
+    )
     for name, mechanism in named:
         if parts and cancelled():
             break

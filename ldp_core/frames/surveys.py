@@ -33,7 +33,7 @@ def attribute_sets(survey: Survey) -> pd.DataFrame:
     c = survey.components
     names = names_of(survey)
     values = c.dims * np.sqrt(c.gram)
-    found = pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "attributes": [" x ".join(names[i] for i in members) for members in c.sets],
             "number": [len(members) for members in c.sets],
@@ -42,7 +42,7 @@ def attribute_sets(survey: Survey) -> pd.DataFrame:
             "share": values / values.sum(),
         }
     )
-    return found.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+    return frame.sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
 
 def people_by_design(mechanism: SplitSurvey, names: Sequence[str]) -> pd.DataFrame:
@@ -51,13 +51,13 @@ def people_by_design(mechanism: SplitSurvey, names: Sequence[str]) -> pd.DataFra
     ``share`` of people who take part; ``reports`` that can be sent, of a strategy, or patterns; ``cells`` of the table of a strategy.
     """
     own = [
-        (" x ".join(names[i] for i in one.attributes), "strategy of its own", *one.mechanism.strategy.shape)
-        for one in mechanism.own
+        (" x ".join(names[i] for i in group.attributes), "strategy of its own", *group.mechanism.strategy.shape)
+        for group in mechanism.own
     ]
     rest = [] if mechanism.rest is None else [("everything else", "patterns", len(mechanism.rest.patterns), None)]
-    found = pd.DataFrame([*own, *rest], columns=["columns", "kind", "reports", "cells"]).astype({"cells": "Int64"})
-    found.insert(1, "share", mechanism.shares)
-    return found
+    frame = pd.DataFrame([*own, *rest], columns=["columns", "kind", "reports", "cells"]).astype({"cells": "Int64"})
+    frame.insert(1, "share", mechanism.shares)
+    return frame
 
 
 def column_sets(mechanism: ScrambledPatterns, names: Sequence[str], part: float = 1.0) -> pd.DataFrame:
@@ -74,12 +74,12 @@ def column_sets(mechanism: ScrambledPatterns, names: Sequence[str], part: float 
             "inside": [np.count_nonzero(pattern.cells) for pattern in mechanism.patterns] * mechanism.shares,
         }
     )
-    found = rows.groupby("columns", sort=False).agg(
+    frame = rows.groupby("columns", sort=False).agg(
         share=("share", "sum"), patterns=("share", "size"), cells=("cells", "first"), inside=("inside", "sum")
     )
-    found["inside"] /= found["share"]
-    found["share"] *= part
-    return found.sort_values("share", ascending=False, kind="stable").reset_index()
+    frame["inside"] /= frame["share"]
+    frame["share"] *= part
+    return frame.sort_values("share", ascending=False, kind="stable").reset_index()
 
 
 def fourier_weights(mechanism: Mechanism, survey: Survey) -> pd.DataFrame:
@@ -89,13 +89,15 @@ def fourier_weights(mechanism: Mechanism, survey: Survey) -> pd.DataFrame:
     `ldp_core.workloads.surveys`). Components that no question depends on have an ideal of 0.
     """
     c, names = survey.components, names_of(survey)
-    told = {
+    columns = {
         members: anova.dimensions(survey.shape, members) * m
         for members, m in (mechanism.component_information or {}).items()
     }
     wanted = dict(zip(c.sets, (c.dims * np.sqrt(c.gram)).tolist(), strict=True))
-    sets = sorted({*told, *wanted}, key=lambda members: (-wanted.get(members, 0.0), -told.get(members, 0.0), members))
-    fourier_weight, ideal = (np.array([one.get(members, 0.0) for members in sets]) for one in (told, wanted))
+    sets = sorted(
+        {*columns, *wanted}, key=lambda members: (-wanted.get(members, 0.0), -columns.get(members, 0.0), members)
+    )
+    fourier_weight, ideal = (np.array([weights.get(members, 0.0) for members in sets]) for weights in (columns, wanted))
     return pd.DataFrame(
         {
             "columns": [" x ".join(names[i] for i in members) for members in sets],

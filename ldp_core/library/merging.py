@@ -36,19 +36,19 @@ def build(
     entry: Spec, workload: Workload, classes: Distinguished, epsilon: float, parameters: Mapping[str, Any]
 ) -> OnClasses | None:
     """The mechanism for ``classes`` of the types of ``workload``; None if it cannot answer the questions about them."""
-    few, told = classes.workload, dict(parameters)
-    if entry.aimed and told.get("target", "average") == "average":
-        told["prior"] = classes.shares(told.get("prior"))
-    callback = told.get("callback")
+    few, stated = classes.workload, dict(parameters)
+    if entry.aimed and stated.get("target", "average") == "average":
+        stated["prior"] = classes.shares(stated.get("prior"))
+    callback = stated.get("callback")
     if callback is not None and "average" in entry.aims:
 
         def scale(value: float) -> float:
             return equivalent_objective((value - few.trace) / few.n, workload)
 
-        told["callback"] = of_types(callback, classes, scale)
+        stated["callback"] = of_types(callback, classes, scale)
     if entry.may_use_workload:
-        told["workload"] = few
-    drawn = entry.build(few if entry.needs_workload else few.n, epsilon, **told)
+        stated["workload"] = few
+    drawn = entry.build(few if entry.needs_workload else few.n, epsilon, **stated)
     if not entry.fitted and drawn.supports(few):
         return None
     known = {"workload": workload.spec} if "workload" in drawn.parameters else {}

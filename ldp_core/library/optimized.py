@@ -154,22 +154,24 @@ def build_certified(
         callback = _comparable(callback, workload, prior)
     limits = (time_limit, max_rounds, seed, callback, cancel)
     if target == "average" or many or anyway:
-        found = design(workload, epsilon, *limits, prior=prior)
+        optimized = design(workload, epsilon, *limits, prior=prior)
     else:
-        found = worst_case_design(workload, epsilon, SearchLimits(*limits))
-    if isinstance(found, ClosedFormDesign):
-        return found.mechanism
-    if isinstance(found, SurveyDesign | SplitDesign):
-        return found.mechanism()
-    parameters = {"workload": workload.spec, "seed": seed, "rounds": found.rounds}
-    if isinstance(found, OrbitDesign):  # a RingDesign is one
-        explanation = _EXPLANATION.format(outputs=found.high.size, aim="")
-        if isinstance(found, RingDesign):
-            return RingMechanism("optimized", found.high, found.shares, workload.n, epsilon, parameters, explanation)
-        return OrbitMechanism("optimized", found.high, found.shares, epsilon, parameters, explanation)
+        optimized = worst_case_design(workload, epsilon, SearchLimits(*limits))
+    if isinstance(optimized, ClosedFormDesign):
+        return optimized.mechanism
+    if isinstance(optimized, SurveyDesign | SplitDesign):
+        return optimized.mechanism()
+    parameters = {"workload": workload.spec, "seed": seed, "rounds": optimized.rounds}
+    if isinstance(optimized, OrbitDesign):  # a RingDesign is one
+        explanation = _EXPLANATION.format(outputs=optimized.high.size, aim="")
+        if isinstance(optimized, RingDesign):
+            return RingMechanism(
+                "optimized", optimized.high, optimized.shares, workload.n, epsilon, parameters, explanation
+            )
+        return OrbitMechanism("optimized", optimized.high, optimized.shares, epsilon, parameters, explanation)
     if target != "average":
         parameters["target"] = target
-    return from_strategy("optimized", found.strategy, epsilon, parameters, found.prior, workload=workload)
+    return from_strategy("optimized", optimized.strategy, epsilon, parameters, optimized.prior, workload=workload)
 
 
 def _comparable(callback: Callback, workload: Workload, prior: np.ndarray) -> Callback:

@@ -34,10 +34,10 @@ def is_variant(name: str) -> bool:
 def split(name: str) -> tuple[str, dict[str, str]] | None:
     """The mechanism and the texts of its parameters, None where ``name`` is not written like that of a variant. ValueError, one
     sentence, where the parameters are not."""
-    found = NAME.fullmatch(name) if len(name) <= MOST_MECHANISM_NAME else None
-    if found is None:
+    match = NAME.fullmatch(name) if len(name) <= MOST_MECHANISM_NAME else None
+    if match is None:
         return None
-    mechanism, inside = found.groups()
+    mechanism, inside = match.groups()
     texts: dict[str, str] = {}
     for pair in inside.split(",") if inside.strip() else ():
         parameter, equals, text = (part.strip() for part in pair.partition("="))
@@ -91,9 +91,9 @@ def _place(spec: Spec, fixed: Mapping[str, Any]) -> int:
     """The place of a variant among the ten looks that `FILLS` and `DASHES` make, 0 for the
     mechanism itself. Those that differ in one
     choice look different, and so do numbers up to a factor of five apart, or one to nine decades below 1."""
-    told, place = spec.told(fixed), 0
+    parameters, place = spec.told(fixed), 0
     for order, (name, kind) in enumerate(spec.settings.items()):
-        value, offered = told.get(name), kind.offered or ()
+        value, offered = parameters.get(name), kind.offered or ()
         if value in offered:
             place += 3**order * (1 + offered.index(value))
         elif isinstance(value, Real):

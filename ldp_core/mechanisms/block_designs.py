@@ -309,7 +309,7 @@ def _field(q: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _prime_power(q: int) -> tuple[int, int]:
-    found = prime_power(q)
-    if found is None:
+    power = prime_power(q)
+    if power is None:
         raise ValueError(f"The order of a field is a prime power, such as 2, 3, 4, 5, 7, 8 or 9; got {q}.")
-    return found
+    return power

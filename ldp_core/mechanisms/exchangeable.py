@@ -158,5 +158,5 @@ def ends_of_sets(rows: np.ndarray, size: int, p: float, q: float) -> tuple[np.nd
     ordered, shift = np.sort(rows, axis=1), q * rows.sum(axis=1)
     low, high = ordered[:, :size].sum(axis=1), ordered[:, -size:].sum(axis=1)
     # A larger set adds one of two values only to a query that sets one type apart from all others.
-    one = (ordered[:, -2] == ordered[:, 0]) | (ordered[:, -1] == ordered[:, 1])
-    return (low - shift) / (p - q), (high - shift) / (p - q), two_values(rows) if size == 1 else one
+    equal_ends = (ordered[:, -2] == ordered[:, 0]) | (ordered[:, -1] == ordered[:, 1])
+    return (low - shift) / (p - q), (high - shift) / (p - q), two_values(rows) if size == 1 else equal_ends

@@ -59,9 +59,9 @@ class OnClasses(FromCovariance):
         self.class_sizes = np.bincount(self.classes)
         self.first = np.unique(self.classes, return_index=True)[1]
         self._known: dict[str, Workload | None] = {}
-        found = None if about is None else about.distinguished
-        if about is not None and found is not None and np.array_equal(found.classes, self.classes):
-            self._known[about.digest] = found.workload
+        distinguished = None if about is None else about.distinguished
+        if about is not None and distinguished is not None and np.array_equal(distinguished.classes, self.classes):
+            self._known[about.digest] = distinguished.workload
 
     @property
     def drawn(self) -> Mechanism:
@@ -109,8 +109,8 @@ class OnClasses(FromCovariance):
         """That of the mechanism that draws reports, with the column of its class for each type."""
         if self.n > MOST_DRAWN_TYPES:
             raise ValueError(too_many_types(self.n))
-        found = self.drawn.report_table()
-        return replace(found, entries=found.entries[:, self.classes])
+        table = self.drawn.report_table()
+        return replace(table, entries=table.entries[:, self.classes])
 
     @property
     def consistent(self) -> Mechanism:
@@ -118,9 +118,9 @@ class OnClasses(FromCovariance):
         drawn = self.drawn.consistent
         if drawn is self.drawn:
             return self
-        found = OnClasses(drawn, self.classes, {**self.parameters, **drawn.parameters})
-        found._known = self._known
-        return found
+        mechanism = OnClasses(drawn, self.classes, {**self.parameters, **drawn.parameters})
+        mechanism._known = self._known
+        return mechanism
 
     # --- questions about classes ----------------------------------------------------------------
 
@@ -128,8 +128,8 @@ class OnClasses(FromCovariance):
         """(..., c) numbers ``x`` (..., n) added up by class."""
         x = np.asarray(x, dtype=float)
         flat = x.reshape(-1, self.n)
-        found = np.stack([np.bincount(self.classes, row, len(self.first)) for row in flat])
-        return found.reshape(*x.shape[:-1], len(self.first))
+        sums = np.stack([np.bincount(self.classes, row, len(self.first)) for row in flat])
+        return sums.reshape(*x.shape[:-1], len(self.first))
 
     def _spread(self, x: np.ndarray) -> np.ndarray:
         """(..., n) counts of classes ``x`` (..., c), spread evenly over their types."""
@@ -211,8 +211,8 @@ class OnClasses(FromCovariance):
             raise ValueError("The contributions of single reports are not known for this mechanism.")
         return self._by_type(self.drawn.contributions(self._rows(rows)))
 
-    def _by_type(self, found: Contributions) -> Contributions:
-        return replace(found, means=found.means[:, self.classes], variances=found.variances[:, self.classes])
+    def _by_type(self, by_class: Contributions) -> Contributions:
+        return replace(by_class, means=by_class.means[:, self.classes], variances=by_class.variances[:, self.classes])
 
     # --- reports --------------------------------------------------------------------------------
 
@@ -254,9 +254,9 @@ class OnClasses(FromCovariance):
 
     def audit(self) -> Audit:
         """That of the mechanism that draws reports: two types of one class have the same reports."""
-        found = self.drawn.audit()
-        one, other = (int(self.first[k]) for k in found.worst_pair)
-        return replace(found, worst_pair=(one, other))
+        audited = self.drawn.audit()
+        one, other = (int(self.first[k]) for k in audited.worst_pair)
+        return replace(audited, worst_pair=(one, other))
 
     def explain(self) -> str:
         about = f"The questions distinguish {len(self.first):,} of {self.n:,} types; reports are about these."
@@ -272,9 +272,9 @@ class ClassEstimate(Estimate):
     mechanism: OnClasses
 
     @classmethod
-    def of(cls, found: Estimate, mechanism: OnClasses) -> ClassEstimate:
-        counts = mechanism._spread(found.estimated_counts)
-        return cls(counts, found.unbiased, found, mechanism, identified=False)
+    def of(cls, estimate: Estimate, mechanism: OnClasses) -> ClassEstimate:
+        counts = mechanism._spread(estimate.estimated_counts)
+        return cls(counts, estimate.unbiased, estimate, mechanism, identified=False)
 
     @property
     def adds_up(self) -> bool:  # type: ignore[override]
@@ -319,9 +319,9 @@ def on_classes(mechanism: Mechanism, workload: Workload, estimate: Estimate) -> 
 def _checked_classes(classes: np.ndarray, drawn: Mechanism) -> np.ndarray:
     if drawn.survey is not None:
         raise ValueError("Mechanisms of surveys go by attributes, not by classes of types.")
-    found = np.asarray(classes)
-    whole = found.astype(np.int64)
-    if found.ndim != 1 or (whole != found).any() or not np.array_equal(np.unique(whole), np.arange(drawn.n)):
+    numbers = np.asarray(classes)
+    whole = numbers.astype(np.int64)
+    if numbers.ndim != 1 or (whole != numbers).any() or not np.array_equal(np.unique(whole), np.arange(drawn.n)):
         raise ValueError(f"Classes must be whole numbers from 0 to {drawn.n - 1:,}, one for each type and none unused.")
     if (np.diff(np.unique(whole, return_index=True)[1]) <= 0).any():
         raise ValueError("Classes must be numbered in the order of their first types.")

@@ -116,9 +116,9 @@ class RingMechanism(Translated):
     @cached_property
     def _inverse(self) -> np.ndarray:
         """(n, n) M^-1. ValueError where rounding leaves none."""
-        if (found := inverse_of(self.information())) is None:
+        if (inverse := inverse_of(self.information())) is None:
             raise ValueError(INDISTINCT)
-        return found
+        return inverse
 
     def profile_of(self, workload: Workload) -> np.ndarray:
         """sum_y Q_yu R_y'G R_y - G_uu (their Theorem 3.4)."""
@@ -166,8 +166,8 @@ class RingMechanism(Translated):
 def characters(rows: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """(N // 2 + 1,) eigenvalues of M where all places of a ring are types: ``sum_k shares_k |hat v_k|^2 / (1'v_k)^2`` of ``rows`` (b, N)."""
     hats = fft.rfft(rows)
-    found: np.ndarray = shares @ np.square(np.abs(hats) / hats[:, :1].real)
-    return found
+    values: np.ndarray = shares @ np.square(np.abs(hats) / hats[:, :1].real)
+    return values
 
 
 def window_sums(rows: np.ndarray, n: int) -> np.ndarray:
@@ -178,14 +178,14 @@ def window_sums(rows: np.ndarray, n: int) -> np.ndarray:
 
 def second_moments(rows: np.ndarray, weights: np.ndarray, n: int, check: Check = unchecked) -> np.ndarray:
     """(n, n) ``sum_kz weights_kz v_kz v_kz'`` over all rotations v_kz of ``rows`` (b, N), cut to n places; ``weights`` (b, N)."""
-    N, found = rows.shape[1], np.zeros((n, n))
+    N, moments = rows.shape[1], np.zeros((n, n))
     wanted = fft.rfft(weights).conj()
     for distances in _distances(n, N):
         check()
         total = sum(_products(row, distances) * hat for row, hat in zip(rows, wanted, strict=True))
         for distance, entries in zip(distances, fft.irfft(total, N), strict=True):
-            found.ravel()[distance :: n + 1][: n - distance] = entries[: n - distance]
-    return np.triu(found) + np.triu(found, 1).T
+            moments.ravel()[distance :: n + 1][: n - distance] = entries[: n - distance]
+    return np.triu(moments) + np.triu(moments, 1).T
 
 
 def quadratic_forms(rows: np.ndarray, X: np.ndarray, check: Check = unchecked) -> np.ndarray:

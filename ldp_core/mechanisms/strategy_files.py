@@ -35,17 +35,17 @@ def read_strategy(content: bytes, n: int | None = None, labels: Sequence[str] | 
     """
     try:
         read = matrix_files.read_matrix(content, n, labels, matrix_files.REPORTS)
-        found = read.matrix
+        matrix = read.matrix
         _check_names(read)
     except ValueError as problem:
         turned = _turned(content, n, labels)
         if turned is None:
             raise problem
-        found = turned
+        matrix = turned
     else:
-        if not _sum_to_one(found, 0) and (turned := _turned(content, n, labels)) is not None:
-            found = turned
-    return check_strategy(found)
+        if not _sum_to_one(matrix, 0) and (turned := _turned(content, n, labels)) is not None:
+            matrix = turned
+    return check_strategy(matrix)
 
 
 def _check_names(read: matrix_files.MatrixFile) -> None:
@@ -61,10 +61,10 @@ def _check_names(read: matrix_files.MatrixFile) -> None:
 def _turned(content: bytes, n: int | None, labels: Sequence[str] | None) -> np.ndarray | None:
     """(m, n) what a file with a row for each of ``n`` types holds, None where it is not one."""
     try:
-        found = matrix_files.read_matrix(content, None, None, matrix_files.REPORTS)
+        file = matrix_files.read_matrix(content, None, None, matrix_files.REPORTS)
     except ValueError:
         return None
-    rows, names = found.matrix, found.names
+    rows, names = file.matrix, file.names
     if (n is not None and len(rows) != n) or not _sum_to_one(rows, 1):
         return None
     if labels is not None and names is not None and len(set(names)) == n and set(names) == set(labels):

@@ -88,10 +88,10 @@ class Translated(FromCovariance):
         mean; a few transforms for each row and base row.
         """
         counts = np.asarray(counts, dtype=float)
-        found: np.ndarray = -np.square(rows) @ counts
+        variances: np.ndarray = -np.square(rows) @ counts
         for values, sent in zip(self._added(rows), self._sent_by(counts), strict=True):
-            found += np.square(values) @ sent
-        return found
+            variances += np.square(values) @ sent
+        return variances
 
     def contributions(self, rows: np.ndarray) -> Contributions:
         """The contribution of a report to ``rows`` (q, n) times the estimated counts; three

@@ -170,14 +170,14 @@ class UnaryMechanism(ExchangeableMechanism):
         """The data kept from (users, n) bits, booleans."""
         if self.reconstruction != "optimal":
             return column_sums(bits)
-        rows, found = (
+        rows, sums = (
             max(1, BITS_AT_ONCE // self.n),
             self._sums(np.zeros((0, self.n), dtype=np.int64), np.zeros(0, int)),
         )
         for start in range(0, len(bits), rows):
             some = bits[start : start + rows].astype(np.int64)
-            found += self._sums(some, np.ones(len(some), dtype=np.int64))
-        return found
+            sums += self._sums(some, np.ones(len(some), dtype=np.int64))
+        return sums
 
     def _sums(self, bits: np.ndarray, times: np.ndarray) -> np.ndarray:
         """The sums that the reconstruction needs of (k, n) bits, each sent ``times`` (k,) times:
@@ -254,15 +254,15 @@ class UnaryEncoding(UnaryMechanism):
 
     def contributions(self, rows: np.ndarray) -> Contributions:
         """As for the others; where every bit adds a weight of its own, the n bits of a report are independent parts."""
-        found = super().contributions(rows)
+        contributed = super().contributions(rows)
         if self.reconstruction == "optimal":
-            return found
+            return contributed
         weights = self._weights_of_bits(rows)
         # A bit exceeds its mean by at most 1 - q, and falls short of it by at most p.
         largest, smallest = np.maximum(weights.max(axis=1), 0), np.maximum(-weights.min(axis=1), 0)
         up = np.maximum((1 - self.q) * largest, self.p * smallest)
         down = np.maximum(self.p * largest, (1 - self.q) * smallest)
-        return replace(found, up=up, down=down, parts=self.n)
+        return replace(contributed, up=up, down=down, parts=self.n)
 
     @cached_property
     def _patterns(self) -> np.ndarray | None:
@@ -279,8 +279,8 @@ class UnaryEncoding(UnaryMechanism):
         return np.bincount(bits.astype(np.int64) @ (1 << np.arange(self.n)[::-1]), minlength=2**self.n)
 
     def _statistic(self, reports: Reports) -> np.ndarray:
-        found = super()._statistic(reports)
-        return found if self.channel is None else self._sums(self._all_bits(), found)
+        statistic = super()._statistic(reports)
+        return statistic if self.channel is None else self._sums(self._all_bits(), statistic)
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """As for all; where patterns are kept, one multinomial draw a type. Simulation only."""
@@ -321,18 +321,18 @@ def coins(shape: tuple[int, ...], chance: float, rng: np.random.Generator) -> np
     """
     whole, rest = divmod(chance * 256, 1.0)
     bytes_ = rng.integers(0, 256, size=shape, dtype=np.uint8)
-    found = bytes_ < whole
+    coins = bytes_ < whole
     open_ = np.nonzero(bytes_ == whole)
-    found[open_] = rng.random(len(open_[0])) < rest
-    return found
+    coins[open_] = rng.random(len(open_[0])) < rest
+    return coins
 
 
 def column_sums(bits: np.ndarray) -> np.ndarray:
     """(n,) sums of (users, n) booleans, 255 rows at a time as bytes."""
-    found, bytes_ = np.zeros(bits.shape[1], dtype=np.int64), np.ascontiguousarray(bits).view(np.uint8)
+    sums, bytes_ = np.zeros(bits.shape[1], dtype=np.int64), np.ascontiguousarray(bits).view(np.uint8)
     for start in range(0, len(bits), 255):
-        found += np.add.reduce(bytes_[start : start + 255], axis=0, dtype=np.uint8)
-    return found
+        sums += np.add.reduce(bytes_[start : start + 255], axis=0, dtype=np.uint8)
+    return sums
 
 
 def _binomial(k: np.ndarray, n: int, q: float) -> np.ndarray:

@@ -60,29 +60,29 @@ def of_types(callback: Callback, classes: Distinguished, scale: Callable[[float]
     return pass_on
 
 
-def strategy_for_types(found: Optimized | ClosedFormDesign, classes: Distinguished) -> np.ndarray:
+def strategy_for_types(fitted: Optimized | ClosedFormDesign, classes: Distinguished) -> np.ndarray:
     """(m, n) the strategy found for classes, for all types, with a little randomized response. ValueError if that for the
     classes is too large to write out."""
-    n, ratio = len(classes.classes), fitted_exp_epsilon(found.epsilon)
+    n, ratio = len(classes.classes), fitted_exp_epsilon(fitted.epsilon)
     little = np.where(np.eye(n, dtype=bool), ratio, 1.0) * (LITTLE / (ratio + n - 1))
-    strategy = np.vstack([(1 - LITTLE) * found.strategy[:, classes.classes], little])
+    strategy = np.vstack([(1 - LITTLE) * fitted.strategy[:, classes.classes], little])
     return np.ascontiguousarray(strategy / strategy.sum(axis=0))
 
 
 def for_types(
-    found: Optimized | ClosedFormDesign, workload: Workload, classes: Distinguished, prior: np.ndarray | None
+    fitted: Optimized | ClosedFormDesign, workload: Workload, classes: Distinguished, prior: np.ndarray | None
 ) -> Optimized:
     """What was ``found`` for the average over classes, for all types."""
-    strategy = strategy_for_types(found, classes)
+    strategy = strategy_for_types(fitted, classes)
     masses = strategy.sum(axis=1) if prior is None else workload.n * (strategy @ prior)
     M = strategy.T @ (strategy / masses[:, None])
     objective = float(np.trace(linalg.solve(M, workload.gram_dense(), assume_a="pos")))
     scale = workload.n / classes.workload.n
-    return Optimized(strategy, prior, **scaled(found, objective, lambda value: scale * value))
+    return Optimized(strategy, prior, **scaled(fitted, objective, lambda value: scale * value))
 
 
-def scaled(found: Optimized | ClosedFormDesign, objective: float, scale: Callable[[float], float]) -> dict[str, Any]:
+def scaled(fitted: Optimized | ClosedFormDesign, objective: float, scale: Callable[[float], float]) -> dict[str, Any]:
     """The fields of a design for all types, whose search for classes came to ``found``."""
-    history = tuple((done, seconds, scale(value)) for done, seconds, value in found.history)
-    kept = {name: getattr(found, name) for name in ("rounds", "seconds", "epsilon", "seed", "stopped")}
+    history = tuple((done, seconds, scale(value)) for done, seconds, value in fitted.history)
+    kept = {name: getattr(fitted, name) for name in ("rounds", "seconds", "epsilon", "seed", "stopped")}
     return {"objective": objective, "history": history, **kept}

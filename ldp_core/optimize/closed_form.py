@@ -97,9 +97,9 @@ def exchangeable_design(workload: Workload, epsilon: float, limits: SearchLimits
         raise ValueError("Subset selection is the optimum only where the questions treat all types alike.")
     budget = limits.budget()
     made = SubsetSelection(workload.n, check_epsilon(epsilon))
-    found = _design_of(made, workload, epsilon, limits, _objective(made, workload, None))
-    budget.tell(0, objective=found.objective)
-    return found
+    design_made = _design_of(made, workload, epsilon, limits, _objective(made, workload, None))
+    budget.tell(0, objective=design_made.objective)
+    return design_made
 
 
 def best_closed_form(
@@ -118,16 +118,16 @@ def best_closed_form(
         else:
             value = _objective(made, workload, prior)
         scored.append((value, made))
-    objective, best = min(scored, key=lambda one: one[0])
+    objective, best = min(scored, key=lambda candidate: candidate[0])
     return _design_of(best, workload, epsilon, limits, objective)
 
 
-def better(found: Found, closed: ClosedFormDesign) -> Found | ClosedFormDesign:
+def better(fitted: Found, closed: ClosedFormDesign) -> Found | ClosedFormDesign:
     """What a search ``found``, or ``closed`` where that is better by more than a millionth, with what is
     told of the search."""
-    if found.objective <= closed.objective * (1 + TIE):
-        return found
-    return replace(closed, **{name: getattr(found, name) for name in ("history", "rounds", "seconds", "stopped")})
+    if fitted.objective <= closed.objective * (1 + TIE):
+        return fitted
+    return replace(closed, **{name: getattr(fitted, name) for name in ("history", "rounds", "seconds", "stopped")})
 
 
 def _candidates(n: int, epsilon: float) -> Iterator[Mechanism]:

@@ -133,8 +133,8 @@ def design(
         return find(case, epsilon, limits)
     budget = limits.budget()
     closed = best_closed_form(workload, epsilon, limits, prior)
-    found = find(case, epsilon, limits.never_above(closed.objective).within(budget.left()))
-    return better(found, closed)
+    fitted = find(case, epsilon, limits.never_above(closed.objective).within(budget.left()))
+    return better(fitted, closed)
 
 
 def _over_classes(

@@ -95,9 +95,11 @@ def exact(workload: Workload, epsilon: float, prior: np.ndarray | None = None) -
     epsilon, n = check_epsilon(epsilon), workload.n
     if (classes := workload.distinguished) is not None:
         shares = classes.shares(None if prior is None else check_prior(prior, n))
-        found, scale = exact(classes.workload, epsilon, shares), n / classes.workload.n
-        strategy = np.ascontiguousarray(found.strategy[:, classes.classes])
-        return replace(found, strategy=strategy, objective=scale * found.objective, prior=prior, types_per_class=scale)
+        optimum, scale = exact(classes.workload, epsilon, shares), n / classes.workload.n
+        strategy = np.ascontiguousarray(optimum.strategy[:, classes.classes])
+        return replace(
+            optimum, strategy=strategy, objective=scale * optimum.objective, prior=prior, types_per_class=scale
+        )
     if n > MOST_ENUMERATED_TYPES:
         raise ValueError(
             f"The exact optimum goes through all 2^n two-valued rows, for at most {MOST_ENUMERATED_TYPES} types; there are {n:,}. Use "

@@ -189,7 +189,7 @@ def optimal_l1(
         budget.check()
         if workload.num_queries * n**2 <= PAIR_ENTRIES and workload.num_queries * n <= MOST_WORKLOAD_ENTRIES:
             scored.insert(1, _scaled_to_diameter(workload.matrix, workload))
-    error, best = min(scored, key=lambda found: found[0])
+    error, best = min(scored, key=lambda candidate: candidate[0])
     return StrategyDesign(best, error, 0.0, budget.rounds, budget.seconds, stopped)
 
 

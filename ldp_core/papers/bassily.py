@@ -57,24 +57,24 @@ def population_errors(
     named: Sequence[str],
 ) -> Errors:
     """Errors of the answers of several estimators about ``population`` (n,), shares, each from the same ``runs`` collections."""
-    found: dict[str, list[float]] = {name: [] for name in named}
+    errors_by_name: dict[str, list[float]] = {name: [] for name in named}
     for _ in range(runs):
         reports = mechanism.simulate(rng.multinomial(users, population), rng)
         for name in named:
             estimate = estimators.apply(name, reports, mechanism, workload)
-            found[name].append(math.sqrt(estimate.squared_error(workload, users * population)) / users)
-    return {name: np.array(errors) for name, errors in found.items()}
+            errors_by_name[name].append(math.sqrt(estimate.squared_error(workload, users * population)) / users)
+    return {name: np.array(errors) for name, errors in errors_by_name.items()}
 
 
 def largest_errors(n: int, queries: int, users: int, runs: int, rng: np.random.Generator) -> np.ndarray:
     """(runs,) largest errors of sessions of random queries of +1 and -1 about an even population."""
-    found = []
+    errors = []
     for _ in range(runs):
         counts = rng.multinomial(users, np.full(n, 1 / n))
         session = AdaptiveSession(n, EPSILON, queries, SimulatedUsers(counts, EPSILON, queries, rng))
         asked = rng.choice([-1.0, 1.0], size=(queries, n))
-        found.append(max(abs(session.ask(query).value - query.mean()) for query in asked))
-    return np.array(found)
+        errors.append(max(abs(session.ask(query).value - query.mean()) for query in asked))
+    return np.array(errors)
 
 
 def shares(shape: str, n: int) -> np.ndarray:
@@ -103,9 +103,9 @@ def against_users(
 
 
 def _means(x: float | str, errors: Errors) -> Iterator[Row]:
-    for name, found in errors.items():
-        deviation = float(found.std(ddof=1)) / math.sqrt(found.size)
-        yield name, x, float(found.mean()), deviation, math.nan
+    for name, errors_of_name in errors.items():
+        deviation = float(errors_of_name.std(ddof=1)) / math.sqrt(errors_of_name.size)
+        yield name, x, float(errors_of_name.mean()), deviation, math.nan
 
 
 # --- Theorems 3.2 and 3.4: any queries ------------------------------------------------------------------------------
@@ -114,18 +114,18 @@ def _means(x: float | str, errors: Errors) -> Iterator[Row]:
 @cache
 def offline(algorithm: str, queries: int = QUERIES) -> Mechanism:
     """Algorithm 2 with the printed noise ("gaussian"), or Algorithm 4 as corrected ("rejection_gaussian")."""
-    told: dict[str, Any] = {"delta": DELTA, "calibration": "paper"} if algorithm == "gaussian" else {}
-    return mechanisms.create(algorithm, workload=signs(queries), epsilon=EPSILON, **told)
+    parameters: dict[str, Any] = {"delta": DELTA, "calibration": "paper"} if algorithm == "gaussian" else {}
+    return mechanisms.create(algorithm, workload=signs(queries), epsilon=EPSILON, **parameters)
 
 
 def offline_errors(algorithm: str, queries: int, users: int, rng: np.random.Generator) -> Errors:
     """Errors with the projection and without, about an even population."""
     workload = signs(queries)
     titles = {"unbiased": "Not projected", "polytope": "Projected"}
-    found = population_errors(
+    population = population_errors(
         offline(algorithm, queries), workload, shares("uniform", TYPES), users, RUNS, rng, tuple(titles)
     )
-    return {titles[name]: errors for name, errors in found.items()}
+    return {titles[name]: errors for name, errors in population.items()}
 
 
 def offline_lines(algorithm: str, users: int) -> dict[str, float]:
@@ -154,12 +154,14 @@ def offline_lines(algorithm: str, users: int) -> dict[str, float]:
 def histogram_errors(users: int, rng: np.random.Generator) -> Errors:
     """Errors of Hadamard response, projected onto the simplex for three populations, and as it is."""
     mechanism, workload = _hadamard(), workloads.histogram(HISTOGRAM_TYPES)
-    found: dict[str, np.ndarray] = {}
+    errors_by_mechanism: dict[str, np.ndarray] = {}
     for shape, title in (("uniform", "even"), ("zipf", "Zipf"), ("point", "all of one type")):
         names = ("unbiased", "norm_sub") if shape == "uniform" else ("norm_sub",)
         errors = population_errors(mechanism, workload, shares(shape, HISTOGRAM_TYPES), users, RUNS, rng, names)
-        found |= {f"Projected, {title}" if name == "norm_sub" else "Not projected": errors[name] for name in names}
-    return found
+        errors_by_mechanism |= {
+            f"Projected, {title}" if name == "norm_sub" else "Not projected": errors[name] for name in names
+        }
+    return errors_by_mechanism
 
 
 def histogram_lines(users: int) -> dict[str, float]:

@@ -62,9 +62,9 @@ def largest(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
             break
         variances = mechanism.query_variances(workload, np.ones(TYPES)) / TYPES
         for r in LENGTHS:
-            found = float(variances[high - low + 1 == r].max())
-            if found > 1e-9:  # the whole domain is known to those who use the number of users
-                rows.append((series, float(r), found, np.nan, formula(r) or np.nan))
+            variance = float(variances[high - low + 1 == r].max())
+            if variance > 1e-9:  # the whole domain is known to those who use the number of users
+                rows.append((series, float(r), variance, np.nan, formula(r) or np.nan))
         budget.tell()
     return frame_of(rows)
 

@@ -63,11 +63,11 @@ def compute(
         budget.tell()
         for name in mechanisms:
             point = sweep.SweepPoint(name, family.on(TYPES), epsilon, PARAMETERS.get(name, {}))
-            found = None if budget.stopped() else sweep.evaluate(point, cancel)
-            if found is None:
+            evaluated = None if budget.stopped() else sweep.evaluate(point, cancel)
+            if evaluated is None:
                 return _frame(rows)
-            if not found.reason:
-                rows.append((family.title, epsilon, name, found.worst_case, least, found.worst_case / least))
+            if not evaluated.reason:
+                rows.append((family.title, epsilon, name, evaluated.worst_case, least, evaluated.worst_case / least))
             budget.tell()
     return _frame(rows)
 
@@ -93,10 +93,10 @@ def table(frame: pd.DataFrame) -> pd.DataFrame:
     wide = wide.reindex(columns=[(family.title, epsilon) for family in WORKLOADS for epsilon in EPSILONS])
     order = pd.DataFrame({"gaps": wide.isna().sum(axis=1), "mean": np.log(wide).mean(axis=1)})
     wide = wide.loc[order.sort_values(["gaps", "mean"]).index]
-    told = wide.map(lambda multiple: "" if math.isnan(multiple) else in_words(multiple))
-    told.columns = [f"{workload}, {epsilon:g}" for workload, epsilon in wide.columns]
-    told.insert(0, "Mechanism", [_title(name) for name in wide.index])
-    return told.reset_index(drop=True)
+    texts = wide.map(lambda multiple: "" if math.isnan(multiple) else in_words(multiple))
+    texts.columns = [f"{workload}, {epsilon:g}" for workload, epsilon in wide.columns]
+    texts.insert(0, "Mechanism", [_title(name) for name in wide.index])
+    return texts.reset_index(drop=True)
 
 
 def in_words(multiple: float) -> str:

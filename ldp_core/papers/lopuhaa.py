@@ -91,7 +91,7 @@ def errors_of(
     """Mean squared errors, with their standard errors, over populations drawn from Jeffreys' prior."""
     n, users = collection.n, collection.users
     workload, budget = workloads.histogram(n), Budget(None, len(EPSILONS), cancel, callback)
-    found = []
+    rows = []
     for epsilon in EPSILONS:
         if budget.stopped():
             break
@@ -111,27 +111,27 @@ def errors_of(
                 values.append(float(((estimate.estimated_counts / users - truth) ** 2).sum()))
         for name, values in squares.items():
             spread = float(np.std(values, ddof=1)) / math.sqrt(draws)
-            found.append((estimators.spec(name).title, epsilon, float(np.mean(values)), spread, math.nan))
+            rows.append((estimators.spec(name).title, epsilon, float(np.mean(values)), spread, math.nan))
         budget.tell()
     order = [estimators.spec(name).title for name in ESTIMATORS]
-    return frame_of(sorted(found, key=lambda row: (order.index(row[0]), row[1])))
+    return frame_of(sorted(rows, key=lambda row: (order.index(row[0]), row[1])))
 
 
 def table_1(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
     """N x mean squared error of the frequencies by mechanisms of the table, for even people, over the bound for all protocols."""
-    found = []
+    rows = []
     workload, n = workloads.histogram(TABLE_TYPES), TABLE_TYPES
     for name in TABLE_MECHANISMS:
         for epsilon in TABLE_EPSILONS:
-            found.append((name, epsilon, float(library.create(name, n, epsilon).variance_profile(workload).mean())))
+            rows.append((name, epsilon, float(library.create(name, n, epsilon).variance_profile(workload).mean())))
     for error, label in (("distribution", "new bound (59), distribution"), ("frequency", "new bound (60), frequency")):
-        found += [(label, epsilon, bounds.large_sample(n, epsilon, error)) for epsilon in TABLE_EPSILONS]
-    return frame_of([(*row, math.nan, math.nan) for row in found])
+        rows += [(label, epsilon, bounds.large_sample(n, epsilon, error)) for epsilon in TABLE_EPSILONS]
+    return frame_of([(*row, math.nan, math.nan) for row in rows])
 
 
 def proposition_4_6(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
     """N x mean squared error of the unbiased estimate on two types, simulated, beside the formulas of the proposition."""
-    N, found = TWO_TYPE_USERS, []
+    N, rows = TWO_TYPE_USERS, []
     for epsilon in TWO_TYPE_EPSILONS:
         mechanism, rng = library.create("randomized_response", 2, epsilon), np.random.default_rng(0)
         populations = rng.dirichlet(np.full(2, JEFFREYS), size=TWO_TYPE_DRAWS)
@@ -141,26 +141,26 @@ def proposition_4_6(callback: Callback | None, cancel: Cancel | None) -> pd.Data
             squares = N * ((estimates / N - truth) ** 2).sum(axis=1)
             printed = bounds.two_types.unbiased_error(epsilon, error, JEFFREYS)
             spread = float(squares.std(ddof=1)) / math.sqrt(TWO_TYPE_DRAWS)
-            found.append((error, epsilon, float(squares.mean()), spread, printed))
-    return frame_of(sorted(found, key=lambda row: (row[0], row[1])))
+            rows.append((error, epsilon, float(squares.mean()), spread, printed))
+    return frame_of(sorted(rows, key=lambda row: (row[0], row[1])))
 
 
 def theorem_4_5(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
     """N x mean squared error that no protocol stays below as N grows, for even people at epsilon 1, and the least that is known to
     be reached."""
-    found = []
+    rows = []
     for n in BOUND_SIZES:
         for error in bounds.frequency.ERRORS:
             for form, title in (("paper", "Theorem 4.5"), ("sharp", "sharper form")):
-                found.append((f"{title}, {error}", n, bounds.large_sample(n, 1.0, error, form)))
+                rows.append((f"{title}, {error}", n, bounds.large_sample(n, 1.0, error, form)))
         best = library.create("subset_selection", n, 1.0).variance_profile(workloads.histogram(n)).mean()
-        found.append(("subset_selection", n, float(best)))
-    return frame_of([(*row, math.nan, math.nan) for row in sorted(found, key=lambda row: (row[0], row[1]))])
+        rows.append(("subset_selection", n, float(best)))
+    return frame_of([(*row, math.nan, math.nan) for row in sorted(rows, key=lambda row: (row[0], row[1]))])
 
 
 def large_samples(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
     """N x mean squared error of the best estimator on two types over N, with what it goes to and the bounds on it."""
-    found = []
+    rows = []
     mechanism = library.create("randomized_response", 2, 1.0)
     limit, (least, spread) = (
         bounds.two_types.bayes_limit(1.0, JEFFREYS),
@@ -168,13 +168,13 @@ def large_samples(callback: Callback | None, cancel: Cancel | None) -> pd.DataFr
     )
     for users in USERS:
         best = bounds.two_types.bayes_error(1.0, users, JEFFREYS)
-        found += [
+        rows += [
             ("best estimator", users, best.error, math.nan),
             ("Theorem 4.1, at every N", users, best.entropy_bound, math.nan),
             ("Corollary 4.3, large N", users, least, spread),
             ("limit of the best", users, limit, math.nan),
         ]
-    return frame_of([(*row, math.nan) for row in sorted(found, key=lambda row: (row[0], row[1]))])
+    return frame_of([(*row, math.nan) for row in sorted(rows, key=lambda row: (row[0], row[1]))])
 
 
 def _collected(collection: Collection) -> Panel:

@@ -90,10 +90,10 @@ def _over_epsilon(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
 ) -> pd.DataFrame:
-    found = sweep.epsilons(
+    frame = sweep.epsilons(
         names, family.on(TYPES), EPSILONS, bounds=limits, parameters=PARAMETERS, callback=callback, cancel=cancel
     )
-    return _users(found.points, "epsilon")
+    return _users(frame.points, "epsilon")
 
 
 def _over_size(
@@ -104,10 +104,10 @@ def _over_size(
     cancel: Cancel | None = None,
     sizes: Sequence[int] = SIZES,
 ) -> pd.DataFrame:
-    found = sweep.sizes(
+    frame = sweep.sizes(
         names, family.on(TYPES), 1.0, sizes, bounds=limits, parameters=PARAMETERS, callback=callback, cancel=cancel
     )
-    return _users(found.points, "n")
+    return _users(frame.points, "n")
 
 
 def _users(points: pd.DataFrame, over: str) -> pd.DataFrame:
@@ -136,28 +136,28 @@ def rows_of_strategies(
 ) -> pd.DataFrame:
     """Users needed by fits with this number of rows, relative to those with four rows a type: mean
     and standard error over `SEEDS`."""
-    found: list[Row] = []
+    rows: list[Row] = []
     budget = Budget(None, len(families) * len(ROWS), cancel, callback)
     for family in families:
         workload, users = family.on(SMALL), {}
         for multiple in ROWS:
             if budget.stopped():
-                return frame_of(found)
+                return frame_of(rows)
             fits = [_fitted(workload, 1.0, cancel, rows=multiple * SMALL, seed=seed) for seed in SEEDS]
             users[multiple] = np.array([_worst_users(fit, workload, 1.0) for fit in fits])
             budget.tell()
         usual = users[4].mean()
         for multiple, values in users.items():
             mean, error = _mean_and_error(values / usual)
-            found.append((family.title, float(multiple), mean, error, math.nan))
-    return frame_of(found)
+            rows.append((family.title, float(multiple), mean, error, math.nan))
+    return frame_of(rows)
 
 
 def starts_of_fits(
     callback: Callback | None, cancel: Cancel | None, families: Sequence[Family] = FAMILIES
 ) -> pd.DataFrame:
     """Users needed by fits from random starts and from existing mechanisms, over those of column generation."""
-    found: list[Row] = []
+    rows: list[Row] = []
     budget = Budget(None, len(families) * (len(STARTS) + 1), cancel, callback)
     for family in families:
         workload = family.on(SMALL)
@@ -165,33 +165,33 @@ def starts_of_fits(
         least = _worst_users(best.strategy, workload, 1.0)
         for name in ("random", *STARTS):
             if budget.stopped():
-                return frame_of(found)
+                return frame_of(rows)
             if name == "random":
                 fits = [_fitted(workload, 1.0, cancel, seed=seed) for seed in SEEDS]
             else:
                 fits = [_fitted(workload, 1.0, cancel, initial=strategy_of(name, SMALL, 1.0))]
             mean, error = _mean_and_error(np.array([_worst_users(fit, workload, 1.0) for fit in fits]) / least)
-            found.append(
+            rows.append(
                 (family.title, "random" if name == "random" else library.spec(name).title, mean, error, math.nan)
             )
             budget.tell()
-    return frame_of(found)
+    return frame_of(rows)
 
 
 def time_of_rounds(
     callback: Callback | None, cancel: Cancel | None, sizes: Sequence[int] = ROUND_SIZES
 ) -> pd.DataFrame:
     """Seconds that a round takes on this machine, its mean over `TIMED_ROUNDS` from a random start on Histogram."""
-    found: list[Row] = []
+    rows: list[Row] = []
     budget = Budget(None, len(sizes), cancel, callback)
     for n in sizes:
         if budget.stopped():
             break
         fit = projected_gradient(FAMILIES[0].on(n), 1.0, limits=SearchLimits(None, TIMED_ROUNDS, cancel=cancel))
         ends = np.diff([0.0, *(seconds for _, seconds, _ in fit.history)])
-        found.append(("projected gradient", float(n), *_mean_and_error(ends), math.nan))
+        rows.append(("projected gradient", float(n), *_mean_and_error(ends), math.nan))
         budget.tell()
-    return frame_of(found)
+    return frame_of(rows)
 
 
 def _fitted(workload: Workload, epsilon: float, cancel: Cancel | None, seed: int = 0, **start: Any) -> np.ndarray:
@@ -202,12 +202,12 @@ def _fitted(workload: Workload, epsilon: float, cancel: Cancel | None, seed: int
 
 def strategy_of(name: str, n: int, epsilon: float) -> np.ndarray:
     """(m, n) the probabilities of a mechanism that writes them out, such as randomized response."""
-    found: np.ndarray | None = getattr(library.create(name, n, epsilon), "strategy", None)
-    if found is None:
+    strategy: np.ndarray | None = getattr(library.create(name, n, epsilon), "strategy", None)
+    if strategy is None:
         raise ValueError(
             f"{library.spec(name).title} writes out no strategy for {n:,} types; choose another mechanism."
         )
-    return found
+    return strategy
 
 
 def _worst_users(strategy: np.ndarray, workload: Workload, epsilon: float) -> float:
@@ -228,38 +228,38 @@ def worst_over_average(
     callback: Callback | None, cancel: Cancel | None, families: Sequence[Family] = FAMILIES
 ) -> pd.DataFrame:
     """Variance of the worst type over the average, of strategies fitted to the average."""
-    found: list[Row] = []
+    rows: list[Row] = []
     budget = Budget(None, len(families) * len(EPSILONS), cancel, callback)
     for family in families:
         workload = family.on(SMALL)
         for epsilon in EPSILONS:
             if budget.stopped():
-                return frame_of(found)
+                return frame_of(rows)
             strategy = _fitted(workload, epsilon, cancel)
             profile = ExplicitMechanism("fitted", strategy, epsilon).variance_profile(workload)
-            found.append((family.title, epsilon, float(profile.max() / profile.mean()), math.nan, math.nan))
+            rows.append((family.title, epsilon, float(profile.max() / profile.mean()), math.nan, math.nan))
             budget.tell()
-    return frame_of(found)
+    return frame_of(rows)
 
 
 def spread_of_people(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
     """Variance on people of several shapes over that of the worst type, on Prefix."""
     workload = FAMILIES[1].on(SMALL)
-    found: list[Row] = []
+    rows: list[Row] = []
     people = {title: expected_counts(shape, SMALL, 10**6, spread=False) for title, shape in SHAPES.items()}
     for name in SPREAD_MECHANISMS:
         fit: dict[str, Any] = {"max_rounds": FIT_ROUNDS} if library.spec(name).fitted else {}
         profile = library.create(name, SMALL, 1.0, workload, **fit).variance_profile(workload)
         for title, counts in people.items():
-            found.append((name, title, float(counts @ profile / counts.sum() / profile.max()), math.nan, math.nan))
-    return frame_of(found)
+            rows.append((name, title, float(counts @ profile / counts.sum() / profile.max()), math.nan, math.nan))
+    return frame_of(rows)
 
 
 def gains_of_wnnls(
     callback: Callback | None, cancel: Cancel | None, families: Sequence[Family] = FAMILIES
 ) -> pd.DataFrame:
     """Mean squared error of a share with and without WNNLS, simulated on `PEOPLE` people of a Zipf population."""
-    found: list[Row] = []
+    rows: list[Row] = []
     budget = Budget(None, len(families), cancel, callback)
     counts = expected_counts("zipf", TYPES, PEOPLE, spread=False)
     for family in families:
@@ -272,9 +272,9 @@ def gains_of_wnnls(
         run = simulate.collect(mechanism, workload, counts, TRIALS, estimators=estimators, cancel=cancel).frame
         for name in estimators:
             errors = run.loc[run["estimator"] == name, "root_mean_squared_error"].to_numpy() ** 2
-            found.append((estimation.spec(name).title, family.title, *_mean_and_error(errors), math.nan))
+            rows.append((estimation.spec(name).title, family.title, *_mean_and_error(errors), math.nan))
         budget.tell()
-    return frame_of(found)
+    return frame_of(rows)
 
 
 # --- the README of their program ----------------------------------------------------------------------------------------
@@ -304,15 +304,15 @@ def program(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
         ),
         "proved minimum": lambda: bounds.worst_case(workload, 1.0, time_limit=None, cancel=cancel).variance,
     }
-    found: list[Row] = []
+    rows: list[Row] = []
     budget, cancelled = Budget(None, len(steps), cancel, callback), asked(cancel)
     for title, work in steps.items():
         value = float(work())
         if cancelled():
             break
-        found.append(("variance per user", title, value, math.nan, PROGRAM_PRINTED.get(title, math.nan)))
+        rows.append(("variance per user", title, value, math.nan, PROGRAM_PRINTED.get(title, math.nan)))
         budget.tell()
-    return frame_of(found)
+    return frame_of(rows)
 
 
 def _worst(strategy: np.ndarray, workload: Workload) -> float:

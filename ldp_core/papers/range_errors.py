@@ -151,8 +151,8 @@ def simulated_errors(
     def measured(estimate: OrderedEstimate, counts: np.ndarray) -> np.ndarray:
         return np.array([measure(estimate, counts) for measure in measures.values()])
 
-    for point, found in _collections(n, points, measured, callback, cancel):
-        for place, (name, column) in enumerate(zip(measures, found.T, strict=True)):
+    for point, collected in _collections(n, points, measured, callback, cancel):
+        for place, (name, column) in enumerate(zip(measures, collected.T, strict=True)):
             here = thousandths(column.mean())
             # d sqrt(m) = dm / (2 sqrt(m))
             deviation = here / 2 * column.std(ddof=1) / column.mean() / math.sqrt(TRIALS)
@@ -174,21 +174,21 @@ def quantile_errors(
     def measured(estimate: OrderedEstimate, counts: np.ndarray) -> np.ndarray:
         return error(estimate.quantile(asked), asked, counts)
 
-    for point, found in _collections(n, points, measured, callback, cancel):
-        deviations = found.std(axis=0, ddof=1) / math.sqrt(TRIALS)
-        for share, here, deviation in zip(shares, found.mean(axis=0), deviations, strict=True):
+    for point, collected in _collections(n, points, measured, callback, cancel):
+        deviations = collected.std(axis=0, ddof=1) / math.sqrt(TRIALS)
+        for share, here, deviation in zip(shares, collected.mean(axis=0), deviations, strict=True):
             rows.append((point.series, share, float(here), float(deviation), math.nan))
     return frame_of(rows)
 
 
-def value_errors(found: np.ndarray, shares: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def value_errors(values_answered: np.ndarray, shares: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """(k,) distances in types of the quantiles ``found`` (k,) from the true ones."""
-    return np.abs(found - np.searchsorted(np.cumsum(counts), shares * counts.sum()))
+    return np.abs(values_answered - np.searchsorted(np.cumsum(counts), shares * counts.sum()))
 
 
-def share_errors(found: np.ndarray, shares: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def share_errors(values_answered: np.ndarray, shares: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """(k,) differences of the ``shares`` (k,) asked for and those of the users at or below the types ``found`` (k,)."""
-    return np.abs(np.cumsum(counts)[found] / counts.sum() - shares)
+    return np.abs(np.cumsum(counts)[values_answered] / counts.sum() - shares)
 
 
 def _collections(
@@ -205,11 +205,11 @@ def _collections(
             return
         if point.centre not in counts:
             counts = {point.centre: expected_counts("cauchy", n, USERS, centre=point.centre, spread=False)}
-        x, found = counts[point.centre], []
+        x, collected = counts[point.centre], []
         collection = mechanism(point.series, n, point.epsilon)
         for trial in range(TRIALS):
             if budget.stopped() == "cancelled":
                 return
-            found.append(measured(collection.estimate(collection.simulate(x, point.rng(n, trial))), x))
+            collected.append(measured(collection.estimate(collection.simulate(x, point.rng(n, trial))), x))
             budget.tell()
-        yield point, np.array(found)
+        yield point, np.array(collected)

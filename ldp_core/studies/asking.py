@@ -48,8 +48,8 @@ class Question:
 def condition(attributes: Any, text: str) -> Question:
     """The share of people for whom a condition holds. ValueError with where and what is wrong (see `expressions`)."""
     axes = axes_of(attributes)
-    found = expressions.parse(text, axes)
-    return Question(text.strip(), expressions.row(found, [axis.size for axis in axes]))
+    parsed = expressions.parse(text, axes)
+    return Question(text.strip(), expressions.row(parsed, [axis.size for axis in axes]))
 
 
 def between(attributes: Any, axis: int, first: int, last: int) -> Question:
@@ -164,9 +164,9 @@ class Asking:
         """The answer of the people of the next round. ValueError where the question or the session is at its end."""
         answer = self._session.ask(question.query)
         truth = float(question.query @ self._counts / max(1, self.users))
-        found = AnsweredQuestion(question, answer, question.in_units(truth))
-        self.asked = (*self.asked, found)
-        return found
+        answered = AnsweredQuestion(question, answer, question.in_units(truth))
+        self.asked = (*self.asked, answered)
+        return answered
 
     @property
     def expected_error(self) -> float:
@@ -176,14 +176,18 @@ class Asking:
     @property
     def held(self) -> int:
         """How many of the intervals so far hold the truth."""
-        return sum(low <= one.truth <= high for one in self.asked for low, high in [one.interval])
+        return sum(low <= answered.truth <= high for answered in self.asked for low, high in [answered.interval])
 
     @property
     def largest_error(self) -> float:
         """The error of all answers so far, as means between 0 and 1, which Theorem 5.2 bounds on
         average over sessions; 0 before the first."""
         return max(
-            (abs(one.value - one.truth) / (one.question.high - one.question.low) for one in self.asked), default=0.0
+            (
+                abs(answered.value - answered.truth) / (answered.question.high - answered.question.low)
+                for answered in self.asked
+            ),
+            default=0.0,
         )
 
     @property
@@ -196,7 +200,7 @@ class Asking:
         """The publishable record: a row per question with round, question, answer, low, high (95 %)
         and people who answered; no truths."""
         rows = [
-            (k, one.question.text, one.value, *one.interval, one.answer.users)
-            for k, one in enumerate(self.asked, start=1)
+            (k, answered.question.text, answered.value, *answered.interval, answered.answer.users)
+            for k, answered in enumerate(self.asked, start=1)
         ]
         return pd.DataFrame(rows, columns=["round", "question", "answer", "low", "high", "people"])

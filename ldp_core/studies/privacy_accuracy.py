@@ -89,16 +89,16 @@ def releases(
 ) -> pd.DataFrame:
     """mechanism, estimator, release (from 1), query, label, true, released: the unbiased answers of `RELEASES` simulated
     collections as shares of all users, in the form of `Outcomes.releases`. ValueError where they cannot be simulated."""
-    found = simulate.collect(mechanism, workload, counts, RELEASES, seed)
-    users, answers = float(users_of(found.counts)), found.answers["unbiased"]
-    truth = unweighted_answers(workload, found.counts, found.queries) / users
-    names = [workload.query_name(int(query), labels) for query in found.queries]
+    collected = simulate.collect(mechanism, workload, counts, RELEASES, seed)
+    users, answers = float(users_of(collected.counts)), collected.answers["unbiased"]
+    truth = unweighted_answers(workload, collected.counts, collected.queries) / users
+    names = [workload.query_name(int(query), labels) for query in collected.queries]
     return pd.DataFrame(
         {
             "mechanism": mechanism.name,
             "estimator": "unbiased",
             "release": np.repeat(np.arange(1, len(answers) + 1), len(truth)),
-            "query": np.tile(found.queries, len(answers)),
+            "query": np.tile(collected.queries, len(answers)),
             "label": names * len(answers),
             "true": np.tile(truth, len(answers)),
             "released": answers.ravel() / users,

@@ -33,11 +33,11 @@ def of_queries(workload: Workload, counts: Counts, queries: np.ndarray) -> np.nd
     users = users_of(counts)
     if (survey := workload.survey) is None:
         return _variances(workload, dense(counts), queries, users) / workload.query_weights(queries) ** 2
-    people, found = people_of(counts, survey.shape), np.empty(len(queries))
+    people, variances = people_of(counts, survey.shape), np.empty(len(queries))
     for k, here, local in survey.located(queries):
         group = survey.groups[k]
-        found[here] = _variances(group.base, people.table(group.attributes), local, users)
-    return found
+        variances[here] = _variances(group.base, people.table(group.attributes), local, users)
+    return variances
 
 
 def _variances(workload: Workload, x: np.ndarray, queries: np.ndarray, users: int) -> np.ndarray:

@@ -115,11 +115,14 @@ def collect(
         for name in estimators:
             kept[name].add(estimation.apply(name, reports, mechanism, workload, unbiased, **options[name]))
         budget.tell()
-    found = {name: one.finish() for name, one in kept.items()}
-    errors, told = {name: errors for name, (_, errors) in found.items()}, {name: kept[name].told for name in found}
-    frame = _frame(mechanism.name, users, workload.squared_weights, errors, told)
-    answers = {name: parts[0] for name, (parts, _) in found.items()}
-    seen = {view: {name: parts[i] for name, (parts, _) in found.items()} for i, view in enumerate(views, start=1)}
+    collected = {name: kept_errors.finish() for name, kept_errors in kept.items()}
+    errors, errors_told = (
+        {name: errors for name, (_, errors) in collected.items()},
+        {name: kept[name].told for name in collected},
+    )
+    frame = _frame(mechanism.name, users, workload.squared_weights, errors, errors_told)
+    answers = {name: parts[0] for name, (parts, _) in collected.items()}
+    seen = {view: {name: parts[i] for name, (parts, _) in collected.items()} for i, view in enumerate(views, start=1)}
     return Trials(counts, queries, answers, frame, seen, new_people)
 
 
@@ -187,7 +190,7 @@ class _Kept:
 
 
 def _frame(
-    mechanism: str, users: int, squared_weights: float, errors: dict[str, np.ndarray], told: dict[str, list[float]]
+    mechanism: str, users: int, squared_weights: float, errors: dict[str, np.ndarray], figures: dict[str, list[float]]
 ) -> pd.DataFrame:
     """The tidy frame: trials in order, and within each the estimators."""
     total = np.array(list(errors.values())).T.ravel()
@@ -200,7 +203,7 @@ def _frame(
             "users": users,
             "total_squared_error": total,
             "root_mean_squared_error": np.sqrt(total / squared_weights) / users,
-            "estimated_users": np.array(list(told.values())).T.ravel(),
+            "estimated_users": np.array(list(figures.values())).T.ravel(),
         }
     )
 

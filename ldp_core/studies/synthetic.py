@@ -59,7 +59,7 @@ def make(
     wider = _wider(survey)
     beyond = None
     if wider:
-        errors = [float(np.mean((model.table(one) - people.table(one)) ** 2)) for one in wider]
+        errors = [float(np.mean((model.table(members) - people.table(members)) ** 2)) for members in wider]
         beyond = math.sqrt(float(np.mean(errors))) / people.users
     return Synthetic(
         model,
@@ -110,13 +110,13 @@ def _wider(survey: Survey) -> list[Set]:
     """Some sets of one attribute more than the largest asked about, evenly spread."""
     most = max(len(group.attributes) for group in survey.groups)
     asked = [group.attributes for group in survey.groups if len(group.attributes) == most]
-    found = dict.fromkeys(
+    wider = dict.fromkeys(
         tuple(sorted((*members, i)))
         for members in asked[:: max(1, len(asked) // _MOST_WIDER)]
         for i in range(len(survey.shape))
         if i not in members and math.prod(survey.shape[j] for j in (*members, i)) <= WIDER_CELLS
     )
-    return list(found)[:: max(1, len(found) // _MOST_WIDER)][:_MOST_WIDER]
+    return list(wider)[:: max(1, len(wider) // _MOST_WIDER)][:_MOST_WIDER]
 
 
 def rows(model: joint.JointModel, axes: Sequence[Axis], users: int, seed: int = 0) -> pd.DataFrame:
@@ -130,9 +130,9 @@ def labelled(codes: np.ndarray, axes: Sequence[Axis]) -> pd.DataFrame:
     columns: dict[str, Sequence[str] | np.ndarray] = {
         axis.name: np.asarray(axis.labels[:], dtype=object)[codes[:, i]] for i, axis in enumerate(axes)
     }
-    found = pd.DataFrame(columns)
+    frame = pd.DataFrame(columns)
     name = NOTE
-    while name in found.columns:
+    while name in frame.columns:
         name += "_"
-    found[name] = "yes"
-    return found
+    frame[name] = "yes"
+    return frame

@@ -67,7 +67,7 @@ class Entry:
     @property
     def assumptions(self) -> list[tuple[str, bool | None]]:
         """Each with whether it holds here, None for those to be borne in mind."""
-        return [(one.words, one.holds(self.setting)) for one in self.statement.assumptions]
+        return [(assumption.words, assumption.holds(self.setting)) for assumption in self.statement.assumptions]
 
     @property
     def foreign(self) -> bool:
@@ -97,7 +97,7 @@ def entries(
     if exact is not None:
         limit = bounds.worst_from_average(exact, setting.workload, setting.epsilon)
         known = {WORST_FROM_AVERAGE.name: (limit, 0.0), **known}
-    found = []
+    entries_made = []
     for name, statement in STATEMENTS.items():
         about = worst if statement is WORST_FROM_AVERAGE else drawn if statement.of_population else exact
         try:
@@ -108,20 +108,20 @@ def entries(
             else:
                 number, deviation = statement.number(setting), 0.0
             needed = None if number is None else _users_needed(statement, setting, number, alpha)
-            found.append(Entry(statement, setting, "", number, deviation, about, needed))
+            entries_made.append(Entry(statement, setting, "", number, deviation, about, needed))
         except ValueError as error:
-            found.append(Entry(statement, setting, str(error)))
-    return found
+            entries_made.append(Entry(statement, setting, str(error)))
+    return entries_made
 
 
 def weighted(workload: Workload, figures: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
     """Figures of a mechanism on the histogram (see `ldp_core.bounds.frequency.figures_of`) for a histogram of any weight; none for
     other questions."""
-    found = histogram_of(workload)
+    histogram = histogram_of(workload)
     return (
         {}
-        if found is None
-        else {name: (found[1] * value, found[1] * error) for name, (value, error) in figures.items()}
+        if histogram is None
+        else {name: (histogram[1] * value, histogram[1] * error) for name, (value, error) in figures.items()}
     )
 
 
@@ -159,11 +159,11 @@ def _users_needed(statement: Statement, setting: Setting, number: float, alpha: 
     return float(high)
 
 
-def table(found: Sequence[Entry]) -> pd.DataFrame:
+def table(entries_given: Sequence[Entry]) -> pd.DataFrame:
     """kind, name, title, standard_error (share), low, high (two standard errors of it where it is random), users_needed,
     variance, ratio, source, reason: an entry a row, in their order; numbers are nan where there are none."""
     rows = []
-    for entry in found:
+    for entry in entries_given:
         ends: list[float | None] = [None, None]
         if entry.variance is not None:
             spread = 2 * entry.deviation
@@ -210,14 +210,14 @@ def approach(
     `ldp_core.run`), the points there are by then, the first at least."""
     prior = JEFFREYS if concentration is None else concentration
     budget = Budget(None, len(APPROACHED), cancel, callback, least_rounds=1)
-    found = []
+    rows = []
     while budget.stopped() is None:
         point = two_types.bayes_error(epsilon, APPROACHED[budget.rounds], prior)
-        found.append((point.users, point.error, point.entropy_bound))
+        rows.append((point.users, point.error, point.entropy_bound))
         budget.tell()
     response = library.create("randomized_response", n=2, epsilon=epsilon)
     return Approach(
-        pd.DataFrame(found, columns=["users", "error", "entropy_bound"]),
+        pd.DataFrame(rows, columns=["users", "error", "entropy_bound"]),
         two_types.bayes_limit(epsilon, prior),
         frequency.large_sample_of(response, concentration=prior)[0],
         frequency.large_sample(2, epsilon, concentration=prior),
@@ -284,7 +284,7 @@ def switches(setting: Setting) -> list[Switch]:
     if isinstance(drawn, AdditiveMechanism) and drawn.name == "gaussian":
         scale, noise = math.sqrt(drawn.noise.variance), drawn.noise.variance / r**2
     form = "paper" if scale is None else "sharp"
-    found = [
+    rows = [
         Switch(
             "gaussian",
             few_users.gaussian(d, n, users, epsilon, delta, r, form, scale),
@@ -295,7 +295,7 @@ def switches(setting: Setting) -> list[Switch]:
     ]
     if users >= few_users.LEAST_USERS and epsilon <= few_users.LARGEST_EPSILON:
         own = drawn.acceptance.variance if isinstance(drawn, RejectionMechanism) else None
-        found.append(
+        rows.append(
             Switch(
                 "rejection",
                 few_users.rejection(d, n, users, epsilon, r),
@@ -306,8 +306,8 @@ def switches(setting: Setting) -> list[Switch]:
         )
     if histogram_of(workload) == (workload.n, 1.0):
         bound = few_users.histogram(n, users, epsilon)
-        found.append(Switch("histogram", bound, few_users.project_below("histogram", n, n, epsilon), users, False))
-    return found
+        rows.append(Switch("histogram", bound, few_users.project_below("histogram", n, n, epsilon), users, False))
+    return rows
 
 
 OVER_EPSILON = ("raw_tree_average", "large_sample_paper_frequency")
@@ -327,13 +327,13 @@ def over_epsilon(
     rows = []
     for name in OVER_EPSILON:
         statement = STATEMENTS[name]
-        told = f", B = {branching}" if name == "raw_tree_average" else ""
+        suffix = f", B = {branching}" if name == "raw_tree_average" else ""
         for epsilon in epsilons:
             setting = Setting(workload, epsilon, 1, None, None, branching)
             if statement.applies(workload, epsilon, 1, branching=branching):
                 break
             rows.append(
-                (statement.title + told, epsilon, _users_needed(statement, setting, statement.number(setting), alpha))
+                (statement.title + suffix, epsilon, _users_needed(statement, setting, statement.number(setting), alpha))
             )
     for epsilon, average in sorted((averages or {}).items()):
         limit = bounds.worst_from_average(average, workload, epsilon)

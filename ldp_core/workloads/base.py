@@ -331,13 +331,13 @@ class Workload(ABC):
 
     def __repr__(self) -> str:
         """One line: what it is, its size, and what else sets it apart."""
-        told = [
+        words = [
             f"{name.replace('_', ' ')} {getattr(self, name)}"
             for name in ("width", "k", "max_weight")
             if hasattr(self, name)
         ]
-        told += [f"{len(getattr(self, name))} {name}" for name in ("parts", "factors") if hasattr(self, name)]
-        facts = "".join(f", {fact}" for fact in told)
+        words += [f"{len(getattr(self, name))} {name}" for name in ("parts", "factors") if hasattr(self, name)]
+        facts = "".join(f", {fact}" for fact in words)
         return f"<{self.kind} workload: {self.num_queries:,} queries on {self.n:,} types{facts}>"
 
     def _repr_html_(self) -> str | None:

@@ -143,10 +143,10 @@ class Union(Workload):
         if queries is None:
             pairs = zip(self.parts, self.weights, strict=True)
             return np.concatenate([weight * part.query_weights() for part, weight in pairs])
-        found = np.empty(len(queries))
+        weights = np.empty(len(queries))
         for part, weight, places, own in self._located(np.asarray(queries)):
-            found[places] = weight * part.query_weights(own)
-        return found
+            weights[places] = weight * part.query_weights(own)
+        return weights
 
     @property
     def squared_weights(self) -> float:
@@ -159,11 +159,11 @@ class Union(Workload):
     @cached_property
     def _distinct(self) -> list[tuple[Workload, float]]:
         """Parts that differ, each with the sum of its squared weights: so that equal parts cost no more than one."""
-        found: dict[Workload, float] = {}
+        weights: dict[Workload, float] = {}
         for part, weight in zip(self.parts, self.weights, strict=True):
             for inner, squared in part._distinct if isinstance(part, Union) else [(part, 1.0)]:
-                found[inner] = found.get(inner, 0.0) + weight**2 * squared
-        return list(found.items())
+                weights[inner] = weights.get(inner, 0.0) + weight**2 * squared
+        return list(weights.items())
 
     def _total(self, of: Callable[[Workload], np.ndarray], check: Callable[[], None] = lambda: None) -> np.ndarray:
         total = np.zeros(1)
@@ -217,10 +217,10 @@ class Union(Workload):
         if queries is None:
             pairs = zip(self.parts, self.weights, strict=True)
             return np.concatenate([weight * part.answers(x) for part, weight in pairs], axis=-1)
-        found = np.empty((*x.shape[:-1], len(queries)))
+        answers = np.empty((*x.shape[:-1], len(queries)))
         for part, weight, places, own in self._located(queries):
-            found[..., places] = weight * part.answers(x, own)
-        return found
+            answers[..., places] = weight * part.answers(x, own)
+        return answers
 
     def query_variances(self, covariance: np.ndarray) -> np.ndarray:
         pairs = zip(self.parts, self.weights, strict=True)
@@ -323,17 +323,17 @@ class Product(Workload):
         m = math.prod(sizes[i] for i in rest)
         factors = [self.factors[i] for i in rest]
         base = factors[0] if len(factors) == 1 else Product(factors)
-        found = np.array([base.query_variances(block) for block in table.reshape(-1, m, m)])
-        found = found.reshape([*(sizes[i] for i in each), *(factor.num_queries for factor in factors)])
-        return found.transpose(np.argsort([*each, *rest])).ravel()
+        variances = np.array([base.query_variances(block) for block in table.reshape(-1, m, m)])
+        variances = variances.reshape([*(sizes[i] for i in each), *(factor.num_queries for factor in factors)])
+        return variances.transpose(np.argsort([*each, *rest])).ravel()
 
     def _row_variances(self, covariance: np.ndarray) -> np.ndarray:
-        found = np.empty(self.num_queries)
+        variances = np.empty(self.num_queries)
         chunk = max(1, MOST_WORKLOAD_ENTRIES // (8 * self.n))
         for start in range(0, self.num_queries, chunk):
             rows = self.rows(np.arange(start, min(start + chunk, self.num_queries)))
-            found[start : start + len(rows)] = np.einsum("qi,qi->q", rows @ covariance, rows)
-        return found
+            variances[start : start + len(rows)] = np.einsum("qi,qi->q", rows @ covariance, rows)
+        return variances
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         own = [int(q[0]) for q in self._located(np.array([query]))]

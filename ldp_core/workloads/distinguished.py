@@ -51,8 +51,8 @@ class Distinguished:
 
 def classes_of(workload: Workload) -> Distinguished | None:
     """The classes of types to make reports about; None if they are nearly as many as the types."""
-    found = workload.distinguished
-    return found if found is not None and found.workload.n <= FEWER * workload.n else None
+    classes = workload.distinguished
+    return classes if classes is not None and classes.workload.n <= FEWER * workload.n else None
 
 
 def distinguished(workload: Workload) -> Distinguished | None:

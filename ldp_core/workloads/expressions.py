@@ -108,7 +108,7 @@ def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int,
         groups = [group for group in groups if not group[0] & mentioned]
         mentioned = mentioned.union(*(group[0] for group in together))
         groups.append((mentioned, [*(t for group in together for t in group[1]), term]))
-    found = []
+    factors = []
     for mentioned, terms in groups:
         attributes = tuple(sorted(mentioned))
         sizes = [shape[i] for i in attributes]
@@ -119,17 +119,17 @@ def factors(condition: Condition, shape: Sequence[int]) -> list[tuple[tuple[int,
             )
         table = np.broadcast_to(_table(And(tuple(terms)), attributes, shape), sizes)
         if not table.all():
-            found.append((attributes, table))
-    return found
+            factors.append((attributes, table))
+    return factors
 
 
 def row(condition: Condition, shape: Sequence[int]) -> np.ndarray:
     """(n,) 1 for the types that meet the condition, 0 for the others."""
     shape = tuple(shape)
-    found = np.ones(shape)
+    row = np.ones(shape)
     for attributes, table in factors(condition, shape):
-        found *= table.reshape([size if i in attributes else 1 for i, size in enumerate(shape)])
-    return found.ravel()
+        row *= table.reshape([size if i in attributes else 1 for i, size in enumerate(shape)])
+    return row.ravel()
 
 
 def _conjuncts(condition: Condition) -> list[Condition]:
@@ -188,7 +188,7 @@ def _tokens(text: str) -> list[_Token]:
             f"the condition goes on for {len(text):,} characters; at most {MOST_CONDITION_CHARACTERS:,} are read.",
             MOST_CONDITION_CHARACTERS,
         )
-    found, position = [], 0
+    tokens, position = [], 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
@@ -204,9 +204,9 @@ def _tokens(text: str) -> list[_Token]:
         elif kind == "sign":
             word = _SIGNS.get(word, word)
         if kind != "space":
-            found.append(_Token(kind, word, position))
+            tokens.append(_Token(kind, word, position))
         position = match.end()
-    return [*found, _Token("end", "", len(text))]
+    return [*tokens, _Token("end", "", len(text))]
 
 
 class _Parser:
@@ -281,13 +281,13 @@ class _Parser:
                     f"more than {MOST_CONDITION_DEPTH} parentheses or nots are nested within each other.", position
                 )
             if self._took("not"):
-                found: Condition = Not(self._factor())
+                condition: Condition = Not(self._factor())
             else:
                 self._take()
-                found = self._condition()
+                condition = self._condition()
                 self._expect(")", f"to close the parenthesis at character {position + 1}")
             self._depth -= 1
-            return found
+            return condition
         return self._comparison()
 
     def _comparison(self) -> Condition:
@@ -298,20 +298,20 @@ class _Parser:
         place, axis = self._attribute()
         negated = self._took("not")
         if self._took("in"):
-            found = Among(place, self._set(axis))
+            condition = Among(place, self._set(axis))
         elif self._took("between"):
             low = self._value("the lower end")
             self._expect("and", "between the two ends")
             high = self._value("the upper end")
-            found = Among(place, self._between(axis, low, high))
+            condition = Among(place, self._between(axis, low, high))
         elif negated:
             raise PredicateError(f"expected in or between after not, found {self._token.shown}.", self._token.position)
         elif self._token.kind == "sign":
             sign, value = self._take().text, self._value("a value")
-            found = Among(place, self._compared(axis, sign, value))
+            condition = Among(place, self._compared(axis, sign, value))
         else:
             raise PredicateError(self._no_comparison(first), self._token.position)
-        return Not(found) if negated else found
+        return Not(condition) if negated else condition
 
     def _no_comparison(self, first: _Token) -> str:
         if self._token.kind == "word" and not self._token.is_(*_WORDS):
@@ -370,11 +370,11 @@ class _Parser:
         closing = ")" if self._took("(") else "}"
         if closing == "}":
             self._expect("{", "before the values, as in {a, b}")
-        found = np.zeros(axis.size, dtype=bool)
+        members = np.zeros(axis.size, dtype=bool)
         while True:
             value = self._value("a value")
             try:
-                found |= equal_to(axis, value.text, value.number)
+                members |= equal_to(axis, value.text, value.number)
             except ValueError as error:
                 raise PredicateError(
                     str(error), value.position, error if isinstance(error, CutsBin) else None
@@ -382,4 +382,4 @@ class _Parser:
             if not self._took(","):
                 break
         self._expect(closing, "after the values")
-        return tuple(found.tolist())
+        return tuple(members.tolist())

@@ -57,8 +57,8 @@ class Fact:
 
     def true_of(self, counts: np.ndarray) -> bool:
         """True if it is true of people ``counts`` (n,), but for rounding."""
-        found, rounding = float(self.row @ counts), 1e-9 * float(np.abs(self.row) @ np.abs(counts))
-        return self.low - rounding <= found <= self.high + rounding
+        answer, rounding = float(self.row @ counts), 1e-9 * float(np.abs(self.row) @ np.abs(counts))
+        return self.low - rounding <= answer <= self.high + rounding
 
 
 class StatedFact(Frozen):
@@ -82,7 +82,7 @@ class StatedFact(Frozen):
     def known_from(self, before: Sequence[StatedFact]) -> StatedFact:
         """It as it stands after the facts ``before`` were edited: a total counted in the data stays so, whatever becomes of its
         condition."""
-        counted = any(self._total == one._total for one in before if one.origin == "data")
+        counted = any(self._total == fact._total for fact in before if fact.origin == "data")
         return self.model_copy(update={"origin": "data" if counted else self.origin})
 
     def counted(self, attributes: Any, counts: np.ndarray) -> StatedFact | None:
@@ -107,15 +107,15 @@ def parse_facts(lines: str | Sequence[str], attributes: Any) -> tuple[Fact, ...]
     [([0.0, 1.0], 480.0, inf)]
     """
     lines = lines.splitlines() if isinstance(lines, str) else lines
-    found = []
+    facts = []
     for i, line in enumerate((line for line in lines if line.strip()), start=1):
         try:
-            found.append(_fact(line.strip(), attributes))
+            facts.append(_fact(line.strip(), attributes))
         except ValueError as error:
             raise ValueError(
                 f"Fact {i}, {wording.shortened(line.strip())}: {str(error)[0].lower()}{str(error)[1:]}"
             ) from None
-    return tuple(found)
+    return tuple(facts)
 
 
 def _fact(text: str, attributes: Any) -> Fact:
@@ -151,9 +151,9 @@ def _ends(total: str) -> tuple[float, float]:
         raise ValueError(
             f"after the colon stands a number of people, such as 480, at least 480, at most 480 or between 450 and 500; {got}."
         )
-    told = {kind: float(number.replace(",", "")) for kind, number in match.groupdict().items() if number}
-    exactly = told.get("exactly")
-    low, high = told.get("low", told.get("least", 0.0)), told.get("high", told.get("most", math.inf))
+    numbers = {kind: float(number.replace(",", "")) for kind, number in match.groupdict().items() if number}
+    exactly = numbers.get("exactly")
+    low, high = numbers.get("low", numbers.get("least", 0.0)), numbers.get("high", numbers.get("most", math.inf))
     if low > high:
         raise ValueError(f"no number lies between {low:,.12g} and {high:,.12g}; put the lower one first.")
     return (low, high) if exactly is None else (exactly, exactly)

@@ -91,10 +91,10 @@ class _Marginals(Workload):
     @property
     def _agreeing(self) -> np.ndarray:
         """(n,) how many attributes each type has in common with type 0."""
-        found = np.zeros(self.shape, dtype=np.int8)
+        table = np.zeros(self.shape, dtype=np.int8)
         for axis in range(len(self.shape)):
-            np.moveaxis(found, axis, 0)[0] += 1
-        return found.ravel()
+            np.moveaxis(table, axis, 0)[0] += 1
+        return table.ravel()
 
     @property
     @abstractmethod
@@ -146,11 +146,11 @@ class _Marginals(Workload):
         if queries is None:
             return np.concatenate([self._summed(x, subset) for subset in self.subsets], axis=-1)
         position, cell = self._located(queries)
-        found = np.empty((*x.shape[:-1], len(queries)))
+        answers = np.empty((*x.shape[:-1], len(queries)))
         for wanted in np.unique(position):
             here = position == wanted
-            found[..., here] = self._summed(x, self.subsets[wanted])[..., cell[here]]
-        return found
+            answers[..., here] = self._summed(x, self.subsets[wanted])[..., cell[here]]
+        return answers
 
     def query_variances(self, covariance: np.ndarray) -> np.ndarray:
         # Axis by axis, the two of an attribute become one: its values where it is kept, and last the sum over it.

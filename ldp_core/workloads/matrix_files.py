@@ -60,13 +60,13 @@ def read_matrix(content: bytes, n: int | None, labels: Sequence[str] | None = No
     if not content.strip():
         raise ValueError(f"The file is empty; it needs one row per {rows.one} and one column per type.")
     if content[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
-        found = _from_npz(content, rows)
+        file = _from_npz(content, rows)
     elif content[: len(_NPY)] == _NPY:
-        found = MatrixFile(_array(content, "the file"), None)
+        file = MatrixFile(_array(content, "the file"), None)
     else:
-        found = _from_csv(content, _columns(content) if n is None else n, labels, rows)
-    types = found.matrix.shape[-1] if n is None and found.matrix.ndim else n or 0
-    return MatrixFile(checked_matrix(found.matrix, types, rows), found.names)
+        file = _from_csv(content, _columns(content) if n is None else n, labels, rows)
+    types = file.matrix.shape[-1] if n is None and file.matrix.ndim else n or 0
+    return MatrixFile(checked_matrix(file.matrix, types, rows), file.names)
 
 
 def _columns(content: bytes) -> int:
@@ -171,14 +171,14 @@ def _delimiter(line: str, n: int) -> str:
 
 
 def _numbers(row: list[str], named: bool, line: int, what: Rows) -> list[float]:
-    found = []
+    numbers = []
     for column, cell in enumerate(row[named:], start=1 + named):
         if not NUMBER.fullmatch(cell):
             shown = cell if len(cell) <= 30 else cell[:29] + "…"
             wrong = f"holds {shown!r}, which is not a finite number" if cell else "is empty"
             raise ValueError(f"Row {line}, column {column} of the file {wrong}; {what.zero}.")
-        found.append(float(cell))
-    return found
+        numbers.append(float(cell))
+    return numbers
 
 
 def _from_npz(content: bytes, what: Rows) -> MatrixFile:
@@ -192,7 +192,7 @@ def _from_npz(content: bytes, what: Rows) -> MatrixFile:
         )
     with _damage_in_words():
         unpacked = {name: _unpacked(archive, sizes[name]) for name in wanted}
-    arrays = {name: _array(found, f"{name}.npy") for name, found in unpacked.items()}
+    arrays = {name: _array(packed, f"{name}.npy") for name, packed in unpacked.items()}
     matrix, names = arrays[wanted[0]], arrays.get("names") if len(wanted) > 1 else None
     if names is None:
         return MatrixFile(matrix, None)

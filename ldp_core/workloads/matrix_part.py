@@ -47,8 +47,8 @@ class MatrixPart(Part):
         fit."""
         axes = axes_of(attributes)
         n = math.prod(axis.size for axis in axes)
-        found = read_matrix(content, n, axes[0].labels if len(axes) == 1 else None)
-        return cls.of(found.matrix, found.names, weight)
+        file = read_matrix(content, n, axes[0].labels if len(axes) == 1 else None)
+        return cls.of(file.matrix, file.names, weight)
 
     @model_validator(mode="after")
     def _check_data(self) -> MatrixPart:

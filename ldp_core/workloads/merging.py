@@ -120,9 +120,9 @@ def _atoms(survey: Survey, tables: list[np.ndarray], i: int) -> np.ndarray:
 
 def _cells(survey: Survey, group: Group, first: dict[int, np.ndarray]) -> np.ndarray:
     """(combinations,) the cell of a group's table that a combination of atoms is in, by the ``first`` value of each atom."""
-    found = np.zeros((1,) * len(first), dtype=np.int64)
+    numbers = np.zeros((1,) * len(first), dtype=np.int64)
     for i in group.attributes:
-        found = found * survey.shape[i]
+        numbers = numbers * survey.shape[i]
         if i in first:
-            found = found + first[i].reshape([-1 if j == i else 1 for j in first])
-    return np.broadcast_to(found, [len(one) for one in first.values()]).ravel()
+            numbers = numbers + first[i].reshape([-1 if j == i else 1 for j in first])
+    return np.broadcast_to(numbers, [len(axis) for axis in first.values()]).ravel()

@@ -204,8 +204,8 @@ class ParityPart(Part):
             places = _places(axes, self.attributes)
         many = [axes[i] for i in places if axes[i].size != 2]
         if many or not places:
-            found = f"{shortened(many[0].name)} has {many[0].size}" if many else "no attribute has just two"
-            raise ValueError(f"Parity asks about attributes of two types; {found}.")
+            reason = f"{shortened(many[0].name)} has {many[0].size}" if many else "no attribute has just two"
+            raise ValueError(f"Parity asks about attributes of two types; {reason}.")
         weight = None if self.max_weight is None else min(self.max_weight, len(places))
         return _placed(axes, places, Parity(len(places), weight, [axes[i] for i in places]))
 
@@ -237,7 +237,7 @@ class PredicatesPart(Part):
     def build(self, attributes: Any) -> Workload:
         axes = axes_of(attributes)
         shape = [axis.size for axis in axes]
-        found = []
+        rows = []
         for i, predicate in enumerate(self.predicates, start=1):
             try:
                 factors = expressions.factors(expressions.parse(predicate.expression, axes), shape)
@@ -246,9 +246,9 @@ class PredicatesPart(Part):
             except ValueError as error:
                 title = shortened(predicate.title)
                 raise ValueError(f"Condition {i}, {title}: {_uncapitalised(str(error))}") from None
-            found.append(factors)
-        mentioned = sorted({i for factors in found for on, _ in factors for i in on}) or list(range(len(axes)))
-        moved = [[(tuple(mentioned.index(i) for i in on), table) for on, table in factors] for factors in found]
+            rows.append(factors)
+        mentioned = sorted({i for factors in rows for on, _ in factors for i in on}) or list(range(len(axes)))
+        moved = [[(tuple(mentioned.index(i) for i in on), table) for on, table in factors] for factors in rows]
         titles = [predicate.title for predicate in self.predicates]
         return _placed(axes, mentioned, Predicates([shape[i] for i in mentioned], moved, titles))
 

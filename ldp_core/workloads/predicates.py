@@ -67,8 +67,8 @@ class Predicates(Workload):
         return {"kind": self.kind, "shape": list(self.shape), "predicates": predicates}
 
     def _identity(self) -> Any:
-        told = lambda table: [table.shape, hashlib.sha256(np.packbits(table).tobytes()).hexdigest()]  # noqa: E731
-        return [self.kind, self.shape, [[(on, told(table)) for on, table in p] for p in self.predicates]]
+        identity = lambda table: [table.shape, hashlib.sha256(np.packbits(table).tobytes()).hexdigest()]  # noqa: E731
+        return [self.kind, self.shape, [[(on, identity(table)) for on, table in p] for p in self.predicates]]
 
     @property
     def num_queries(self) -> int:
@@ -127,10 +127,10 @@ class Predicates(Workload):
         if self._is_small:
             return x @ (self._all_rows if queries is None else self._all_rows[queries]).T
         chosen = range(self.num_queries) if queries is None else queries
-        found = np.empty((*x.shape[:-1], len(chosen)))
+        answers = np.empty((*x.shape[:-1], len(chosen)))
         for place, query in enumerate(chosen):
-            found[..., place] = self._answer(x, self.predicates[query])
-        return found
+            answers[..., place] = self._answer(x, self.predicates[query])
+        return answers
 
     def _answer(self, x: np.ndarray, factors: tuple[Factor, ...]) -> np.ndarray:
         batch = x.ndim - 1

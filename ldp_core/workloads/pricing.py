@@ -59,11 +59,11 @@ def price(parts: Sequence[WorkloadPart], attributes: Any) -> Price:
     # Equal parts cost no more than one, except conditions: each builds tables of its own.
     distinct = {part.model_dump_json(exclude={"weight"}): part for part in parts if part.kind != "predicates"}
     counted = [*distinct.values(), *(part for part in parts if part.kind == "predicates")]
-    found = [_price(part, axes, alike) for part in counted]
+    prices = [_price(part, axes, alike) for part in counted]
     n = math.prod(axis.size for axis in axes)
     if n > MOST_TABLE_CELLS:  # a survey: only the tables it asks about are made
         return _of_tables(sum(_cells(part, [axis.size for axis in axes]) for part in counted), parts)
-    return Price(sum(each.seconds for each in found), sum(each.bytes for each in found) + 4 * 8 * n)
+    return Price(sum(each.seconds for each in prices), sum(each.bytes for each in prices) + 4 * 8 * n)
 
 
 def _of_tables(cells: int, parts: Sequence[WorkloadPart]) -> Price:
@@ -124,8 +124,8 @@ def _price(part: WorkloadPart, axes: Sequence[Axis], alike: bool) -> Price:
 
 def _conditions(part: PredicatesPart, axes: Sequence[Axis]) -> Price:
     texts = [predicate.expression for predicate in part.predicates]
-    told = "\n".join(texts).replace('""', '"').casefold()
-    mentioned = math.prod(axis.size for axis in axes if axis.name.casefold() in told)
+    text = "\n".join(texts).replace('""', '"').casefold()
+    mentioned = math.prod(axis.size for axis in axes if axis.name.casefold() in text)
     letters = sum(map(len, texts))
     seconds = READ * letters + mentioned * (A_CONDITION * len(texts) + A_SIGN * letters)
     held = mentioned * len(texts) + 8 * min(mentioned * len(texts), ROWS_AT_ONCE)

@@ -36,9 +36,9 @@ class Representatives(Workload):
     def _placed(self, x: np.ndarray) -> np.ndarray:
         """(..., n) with ``x`` (..., c) at the representatives."""
         x = np.asarray(x, dtype=float)
-        found = np.zeros((*x.shape[:-1], self.base.n))
-        found[..., self.first] = x
-        return found
+        placed = np.zeros((*x.shape[:-1], self.base.n))
+        placed[..., self.first] = x
+        return placed
 
     @property
     def num_queries(self) -> int:

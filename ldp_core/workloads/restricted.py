@@ -42,8 +42,8 @@ def ordered_groups(survey: Survey) -> list[Group]:
 
 def ordered_sets(survey: Survey, groups: Iterable[Group]) -> tuple[Set, ...]:
     """The sets of attributes of ``groups``, without those that another one holds and without attributes of one value."""
-    found = {several(survey, group.attributes) for group in groups}
-    return tuple(sorted(one for one in found if not any(set(one) < set(other) for other in found)))
+    sets = {several(survey, group.attributes) for group in groups}
+    return tuple(sorted(members for members in sets if not any(set(members) < set(other) for other in sets)))
 
 
 def divided(tables: np.ndarray, attributes: Set, sets: Sequence[Set]) -> list[np.ndarray]:
@@ -66,7 +66,7 @@ def restricted_gram(survey: Survey, members: Set, groups: Iterable[Group] | None
     are not ``members``, as a function of the cells of their table. G, among the functions of the members, is n K / cells."""
     sizes = [survey.shape[i] for i in members]
     cells = math.prod(sizes)
-    found = np.zeros((cells, cells))
+    gram = np.zeros((cells, cells))
     by_common: dict[Set, np.ndarray] = {}
     for group in survey.groups if groups is None else groups:
         common = tuple(i for i in group.attributes if i in members)
@@ -75,8 +75,8 @@ def restricted_gram(survey: Survey, members: Set, groups: Iterable[Group] | None
             by_common[common] = by_common[common] + part if common in by_common else part
     for common, part in by_common.items():
         place = cells_of(sizes, members, common)
-        found += part[np.ix_(place, place)]
-    return found
+        gram += part[np.ix_(place, place)]
+    return gram
 
 
 def _folded(survey: Survey, group: Group, common: Set) -> np.ndarray:

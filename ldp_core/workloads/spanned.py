@@ -23,8 +23,8 @@ def spans(workload: Workload, rows: np.ndarray | Callable[[], np.ndarray]) -> bo
         return False
     wanted = (rows() if callable(rows) else rows).T
     gram = workload.gram_dense()
-    found = np.linalg.lstsq(gram, wanted, rcond=1e-10)[0]
-    return bool(np.abs(gram @ found - wanted).max() <= 1e-6)
+    solution = np.linalg.lstsq(gram, wanted, rcond=1e-10)[0]
+    return bool(np.abs(gram @ solution - wanted).max() <= 1e-6)
 
 
 @lru_cache(maxsize=64)

@@ -56,13 +56,13 @@ def _about_few(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] 
     if bits and _degree(workload) > TOGETHER:
         return None
     try:
-        found = by_tables(workload, shape, axes)
+        survey = by_tables(workload, shape, axes)
     except ValueError:
         return None
-    few = all(len(set(group.attributes) & telling) < len(telling) for group in found.groups)
+    few = all(len(set(group.attributes) & telling) < len(telling) for group in survey.groups)
     # On larger tables running totals, ranges and conditions would get no strategy of their own.
-    fitted = few and all(group.base.n <= MOST_FITTED_TYPES for group in ordered_groups(found))
-    return found if fitted else None
+    fitted = few and all(group.base.n <= MOST_FITTED_TYPES for group in ordered_groups(survey))
+    return survey if fitted else None
 
 
 def by_tables(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] | None = None) -> Survey:
@@ -151,20 +151,20 @@ def _signs(workload: Parity, weight: float) -> Iterator[Group]:
 
 def _conditions(workload: Predicates, shape: Sequence[int], weight: float) -> Iterator[Group]:
     """Conditions about the same attributes together, in the order of their first appearance."""
-    found: dict[tuple[int, ...], list[int]] = {}
+    places_by_set: dict[tuple[int, ...], list[int]] = {}
     for k, factors in enumerate(workload.predicates):
         mentioned = tuple(sorted({i for on, _ in factors for i in on}))
-        found.setdefault(mentioned or (0,), []).append(k)
-    for places, chosen in found.items():
+        places_by_set.setdefault(mentioned or (0,), []).append(k)
+    for places, chosen in places_by_set.items():
         moved = [[(tuple(places.index(i) for i in on), table) for on, table in workload.predicates[k]] for k in chosen]
         names = None if workload.names is None else [workload.names[k] for k in chosen]
         yield Group(places, Predicates([shape[i] for i in places], moved, names), weight)
 
 
-def _merged(found: Iterator[Group]) -> list[Group]:
+def _merged(group_given: Iterator[Group]) -> list[Group]:
     """The groups, if there are not too many. ValueError, one sentence, if there are."""
     kept = []
-    for group in found:
+    for group in group_given:
         kept.append(group)
         if len(kept) > MOST_SETS:
             raise ValueError(

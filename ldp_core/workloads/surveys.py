@@ -192,10 +192,10 @@ class Survey(Workload):
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         if queries is None:
             return np.concatenate([group.weight * group.base.query_weights() for group in self.groups])
-        found = np.empty(len(queries))
+        weights = np.empty(len(queries))
         for k, here, local in self.located(np.asarray(queries)):
-            found[here] = self.groups[k].weight * self.groups[k].base.query_weights(local)
-        return found
+            weights[here] = self.groups[k].weight * self.groups[k].base.query_weights(local)
+        return weights
 
     def groups_of(self, queries: np.ndarray) -> np.ndarray:
         return np.searchsorted(self._starts, queries, side="right") - 1
@@ -229,11 +229,11 @@ class Survey(Workload):
             parts = [group.weight * group.base.answers(x.table(group.attributes)) for group in self.groups]
             return np.concatenate(parts)
         chosen = self._checked(queries)
-        found = np.empty(len(chosen))
+        answers = np.empty(len(chosen))
         for k, here, local in self.located(chosen):
             group = self.groups[k]
-            found[here] = group.weight * group.base.answers(x.table(group.attributes), local)
-        return found
+            answers[here] = group.weight * group.base.answers(x.table(group.attributes), local)
+        return answers
 
     def squared_distance(self, first: Tables, second: Tables) -> float:
         """Squared difference of the answers, summed over all queries (squared users)."""
@@ -267,10 +267,10 @@ class Survey(Workload):
     def apply_gram(self, x: np.ndarray) -> np.ndarray:
         self._check_dense()
         x = np.asarray(x, dtype=float)
-        found = np.zeros_like(x)
+        image = np.zeros_like(x)
         for group in self.groups:
-            found += group.weight**2 * self._spread(group, group.base.apply_gram(self._folded(group, x)))
-        return found
+            image += group.weight**2 * self._spread(group, group.base.apply_gram(self._folded(group, x)))
+        return image
 
     @property
     def gram_diag(self) -> np.ndarray:
@@ -283,17 +283,17 @@ class Survey(Workload):
 
     def rows(self, queries: np.ndarray) -> np.ndarray:
         self._check_dense()
-        found = np.empty((len(queries), self.n))
+        rows = np.empty((len(queries), self.n))
         for k, here, local in self.located(np.asarray(queries)):
             group = self.groups[k]
-            found[here] = group.weight * self._spread(group, group.base.rows(local))
-        return found
+            rows[here] = group.weight * self._spread(group, group.base.rows(local))
+        return rows
 
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
         self._check_dense()
         if x.ndim == 1:
             return self.answers(Counted(x, self.shape), queries)
-        return np.stack([self._answers(one, queries) for one in x])
+        return np.stack([self._answers(vector, queries) for vector in x])
 
     def query_variances(self, covariance: np.ndarray) -> np.ndarray:
         self._check_dense()
@@ -315,10 +315,10 @@ class Survey(Workload):
         c = self.components
         values = np.repeat(np.sqrt(self.n * c.gram), c.dims.astype(np.int64))
         values = np.concatenate([values, [math.sqrt(self.n * c.constant)]])
-        found = np.zeros(min(self.n, self.num_queries))
-        kept = np.sort(values)[::-1][: len(found)]
-        found[: len(kept)] = kept
-        return found
+        spectrum = np.zeros(min(self.n, self.num_queries))
+        kept = np.sort(values)[::-1][: len(spectrum)]
+        spectrum[: len(kept)] = kept
+        return spectrum
 
     @property
     def rank(self) -> int:
@@ -358,15 +358,15 @@ def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float] 
     column = base.gram_column.reshape(sizes)
     unit = np.zeros(sizes)
     unit.flat[0] = 1.0
-    left, found = column.copy(), {}
+    left, values = column.copy(), {}
     for members in anova.subsets(places):
         own = anova.component(unit, members).reshape([size if i in members else 1 for i, size in enumerate(sizes)])
         square = float((own**2).sum()) * (base.n // own.size)  # it is the same along the other attributes
         value = float((column * own).sum()) / square
-        found[members] = max(0.0, value) if value > -1e-9 * abs(column).max() * base.n else math.nan
+        values[members] = max(0.0, value) if value > -1e-9 * abs(column).max() * base.n else math.nan
         left = left - value * own
     rounding = 1e-10 * float(np.abs(column).max())
-    if np.abs(left).max() > rounding or any(map(math.isnan, found.values())):
+    if np.abs(left).max() > rounding or any(map(math.isnan, values.values())):
         return None
     if not _shifted(base, sizes):  # no other matrix takes a vector at random where theirs does
         vector = np.random.default_rng(0).standard_normal(base.n)
@@ -375,13 +375,13 @@ def eigenvalues(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float] 
             * anova.component(vector.reshape(sizes), members).reshape(
                 [n if i in members else 1 for i, n in enumerate(sizes)]
             )
-            for members, value in found.items()
+            for members, value in values.items()
         ]
         image = base.apply_gram(vector).reshape(sizes)
         if np.abs(image - sum(parts)).max() > 1e-9 * np.abs(image).max():
             return None
-    largest = max(found.values())
-    return {members: value if value > 1e-12 * largest else 0.0 for members, value in found.items()}
+    largest = max(values.values())
+    return {members: value if value > 1e-12 * largest else 0.0 for members, value in values.items()}
 
 
 def _shifted(base: Workload, sizes: Sequence[int]) -> bool:
@@ -401,15 +401,15 @@ def averages(base: Workload, sizes: Sequence[int]) -> dict[anova.Set, float]:
         others = tuple(i + 1 for i in range(len(sizes)) if i not in members)
         left = math.prod(sizes[i - 1] for i in others)
         traces[members] = float((rows.sum(axis=others) ** 2).sum()) / left
-    found = dict[anova.Set, float]()
+    averages = dict[anova.Set, float]()
     for members in traces:
-        found[members] = traces[members] - math.fsum(
-            found[inner] for inner in anova.subsets(members) if inner != members
+        averages[members] = traces[members] - math.fsum(
+            averages[inner] for inner in anova.subsets(members) if inner != members
         )
-    most = max(found.values())
+    most = max(averages.values())
     return {
         members: value / anova.dimensions(sizes, members) if value > 1e-12 * most else 0.0
-        for members, value in found.items()
+        for members, value in averages.items()
     }
 
 
@@ -432,13 +432,13 @@ def _checked_sizes(sizes: Iterable[int]) -> tuple[int, ...]:
 
 def _whole(values: Any, what: str) -> tuple[int, ...]:
     """``values``, all of them whole numbers, or a ValueError that begins with ``what`` they must be: no part of a number is dropped."""
-    found = None
+    number = None
     with suppress(TypeError, ValueError, OverflowError):
         given = tuple(values)
-        found = tuple(map(int, given))
-    if found is None or found != given:
+        number = tuple(map(int, given))
+    if number is None or number != given:
         raise ValueError(f"{what}; got {shortened(repr(values))}.")
-    return found
+    return number
 
 
 def marginal(
@@ -509,8 +509,8 @@ def _named(shape: tuple[int, ...], ways: Any) -> list[Set]:
         )
     last = len(shape) - 1
     sets = [
-        tuple(sorted(_whole(one, f"Each set must list its attributes, whole numbers from 0 to {last}")))
-        for one in listed
+        tuple(sorted(_whole(set_given, f"Each set must list its attributes, whole numbers from 0 to {last}")))
+        for set_given in listed
     ]
     if any(not members for members in sets) or len(set(sets)) < len(sets):
         raise ValueError("Each set of attributes must have a member, and be there once.")
@@ -524,13 +524,13 @@ def _named(shape: tuple[int, ...], ways: Any) -> list[Set]:
 
 
 def _scales(weights: Any, sets: int) -> list[float]:
-    found = None
+    scales = None
     with suppress(TypeError, ValueError):
-        found = [float(weight) for weight in weights]
-    if found is None:
+        scales = [float(weight) for weight in weights]
+    if scales is None:
         raise ValueError(
             f"weights must be a list of numbers, one for each set of attributes; got {shortened(repr(weights))}."
         )
-    if len(found) != sets:
-        raise ValueError(f"There are {sets:,} sets of attributes and {len(found):,} weights; give each set one.")
-    return found
+    if len(scales) != sets:
+        raise ValueError(f"There are {sets:,} sets of attributes and {len(scales):,} weights; give each set one.")
+    return scales

@@ -69,7 +69,7 @@ def _designs(state: Session) -> None:
         )
         return
     case = state.view.get("case", "worst_case")
-    known = _cases([state.standing_for(one.history) for one in kept])
+    known = _cases([state.standing_for(design.history) for design in kept])
     case = case if case in known else "worst_case"
     with layout.controls("designs"):
         if len(known) > 1:
@@ -84,7 +84,7 @@ def _designs(state: Session) -> None:
         else:
             st.caption("The worst case counts here: it is the only one that all of these designs have.")
     with st.spinner("Working out what the designs cost"):
-        costs = [_cost(state.standing_for(one.history), one, case) for one in kept]
+        costs = [_cost(state.standing_for(design.history), design, case) for design in kept]
         table = pd.DataFrame([_row(cost, case) for cost in costs])
     _fitting(state, [cost for cost in costs if cost.unfitted])
     worked_out = [cost for cost in costs if cost.mechanism is not None]

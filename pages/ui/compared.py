@@ -69,9 +69,9 @@ def _variant_controls(state: Session, key: str, shown: Sequence[str], add: Calla
         parameter_control(
             spec, parameter, draft["parameters"], f"variant-{key}-{parameter}", lambda chosen: draw_up(name, chosen)
         )
-    told = spec.told(draft["parameters"])
+    words = spec.told(draft["parameters"])
     # Without parameters, its name alone would mean the chosen mechanism if that is another variant.
-    variant = library.variants.variant(spec, told).name if told or state.named(name) != name else name
+    variant = library.variants.variant(spec, words).name if words or state.named(name) != name else name
     there = state.named(variant) in shown
     st.button(
         f"{library.spec(variant).title} is there already" if there else f"Add {library.spec(variant).title}",
@@ -120,8 +120,8 @@ def use(state: Session, name: str) -> None:
     """The mechanism or variant ``name`` becomes that of the design; those compared stay what they are."""
     taken = library.spec(name)
 
-    def kept(one: str) -> str:
-        spec = library.spec(state.named(one))
+    def kept(name: str) -> str:
+        spec = library.spec(state.named(name))
         if spec.mechanism == taken.mechanism and taken.fixed and not spec.fixed:
             return library.variants.variant(library.spec(spec.mechanism), {}).name
         return spec.name

@@ -59,7 +59,7 @@ def _offered(entry: Any, options: Any) -> bool:
     """True if what is chosen is among ``options``, or there are none to choose from. Streamlit knows a control by its key alone,
     also when it offers something else by now."""
     chosen = entry if isinstance(entry, list) else [entry]
-    return options is None or all(one is None or one in options for one in chosen)
+    return options is None or all(choice_made is None or choice_made in options for choice_made in chosen)
 
 
 def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown: dict[Any, str], **options: Any) -> Any:
@@ -202,13 +202,13 @@ def _points(alpha: float) -> str:
 
 def target_sources(state: Session) -> None:
     """The sources of the target error, and its square."""
-    c, found, design = state.configuration, state.setting.suggested, state.setting
-    if found.typical is None or found.smallest is None or found.smallest_difference is None:
+    c, suggested, design = state.configuration, state.setting.suggested, state.setting
+    if suggested.typical is None or suggested.smallest is None or suggested.smallest_difference is None:
         st.caption(f"No default: on {design.population} every answer is nobody or everybody.")
     else:
         shown = {
-            "typical": f"a quarter of a typical answer{_offer(found.typical / 2, found.difference)}",
-            "smallest": f"half of the smallest share that matters{_offer(found.smallest, found.smallest_difference)}",
+            "typical": f"a quarter of a typical answer{_offer(suggested.typical / 2, suggested.difference)}",
+            "smallest": f"half of the smallest share that matters{_offer(suggested.smallest, suggested.smallest_difference)}",
         }
         control(
             st.pills,
@@ -218,8 +218,8 @@ def target_sources(state: Session) -> None:
             lambda chosen: state.change(difference=chosen, target_alpha=0.01 if chosen else state.setting.alpha),
             options=list(shown),
             format_func=shown.get,
-            help=f"A typical answer is {wording.share(found.typical)} of all users (root mean square, and what an answer lacks to "
-            f"everybody where that is less). Answers below {wording.share(found.smallest)} are together at most "
+            help=f"A typical answer is {wording.share(suggested.typical)} of all users (root mean square, and what an answer lacks to "
+            f"everybody where that is less). Answers below {wording.share(suggested.smallest)} are together at most "
             f"{wording.share(verdicts.NEGLIGIBLE)} of the sum of all answers.",
         )
     control(
@@ -254,7 +254,9 @@ def _target(text: str) -> float:
 def _alpha(text: str) -> float:
     """The mean squared error of a share, typed. ValueError with a sentence."""
     alpha = number(text, "alpha")
-    low, high = (verdicts.alpha_for(one) for one in (verdicts.LEAST_DIFFERENCE, verdicts.LARGEST_DIFFERENCE))
+    low, high = (
+        verdicts.alpha_for(difference) for difference in (verdicts.LEAST_DIFFERENCE, verdicts.LARGEST_DIFFERENCE)
+    )
     if not low <= alpha <= high:
         raise ValueError(f"Alpha must be from {low:g} to {high:g}; 0.01 is common.")
     return alpha

@@ -30,9 +30,9 @@ def stated(state: Session, design: Setting) -> tuple[Fact, ...]:
         help="What is known about these people anyway: a condition as on the Workload page, a colon, and how many people fulfil it, such "
         "as *480*, *at least 480*, *at most 480* or *between 450 and 500*. An estimate can then agree with all of it.",
     )
-    found: tuple[Fact, ...] = ()
+    facts_stated: tuple[Fact, ...] = ()
     try:
-        found = state.setting.facts()
+        facts_stated = state.setting.facts()
     except ValueError as error:
         st.error(plain(str(error)))
     if design.on_data and any(_counted(design, fact) for fact in now):
@@ -44,8 +44,8 @@ def stated(state: Session, design: Setting) -> tuple[Fact, ...]:
             icon=":material/calculate:",
             help="Counts the people who fulfil each condition that has no total yet.",
         )
-    _remarks(state, design, found)
-    return found
+    _remarks(state, design, facts_stated)
+    return facts_stated
 
 
 def _state(state: Session, facts: tuple[StatedFact, ...]) -> None:
@@ -69,7 +69,7 @@ def _count(state: Session, design: Setting) -> None:
     _state(state, tuple(_counted(design, fact) or fact for fact in state.configuration.simulation.facts))
 
 
-def _remarks(state: Session, design: Setting, found: tuple[Fact, ...]) -> None:
+def _remarks(state: Session, design: Setting, facts_given: tuple[Fact, ...]) -> None:
     simulation = state.configuration.simulation
     if read_off := sum(fact.origin == "data" for fact in simulation.facts):
         st.warning(
@@ -77,7 +77,7 @@ def _remarks(state: Session, design: Setting, found: tuple[Fact, ...]) -> None:
             f"{'it' if read_off == 1 else 'them'}: whoever gets this design learns {'it' if read_off == 1 else 'them'} exactly. Keep only "
             "what is public anyway."
         )
-    if untrue := [fact.text for fact in found if not fact.true_of(dense(design.counts))]:
+    if untrue := [fact.text for fact in facts_given if not fact.true_of(dense(design.counts))]:
         st.warning(
             plain(
                 f"Not true of the people simulated here, {design.population}: {wording.shortened('; '.join(untrue))}. An estimate that agrees with this may be "
@@ -85,5 +85,5 @@ def _remarks(state: Session, design: Setting, found: tuple[Fact, ...]) -> None:
             )
         )
     needy = [name for name, entry in ESTIMATORS.items() if entry.needs_facts]
-    if found and not set(needy) & set(simulation.estimators):
+    if facts_given and not set(needy) & set(simulation.estimators):
         st.caption(f"Choose “{ESTIMATORS[needy[0]].title}” among the estimates to use them.")

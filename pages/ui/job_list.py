@@ -103,11 +103,11 @@ def left_behind(job: Job, now: dict[str, str]) -> str:
 def share(job: Job) -> float | None:
     """The share of a job that is done, 0 to 1: by its own progress, else by the expected time. None
     where no one knows."""
-    told, lasts = job.progress, job.limit or job.expected
-    if isinstance(told, float):
-        return min(1.0, told)
-    if isinstance(told, Progress) and told.max_rounds:
-        return min(1.0, told.round / told.max_rounds)
+    progress, lasts = job.progress, job.limit or job.expected
+    if isinstance(progress, float):
+        return min(1.0, progress)
+    if isinstance(progress, Progress) and progress.max_rounds:
+        return min(1.0, progress.round / progress.max_rounds)
     return None if lasts is None else min(1.0, job.seconds / lasts)
 
 

@@ -247,26 +247,26 @@ def end() -> NoReturn:
     raise PageEnd
 
 
-def need(found: T | None, sentence: str, page: str, label: str) -> T:
+def need(value: T | None, sentence: str, page: str, label: str) -> T:
     """Returns ``found``. If that is nothing, the page says what is missing, with a link to the
     place to set it, and ends."""
-    if found is None:
+    if value is None:
         st.info(sentence)
         st.page_link(page, label=label, icon=":material/arrow_forward:")
         end()
-    return found
+    return value
 
 
 def need_domain(state: Session, sentence: str) -> Design:
     """The current design with its domain; otherwise the page says that it needs one, and shows what else the design holds."""
-    found = state.design()
-    if found is None and state.lacking:
+    design_known = state.design()
+    if design_known is None and state.lacking:
         if not state.notices:  # which have said so
             st.info(plain(state.lacking))
         st.page_link("pages/data.py", label="Choose or declare data", icon=":material/arrow_forward:")
         loaded.held(state)
         end()
-    return need(found, sentence, "pages/data.py", "Choose or declare data")
+    return need(design_known, sentence, "pages/data.py", "Choose or declare data")
 
 
 def need_design(state: Session) -> Setting:

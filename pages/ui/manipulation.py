@@ -26,7 +26,7 @@ def show(state: Session, mechanism: Mechanism, workload: Workload, labels: Seque
     later = Later(state, "forged")
     chosen = verdicts.judged_queries(workload)
     try:
-        found = later.value(
+        manipulation = later.value(
             ("manipulation", mechanism.digest, workload.digest),
             "finding what forged reports can do",
             len(chosen) * mechanism.cost_dimension(workload) <= QUICK_ENTRIES,
@@ -35,19 +35,19 @@ def show(state: Session, mechanism: Mechanism, workload: Workload, labels: Seque
     except ValueError as error:
         st.caption(f"How far a forged report moves answers cannot be told. {plain(str(error))}")
     else:
-        if found is None:
+        if manipulation is None:
             st.caption("How far a forged report moves answers is being worked out.")
         else:
-            _told(found, workload, labels, users)
+            _told(manipulation, workload, labels, users)
     later.finish()
     st.caption(
         "Nobody can be kept from sending a report of their choice: let each person send one, with an id that counts once."
     )
 
 
-def _told(found: Manipulation, workload: Workload, labels: Sequence[str], users: int) -> None:
-    moved, worst = found.farthest, found.worst
-    reach = float(found.reach.max(initial=0.0))
+def _told(manipulation: Manipulation, workload: Workload, labels: Sequence[str], users: int) -> None:
+    moved, worst = manipulation.farthest, manipulation.worst
+    reach = float(manipulation.reach.max(initial=0.0))
     if not math.isfinite(reach):
         st.markdown(
             "A report of this mechanism has no limits: one that is forged can move every answer as far as its sender likes."
@@ -56,15 +56,17 @@ def _told(found: Manipulation, workload: Workload, labels: Sequence[str], users:
     if reach == 0:
         st.markdown("No report moves any of the answers: they are the same whoever reports what.")
         return
-    own = float(found.honest[found.reach.argmax()])
+    own = float(manipulation.honest[manipulation.reach.argmax()])
     among = (
-        "" if len(found.queries) == workload.num_queries else f" Of the answers, {len(found.queries):,} were looked at."
+        ""
+        if len(manipulation.queries) == workload.num_queries
+        else f" Of the answers, {len(manipulation.queries):,} were looked at."
     )
     st.markdown(
         f"One forged report can move the answer to **{plain(workload.query_name(moved, labels))}** by at most "
         f"**{_persons(reach)}** (an honest one moves it by at most {_persons(own)} on average), and the other answers no farther."
     )
-    number, share = found.reports(users), found.share(users)
+    number, share = manipulation.reports(users), manipulation.share(users)
     enough = (
         f"Forged reports of **{wording.share(share)}** of people, {wording.count(number)} of {people(users)}, move"
         if number <= users

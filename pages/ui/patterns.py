@@ -101,7 +101,7 @@ def side_by_side(state: Session, ready: Mapping[str, Mechanism]) -> None:
 
 def explained(state: Session, mechanism: Mechanism) -> str:
     """How a report is made, in words."""
-    return mechanism.explain_with([one.name for one in state.setting.domain.attributes])
+    return mechanism.explain_with([attribute.name for attribute in state.setting.domain.attributes])
 
 
 def of_survey(state: Session, mechanism: Mechanism) -> None:
@@ -140,10 +140,10 @@ def _of_tables(
     names, colour, domain = frames.names_of(survey), charts.colour(mechanism.name), state.setting.domain
     reports, drawn, sides = mechanism.table_reports, 0, [st.container()]
     for k in sorted(range(len(reports)), key=lambda k: -reports[k][1])[:most]:
-        attributes, share, one = reports[k]
+        attributes, share, mechanism_of_table = reports[k]
         labels = Domain(attributes=tuple(domain.attributes[i] for i in attributes)).type_labels
         try:
-            table = table_of(state.setting, one)
+            table = table_of(state.setting, mechanism_of_table)
         except ValueError as error:
             st.caption(plain(str(error)))
             continue
@@ -158,7 +158,7 @@ def _of_tables(
                     mechanism,
                     partial(charts.report_table, table, labels, shade=colour, compact=True),
                 ),
-                f"For {wording.share(share)} of people. {plain(meaning(table, one))}",
+                f"For {wording.share(share)} of people. {plain(meaning(table, mechanism_of_table))}",
                 f"strategy-{mechanism.name}-{k}",
                 partial(pd.DataFrame, table.entries, columns=list(labels)),
             )

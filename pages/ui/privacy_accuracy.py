@@ -86,23 +86,27 @@ def _said() -> Iterator[None]:
 
 
 def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later: Later) -> None:
-    c, found, what = state.configuration, None, "value"
+    c, exposure, what = state.configuration, None, "value"
     about = (c.epsilon_value, state.delta, c.reports_per_user)
     if beliefs.about_columns(mechanism, design.people):
         places, what = _columns_control(state, design)
         prior = design.people.table(places) / design.users
         if mechanism is not None:
             with _said():
-                found = later.value(
+                exposure = later.value(
                     ("told", mechanism.digest, design.people_digest, places),
                     "drawing reports, to see what they tell",
                     False,
                     lambda cancel: beliefs.exposure_of_columns(mechanism, design.people, places, cancel),
                 )
-        draw_beliefs(suspicion(state), prior, found, state.chosen, *about, what=what)
+        draw_beliefs(suspicion(state), prior, exposure, state.chosen, *about, what=what)
         st.caption(
             ABOUT_COLUMNS
-            + (DRAWN if found is not None and found.guess is not None and beliefs.drawn_at_random(mechanism) else "")
+            + (
+                DRAWN
+                if exposure is not None and exposure.guess is not None and beliefs.drawn_at_random(mechanism)
+                else ""
+            )
         )
         return
     prior = dense(design.counts) / design.users
@@ -110,10 +114,10 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later
         key = ("told", mechanism.digest, design.people_digest)
         quick = design.domain.size <= QUICK_TYPES
         with _said():
-            found = later.value(
+            exposure = later.value(
                 key, "reading what reports can tell", quick, lambda cancel: beliefs.exposure(mechanism, prior)
             )
-    draw_beliefs(suspicion(state), prior, found, state.chosen, *about)
+    draw_beliefs(suspicion(state), prior, exposure, state.chosen, *about)
 
 
 def _columns_control(state: Session, design: Setting) -> tuple[tuple[int, ...], str]:
@@ -135,7 +139,7 @@ def _columns_control(state: Session, design: Setting) -> tuple[tuple[int, ...], 
 def draw_beliefs(
     before: float,
     prior: np.ndarray,
-    found: beliefs.Exposure | None,
+    exposure: beliefs.Exposure | None,
     name: str,
     epsilon: float,
     delta: float = 0.0,
@@ -148,13 +152,13 @@ def draw_beliefs(
         before, prior, n, np.union1d(privacy_accuracy.epsilons(epsilon), epsilon), delta, reports
     )
     words = [beliefs.belief_in_words(before, epsilon, delta, reports)]
-    if found is not None:
-        words.append(beliefs.exposure_in_words(found, charts.title(name), before, epsilon, reports))
-    if found is not None and reports == 1:
-        single = None if found.single is None else beliefs.strongest(before, found.single)
-        guess = found.guess
+    if exposure is not None:
+        words.append(beliefs.exposure_in_words(exposure, charts.title(name), before, epsilon, reports))
+    if exposure is not None and reports == 1:
+        single = None if exposure.single is None else beliefs.strongest(before, exposure.single)
+        guess = exposure.guess
     limit = beliefs.best_guess(prior, n, epsilon, delta, reports)
-    words.append(beliefs.guess_in_words(found, beliefs.blind_guess(prior, n), limit, reports, what))
+    words.append(beliefs.guess_in_words(exposure, beliefs.blind_guess(prior, n), limit, reports, what))
     layout.chart(
         lambda look: charts.beliefs(curves, epsilon, before, name, single, guess, look),
         plain(" ".join(words)),
@@ -167,7 +171,7 @@ def _releases(state: Session, design: Setting, mechanism: Mechanism, later: Late
     workload, name = design.workload, state.chosen
     key = ("releases", mechanism.digest, design.naming, design.people_digest)
     try:
-        found = later.value(
+        released = later.value(
             key,
             "simulating three collections",
             design.working_types <= QUICK_TYPES,
@@ -176,13 +180,13 @@ def _releases(state: Session, design: Setting, mechanism: Mechanism, later: Late
     except ValueError as error:
         st.caption(plain(str(error)))
         return
-    if found is None:
+    if released is None:
         st.caption("Three collections are being simulated.")
         return
     layout.chart(
-        lambda look: charts.releases(found, workload.kind in ("histogram", "prefix"), look, counts_people(workload)),
+        lambda look: charts.releases(released, workload.kind in ("histogram", "prefix"), look, counts_people(workload)),
         f"Three simulated collections of {design.users:,} users by {library.spec(name).title} at epsilon "
         f"{state.configuration.epsilon}, each as likely as the others to be yours: what would be published, and behind it the truth.",
         "sides-releases",
-        found,
+        released,
     )

@@ -19,9 +19,9 @@ def draw(state: Session) -> None:
     count = f" ({len(state.saved.designs)})" if state.saved.designs else ""
     with st.expander(f"Saved designs{count}", icon=":material/folder_copy:", key="saved-designs"):
         _on_screen(state)
-        for place, one in enumerate(state.saved.designs):
-            if one.name != state.saved.name:
-                _waiting(state, place, one)
+        for place, design in enumerate(state.saved.designs):
+            if design.name != state.saved.name:
+                _waiting(state, place, design)
         if state.saved.deleted is not None:
             _button(
                 f"Bring back {plain(state.saved.deleted[1].name)}",
@@ -72,20 +72,20 @@ def _on_screen(state: Session) -> None:
         _button("Delete", "design-delete", ":material/delete:", state, lambda: state.delete(state.saved.name))
 
 
-def _waiting(state: Session, place: int, one: SavedDesign) -> None:
+def _waiting(state: Session, place: int, design: SavedDesign) -> None:
     """A design that can be switched to."""
-    c = one.history.configuration
+    c = design.history.configuration
     asked = c.workload.summary if c.workload is not None else "no questions yet"
     title = library.spec(c.mechanism.name).title
     left, right = st.columns([5, 1], gap="small")
     with left:
         about = f"{asked}, epsilon {c.epsilon}, {title}"
         _button(
-            plain(one.name),
+            plain(design.name),
             f"design-show-{place}",
             ":material/arrow_forward:",
             state,
-            lambda: state.switch(one.name),
+            lambda: state.switch(design.name),
             plain(about),
         )
     with right:
@@ -94,8 +94,8 @@ def _waiting(state: Session, place: int, one: SavedDesign) -> None:
             f"design-delete-{place}",
             ":material/delete:",
             state,
-            lambda: state.delete(one.name),
-            f"Delete {plain(one.name)}",
+            lambda: state.delete(design.name),
+            f"Delete {plain(design.name)}",
         )
 
 

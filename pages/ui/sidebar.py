@@ -76,17 +76,17 @@ def _data(state: Session, design: Design | None) -> None:
 
 
 def _workload(state: Session, design: Design | None) -> None:
-    mark, found, detail = UNSET, "not chosen", "Which questions matter"
+    mark, words, detail = UNSET, "not chosen", "Which questions matter"
     if design is None and (recipe := state.configuration.workload) is not None:
-        mark, found, detail = STALE, "waits for the data", recipe.summary
+        mark, words, detail = STALE, "waits for the data", recipe.summary
     if design is not None and design.misfit:
         mark, detail = STALE, design.misfit
-        found = "too many questions" if design.expensive else "does not fit the data"
+        words = "too many questions" if design.expensive else "does not fit the data"
     elif design is not None and design.waiting:
-        mark, found, detail = STALE, "to be worked out", design.questions
+        mark, words, detail = STALE, "to be worked out", design.questions
     elif isinstance(design, Setting):
-        mark, found, detail = SET, f"{design.workload.num_queries:,} queries", design.questions
-    _line("pages/workload.py", mark, f"Workload: {found}", detail)
+        mark, words, detail = SET, f"{design.workload.num_queries:,} queries", design.questions
+    _line("pages/workload.py", mark, f"Workload: {words}", detail)
 
 
 def _privacy(state: Session) -> None:
@@ -201,8 +201,8 @@ def opening(state: Session, place: str) -> None:
 
 def _link(state: Session) -> None:
     """The address that opens this design elsewhere; it includes the data only on request."""
-    told = designs.revealing(state.configuration)
-    everything = bool(told) and st.checkbox("Include what was taken from the data or given by hand", key="link-all")
+    revealed = designs.revealing(state.configuration)
+    everything = bool(revealed) and st.checkbox("Include what was taken from the data or given by hand", key="link-all")
     try:
         address = exchange.address(state, st.context.url or "", everything)
     except ValueError as error:
@@ -210,8 +210,8 @@ def _link(state: Session) -> None:
         return
     st.code(address, language=None, wrap_lines=True, height=120)
     if everything:
-        st.caption(f"Opens this design on this server, without the rows. It shows: {plain(' '.join(told))}")
-    elif told:
+        st.caption(f"Opens this design on this server, without the rows. It shows: {plain(' '.join(revealed))}")
+    elif revealed:
         st.caption("Opens this design on this server, without the data and what was taken from it or given by hand.")
     else:
         st.caption("Opens this design on this server, with every choice but not the data.")

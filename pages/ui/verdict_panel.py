@@ -51,21 +51,21 @@ def _headline(state: Session, mechanism: Mechanism, later: Later) -> str:
     design = state.setting
     who = f"with {wording.count(design.users)} people at epsilon {state.configuration.epsilon}"
     try:
-        found = counted(state, mechanism, later)
+        tally = counted(state, mechanism, later)
     except ValueError:
         typical = design.summary(mechanism).standard_error_on_data
         verdict = verdicts.verdict(typical, design.difference)
         return f"{wording.capital(who)}, a typical answer is {verdict}: {wording.error(typical)}."
-    if found is None:
+    if tally is None:
         return f"{wording.capital(who)}: the answers are being judged."
-    among = "answers" if found.judged == found.queries else "answers looked at"
-    if found.usable == found.judged:
-        every = "the only answer is" if found.judged == 1 else f"all {found.judged:,} {among} are"
+    among = "answers" if tally.judged == tally.queries else "answers looked at"
+    if tally.usable == tally.judged:
+        every = "the only answer is" if tally.judged == 1 else f"all {tally.judged:,} {among} are"
         return f"{wording.capital(who)}, {every} usable."
-    needed = verdicts.for_all(found).removesuffix(" users.").removesuffix(".") + "."
-    if not found.usable:
+    needed = verdicts.for_all(tally).removesuffix(" users.").removesuffix(".") + "."
+    if not tally.usable:
         return f"No answer is usable {who}. {needed}"
-    return f"{wording.capital(who)}, {found.usable:,} of {found.judged:,} {among} are usable. {needed}"
+    return f"{wording.capital(who)}, {tally.usable:,} of {tally.judged:,} {among} are usable. {needed}"
 
 
 def headline(state: Session, mechanism: Mechanism, later: Later) -> None:
@@ -79,22 +79,22 @@ def show(state: Session, mechanism: Mechanism) -> None:
     later = Later(state, "verdicts")
     headline(state, mechanism, later)
     try:
-        found = counted(state, mechanism, later)
+        tally = counted(state, mechanism, later)
     except Stopped as stopped:
-        found = None
+        tally = None
         layout.instead(stopped)
     except ValueError:
-        found = None
+        tally = None
     later.finish()
-    if found is not None and not found.usable:
-        _what_helps(state, found)
+    if tally is not None and not tally.usable:
+        _what_helps(state, tally)
 
 
 def _meaning(state: Session) -> str:
     return f"For a target error of {wording.error(state.setting.alpha**0.5)}. {VOCABULARY}"
 
 
-def _what_helps(state: Session, found: Tally) -> None:
+def _what_helps(state: Session, tally: Tally) -> None:
     """Buttons and links, each with its number."""
     c, design = state.configuration, state.setting
     with st.container(horizontal=True, vertical_alignment="center", key="what-helps"):
@@ -108,8 +108,8 @@ def _what_helps(state: Session, found: Tally) -> None:
                 on_click=state.change,
                 kwargs={"epsilon": double},
             )
-        if not design.on_data and math.isfinite(found.users_for_all):
-            enough = int(wording.needed(found.users_for_all).replace(",", ""))
+        if not design.on_data and math.isfinite(tally.users_for_all):
+            enough = int(wording.needed(tally.users_for_all).replace(",", ""))
             st.button(
                 f"Plan with {wording.count(enough)} people", key="try-people", type="tertiary", icon=":material/group_add:", on_click=guarded,
                 args=(state, lambda: state.change(
@@ -201,6 +201,6 @@ def side_by_side(rows: pd.DataFrame, difference: float | np.ndarray) -> pd.DataF
 
 def counts_in_words(errors: pd.Series, difference: float | np.ndarray) -> str:
     """For a table: "✓ 31 usable, ≈ 12 rough, ✕ 7 noise"."""
-    found = verdicts.tally(errors, difference)
-    numbers: Mapping[str, int] = {"usable": found.usable, "rough": found.rough, "noise": found.noise}
+    tally = verdicts.tally(errors, difference)
+    numbers: Mapping[str, int] = {"usable": tally.usable, "rough": tally.rough, "noise": tally.noise}
     return ", ".join(f"{MARKS[word]} {number:,} {word}" for word, number in numbers.items())

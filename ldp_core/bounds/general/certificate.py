@@ -292,12 +292,12 @@ def general_certificate(workload: Workload, epsilon: float, prior: np.ndarray, b
         if at_once:
             best = closed_form(workload, epsilon, prior, budget.check)
         if workload.n > FEW_TYPES and not (at_once and stop()):
-            found, done = by_blocks(workload, epsilon, prior, stop, budget.check)
-            best = max(best, found, key=lambda c: c.value)
+            certificate, done = by_blocks(workload, epsilon, prior, stop, budget.check)
+            best = max(best, certificate, key=lambda c: c.value)
             budget.tell(bound=best.value)
         stages = iter(()) if done or stop() else _stages(workload, epsilon, prior, stop, budget.check)
-        for found, relaxation in stages:
-            best = max(best, found, key=lambda c: c.value)
+        for certificate, relaxation in stages:
+            best = max(best, certificate, key=lambda c: c.value)
             budget.tell(bound=best.value, relaxation=relaxation)
     return _at_least_closed_form(best)
 
@@ -336,9 +336,9 @@ def by_blocks(
     """The certificate with weights by blocks of neighbouring types, never below the closed form but
     for rounding. The second value is True if the blocks account for most of the workload: the
     relaxation by single types then has next to nothing to add."""
-    found, share = weighted.best(workload.gram_dense(), np.exp(epsilon), prior, stop, check)
+    weights, share = weighted.best(workload.gram_dense(), np.exp(epsilon), prior, stop, check)
     try:
-        return _of_weights(workload, epsilon, prior, found, check), weighted.enough(workload.n, share)
+        return _of_weights(workload, epsilon, prior, weights, check), weighted.enough(workload.n, share)
     except linalg.LinAlgError:  # what is definite over blocks need not be so over types
         return closed_form(workload, epsilon, prior, check), False
 
@@ -348,11 +348,11 @@ def _of_weights(
 ) -> Certificate:
     made = weighted.numbers(workload.gram_dense(), np.exp(epsilon), prior, weights, check)
     none = np.zeros(0)
-    found = Certificate(
+    certificate = Certificate(
         workload, epsilon, prior, 0.0, made.inverse, made.multipliers, made.diagonal, made.pairs, none, none
     )
     check()
-    return replace(found, value=found.claim())
+    return replace(certificate, value=certificate.claim())
 
 
 def _stages(
@@ -364,8 +364,8 @@ def _stages(
     path = Path(relaxation, *starting_point(relaxation, ratio, check))
     goal, rounds = FINE if n <= FINE_TYPES else COARSE, 0
     while not stop():
-        for found in _along(path, goal, stop, check):
-            certificate = _extracted(workload, epsilon, prior, path, *found)
+        for stage in _along(path, goal, stop, check):
+            certificate = _extracted(workload, epsilon, prior, path, *stage)
             yield certificate, path.point.objective
         if stop():
             return
@@ -469,6 +469,8 @@ def _extracted(
     pairs = (pairs + pairs.T) / 2
     gamma = Z.diagonal()[1:] - form.diagonal()[1:]
     C = (point.inverse + point.inverse.T) / 2
-    told = relaxation.triples.written, nu
-    found = Certificate(workload, epsilon, prior, 0.0, C, mu, gamma, pairs, relaxation.sizes, kappas, *told)
-    return replace(found, value=found.claim())
+    written_cuts = relaxation.triples.written, nu
+    certificate = Certificate(
+        workload, epsilon, prior, 0.0, C, mu, gamma, pairs, relaxation.sizes, kappas, *written_cuts
+    )
+    return replace(certificate, value=certificate.claim())

@@ -92,16 +92,16 @@ def worst_case(
     if prior is not None:
         known = average_variance(centred_svd(workload, epsilon, closed), workload, closed)
         if best.variance < known:
-            best = max(best, closed_form(workload, epsilon, closed), key=lambda found: found.variance)
+            best = max(best, closed_form(workload, epsilon, closed), key=lambda candidate: candidate.variance)
     step = FIRST_STEP
     while step >= LEAST_STEP and budget.stopped() is None:
         variances = type_variances(best)
         average = best.prior @ variances
         if average <= NOTHING * workload.trace / workload.n or variances.max() <= (1 + SETTLED) * average:
             break
-        found = at(moved(best.prior, variances, step))
-        if found.variance > best.variance:
-            best, step = found, step * GROWTH
+        candidate = at(moved(best.prior, variances, step))
+        if candidate.variance > best.variance:
+            best, step = candidate, step * GROWTH
         else:
             step *= SHRINKAGE
     return best
@@ -125,16 +125,16 @@ def _over_merged(workload: Workload, few: Workload, epsilon: float, budget: Budg
     return MergedCertificate(workload, epsilon, scaled(workload, types, even=False), types, even=False)
 
 
-def type_variances(found: Certificate) -> np.ndarray:
+def type_variances(certificate: Certificate) -> np.ndarray:
     """(n,) variance per user of each type at the optimum of the relaxation: ``M mu - diag G``, the multipliers of M r = 1
     being mu, and ``M = C^-1``. Exact where the certificate is."""
-    C, mu, solved = found.inverse, found.multipliers, None
+    C, mu, solved = certificate.inverse, certificate.multipliers, None
     if len(mu) > AT_ONCE_TYPES:  # where singular values would take long
         with suppress(linalg.LinAlgError):
             solved = linalg.solve(C, mu, assume_a="pos")
     if solved is None:
         solved = linalg.lstsq(C, mu)[0]
-    return solved - found.workload.gram_diag
+    return solved - certificate.workload.gram_diag
 
 
 def moved(prior: np.ndarray, variances: np.ndarray, step: float) -> np.ndarray:

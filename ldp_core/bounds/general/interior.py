@@ -54,9 +54,9 @@ class Path:
     def turn(self, gram: np.ndarray) -> None:
         """Aim at the same for another G (n, n), from here."""
         self.relaxation.gram = np.asfortranarray(gram)
-        found = self.relaxation.point(self.point.moments)
-        assert found is not None  # it is inside whatever G is
-        self.point = found
+        point = self.relaxation.point(self.point.moments)
+        assert point is not None  # it is inside whatever G is
+        self.point = point
 
     def decrement(self, direction: Direction) -> float:
         """Squared Newton decrement on the scale of the barrier: far below 1 on the central path."""
@@ -179,9 +179,9 @@ class Path:
         while True:
             check()
             moved = relaxation.moments(point.moments.mass + length * direction.mass, second + length * direction.second)
-            found = relaxation.point(moved)
+            moved_point = relaxation.point(moved)
             allowed = before + SUFFICIENT * length * direction.slope + 1e-12 * abs(before)
-            if found is not None and self.barrier(found) <= allowed:
+            if moved_point is not None and self.barrier(moved_point) <= allowed:
                 break
             length /= 2
             if length < SHORTEST:
@@ -190,7 +190,7 @@ class Path:
         central, held = self._central(), self._pair_multipliers
         move = central - held - held * direction.second / (second + np.eye(relaxation.n))
         held = held + min(1.0, TO_BOUNDARY * _room(held, move)) * move
-        self.point = found
+        self.point = moved_point
         central = self._central()
         self._pair_multipliers = np.clip(held, central / OFF_PATH, central * OFF_PATH)
         np.fill_diagonal(self._pair_multipliers, 0)

@@ -19,9 +19,9 @@ def near(basis: np.ndarray, offset: np.ndarray, radius: float) -> np.ndarray:
     """
     change = reduced(basis)
     Q, R = np.linalg.qr(basis @ change)
-    found = _enumerated(R, Q.T @ offset, radius**2)
-    found.sort(key=lambda pair: pair[0])
-    return np.array([change @ z for _, z in found]).reshape(-1, basis.shape[1])
+    vectors = _enumerated(R, Q.T @ offset, radius**2)
+    vectors.sort(key=lambda pair: pair[0])
+    return np.array([change @ z for _, z in vectors]).reshape(-1, basis.shape[1])
 
 
 def reduced(basis: np.ndarray) -> np.ndarray:
@@ -51,13 +51,13 @@ def reduced(basis: np.ndarray) -> np.ndarray:
 
 def _enumerated(R: np.ndarray, offset: np.ndarray, bound: float) -> list[tuple[float, np.ndarray]]:
     """Pairs (squared length, z) with ``|R z + offset|^2 < bound``, R upper triangular: depth first, nearest values first."""
-    n, found, nodes = len(R), [], 0
+    n, vectors, nodes = len(R), [], 0
     z = np.zeros(n)
 
     def descend(i: int, length: float) -> None:
         nonlocal nodes
         if i < 0:
-            found.append((length, z.copy()))
+            vectors.append((length, z.copy()))
             return
         centre = -(offset[i] + R[i, i + 1 :] @ z[i + 1 :]) / R[i, i]
         z[i] = np.rint(centre)
@@ -73,4 +73,4 @@ def _enumerated(R: np.ndarray, offset: np.ndarray, bound: float) -> list[tuple[f
         z[i] = 0
 
     descend(n - 1, 0.0)
-    return found
+    return vectors

@@ -89,12 +89,12 @@ class MergedCertificate(Proof):
 
     def proven(self) -> float:
         """The bound that the proof for merged types comes to, rounded down; -inf if it is none, or about other questions or people."""
-        found = merged(self.workload, MERGED_TYPES)
-        if found is None or self.types.epsilon < self.epsilon:
+        merging = merged(self.workload, MERGED_TYPES)
+        if merging is None or self.types.epsilon < self.epsilon:
             return -math.inf
-        if self.even and not np.array_equal(self.types.prior, found.prior):
+        if self.even and not np.array_equal(self.types.prior, merging.prior):
             return -math.inf
-        about = replace(self.types, workload=found.queries)  # whatever it says that it is about
+        about = replace(self.types, workload=merging.queries)  # whatever it says that it is about
         return scaled(self.workload, about, self.even) if about.verify() else -math.inf
 
 

@@ -101,14 +101,14 @@ class Cuts:
     def form(self, weights: np.ndarray, D: float) -> tuple[np.ndarray, np.ndarray]:
         """(n+1, n+1) the matrix in (1, y) of the sum of cuts with non-negative ``weights`` (t,), and the
         sums of the absolute values of all that was added for each entry."""
-        found = []
+        forms = []
         for products, singles in ((self.products, self.singles), (abs(self.products), abs(self.singles))):
             form = np.zeros((self.n + 1, self.n + 1))
             form[1:, 1:] = (products.T @ weights).reshape(self.n, self.n)
             form[0, 1:] = form[1:, 0] = D / 2 * (singles.T @ weights)
             form[0, 0] = D**2 * float(weights @ self.constants)  # never negative
-            found.append(form)
-        return found[0], found[1]
+            forms.append(form)
+        return forms[0], forms[1]
 
 
 def violated(second: np.ndarray, first: np.ndarray, mass: float, D: float, least: float, most: int) -> Cuts:
@@ -131,5 +131,5 @@ def violated(second: np.ndarray, first: np.ndarray, mass: float, D: float, least
             signs.append(np.tile(c, (len(j), 1)))
             floors.append(np.full(len(j), k))
             depths.append(value[j, other])
-    found = Cuts(np.concatenate(types), np.concatenate(signs), np.concatenate(floors), n)
-    return found.kept(np.argsort(np.concatenate(depths), kind="stable")[:most])
+    cuts = Cuts(np.concatenate(types), np.concatenate(signs), np.concatenate(floors), n)
+    return cuts.kept(np.argsort(np.concatenate(depths), kind="stable")[:most])

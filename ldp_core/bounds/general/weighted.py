@@ -138,17 +138,17 @@ def _orthogonal(A: np.ndarray, unit: np.ndarray) -> np.ndarray:
 def _halfway(A: np.ndarray, K: np.ndarray, mirrored: bool, check: Check) -> tuple[np.ndarray, float]:
     """The positive semidefinite C with ``C K C = A`` on the range of K, 0 elsewhere, and ``tr(C K)``; A is positive definite. Matrices that
     are ``mirrored`` fall into two of half the size."""
-    found = []
+    spectra = []
     for part, other in zip(halves(A), halves(K), strict=True) if mirrored else [(A, K)]:
         factor = linalg.cholesky(part, lower=True)
         check()
         values, vectors = linalg.eigh(factor.T @ other @ factor, overwrite_a=True)
         check()
-        found.append((values, factor @ vectors))
+        spectra.append((values, factor @ vectors))
     # Directions that are nothing but rounding (one always is) would make C huge; what they hold is 1e-7 of the rest at most.
-    least = max(values[-1] for values, _ in found) * _noise(len(A))
+    least = max(values[-1] for values, _ in spectra) * _noise(len(A))
     parts, nuclear = [], 0.0
-    for values, vectors in found:
+    for values, vectors in spectra:
         check()
         kept = values > least
         half = vectors[:, kept] / values[kept] ** 0.25
@@ -194,15 +194,15 @@ def best(
 ) -> tuple[Weights, float]:
     """gamma and N of a large bound, the best so far where ``stop`` says so; and the share of the nuclear norm that is between blocks
     rather than within them: 1 where nothing is lost by taking gamma and N as even over blocks."""
-    found, share = even(len(gram)), 0.0
+    weights, share = even(len(gram)), 0.0
     K = centred_gram(gram, prior)
     for count in BLOCKS:
         check()
         if stop():
             break
         blocks = Blocks(K, ratio, prior, min(count, len(gram)))
-        found, share = blocks.improved(blocks.taken_over(found), stop, check), blocks.share_between
-    return found, share
+        weights, share = blocks.improved(blocks.taken_over(weights), stop, check), blocks.share_between
+    return weights, share
 
 
 class Blocks:
@@ -257,10 +257,10 @@ class Blocks:
         def falling(x: np.ndarray) -> tuple[float, np.ndarray]:
             check()
             gamma, N = unpacked(x)
-            found = self.logarithm(gamma, N)
-            if found is None:
+            derivatives = self.logarithm(gamma, N)
+            if derivatives is None:
                 return NOTHING, np.zeros_like(x)
-            value, slope, slopes = found
+            value, slope, slopes = derivatives
             return first[0] - value, -np.append(slope * gamma, twice * slopes[below])
 
         def watch(intermediate_result: OptimizeResult) -> None:

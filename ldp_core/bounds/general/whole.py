@@ -109,11 +109,11 @@ def _binary_split(shape: tuple[int, ...]) -> _Split:
 def shapes(scheme: Scheme) -> list[tuple[int, ...]]:
     """The shapes of the cuts to look for: attributes in one, two or three parts, as far as lattices are small enough."""
     d = scheme.classes - 1
-    found: list[tuple[int, ...]] = [(scheme.classes,)]
+    shapes_tried: list[tuple[int, ...]] = [(scheme.classes,)]
     if scheme.binary:
-        found += [(a + 1, d - a + 1) for a in range(1, d // 2 + 1)]
-        found += [(a + 1, b + 1, d - a - b + 1) for a in range(1, d) for b in range(a, (d - a) // 2 + 1)]
-    return [shape for shape in found if math.prod(shape) <= _MOST_DIMENSIONS]
+        shapes_tried += [(a + 1, d - a + 1) for a in range(1, d // 2 + 1)]
+        shapes_tried += [(a + 1, b + 1, d - a - b + 1) for a in range(1, d) for b in range(a, (d - a) // 2 + 1)]
+    return [shape for shape in shapes_tried if math.prod(shape) <= _MOST_DIMENSIONS]
 
 
 @dataclass(frozen=True)
@@ -136,5 +136,5 @@ class Profile:
         basis[-1, :-1] = self.mean * split.transform[0]
         basis[-1, -1] = -1.0
         offset = np.append(np.zeros(dimensions), -0.5)
-        found = near(basis, offset, np.sqrt(0.25 - SHALLOW))[:_MOST_FOUND]
-        return [Cut(z[:-1].reshape(shape), float(z[-1])) for z in found]
+        vectors = near(basis, offset, np.sqrt(0.25 - SHALLOW))[:_MOST_FOUND]
+        return [Cut(z[:-1].reshape(shape), float(z[-1])) for z in vectors]

@@ -38,8 +38,8 @@ def histogram_of(workload: Workload) -> tuple[int, float] | None:
     them is an epsilon-LDP report about the column.
     """
     if isinstance(workload, Union) and len(workload.parts) == 1:
-        found = histogram_of(workload.parts[0])
-        return None if found is None else (found[0], found[1] * workload.weights[0] ** 2)
+        histogram = histogram_of(workload.parts[0])
+        return None if histogram is None else (histogram[0], histogram[1] * workload.weights[0] ** 2)
     base = workload.base if isinstance(workload, OnAttributes) else workload
     if isinstance(workload, OnAttributes) and math.prod(workload.shape[i] for i in workload.kept) != base.n:
         return None
@@ -63,9 +63,9 @@ def _other_workload(setting: Setting) -> str:
 
 
 def _scale(setting: Setting) -> float:
-    found = histogram_of(setting.workload)
-    assert found is not None  # else refused before
-    return found[1]
+    histogram = histogram_of(setting.workload)
+    assert histogram is not None  # else refused before
+    return histogram[1]
 
 
 def _no_theorem(setting: Setting) -> str:
@@ -79,8 +79,8 @@ def _no_likelihood(setting: Setting) -> str:
         return reason
     if setting.mechanism is None:
         return "It is about one mechanism; choose one."
-    found = histogram_of(setting.workload)
-    if found is not None and found[0] != setting.workload.n:
+    histogram = histogram_of(setting.workload)
+    if histogram is not None and histogram[0] != setting.workload.n:
         return (
             "It is about a histogram of all types, and this one is of one column; the bounds without a mechanism hold."
         )
@@ -88,9 +88,9 @@ def _no_likelihood(setting: Setting) -> str:
 
 
 def _protocol_free(setting: Setting, error: str, form: str) -> float:
-    found = histogram_of(setting.workload)
-    assert found is not None  # else refused before
-    return found[1] * frequency.large_sample(found[0], setting.epsilon, error, form, setting.concentration)
+    histogram = histogram_of(setting.workload)
+    assert histogram is not None  # else refused before
+    return histogram[1] * frequency.large_sample(histogram[0], setting.epsilon, error, form, setting.concentration)
 
 
 def _of_mechanism(setting: Setting, error: str, figure: Callable[..., tuple[float, float]]) -> float:

@@ -97,18 +97,18 @@ def _parameters(setting: Setting, names: tuple[str, ...], what: str) -> Any:
 
 
 def _branching(setting: Setting, reconstruction: str) -> int:
-    found = _parameters(setting, ("hierarchical",), "the hierarchical mechanism")
-    if found.get("reconstruction") != reconstruction:
+    parameters = _parameters(setting, ("hierarchical",), "the hierarchical mechanism")
+    if parameters.get("reconstruction") != reconstruction:
         raise ValueError(
-            f"It is about the reconstruction {reconstruction!r}; this design has {found.get('reconstruction')!r}."
+            f"It is about the reconstruction {reconstruction!r}; this design has {parameters.get('reconstruction')!r}."
         )
-    if found.get("oracle") not in FLAT:
+    if parameters.get("oracle") not in FLAT:
         raise ValueError(
-            f"It is about trees whose nodes are reported by OUE, OLH or HRR; this one has {found.get('oracle')!r}."
+            f"It is about trees whose nodes are reported by OUE, OLH or HRR; this one has {parameters.get('oracle')!r}."
         )
-    if found.get("shares"):
+    if parameters.get("shares"):
         raise ValueError("It is about trees whose levels are picked evenly; this one has other shares.")
-    return int(found["branching"])
+    return int(parameters["branching"])
 
 
 def _flat(setting: Setting) -> float:

@@ -63,8 +63,8 @@ def survey_certificate(
         best = grouped(survey, epsilon, alike, [known.get(other.base.digest) for other in others])
         budget.tell(bound=_better(together, best).value)
     if same is not None:
-        found = _alike(same, epsilon, Budget(budget.left(), None, budget.cancelled))
-        best = grouped(survey, epsilon, found, list(best.others))
+        of_columns = _alike(same, epsilon, Budget(budget.left(), None, budget.cancelled))
+        best = grouped(survey, epsilon, of_columns, list(best.others))
         budget.tell(bound=_better(together, best).value)
     return _better(together, best)
 
@@ -75,7 +75,7 @@ def _better(together: BlocksCertificate | None, parts: GroupedCertificate) -> Gr
 
 def _alike(survey: Survey, epsilon: float, budget: Budget) -> OfColumns:
     closed = closed_form(survey, epsilon)
-    found: OfColumns = closed
+    best: OfColumns = closed
     budget.tell(bound=closed.value)
     candidates = _candidates(survey, epsilon, closed, budget)
     with suppress(Interrupted):
@@ -83,10 +83,10 @@ def _alike(survey: Survey, epsilon: float, budget: Budget) -> OfColumns:
             candidate, limit = next(candidates, (None, None))
             if candidate is None:
                 break
-            if candidate.value > found.value:
-                found = candidate
-            budget.tell(bound=found.value, relaxation=None if limit is None else max(found.value, limit))
-    return found
+            if candidate.value > best.value:
+                best = candidate
+            budget.tell(bound=best.value, relaxation=None if limit is None else max(best.value, limit))
+    return best
 
 
 def _candidates(
@@ -106,19 +106,19 @@ def _candidates(
         best = max(best, pairs.value)
         yield pairs, None
     if bits and triples.fits(survey):
-        yield from ((found, None) for found in triples.best(survey, epsilon, best, budget.check))
-    for found, limit in _by_columns(survey, epsilon, closed, budget):
-        best = max(best, found.value)
-        yield found, limit
+        yield from ((certificate, None) for certificate in triples.best(survey, epsilon, best, budget.check))
+    for certificate, limit in _by_columns(survey, epsilon, closed, budget):
+        best = max(best, certificate.value)
+        yield certificate, limit
     if not bits and triples.fits(survey) and triples.promising(survey, epsilon):
-        yield from ((found, None) for found in triples.best(survey, epsilon, best, budget.check))
+        yield from ((certificate, None) for certificate in triples.best(survey, epsilon, best, budget.check))
     yield from ((pairs, None) for pairs in by_pairs)
 
 
 def _by_pairs(survey: Survey, epsilon: float, budget: Budget) -> Iterator[SymmetricCertificate]:
-    found = symmetric_certificate(survey, epsilon, lambda: budget.stopped() is not None, PAIR_ROUNDS)
-    if found is not None:
-        yield found
+    certificate = symmetric_certificate(survey, epsilon, lambda: budget.stopped() is not None, PAIR_ROUNDS)
+    if certificate is not None:
+        yield certificate
 
 
 def _by_columns(
@@ -129,11 +129,11 @@ def _by_columns(
         return
     search = singles.SinglesSearch(survey, epsilon, budget.check)
     value = 0.0
-    for found in search.starts():
-        value = found.value
-        yield found, None
+    for certificate in search.starts():
+        value = certificate.value
+        yield certificate, None
     if value > PROMISING * closed.value:
-        yield from ((found, None) for found in search.rounds())
+        yield from ((certificate, None) for certificate in search.rounds())
     yield from improved(survey, epsilon, closed, budget)
     if PROMISING * closed.value >= value > closed.value:
-        yield from ((found, None) for found in search.rounds())
+        yield from ((certificate, None) for certificate in search.rounds())

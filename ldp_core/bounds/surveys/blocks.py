@@ -83,8 +83,8 @@ class BlocksCertificate(Proof):
 
 def blocks_certificate(survey: Survey, epsilon: float, plain: GroupedCertificate) -> BlocksCertificate:
     """The certificate of the closed form."""
-    found = BlocksCertificate(survey, epsilon, 0.0, plain)
-    return replace(found, value=max(0.0, proved(survey, epsilon) * (1 - MARGIN)))
+    certificate = BlocksCertificate(survey, epsilon, 0.0, plain)
+    return replace(certificate, value=max(0.0, proved(survey, epsilon) * (1 - MARGIN)))
 
 
 def proved(survey: Survey, epsilon: float) -> float:

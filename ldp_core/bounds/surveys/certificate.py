@@ -153,8 +153,8 @@ class SurveyCertificate(Proof):
         """The bound that the stored numbers prove, rounded down; -inf if none."""
         with np.errstate(all="ignore"):  # overflow shows as inf or nan, which prove nothing
             ratio = float(np.max(self.ratios()[1]))
-        found = bound(self.workload, self.weights, ratio)
-        return found if math.isfinite(found) else -math.inf
+        weighted = bound(self.workload, self.weights, ratio)
+        return weighted if math.isfinite(weighted) else -math.inf
 
     def ratios(self) -> tuple[np.ndarray, np.ndarray]:
         """The grid (g + 1,), and an upper bound on ``sum lambda_A e_A(T)`` for T with a share in each of its intervals (g,). ValueError
@@ -227,10 +227,10 @@ class SurveyCertificate(Proof):
         if not sizes and not len(self.aligned):
             return np.unique(self.ends)
         multiples = [np.arange(1, n) / n for n in sizes]
-        found = np.unique(np.concatenate([self.ends, steps(D), *multiples]))
-        apart = np.diff(found, append=2.0) > fibres.NEARBY
+        grid = np.unique(np.concatenate([self.ends, steps(D), *multiples]))
+        apart = np.diff(grid, append=2.0) > fibres.NEARBY
         apart[0] = True
-        return found[apart]
+        return grid[apart]
 
     def _values(self, traces: Traces, counts: np.ndarray) -> int:
         values = traces.size_of(counts) if traces.known([int(c) for c in counts]) else 0
@@ -240,13 +240,13 @@ class SurveyCertificate(Proof):
 
     def _largest_within(self, traces: Traces, grid: np.ndarray) -> np.ndarray:
         """(points, f) upper bounds on beta; 0 where no slice uses it."""
-        found = np.zeros((len(grid), len(self.slopes)))
+        largest = np.zeros((len(grid), len(self.slopes)))
         used = self._used()
         values = np.array([self._values(traces, self.within[j]) for j in used], dtype=np.int64)
         for size in np.unique(values):
             own = used[values == size]
-            found[:, own] = fibres.largest(int(size), grid, self.slopes[own])
-        return found
+            largest[:, own] = fibres.largest(int(size), grid, self.slopes[own])
+        return largest
 
 
 def closed_form(survey: Survey, epsilon: float) -> SurveyCertificate:
@@ -255,8 +255,8 @@ def closed_form(survey: Survey, epsilon: float) -> SurveyCertificate:
     weights, multipliers = np.ones(len(survey.components.sets)), np.zeros((1, 0))
     differing, within = np.zeros((0, 1), dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
     inequalities = (differing, within, none, within)
-    found = SurveyCertificate(survey, epsilon, 0.0, weights, (), *inequalities, ends, *[multipliers] * 3)
-    return replace(found, value=found.claim())
+    certificate = SurveyCertificate(survey, epsilon, 0.0, weights, (), *inequalities, ends, *[multipliers] * 3)
+    return replace(certificate, value=certificate.claim())
 
 
 def survey_of(workload: Workload) -> Survey:
@@ -270,12 +270,12 @@ def tables_about(survey: Survey, about: Document) -> Document:
     """A document of the questions of a survey that treat the values of each attribute alike."""
     groups = []
     for group in survey.groups:
-        one: Document = {"columns": list(group.attributes), "weight": float(group.weight)}
+        document: Document = {"columns": list(group.attributes), "weight": float(group.weight)}
         if not isinstance(group.base, Histogram):
             values = eigenvalues(group.base, [survey.shape[i] for i in group.attributes]) or {}
             places = verify.subsets(tuple(range(len(group.attributes))))
-            one["eigenvalues"] = [float(values.get(members, 0.0)) for members in places]
-        groups.append(one)
+            document["eigenvalues"] = [float(values.get(members, 0.0)) for members in places]
+        groups.append(document)
     return {"kind": "tables", **about, "workload": {"gram": "tables", "sizes": list(survey.shape), "groups": groups}}
 
 
@@ -283,9 +283,9 @@ def _largest_multiple(fixed: np.ndarray, rising: np.ndarray, owner: np.ndarray, 
     """(g,) gamma of the slices ``owner`` at these ``shares`` s, rounded up, of coefficients ``fixed + s rising`` (r, cells)."""
     if not fixed.shape[1]:
         return np.zeros(len(owner))
-    found = [(fixed[k] + s * rising[k]).max() for k, s in zip(owner, shares, strict=True)]
+    largest = [(fixed[k] + s * rising[k]).max() for k, s in zip(owner, shares, strict=True)]
     sizes = (np.abs(fixed).max(axis=1) + np.abs(rising).max(axis=1))[owner]
-    return np.array(found) + 4 * U * sizes
+    return np.array(largest) + 4 * U * sizes
 
 
 def steps(D: float) -> np.ndarray:
@@ -313,27 +313,27 @@ def bound(survey: Survey, weights: np.ndarray, ratio: float) -> float:
 
 def coefficients_differing(traces: Traces, differing: np.ndarray) -> np.ndarray:
     """(c, cells) K_C of each inequality."""
-    found = np.empty((len(differing), traces.cells))
-    for row, chosen in zip(found, differing, strict=True):
+    coefficients = np.empty((len(differing), traces.cells))
+    for row, chosen in zip(coefficients, differing, strict=True):
         counts = [int(c) for c in chosen[:-1]]
         if not traces.known(counts) or not any(counts) or list(chosen) != [*counts, chosen[-1] == 1]:
             raise ValueError("Two types differ in tracked attributes, one at least.")
         row[:] = traces.differing(counts)[traces.trace]
         if chosen[-1]:
             row[~traces.alone] = 0.0
-    return found
+    return coefficients
 
 
 def coefficients_within(traces: Traces, within: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """(f, cells) the share of the sets B that A lies in, less the slope times the share of those that it meets."""
-    found = np.empty((len(within), traces.cells))
-    for row, chosen, slope in zip(found, within, slopes, strict=True):
+    coefficients = np.empty((len(within), traces.cells))
+    for row, chosen, slope in zip(coefficients, within, slopes, strict=True):
         counts = [int(c) for c in chosen]
         if not traces.known(counts) or not any(counts) or list(chosen) != counts:
             raise ValueError("Fibres are along tracked attributes, one at least.")
         inside = traces.within(counts)[traces.trace] * traces.alone
         row[:] = inside - slope * (1 - traces.missed(counts)[traces.trace])
-    return found
+    return coefficients
 
 
 def coefficients_aligned(traces: Traces, aligned: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -365,7 +365,7 @@ def largest_ratio(
     slope = (high - low) / (end - start)
     rounding = ABOVE * 64 * U * (np.abs(low) + np.abs(high) + (np.abs(linear) + np.abs(square)) * end)
     at_ends = np.stack([h + linear * s + square * s**2 for h, s in ((low, start), (high, end))])
-    found = (D**2 * (at_ends + rounding) / np.stack([1 + D * start, 1 + D * end]) ** 2).max(axis=0)
+    ratios = (D**2 * (at_ends + rounding) / np.stack([1 + D * start, 1 + D * end]) ** 2).max(axis=0)
 
     p, q, p_size, q_size = (
         low - slope * start,
@@ -391,8 +391,8 @@ def largest_ratio(
         D**2 * (low + slope * (s - start) + linear * s + square * s**2 + 2 * rounding) * z**2
         + ABOVE * np.abs(A) * (eta * z) ** 2
     )
-    found = np.where(inside, np.fmax(found, top), found)
+    ratios = np.where(inside, np.fmax(ratios, top), ratios)
     short = end - start < SHORT * end
     crude = D**2 * (at_ends.max(axis=0) + np.abs(square) * (end - start) ** 2 + rounding) / (1 + D * start) ** 2
-    found = np.where(short, np.maximum(crude, 0.0), found)
-    return found + 16 * U * np.abs(found)
+    ratios = np.where(short, np.maximum(crude, 0.0), ratios)
+    return ratios + 16 * U * np.abs(ratios)

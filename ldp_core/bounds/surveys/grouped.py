@@ -70,7 +70,7 @@ class GroupedCertificate(Proof):
         survey = survey_of(workload)
         same, others = split(survey)
         bases = [*([] if same is None else [same]), *(group.base for group in others)]
-        known, found = dict[int, Proof](), list[Proof]()
+        known, proofs = dict[int, Proof](), list[Proof]()
         for base, (part, own) in zip(bases, verify.own_parts(document, data), strict=True):
             number = part["arrays"]
             if number not in known:
@@ -78,8 +78,8 @@ class GroupedCertificate(Proof):
                 known[number] = proof.claiming(proof.claim() if checked is None else checked[len(known)])
             if known[number].workload.digest != base.digest:
                 raise ValueError(OTHER_QUESTIONS)
-            found.append(known[number])
-        alike, rest = (None, found) if same is None else (found[0], found[1:])
+            proofs.append(known[number])
+        alike, rest = (None, proofs) if same is None else (proofs[0], proofs[1:])
         return cls(survey, epsilon, 0.0, alike, tuple(rest))
 
     def too_large_for_file(self) -> str | None:
@@ -132,8 +132,8 @@ def _even(proof: Proof) -> bool:
 
 def grouped(survey: Survey, epsilon: float, alike: Proof | None, others: Sequence[Proof | None]) -> GroupedCertificate:
     """The certificate from proofs of the parts of `split`."""
-    found = GroupedCertificate(survey, epsilon, 0.0, alike, tuple(others))
-    return replace(found, value=found.claim())
+    certificate = GroupedCertificate(survey, epsilon, 0.0, alike, tuple(others))
+    return replace(certificate, value=certificate.claim())
 
 
 def split(survey: Survey) -> tuple[Survey | None, list[Group]]:

@@ -49,12 +49,12 @@ _REGULAR = 1e-8
 
 def tracked(sizes: Sequence[int]) -> Kinds:
     """The attributes to track: small attributes first, those of equal size together."""
-    found = Counter(size for size in sizes if size > 1)
-    kinds = {size: tuple(i for i, other in enumerate(sizes) if other == size) for size in sorted(found)}
-    most = ALL_TRACES if _traces(found.values()) <= ALL_TRACES else _MOST_TRACES
+    repeated = Counter(size for size in sizes if size > 1)
+    kinds = {size: tuple(i for i, other in enumerate(sizes) if other == size) for size in sorted(repeated)}
+    most = ALL_TRACES if _traces(repeated.values()) <= ALL_TRACES else _MOST_TRACES
     chosen: list[int] = []
     for size in kinds:
-        if _traces(found[other] for other in [*chosen, size]) > most:
+        if _traces(repeated[other] for other in [*chosen, size]) > most:
             break
         chosen.append(size)
     return tuple(kinds[size] for size in chosen)
@@ -133,18 +133,18 @@ class Relaxation:
         """The least of ``sum_c root_c^2 / x_c``, ``roots`` (cells,), over mixtures of sets with shares at the ends of ``slices``, or less after as
         many turns of joining inequalities as there may be; None where the solver fails."""
         programme = _Programme(self, roots, slices)
-        found, turns = programme.solve(self._held, check), 1
-        while found is not None and turns < most_turns and len(joining := self._joining(found.excess)):
+        solution, turns = programme.solve(self._held, check), 1
+        while solution is not None and turns < most_turns and len(joining := self._joining(solution.excess)):
             self._held = np.concatenate([self._held, joining])
-            found, turns = programme.solve(self._held, check), turns + 1
-        if found is None:
+            solution, turns = programme.solve(self._held, check), turns + 1
+        if solution is None:
             return None
-        largest = found.weights.max()
+        largest = solution.weights.max()
         multipliers = np.zeros((len(slices), len(self._scales)))
-        multipliers[:, self._held] = found.multipliers / self._scales[self._held] / largest
+        multipliers[:, self._held] = solution.multipliers / self._scales[self._held] / largest
         kinds = np.cumsum([len(self.differing), len(self.within)])
         differing, within, aligned = np.split(multipliers, kinds, axis=1)
-        return Solution(found.value, found.weights / largest, differing, within, aligned)
+        return Solution(solution.value, solution.weights / largest, differing, within, aligned)
 
 
 @dataclass(frozen=True)
@@ -183,8 +183,8 @@ class _Programme:
     def _of_shares(self, shares: Sequence[float]) -> sparse.csc_matrix:
         """The probabilities sum to 1, Fourier weights W / s to 1 - s."""
         own = [np.append(np.ones(self._width - 1), share - 1)[None] for share in shares]
-        one = np.tile(np.append(np.zeros(self._width - 1), 1.0), self._ends)[None]
-        return self._padded(sparse.vstack([sparse.csc_matrix(one), sparse.block_diag(own)]))
+        share_row = np.tile(np.append(np.zeros(self._width - 1), 1.0), self._ends)[None]
+        return self._padded(sparse.vstack([sparse.csc_matrix(share_row), sparse.block_diag(own)]))
 
     def _of_roots(self) -> sparse.csc_matrix:
         """``(t + x, t - x, 2 root)`` of each cell."""
@@ -206,14 +206,14 @@ class _Programme:
         b[0] = 1.0
         b[first + second + n + 2 :: 3] = 2 * self._roots
         cones = [clarabel.ZeroConeT(first), clarabel.NonnegativeConeT(second + n), *[clarabel.SecondOrderConeT(3)] * k]
-        found = solved(np.append(np.zeros(n), np.ones(k)), A, b, cones, _REGULAR, check)
-        if found is None:
+        solution = solved(np.append(np.zeros(n), np.ones(k)), A, b, cones, _REGULAR, check)
+        if solution is None:
             return None
-        mixture = np.array(found.x)[:n].reshape(self._ends, self._width)
+        mixture = np.array(solution.x)[:n].reshape(self._ends, self._width)
         x = np.maximum(self._factors @ mixture[:, self._asked], 1e-12)
         weights = np.zeros(self._width - 1)
         weights[self._asked] = (self._roots / x) ** 2
-        multipliers = np.maximum(0.0, np.array(found.z)[first : first + second]).reshape(len(self._rows), -1)
+        multipliers = np.maximum(0.0, np.array(solution.z)[first : first + second]).reshape(len(self._rows), -1)
         value = float((self._roots**2 / x).sum()) / self._unit
         return _Found(value, weights, multipliers, self._excess(mixture))
 
@@ -227,10 +227,10 @@ class _Programme:
 def shares(traces: Traces, ratio: float) -> np.ndarray:
     """Shares s at which to look: around the best one of a set without limits, 1 / (E + 1), and where small attributes fit exactly."""
     ideal = 1 / (ratio + 1)
-    found = [*(ideal * np.exp(np.linspace(-0.6, 1.5, 8)))]
+    shares_tried = [*(ideal * np.exp(np.linspace(-0.6, 1.5, 8)))]
     for counts in product(*(range(min(2, number) + 1) for number in traces.numbers)):
         if 0 < sum(counts) <= 2:
             values = traces.size_of([*counts])
-            found += [j / values for j in (1, 2) if j < values]
-    kept = np.unique(np.round(found, 12))
+            shares_tried += [j / values for j in (1, 2) if j < values]
+    kept = np.unique(np.round(shares_tried, 12))
     return kept[(kept > ideal / 3) & (kept < min(0.6, 12 * ideal))]

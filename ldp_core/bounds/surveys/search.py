@@ -36,8 +36,8 @@ FIRST_TURNS = 3
 LAST = 0.7
 
 
-def _proven(found: SurveyCertificate) -> SurveyCertificate:
-    return replace(found, value=found.claim())
+def _proven(certificate: SurveyCertificate) -> SurveyCertificate:
+    return replace(certificate, value=certificate.claim())
 
 
 def improved(
@@ -54,10 +54,10 @@ def improved(
     for _ in range(_MOST_ROUNDS):
         if limit <= best.value * (1 + GOAL) or budget.stopped() is not None:
             break
-        found = search.round()
-        if found is None:
+        certificate = search.round()
+        if certificate is None:
             break
-        best = max(best, found, key=lambda c: c.value)
+        best = max(best, certificate, key=lambda c: c.value)
         yield best, limit
         if search.settled:
             break
@@ -83,8 +83,8 @@ class SliceSearch:
         needs say little about those that later certificates need."""
         ends = self._spread(FIRST_MIDDLE, FIRST_OUTER)
         relaxation = Relaxation(self.traces, self.D)
-        found = relaxation.solve(self._roots, [*pairwise(ends)], self._check, FIRST_TURNS)
-        return None if found is None else self._certificate(found, ends)
+        solution = relaxation.solve(self._roots, [*pairwise(ends)], self._check, FIRST_TURNS)
+        return None if solution is None else self._certificate(solution, ends)
 
     def _spread(self, middle: tuple[float, ...], outer: tuple[tuple[float, ...], ...]) -> np.ndarray:
         ends = np.concatenate([np.exp(np.arange(*marks)) for marks in (middle, *outer)]) / (self.D + 2)
@@ -94,33 +94,33 @@ class SliceSearch:
         """The first slices. Returns an upper bound on what any weights can prove, from sets of a
         few shares; -inf if there is none, since few types have no sets of those shares."""
         some = shares(self.traces, self.D + 1)
-        found = (
+        solution = (
             self.relaxation.solve(self._roots, [(share, share) for share in some], self._check) if len(some) else None
         )
-        if found is None:
+        if solution is None:
             return -math.inf
         self._ends = self._spread(MIDDLE, OUTER)
-        if found.within.any():
+        if solution.within.any():
             self._ends = np.unique(np.append(self._ends, some[some < LAST]))
-        return self._constant + self._scale * found.value
+        return self._constant + self._scale * solution.value
 
     def round(self) -> SurveyCertificate | None:
         """The certificate for the slices there are, which are then cut where it is worst; None where the solver failed."""
-        found = self.relaxation.solve(self._roots, [*pairwise(self._ends)], self._check)
-        if found is None:
+        solution = self.relaxation.solve(self._roots, [*pairwise(self._ends)], self._check)
+        if solution is None:
             return None
-        certificate = self._certificate(found, self._ends)
+        certificate = self._certificate(solution, self._ends)
         grid, ratios = certificate.ratios()
-        known = float(self._roots @ np.sqrt(found.weights)) ** 2 / found.value
+        known = float(self._roots @ np.sqrt(solution.weights)) ** 2 / solution.value
         around = np.lib.stride_tricks.sliding_window_view(np.pad(ratios, NEAR, mode="edge"), 2 * NEAR + 1).max(axis=1)
         worst = np.flatnonzero((ratios > known * (1 + GOAL)) & (ratios == around))
         ends = np.unique(np.concatenate([self._ends, (grid[worst] + grid[worst + 1]) / 2]))
         self.settled, self._ends = len(ends) == len(self._ends), ends
         return certificate
 
-    def _certificate(self, found: Solution, ends: np.ndarray) -> SurveyCertificate:
+    def _certificate(self, solution: Solution, ends: np.ndarray) -> SurveyCertificate:
         """Shares outside all slices have the multipliers of the first slice or of the last."""
-        every = [found.differing, found.within, found.aligned]
+        every = [solution.differing, solution.within, solution.aligned]
         used = [multipliers.any(axis=0) for multipliers in every]
         N, kappa, nu = (multipliers[:, own] for multipliers, own in zip(every, used, strict=True))
         relaxation = self.relaxation
@@ -129,7 +129,7 @@ class SliceSearch:
                 self.survey,
                 self.epsilon,
                 0.0,
-                found.weights[self._places],
+                solution.weights[self._places],
                 self.traces.kinds,
                 relaxation.differing[used[0]],
                 relaxation.within[used[1]],

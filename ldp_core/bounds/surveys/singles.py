@@ -106,8 +106,8 @@ def proved(survey: Survey, epsilon: float, weights: np.ndarray, steps: int, chec
     """The bound of a survey that `fits` with these weights."""
     weights = weights / weights.max()
     with np.errstate(all="ignore"):  # a square with no top is highest at an end
-        found = ratios(survey, epsilon, weights, steps, check)
-    return bound(survey, weights, float(found.max()) * _UP)
+        ratio_limits = ratios(survey, epsilon, weights, steps, check)
+    return bound(survey, weights, float(ratio_limits.max()) * _UP)
 
 
 def ratios(survey: Survey, epsilon: float, weights: np.ndarray, steps: int, check: Check = unchecked) -> np.ndarray:
@@ -116,9 +116,9 @@ def ratios(survey: Survey, epsilon: float, weights: np.ndarray, steps: int, chec
     order = sorted(range(len(sizes)), key=lambda i: (sizes[i], i))
     F, more = largest([sizes[i] for i in order], weights[order], steps, check)
     D, grid, none = exp_epsilon_minus_one(epsilon), np.linspace(0, 0.5, len(F)), np.zeros(len(F) - 1)
-    found = largest_ratio(grid, F[:-1] + more, F[1:] + more, none, none, D)
+    ratio_limits = largest_ratio(grid, F[:-1] + more, F[1:] + more, none, none, D)
     top = np.full(len(none), weights.max())
-    return np.minimum(found, largest_ratio(grid, none, none, top, -top, D))
+    return np.minimum(ratio_limits, largest_ratio(grid, none, none, top, -top, D))
 
 
 class SinglesSearch:
@@ -138,28 +138,28 @@ class SinglesSearch:
     def starts(self) -> Iterator[SinglesCertificate]:
         """Better and better certificates. Attributes of few values are harder to ask about, and weigh more."""
         for more in STARTS:
-            found = self._tried(1 + more / self._sizes)
-            if found is not None:
-                yield found
+            certificate = self._tried(1 + more / self._sizes)
+            if certificate is not None:
+                yield certificate
 
     def rounds(self) -> Iterator[SinglesCertificate]:
         """Better and better certificates for weights near the best ones."""
         rng, length = np.random.default_rng(0), FIRST_LENGTH
         for _ in range(ROUNDS if len(self._weights) > 1 else 0):
-            found = self._tried(self._weights * np.exp(length * rng.standard_normal(len(self._weights))))
-            length *= SHORTER if found is None else LONGER
-            if found is not None:
-                yield found
+            certificate = self._tried(self._weights * np.exp(length * rng.standard_normal(len(self._weights))))
+            length *= SHORTER if certificate is None else LONGER
+            if certificate is not None:
+                yield certificate
         finer = self._certificate(self._weights, 2 * self._steps)
         if finer.value > self._value:
             yield finer
 
     def _tried(self, weights: np.ndarray) -> SinglesCertificate | None:
-        found = self._certificate(weights, self._steps)
-        if found.value <= self._value:
+        certificate = self._certificate(weights, self._steps)
+        if certificate.value <= self._value:
             return None
-        self._weights, self._value = weights / weights.max(), found.value
-        return found
+        self._weights, self._value = weights / weights.max(), certificate.value
+        return certificate
 
     def _certificate(self, weights: np.ndarray, steps: int) -> SinglesCertificate:
         own = weights[self._group] / weights.max()
@@ -193,44 +193,44 @@ def _step(h: np.ndarray, weight: float, size: int) -> np.ndarray:
     worth = weight * g**2 + 2 * t[:, None] * h
     S = _means(worth, size, steps // 2) if size <= _MOST_VALUES else _hull(worth)[:, : steps // 2 + 1]
     s = np.linspace(0, 0.5, S.shape[1])
-    found = S[-1] - t[-1] ** 2
+    variance = S[-1] - t[-1] ** 2
     for k in range(len(t) - 1):
         rise = (S[k + 1] - S[k]) / (t[k + 1] - t[k])
         best = np.clip(rise / 2, t[k], t[k + 1])
-        np.maximum(found, S[k] + rise * (best - t[k]) - best**2, out=found)
-    return np.asarray(np.maximum(found - weight * s**2, 0.0) * _UP + _MORE)
+        np.maximum(variance, S[k] + rise * (best - t[k]) - best**2, out=variance)
+    return np.asarray(np.maximum(variance - weight * s**2, 0.0) * _UP + _MORE)
 
 
 def _means(worth: np.ndarray, size: int, most: int) -> np.ndarray:
     """(k, size most + 1) the largest means of ``worth`` (k, N + 1) at ``size`` places that add up
     to 0, 1, .., size most."""
     left, length, power = size, size * most + 1, worth
-    found = np.zeros((len(worth), 1))
+    means = np.zeros((len(worth), 1))
     while left:
         if left % 2:
-            found = _sums(found, power, length)
+            means = _sums(means, power, length)
         left //= 2
         if left:
             power = _sums(power, power, length)
-    return np.asarray(found / size)
+    return np.asarray(means / size)
 
 
 def _sums(first: np.ndarray, second: np.ndarray, length: int) -> np.ndarray:
     """(k, length at most) the largest of ``first[:, i] + second[:, j]`` by i + j."""
     long, short = (first, second) if first.shape[1] >= second.shape[1] else (second, first)
-    found = np.full((len(long), min(length, long.shape[1] + short.shape[1] - 1)), -np.inf)
-    for j in range(min(short.shape[1], found.shape[1])):
-        part = found[:, j : j + long.shape[1]]
+    sums = np.full((len(long), min(length, long.shape[1] + short.shape[1] - 1)), -np.inf)
+    for j in range(min(short.shape[1], sums.shape[1])):
+        part = sums[:, j : j + long.shape[1]]
         np.maximum(part, long[:, : part.shape[1]] + short[:, j : j + 1], out=part)
-    return found
+    return sums
 
 
 def _hull(worth: np.ndarray) -> np.ndarray:
     """(k, N + 1) the least concave functions that are no less than ``worth`` (k, N + 1), at the
     same places."""
     places = np.arange(worth.shape[1])
-    found = np.empty_like(worth)
-    for row, values in zip(found, worth, strict=True):
+    hull = np.empty_like(worth)
+    for row, values in zip(hull, worth, strict=True):
         kept: list[int] = []
         for x in places.tolist():
             while len(kept) > 1 and (values[kept[-1]] - values[kept[-2]]) * (x - kept[-1]) <= (
@@ -239,7 +239,7 @@ def _hull(worth: np.ndarray) -> np.ndarray:
                 kept.pop()
             kept.append(x)
         row[:] = np.maximum(np.interp(places, kept, values[kept]), values)
-    return found
+    return hull
 
 
 def _chords(roots: np.ndarray, parts: int, slope: float) -> np.ndarray:

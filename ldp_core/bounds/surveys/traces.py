@@ -56,12 +56,12 @@ class Traces:
     def places(self, sets: Iterable[anova.Set]) -> np.ndarray:
         """(k,) the cell of each of the non-empty ``sets``."""
         stride = {i: step for kind, step in zip(self.kinds, self._strides, strict=True) for i in kind}
-        found = []
+        places_of_tables = []
         for members in sets:
             trace = sum(stride.get(i, 0) for i in members)
             alone = all(i in stride for i in members)
-            found.append(trace - 1 if alone else len(self.counts) - 1 + trace)
-        return np.array(found, dtype=np.int64)
+            places_of_tables.append(trace - 1 if alone else len(self.counts) - 1 + trace)
+        return np.array(places_of_tables, dtype=np.int64)
 
     def known(self, counts: Sequence[int]) -> bool:
         """True if ``counts`` attributes of each kind can be chosen."""
@@ -94,8 +94,8 @@ class Traces:
         set of this trace in exactly the first set."""
 
         def factor(k: int, have: int) -> Fraction:
-            found = math.comb(have, A[k]) * math.comb(self.numbers[k] - have, C[k] - A[k])
-            return Fraction(found, math.comb(self.numbers[k], C[k]) * math.comb(C[k], A[k]))
+            ways = math.comb(have, A[k]) * math.comb(self.numbers[k] - have, C[k] - A[k])
+            return Fraction(ways, math.comb(self.numbers[k], C[k]) * math.comb(C[k], A[k]))
 
         return self._product(factor)
 
@@ -121,6 +121,6 @@ def _differing(number: int, size: int) -> np.ndarray:
         for here, before in zip(rows[-1][1:], rows[-1], strict=False):
             row.append(here - before - (size - 1) * row[-1])
         rows.append(row)
-    found = np.array([[value / whole for value, whole in zip(row, total, strict=True)] for row in rows])
-    found.flags.writeable = False
-    return found
+    shares = np.array([[value / whole for value, whole in zip(row, total, strict=True)] for row in rows])
+    shares.flags.writeable = False
+    return shares

@@ -138,7 +138,7 @@ class SymmetricCertificate(AlikeProof):
         gamma, off = scheme.spectrum(self.workload.gram_column, self.workload.gram_roundings)
         n, D, kappa = scheme.n, exp_epsilon_minus_one(self.epsilon), numbers(self.cut_multipliers)
         C, pairs = numbers(self.inverse), numbers(self.pairs)
-        mu, diagonal = (float(numbers(one)) for one in (self.multiplier, self.diagonal))
+        mu, diagonal = (float(numbers(value)) for value in (self.multiplier, self.diagonal))
         fits = C.shape == pairs.shape == gamma.shape and kappa.shape == (len(self.cuts),)
         if not fits or not magnitudes_fit(C, pairs, kappa, mu, diagonal, gamma):
             return NOTHING
@@ -217,5 +217,5 @@ def _extracted(workload: Workload, epsilon: float, relaxation: ClassRelaxation) 
     u = (c * f + n * e**2) / (n * f - c - 2 * n * e)
     mu = float(u + X[0]) / n
     cuts = tuple(relaxation.cuts)
-    found = SymmetricCertificate(workload, epsilon, 0.0, inverse, mu, diagonal, pairs, cuts, kappa)
-    return replace(found, value=found.claim())
+    certificate = SymmetricCertificate(workload, epsilon, 0.0, inverse, mu, diagonal, pairs, cuts, kappa)
+    return replace(certificate, value=certificate.claim())

@@ -129,11 +129,11 @@ def improved(
     worth = (scheme.multiplicities**2 * gamma)[1:]
     try:
         for duals in TriplesSearch(len(worth), epsilon, worth, until(stop, check)).rounds(best - gamma[0]):
-            found = TripleCertificate(workload, epsilon, 0.0, duals, plain)
-            found = replace(found, value=found.claim())
-            if found.value > best:
-                best = found.value
-                yield found
+            certificate = TripleCertificate(workload, epsilon, 0.0, duals, plain)
+            certificate = replace(certificate, value=certificate.claim())
+            if certificate.value > best:
+                best = certificate.value
+                yield certificate
     except Interrupted:
         return
 

@@ -104,7 +104,9 @@ class Duals:
             (self.through, (m, w)),
             (self.windows, (w, windows.WIDTH)),
         )
-        if not all(array.shape == shape for array, shape in shapes) or not magnitudes_fit(*(one for one, _ in shapes)):
+        if not all(array.shape == shape for array, shape in shapes) or not magnitudes_fit(
+            *(entry for entry, _ in shapes)
+        ):
             return False
         numbers = (self.weights, self.values, self.signs, self.sizing, self.whole, self.through)
         whole = np.array_equal(self.cuts, np.rint(self.cuts)) and np.array_equal(self.sizes, np.rint(self.sizes))
@@ -113,7 +115,7 @@ class Duals:
         )
         low, high = self.sizes.T
         ordered = bool(np.all((low >= 0) & (low <= high) & (high <= known.types)))
-        positive = min(one.min(initial=0.0) for one in numbers) >= 0
+        positive = min(entry.min(initial=0.0) for entry in numbers) >= 0
         return bool(positive and whole and small and ordered and windows.valid(self.windows, d))
 
     def ratio(self, epsilon: float, alphabet: int = 2) -> float:
@@ -164,7 +166,7 @@ class Duals:
             (-self.whole, known.whole(self.cuts)),
             (-self.through, windows.forms(known, self.windows)),
         ]
-        found = sum(multipliers @ forms for multipliers, forms in parts) - np.einsum("mk,mkc->mc", both, products)
+        left = sum(multipliers @ forms for multipliers, forms in parts) - np.einsum("mk,mkc->mc", both, products)
         sizes = sum(np.abs(multipliers) @ np.abs(forms) for multipliers, forms in parts)
         sizes = sizes + (below + above) @ np.abs(times) + (below * low + above * high) @ np.abs(own)
         sizes = sizes + np.einsum("mk,mkc->mc", both, known.between(low[:, 0], high[:, 0], 1))
@@ -174,8 +176,8 @@ class Duals:
             F = self.factors[:, start : start + block.size**2].reshape(-1, block.size, block.size)
             start += block.size**2
             double = np.where(block.rows == block.columns, 1.0, 2.0) * block.entries
-            for sign, own_factors, own_numbers, into in ((-1, F, double, found), (1, np.abs(F), np.abs(double), sizes)):
+            for sign, own_factors, own_numbers, into in ((-1, F, double, left), (1, np.abs(F), np.abs(double), sizes)):
                 Q = own_factors @ own_factors.swapaxes(1, 2)
                 np.add.at(into.T, block.moments, sign * (Q[:, block.rows, block.columns] * own_numbers).T)
             terms += block.size + len(block.entries)
-        return np.asarray(found), np.asarray(terms * U * sizes)
+        return np.asarray(left), np.asarray(terms * U * sizes)

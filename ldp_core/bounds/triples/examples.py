@@ -26,8 +26,8 @@ import numpy as np
 def fourier_weights(length: int, alphabet: int = 2) -> np.ndarray:
     """(k, length + 1) W^l, l = 0, .., length, of sets of at most half of the records of this
     length; W^0 is the square of their share."""
-    found = np.unique(_products(length, alphabet), axis=0)
-    return np.asarray(found[found[:, 0] <= 1 / 4])
+    weights = np.unique(_products(length, alphabet), axis=0)
+    return np.asarray(weights[weights[:, 0] <= 1 / 4])
 
 
 def _products(d: int, q: int) -> list[np.ndarray]:
@@ -35,13 +35,13 @@ def _products(d: int, q: int) -> list[np.ndarray]:
     alike = [_alike(m, q) for m in range(2, d + 1)]
     balls = [_ball(m, r, p) for p in shares for m in range(3, d + 1) for r in range(m)]
     two = [np.convolve(*pair) for pair in combinations_with_replacement(alike, 2)]
-    found = list[np.ndarray]()
+    products = list[np.ndarray]()
     for p in shares:
         for W in [np.ones(1), *alike, *two, *balls]:
             while len(W) <= d + 1:
-                found.append(np.pad(W, (0, d + 1 - len(W))))
+                products.append(np.pad(W, (0, d + 1 - len(W))))
                 W = np.convolve(W, [p**2, p - p**2])
-    return found
+    return products
 
 
 def _alike(m: int, q: int) -> np.ndarray:
@@ -50,11 +50,11 @@ def _alike(m: int, q: int) -> np.ndarray:
 
 
 def _ball(m: int, r: int, p: float) -> np.ndarray:
-    high, low, found = ((1 - p) / p) ** 0.5, -((p / (1 - p)) ** 0.5), np.zeros(m + 1)
+    high, low, weights = ((1 - p) / p) ** 0.5, -((p / (1 - p)) ** 0.5), np.zeros(m + 1)
     for level in range(m + 1):
         ahead = np.cumsum([comb(m - level, h) * p**h * (1 - p) ** (m - level - h) for h in range(m - level + 1)])
         for h in range(min(level, r) + 1):
-            one = comb(level, h) * (p * high) ** h * ((1 - p) * low) ** (level - h)
-            found[level] += one * ahead[min(r - h, m - level)]
-        found[level] = comb(m, level) * found[level] ** 2
-    return found
+            term = comb(level, h) * (p * high) ** h * ((1 - p) * low) ** (level - h)
+            weights[level] += term * ahead[min(r - h, m - level)]
+        weights[level] = comb(m, level) * weights[level] ** 2
+    return weights

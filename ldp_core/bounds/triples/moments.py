@@ -93,12 +93,12 @@ class FormBlock:
 
 def gamma(q: int, t: int, p: int, a: int) -> int:
     """Gijswijt, Schrijver and Tanaka's number for letters of q: g of the a are among the p that are the same."""
-    found = 0
+    total = 0
     for g in range(min(a, p) + 1):
         other = t - a - p + g  # letters that are not 0 in x and y and not the same
         if other >= 0:
-            found += (-1) ** (a - g) * comb(a, g) * comb(t - a, p - g) * (q - 2) ** other
-    return found
+            total += (-1) ** (a - g) * comb(a, g) * comb(t - a, p - g) * (q - 2) ** other
+    return total
 
 
 class Moments:
@@ -160,15 +160,15 @@ class Moments:
     def fourier_weights(self) -> np.ndarray:
         """(d + 1, moments) W^l."""
         d, q = self.length, self.alphabet
-        found = np.zeros((d + 1, self.count))
+        weights = np.zeros((d + 1, self.count))
         for level in range(d + 1):
             for r, many in enumerate(self.around.tolist()):
                 terms = (
                     (-1) ** h * (q - 1) ** (level - h) * comb(r, h) * _choose(d - r, level - h)
                     for h in range(level + 1)
                 )
-                found[level, self.pair(r)] = sum(terms) * many / self.types
-        return found
+                weights[level, self.pair(r)] = sum(terms) * many / self.types
+        return weights
 
     @cached_property
     def signs(self) -> np.ndarray:
@@ -176,8 +176,10 @@ class Moments:
         rows = []
         for number, (a, b, e, _) in enumerate(self.triples):
             t, (x, y, z) = self.length + 2 + number, (self.pair(a), self.pair(b), self.pair(e))
-            rows += [{one: 1, t: -1} for one in {x, y, z}]
-            rows += [_sum({1: 1, t: 1}, {one: -1}, {other: -1}) for one, other in {(x, y), (x, z), (y, z)}]
+            rows += [{pair_moment: 1, t: -1} for pair_moment in {x, y, z}]
+            rows += [
+                _sum({1: 1, t: 1}, {pair_moment: -1}, {other: -1}) for pair_moment, other in {(x, y), (x, z), (y, z)}
+            ]
             rows += [_sum({0: 1, 1: -3, t: -1}, {x: 1}, {y: 1}, {z: 1})]
         return self._forms(rows)
 
@@ -189,10 +191,10 @@ class Moments:
         own[np.arange(d + 1), 1 + np.arange(d + 1)] = 1
         i, _, _, moment, pairs = self.places.T
         np.add.at(times, (i, moment), pairs // self.around[i])  # n times the means: whole
-        one, share = np.zeros(self.count), np.zeros(self.count)
-        one[0], share[1] = 1, 1
+        unit, share = np.zeros(self.count), np.zeros(self.count)
+        unit[0], share[1] = 1, 1
         square = times[0]
-        apart, neither = own[0] - own[1:], one - 2 * own[0] + own
+        apart, neither = own[0] - own[1:], unit - 2 * own[0] + own
         times_neither = n * share - 2 * square + times
         return np.vstack([own, apart, neither]), np.vstack([times, square - times[1:], times_neither]) / n
 
@@ -204,11 +206,11 @@ class Moments:
     def between(self, low: np.ndarray, high: np.ndarray, sign: int = -1) -> np.ndarray:
         """(m, 2, moments) ``(a - low) (high - a)`` times f(z) and times 1 - f(z), for shares ``low`` and ``high`` (m,); with ``sign`` 1, the sums
         of the absolute values of their terms."""
-        one, share, square = np.zeros(self.count), np.zeros(self.count), self.sized[1][0]
-        one[0], share[1] = 1, 1
+        unit, share, square = np.zeros(self.count), np.zeros(self.count), self.sized[1][0]
+        unit[0], share[1] = 1, 1
         total, product = (low + high)[:, None], (low * high)[:, None]
         inside = total * square + sign * (product * share + self.cube)
-        return np.stack([inside, total * share + sign * (product * one + square + inside)], axis=1)
+        return np.stack([inside, total * share + sign * (product * unit + square + inside)], axis=1)
 
     def whole(self, cuts: np.ndarray) -> np.ndarray:
         """(c, moments) ``(h - k) (h - k - 1)`` by ``cuts`` (c, d + 2): u_1, .., u_d, k, and 1 where z is in T, 0 where it is not."""
@@ -220,11 +222,11 @@ class Moments:
         np.add.at(squares.T, moment, products.T)
         np.add.at(outer.T, 1 + apart, products.T)
         first[:, 1 : self.length + 2] = u * self.around
-        one, share = np.zeros(self.count), np.zeros(self.count)
-        one[0], share[1] = 1, 1
+        unit, share = np.zeros(self.count), np.zeros(self.count)
+        unit[0], share[1] = 1, 1
         within = squares - (2 * k + 1) * first + k * (k + 1) * share
         total = first.sum(axis=1, keepdims=True) * share
-        without = outer - squares - (2 * k + 1) * (total - first) + k * (k + 1) * (one - share)
+        without = outer - squares - (2 * k + 1) * (total - first) + k * (k + 1) * (unit - share)
         return np.where(inside == 1, within, without)
 
     @cached_property
@@ -235,15 +237,15 @@ class Moments:
         return [self._block(a, k, inside) for inside in (True, False) for a, k in kinds]
 
     def _block(self, a: int, k: int, inside: bool) -> FormBlock:
-        d, q, last, found = self.length, self.alphabet, self.length + a - k, dict[tuple[int, int, int], int]()
+        d, q, last, numbers = self.length, self.alphabet, self.length + a - k, dict[tuple[int, int, int], int]()
 
         def add(row: int, column: int, moment: int, number: int) -> None:
-            found[row, column, moment] = found.get((row, column, moment), 0) + number
+            numbers[row, column, moment] = numbers.get((row, column, moment), 0) + number
 
         bordered = k == 0 and not inside
         norms = [float(comb(last - k, i - k) * (q - 1) ** i) ** 0.5 for i in range(k, last + 1)]
         every = [(i, j) for i in range(k + bordered, last + 1) for j in range(i, last + 1)]
-        for i, j, t in ((*one, t) for one in every for t in range(max(a, sum(one) - d), one[0] + 1)):
+        for i, j, t in ((*entry, t) for entry in every for t in range(max(a, sum(entry) - d), entry[0] + 1)):
             number = beta(d - a, i - a, j - a, t - a, k - a) * (q - 1) ** (i + j - t)
             for p in self.same(t):
                 add(i - k, j - k, self.triple(i, j, t, p), (1 if inside else -1) * number * gamma(q, t, p, a))
@@ -255,24 +257,26 @@ class Moments:
             for i, many in enumerate(self.around.tolist()[1:], 1):
                 add(0, i, 1, many)
                 add(0, i, self.pair(i), -many)
-        kept = [(*key, number) for key, number in found.items() if number]
+        kept = [(*key, number) for key, number in numbers.items() if number]
         assert q > 2 or max(abs(number) for *_, number in kept) < EXACT
-        rows, columns, moments = (np.array([one[axis] for one in kept]) for axis in range(3))
-        return FormBlock(len(norms), rows, columns, moments, np.array([float(one[3]) for one in kept]), np.array(norms))
+        rows, columns, moments = (np.array([entry[axis] for entry in kept]) for axis in range(3))
+        return FormBlock(
+            len(norms), rows, columns, moments, np.array([float(entry[3]) for entry in kept]), np.array(norms)
+        )
 
     def _forms(self, rows: list[dict[int, int]]) -> np.ndarray:
-        found = np.zeros((len(rows), self.count))
-        for row, numbers in zip(found, rows, strict=True):
+        forms = np.zeros((len(rows), self.count))
+        for row, numbers in zip(forms, rows, strict=True):
             row[list(numbers)] = list(numbers.values())
-        return found
+        return forms
 
 
 def _sum(*parts: dict[int, int]) -> dict[int, int]:
-    found: dict[int, int] = {}
+    total: dict[int, int] = {}
     for part in parts:
         for place, number in part.items():
-            found[place] = found.get(place, 0) + number
-    return found
+            total[place] = total.get(place, 0) + number
+    return total
 
 
 @cache

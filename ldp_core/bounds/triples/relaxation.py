@@ -93,10 +93,10 @@ class Relaxation:
         cones = [clarabel.ZeroConeT(first.shape[0]), clarabel.NonnegativeConeT(second.shape[0])]
         cones += [clarabel.PSDTriangleConeT(block.size) for block in known.blocks]
         regular = _REGULAR[known.alphabet > 2]
-        found = solved(-objective / unit, A, np.eye(1, A.shape[0])[0], cones, regular, check)
-        if found is None:
+        solution = solved(-objective / unit, A, np.eye(1, A.shape[0])[0], cones, regular, check)
+        if solution is None:
             return None
-        x, z = np.array(found.x), np.array(found.z) * unit
+        x, z = np.array(solution.x), np.array(solution.z) * unit
         ends = np.cumsum([1, len(equations), known.count, *map(len, others)])
         of_fixed, of_signs, of_sizing, of_whole, of_windows = (
             z[start:end] / length / D**2
@@ -131,23 +131,23 @@ class Relaxation:
     def _as_inequalities(self, multipliers: np.ndarray) -> np.ndarray:
         """The multipliers of inequalities that add up to those of the equations."""
         pairs, count = self.known.length + 1, len(self.known.sized[0])
-        found = np.zeros((2, count))
+        inequalities = np.zeros((2, count))
         # a - a_1 is that times f(z) and that times 1 - f(z), which is the last form but those at a distance.
-        found[:, :pairs] = np.maximum([-multipliers[1:], multipliers[1:]], 0.0)
+        inequalities[:, :pairs] = np.maximum([-multipliers[1:], multipliers[1:]], 0.0)
         alone = np.maximum([-multipliers[0], multipliers[0]], 0.0)
-        found[:, 0] += alone
-        found[:, pairs + self.known.length] += alone
-        return np.append(found.ravel(), [0.0, 0.0])
+        inequalities[:, 0] += alone
+        inequalities[:, pairs + self.known.length] += alone
+        return np.append(inequalities.ravel(), [0.0, 0.0])
 
     def _norms(self, share: float) -> list[np.ndarray]:
         """The vectors' lengths by which blocks are divided: where there are many records, those of sums over all are large."""
-        found = [block.norms for block in self.known.blocks]
+        norms = [block.norms for block in self.known.blocks]
         if self.known.alphabet > 2:
             many = 1 + self.known.around * share
-            found[0] = found[0] * np.sqrt(many)
-            outside = len(found) // 2
-            found[outside] = found[outside] * np.sqrt(np.append(1.0 / share, many[1:]))
-        return found
+            norms[0] = norms[0] * np.sqrt(many)
+            outside = len(norms) // 2
+            norms[outside] = norms[outside] * np.sqrt(np.append(1.0 / share, many[1:]))
+        return norms
 
     def _factors(self, triangles: np.ndarray, norms: list[np.ndarray]) -> np.ndarray:
         """F with F F' the nearest positive semidefinite matrix, block by block."""
@@ -162,13 +162,13 @@ class Relaxation:
             factors.append((vectors * np.sqrt(np.maximum(values, 0.0)) / own_norms[:, None]).ravel())
         return np.concatenate(factors)
 
-    def not_seen(self, found: Solution, five: bool = False, check: Check = unchecked) -> np.ndarray:
+    def not_seen(self, solution: Solution, five: bool = False, check: Check = unchecked) -> np.ndarray:
         """(w, 56) windows through which the moments are those of no set, of four groups of bits or of ``five``."""
-        return self._separation.violated(found.moments / found.moments[0], five, check)
+        return self._separation.violated(solution.moments / solution.moments[0], five, check)
 
-    def violated(self, found: Solution) -> np.ndarray:
+    def violated(self, solution: Solution) -> np.ndarray:
         """(c, d + 2) the deepest cuts that the moments do not obey, for members at one distance or at two."""
-        u, known, x = self._directions, self.known, found.moments / found.moments[0]
+        u, known, x = self._directions, self.known, solution.moments / solution.moments[0]
         cuts, depths = [], []
         for inside, share, pairs in ((1, x[1], x[2 : known.length + 2]), (0, 1 - x[1], x[1] - x[2 : known.length + 2])):
             k = np.floor(u @ (known.around[1:] * pairs) / share)

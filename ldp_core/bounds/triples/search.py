@@ -72,7 +72,7 @@ class Columns:
 
     def keep(self, wanted: Callable[[Solution], bool]) -> None:
         """Drop the solutions that are not ``wanted``."""
-        kept = [k for k, one in enumerate(self._solved) if wanted(one)]
+        kept = [k for k, solution in enumerate(self._solved) if wanted(solution)]
         self._solved = [self._solved[k] for k in kept]
         count = len(self._known)
         self._shares = np.append(self._shares[:count], self._shares[count:][kept])
@@ -80,7 +80,7 @@ class Columns:
 
     def _settle(self) -> None:
         asked = self._worth > 0
-        table = np.vstack([self._known, *(one.fourier_weights for one in self._solved)])[:, asked]
+        table = np.vstack([self._known, *(solution.fourier_weights for solution in self._solved)])[:, asked]
         shares, worth = np.maximum(self._shares, _LEAST_SHARE), self._worth[asked]
         self._shares = mixed(shares / shares.sum(), table, worth, _UPDATES)
         x = self._shares @ table
@@ -139,14 +139,16 @@ class TriplesSearch:
             solved = self._covered(weights, tolerance)
             if not solved:
                 return
-            found = joined(weights, solved)
-            yield found
-            value = float(np.sqrt(self.worth * weights).sum()) ** 2 / found.ratio(self.epsilon, self._alphabet)
+            duals = joined(weights, solved)
+            yield duals
+            value = float(np.sqrt(self.worth * weights).sum()) ** 2 / duals.ratio(self.epsilon, self._alphabet)
             last = best
             if value > best:
                 best, centre = value, weights
             # Intervals that have been split say too much.
-            self._columns.keep(lambda one: one.sizes[0] == one.sizes[1] or one.sizes in self._leaves)
+            self._columns.keep(
+                lambda solution: solution.sizes[0] == solution.sizes[1] or solution.sizes in self._leaves
+            )
             self._add(solved)
             if self._through:
                 self._hope = 1.0
@@ -166,10 +168,10 @@ class TriplesSearch:
             enough = self._columns.largest * (1 + tolerance)
             for factor in (1.0, _APART, 1 / _APART):
                 size = min(max(1, round(self._top * factor)), self.types // 2)
-                found = self._solved(self._columns.weights, (size, size), enough)
-                if found is None or (factor == 1.0 and found.ratio <= enough):
+                solution = self._solved(self._columns.weights, (size, size), enough)
+                if solution is None or (factor == 1.0 and solution.ratio <= enough):
                     return
-            self._top = max(self._singles[-3:], key=lambda one: one.ratio).sizes[0]
+            self._top = max(self._singles[-3:], key=lambda solution: solution.ratio).sizes[0]
             self._add([])
             if self._hopeless(beyond):
                 return
@@ -181,7 +183,9 @@ class TriplesSearch:
         self._singles = []
         forms = windows.forms(self.relaxation.known, self._windows)
         if len(forms):
-            self._columns.keep(lambda one: bool((forms @ one.moments).min() > -_RULED_OUT * one.moments[1]))
+            self._columns.keep(
+                lambda solution: bool((forms @ solution.moments).min() > -_RULED_OUT * solution.moments[1])
+            )
 
     def _covered(self, weights: np.ndarray, tolerance: float) -> list[Solution]:
         """Solutions for intervals that prove little more than the largest ratio of a single size."""
@@ -194,37 +198,41 @@ class TriplesSearch:
             for sizes in todo:
                 plain = self._plain(weights, sizes)
                 if plain > least:
-                    solved[sizes] = found = self._solved(weights, sizes, least * (1 + tolerance))
+                    solved[sizes] = solution = self._solved(weights, sizes, least * (1 + tolerance))
                     if sizes[0] == sizes[1]:
-                        least = max(least, plain if found is None else found.ratio)
+                        least = max(least, plain if solution is None else solution.ratio)
             if not solved:
                 return [] if first is None else [first]
             worst = max(solved, key=lambda sizes: np.inf if (own := solved[sizes]) is None else own.ratio)
-            found, todo = solved[worst], []
-            if worst[0] == worst[1] or (found is not None and found.ratio <= least * (1 + tolerance)):
+            solution, todo = solved[worst], []
+            if worst[0] == worst[1] or (solution is not None and solution.ratio <= least * (1 + tolerance)):
                 break
-            if found is not None and (size := self._likely(found)) not in singles:
+            if solution is not None and (size := self._likely(solution)) not in singles:
                 singles.add(size)
                 single = self._solved(weights, (size, size), least)
                 if single is not None and single.ratio > least:
                     self._top, least = size, single.ratio
-                if found.ratio <= least * (1 + tolerance):
+                if solution.ratio <= least * (1 + tolerance):
                     break
             middle = int(np.sqrt(worst[0] * worst[1]))
             todo = [(worst[0], middle), (middle + 1, worst[1])]
             del solved[worst]
             self._leaves = [sizes for sizes in self._leaves if sizes != worst] + todo
-        return [one for one in solved.values() if one is not None and self._plain(weights, one.sizes) > least]
+        return [
+            solution
+            for solution in solved.values()
+            if solution is not None and self._plain(weights, solution.sizes) > least
+        ]
 
     def _plain(self, weights: np.ndarray, sizes: Sizes) -> float:
         """The largest ratio of sets of these sizes that needs no multipliers."""
         a = np.clip(1 / (2 + self.D), sizes[0] / self.types, sizes[1] / self.types)
         return float(weights.max() * (a - a**2) * (self.D / (1 + self.D * a)) ** 2)
 
-    def _likely(self, found: Solution) -> int:
+    def _likely(self, solution: Solution) -> int:
         """The size of set that the moments speak of."""
-        size = round(found.moments[1] / found.moments[0] * self.types)
-        return min(max(size, found.sizes[0]), found.sizes[1])
+        size = round(solution.moments[1] / solution.moments[0] * self.types)
+        return min(max(size, solution.sizes[0]), solution.sizes[1])
 
     def _solved(self, weights: np.ndarray, sizes: Sizes, enough: float = 0.0) -> Solution | None:
         """The best of some solutions with more and more cuts, its ratio as proved, the first that is ``enough``; None where none is found."""
@@ -235,18 +243,20 @@ class TriplesSearch:
             cuts = self._known[nearest].cuts
         for _ in range(_TRIES):
             self.check()
-            found = self.relaxation.solve(weights, sizes, cuts, self._windows, self.check)
-            if found is None:
+            solution = self.relaxation.solve(weights, sizes, cuts, self._windows, self.check)
+            if solution is None:
                 break
-            found = replace(found, ratio=float(joined(weights, [found]).proved(self.D, self._alphabet)[0])).tidied()
-            gained = best is None or found.ratio < best.ratio * (1 - _WORTH)
-            best = found if best is None or found.ratio < best.ratio else best
+            solution = replace(
+                solution, ratio=float(joined(weights, [solution]).proved(self.D, self._alphabet)[0])
+            ).tidied()
+            gained = best is None or solution.ratio < best.ratio * (1 - _WORTH)
+            best = solution if best is None or solution.ratio < best.ratio else best
             if not gained or best.ratio <= enough:
                 break
-            new = self.relaxation.violated(found) if few else cuts[:0]
-            seen = self.relaxation.not_seen(found, False, self.check) if self._through else self._windows[:0]
+            new = self.relaxation.violated(solution) if few else cuts[:0]
+            seen = self.relaxation.not_seen(solution, False, self.check) if self._through else self._windows[:0]
             if self._wide and len(seen) <= _FEW_SEEN:
-                seen = np.vstack([seen, self.relaxation.not_seen(found, True, self.check)])
+                seen = np.vstack([seen, self.relaxation.not_seen(solution, True, self.check)])
             if not len(new) + len(seen):
                 break
             cuts = np.unique(np.vstack([cuts, new]), axis=0)
@@ -260,31 +270,31 @@ class TriplesSearch:
 
 def joined(weights: np.ndarray, solved: list[Solution]) -> Duals:
     """One proof of several solutions, for ``weights`` (d,)."""
-    whole, cuts = _together([one.whole for one in solved], [one.cuts for one in solved])
-    through, seen = _together([one.through for one in solved], [one.windows for one in solved])
+    whole, cuts = _together([solution.whole for solution in solved], [solution.cuts for solution in solved])
+    through, seen = _together([solution.through for solution in solved], [solution.windows for solution in solved])
     names = ("sizes", "value", "factors", "signs", "sizing")
-    sizes, values, *others = (np.array([getattr(one, name) for one in solved], dtype=float) for name in names)
+    sizes, values, *others = (np.array([getattr(solution, name) for solution in solved], dtype=float) for name in names)
     return Duals(weights, sizes, values, others[0], others[1], others[2], whole, cuts, through, seen)
 
 
 def _together(multipliers: list[np.ndarray], forms: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """All ``forms`` (m arrays (c, ..)), each once, and the multipliers of each, 0 where it has none."""
     every = np.unique(np.vstack(forms), axis=0)
-    places = {tuple(one): number for number, one in enumerate(every)}
-    found = np.zeros((len(forms), len(every)))
-    for row, own, of in zip(found, multipliers, forms, strict=True):
-        row[[places[tuple(one)] for one in of]] = own
-    return found, every
+    places = {tuple(form): number for number, form in enumerate(every)}
+    table = np.zeros((len(forms), len(every)))
+    for row, own, of in zip(table, multipliers, forms, strict=True):
+        row[[places[tuple(form)] for form in of]] = own
+    return table, every
 
 
 def _intervals(largest: int) -> list[Sizes]:
     """From 1 to the ``largest``."""
-    found, low = list[Sizes](), 1
+    intervals, low = list[Sizes](), 1
     while low <= largest:
         high = min(largest, max(low, int(low * _WIDE)))
-        found.append((low, high))
+        intervals.append((low, high))
         low = high + 1
-    return found
+    return intervals
 
 
 def mixed(shares: np.ndarray, columns: np.ndarray, worth: np.ndarray, updates: int) -> np.ndarray:

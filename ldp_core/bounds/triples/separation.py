@@ -40,8 +40,8 @@ class Separation:
 
     def violated(self, moments: np.ndarray, five: bool, check: Check) -> np.ndarray:
         """(w, 56) windows with forms that the ``moments`` do not obey, the deepest of every kind of four groups, or of ``five``."""
-        found = [kind.deepest(moments, check) for kind in (self._wide if five else self._four)]
-        return np.array([one for one in found if one is not None]).reshape(-1, windows.WIDTH)
+        windows_by_kind = [kind.deepest(moments, check) for kind in (self._wide if five else self._four)]
+        return np.array([window for window in windows_by_kind if window is not None]).reshape(-1, windows.WIDTH)
 
     @cached_property
     def _four(self) -> list[_Kind]:
@@ -89,9 +89,9 @@ class _Kind:
         else:
             return None
         self._held = self._held[np.argsort(self._held @ form)[:_HELD]]
-        found = np.zeros(windows.WIDTH)
-        found[: windows.GROUPS], found[windows.GROUPS :][: len(self._of)] = self.groups, form[self._of]
-        return found
+        window = np.zeros(windows.WIDTH)
+        window[: windows.GROUPS], window[windows.GROUPS :][: len(self._of)] = self.groups, form[self._of]
+        return window
 
     def _negative(self, form: np.ndarray, paid: float) -> np.ndarray | None:
         """Sums of means by moment of sets that a form in these is negative for; None where it is so by no more than ``paid``."""

@@ -95,11 +95,11 @@ def best(
     worth = np.bincount(_levels(survey) - 1, c.dims * np.sqrt(c.gram), length(survey)) ** 2
     search = TriplesSearch(len(worth), epsilon, worth, check, max(survey.shape))
     for duals in search.rounds(beyond / survey.n - c.constant):
-        found = TripleSurveyCertificate(survey, epsilon, 0.0, duals)
-        found = replace(found, value=found.claim())
-        if found.value > value:
-            value = found.value
-            yield found
+        certificate = TripleSurveyCertificate(survey, epsilon, 0.0, duals)
+        certificate = replace(certificate, value=certificate.claim())
+        if certificate.value > value:
+            value = certificate.value
+            yield certificate
 
 
 def _levels(survey: Survey) -> np.ndarray:

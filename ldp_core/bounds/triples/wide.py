@@ -64,20 +64,22 @@ def _counts() -> np.ndarray:
     """(2^16, CLASSES - 1) of sets of four bits, how many records, pairs and triples of each class they have; of classes that the fifth bit parts,
     with record 0 on its other side."""
     sets, _, _ = _classes()
-    found = np.zeros((2**16, CLASSES - 1))
-    found[:, 0] = sets.sum(axis=1)
+    counts_by_class = np.zeros((2**16, CLASSES - 1))
+    counts_by_class[:, 0] = sets.sum(axis=1)
     for z, other in combinations(range(16), 2):
         both = sets[:, z] * sets[:, other]
-        found[:, _OWN_PAIRS.index((z ^ other).bit_count()) + 1] += 2 * both
+        counts_by_class[:, _OWN_PAIRS.index((z ^ other).bit_count()) + 1] += 2 * both
         apart = sorted(((z & ~other).bit_count(), (other & ~z).bit_count()))
-        found[:, _OWN + len(_PAIRS) + _TRIPLES.index(((z & other).bit_count(), *apart))] += both
+        counts_by_class[:, _OWN + len(_PAIRS) + _TRIPLES.index(((z & other).bit_count(), *apart))] += both
         for third in range(other + 1, 16):
             u, v = z ^ other, z ^ third
             key = sorted(((u & v).bit_count(), (u & ~v).bit_count(), (v & ~u).bit_count()))
-            found[:, _OWN_TRIPLES.index((key[0], key[1], key[2])) + 1 + len(_OWN_PAIRS)] += both * sets[:, third]
+            counts_by_class[:, _OWN_TRIPLES.index((key[0], key[1], key[2])) + 1 + len(_OWN_PAIRS)] += (
+                both * sets[:, third]
+            )
     for z in range(16):
-        found[:, _OWN + z.bit_count()] += 2 * sets[:, z]
-    return found
+        counts_by_class[:, _OWN + z.bit_count()] += 2 * sets[:, z]
+    return counts_by_class
 
 
 def places(known: Moments, b: int, c: int) -> tuple[np.ndarray, np.ndarray]:
@@ -87,12 +89,12 @@ def places(known: Moments, b: int, c: int) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(
             f"A wide window has four groups of b bits and one of c, {known.length} at most; got {b} and {c}."
         )
-    found = [0, 1, *(known.pair(b * i) for i in _OWN_PAIRS)]
-    found += [known.triple(b * (i + j), b * (i + k), b * i) for i, j, k in _OWN_TRIPLES]
-    found += [known.pair(b * i + c) for i in _PAIRS]
-    found += [known.triple(b * (both + i) + c, b * (both + j) + c, b * both + c) for both, i, j in _TRIPLES]
+    moments = [0, 1, *(known.pair(b * i) for i in _OWN_PAIRS)]
+    moments += [known.triple(b * (i + j), b * (i + k), b * i) for i, j, k in _OWN_TRIPLES]
+    moments += [known.pair(b * i + c) for i in _PAIRS]
+    moments += [known.triple(b * (both + i) + c, b * (both + j) + c, b * both + c) for both, i, j in _TRIPLES]
     every = 2**16 - 1  # the set of all records has all of them
-    return np.array(found), of_sets(np.array([every]), np.array([every]))[0]
+    return np.array(moments), of_sets(np.array([every]), np.array([every]))[0]
 
 
 def of_sets(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -124,7 +126,7 @@ def worst(form: np.ndarray, enough: int, below: float) -> tuple[float, np.ndarra
     together = (counts[:, _OWN + len(_PAIRS) :] @ of_triples)[moved]
     pairs = (counts[:, _OWN : _OWN + len(_PAIRS)] @ of_pairs)[moved[first]]
     left, right = np.hstack([together[first] + pairs, sets[first]]), np.hstack([sets, together]).T
-    found, seen = list[tuple[np.ndarray, np.ndarray, np.ndarray]](), 0
+    candidates, seen = list[tuple[np.ndarray, np.ndarray, np.ndarray]](), 0
     for start in _STARTS:
         # The halves may change places: the second one is of no earlier class.
         those, rest = first[start : start + _AT_ONCE], slice(first[start], None)
@@ -132,15 +134,15 @@ def worst(form: np.ndarray, enough: int, below: float) -> tuple[float, np.ndarra
         total += own[rest]
         second = total.argmin(axis=1)
         values = (total[np.arange(len(total)), second] + own[those]) / 32 + constant
-        found.append((values, those, second + first[start]))
+        candidates.append((values, those, second + first[start]))
         seen += int((values < below).sum())
         if seen >= enough:
             break
     else:
         if len(_SMALLEST) >= _MOST_KNOWN:
             _SMALLEST.clear()
-        _SMALLEST[form.tobytes()] = float(min(part.min() for part, _, _ in found))
-    values, those, second = (np.concatenate(part) for part in zip(*found, strict=True))
+        _SMALLEST[form.tobytes()] = float(min(part.min() for part, _, _ in candidates))
+    values, those, second = (np.concatenate(part) for part in zip(*candidates, strict=True))
     order = np.argsort(values)[:_MOST_WORST]
     return float(values[order[0]]), of_sets(those[order], second[order])
 

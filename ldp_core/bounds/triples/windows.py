@@ -41,10 +41,10 @@ def means() -> np.ndarray:
     """(k, 52) the means of all sets of four bits, each once."""
     records = np.arange(16)
     sets = ((np.arange(2**16)[:, None] >> records) & 1).astype(np.int16)
-    found = [np.full(len(sets), 16), sets.sum(axis=1)]
-    found += [(sets * sets[:, records ^ u]).sum(axis=1) for u in range(1, 16)]
-    found += [(sets * sets[:, records ^ u] * sets[:, records ^ v]).sum(axis=1) for u, v, _ in _LINES]
-    return np.unique(np.stack(found, axis=1), axis=0) / 16
+    columns = [np.full(len(sets), 16), sets.sum(axis=1)]
+    columns += [(sets * sets[:, records ^ u]).sum(axis=1) for u in range(1, 16)]
+    columns += [(sets * sets[:, records ^ u] * sets[:, records ^ v]).sum(axis=1) for u, v, _ in _LINES]
+    return np.unique(np.stack(columns, axis=1), axis=0) / 16
 
 
 @lru_cache(maxsize=256)
@@ -57,8 +57,8 @@ def places(known: Moments, groups: tuple[int, ...]) -> tuple[np.ndarray, np.ndar
     many = [sum(b for k, b in enumerate(groups) if u >> k & 1) for u in range(16)]
     pairs = [known.pair(many[u]) for u in range(1, 16)]
     triples = [known.triple(many[u], many[v], (many[u] + many[v] - many[w]) // 2) for u, v, w in _LINES]
-    found = np.array([0, known.pair(0), *pairs, *triples])
-    return found, np.ones(len(found))
+    moments = np.array([0, known.pair(0), *pairs, *triples])
+    return moments, np.ones(len(moments))
 
 
 def valid(windows: np.ndarray, bits: int) -> bool:
@@ -80,15 +80,15 @@ def _five(windows: np.ndarray) -> np.ndarray:
 
 def forms(known: Moments, windows: np.ndarray) -> np.ndarray:
     """(w, moments) what is never negative, by `valid` windows."""
-    found, five = np.zeros((len(windows), known.count)), _five(windows)
+    values, five = np.zeros((len(windows), known.count)), _five(windows)
     least = np.zeros(len(windows))
     least[five] = [wide.smallest(row[GROUPS : GROUPS + wide.CLASSES]) for row in windows[five]]
     four = np.flatnonzero(~five)
     for start in range(0, len(four), _AT_ONCE):
         own = four[start : start + _AT_ONCE]
         least[own] = (windows[own, GROUPS:] @ means().T).min(axis=1)
-    found[:, 0] = np.maximum(-least, 0.0)
-    for row, window in zip(found, windows, strict=True):
+    values[:, 0] = np.maximum(-least, 0.0)
+    for row, window in zip(values, windows, strict=True):
         moments, many = places(known, tuple(int(b) for b in window[:GROUPS]))
         np.add.at(row, moments, many * window[GROUPS:][: len(moments)])
-    return found
+    return values

@@ -152,11 +152,11 @@ class BaseAttribute(BaseModel):
         distinct, position = np.unique(checked_indices(codes, self.size), return_inverse=True)
         ordinary = distinct[distinct < self._ordinary_size()]
         special = list(self._special_labels().values())
-        found = [
+        labels = [
             *self._ordinary_labels(ordinary),
             *(special[i - self._ordinary_size()] for i in distinct[ordinary.size :]),
         ]
-        return [found[i] for i in position.tolist()]
+        return [labels[i] for i in position.tolist()]
 
     def encode_rows(self, series: pd.Series, weights: np.ndarray | None = None) -> EncodedRows:
         """As `encode`, with a mask over the rows for each thing to report; refusals count people by the (rows,) weights."""

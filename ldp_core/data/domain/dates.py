@@ -144,11 +144,11 @@ def are_dates(texts: np.ndarray) -> np.ndarray:
 
 def _each(texts: np.ndarray, read: Callable[[str], int], nothing: int) -> np.ndarray:
     """``read`` of each text, ``nothing`` where it plainly is no date. A million times of day are read once for every day."""
-    found = np.full(texts.shape, nothing, dtype=np.int64)
+    numbers = np.full(texts.shape, nothing, dtype=np.int64)
     likely = np.flatnonzero(columns.matching(texts, _LIKE_DATES))
     codes, distinct = columns.simplified(texts[likely], _TIME_OF_DAY, " 0:00")
-    found[likely] = np.array([read(text) for text in distinct], dtype=np.int64)[codes]
-    return found
+    numbers[likely] = np.array([read(text) for text in distinct], dtype=np.int64)[codes]
+    return numbers
 
 
 def day_comes_first(texts: list[str] | np.ndarray) -> bool | None:

@@ -58,9 +58,9 @@ class BinnedAttribute(BaseAttribute):
         types = np.full(texts.size, MISSING, dtype=np.int64)
         read = np.flatnonzero(np.isfinite(starts))
         # A label rounds its left edge by far less than a bin, so the bin is the one found or a neighbour.
-        found = np.searchsorted(edges, starts[read], side="right") - 1
+        bins_read = np.searchsorted(edges, starts[read], side="right") - 1
         for shift in (0, 1, -1):
-            bins = np.clip(found + shift, 0, edges.size - 2)
+            bins = np.clip(bins_read + shift, 0, edges.size - 2)
             labels = np.array(bin_labels(self.edges, self.integer, bins), dtype=object)
             same = labels == texts[read]
             types[read[same]] = bins[same]

@@ -84,8 +84,8 @@ def _text(content: bytes, options: ReadOptions) -> Loaded:
     if len(content) <= IN_PROCESS:
         table, used, notes = read_text(content, options, limits.READ_TEXT)
     else:
-        written, found = run("text", options.model_dump(), limits.READ_TEXT, content, _MEND)
-        table, used, notes = table_of(written), ReadOptions(**found["options"]), found["notes"]
+        written, answer = run("text", options.model_dump(), limits.READ_TEXT, content, _MEND)
+        table, used, notes = table_of(written), ReadOptions(**answer["options"]), answer["notes"]
     return Loaded(frame_of(table), used, tuple(notes))
 
 
@@ -96,10 +96,12 @@ def _parquet(content: bytes, options: ReadOptions) -> Loaded:
 
 
 def _excel(content: bytes, options: ReadOptions) -> Loaded:
-    written, found = run("excel", options.model_dump(), limits.READ_EXCEL, content, "save the table as CSV or Parquet.")
-    table = pd.DataFrame(rows_of(written), columns=found["names"], dtype=object)
-    used = options.model_copy(update=found["options"])
-    return plain_numbers(Loaded(table, used, tuple(found["notes"]), tuple(found["sheets"])))
+    written, answer = run(
+        "excel", options.model_dump(), limits.READ_EXCEL, content, "save the table as CSV or Parquet."
+    )
+    table = pd.DataFrame(rows_of(written), columns=answer["names"], dtype=object)
+    used = options.model_copy(update=answer["options"])
+    return plain_numbers(Loaded(table, used, tuple(answer["notes"]), tuple(answer["sheets"])))
 
 
 def read(content: bytes, filename: str, header: bool = True) -> pd.DataFrame:

@@ -20,13 +20,13 @@ class UnreadableTable(ValueError):
     """The file is not a table we can read; the message says why and what to do."""
 
 
-def column_names(found: list[str], given: tuple[str, ...]) -> list[str]:
+def column_names(names_read: list[str], given: tuple[str, ...]) -> list[str]:
     """The names of the columns: `given` where there are any, else `found` with blank ones numbered; checked."""
-    if given and len(given) != len(found):
+    if given and len(given) != len(names_read):
         raise UnreadableTable(
-            f"{len(given):,} column names are given and the table has {len(found):,} columns: give a name for each."
+            f"{len(given):,} column names are given and the table has {len(names_read):,} columns: give a name for each."
         )
-    names = [name.strip() or f"column_{i}" for i, name in enumerate(given or found, 1)]
+    names = [name.strip() or f"column_{i}" for i, name in enumerate(given or names_read, 1)]
     check_columns(names)
     return names
 

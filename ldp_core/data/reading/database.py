@@ -87,8 +87,8 @@ def _run(path: str, sql: str, allowed: limits.Limits) -> tuple[pd.DataFrame, tup
         start = opened.read(16)
     task = {"path": str(file), "sql": sql}
     if start == _SQLITE_MAGIC:
-        written, found = run("sqlite", task, allowed, b"", MEND)
-        return frame_of_rows(rows_of(written), found["names"]), ()
+        written, answer = run("sqlite", task, allowed, b"", MEND)
+        return frame_of_rows(rows_of(written), answer["names"]), ()
     if start[8:12] == _DUCKDB_MAGIC:
         written, _ = run("duck", task, allowed, b"", MEND)
         table = table_of(written)

@@ -38,10 +38,10 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
     are left out, as a note says.
     """
     with _damage_in_words():
-        names, body, found = _read(content, options, limits)
+        names, body, details = _read(content, options, limits)
     for start in range(0, len(body), _BATCH):
         pickle.dump(body[start : start + _BATCH], output)
-    return {"names": names, **found}
+    return {"names": names, **details}
 
 
 def _read(
@@ -54,18 +54,18 @@ def _read(
     _check_formulas(content, sheet, rows, limits)
     width = max(len(cells) for _, cells in rows)
     rows = [(number, [*cells, *[None] * (width - len(cells))]) for number, cells in rows]
-    found = layout_of(
+    layout = layout_of(
         [cells for _, cells in rows], width, options.get("above"), options["header"], options.get("below"), typed=True
     )
-    values = rows[found.lines :]
+    values = rows[layout.lines :]
     blank = values[-1][0] - values[0][0] + 1 - len(values) if values else 0
     if blank:
         notes.append(blank_note(blank))
-    names = column_names(found.called if found.header else numbered(width), tuple(options["names"]))
+    names = column_names(layout.called if layout.header else numbered(width), tuple(options["names"]))
     body = [cells for _, cells in values]
     check_rows(len(body))
-    used = {"above": found.above, "header": found.header, "below": found.below, "sheet": sheet}
-    return names, body, {"sheets": book.sheetnames, "notes": [*notes, *found.notes], "options": used}
+    used = {"above": layout.above, "header": layout.header, "below": layout.below, "sheet": sheet}
+    return names, body, {"sheets": book.sheetnames, "notes": [*notes, *layout.notes], "options": used}
 
 
 def _chosen(book: Any, stated: str | None, limits: Limits) -> tuple[str, list[tuple[int, list[object]]], list[str]]:
@@ -78,8 +78,8 @@ def _chosen(book: Any, stated: str | None, limits: Limits) -> tuple[str, list[tu
     if stated is None and len(names) > 1:
         said = f"The first of {len(names)} sheets, {quoted(sheet)}, was read"
         if len(rows) <= MOST_TITLE_LINES and not holds_table([cells for _, cells in rows]):
-            found = ((name, _rows(book[name], limits)) for name in names[1:])
-            table = next(((name, cells) for name, cells in found if holds_table([row for _, row in cells])), None)
+            sheets = ((name, _rows(book[name], limits)) for name in names[1:])
+            table = next(((name, cells) for name, cells in sheets if holds_table([row for _, row in cells])), None)
             if table is not None:
                 said = f"The sheet {quoted(table[0])} was read, since {quoted(sheet)} before it seems to hold no table"
                 sheet, rows = table

@@ -168,8 +168,8 @@ def _chance(row: list[str], columns: list[list[str]], veto: bool = True) -> floa
 
     1 for a row with a cell of the same kind as those below, unless that is no ``veto``.
     """
-    told = any(map(_SURVEY_TOOLS.match, row))
-    chance, blank = _RARE if told else 1.0, 1.0
+    by_tool = any(map(_SURVEY_TOOLS.match, row))
+    chance, blank = _RARE if by_tool else 1.0, 1.0
     for cell, cells in zip(row, columns, strict=True):
         filled = [text for text in cells if text and not _is_missing(text)]
         seen, unlike = Counter(filled), 1 / (len(cells) + 1)
@@ -180,11 +180,11 @@ def _chance(row: list[str], columns: list[list[str]], veto: bool = True) -> floa
             alike = _looks_numeric(cell) if numeric else cell in seen
             if alike and veto:
                 return 1.0
-            told = told or (numeric and not alike)
+            by_tool = by_tool or (numeric and not alike)
             odd = sum(not _looks_numeric(text) if numeric else seen[text] == 1 for text in filled)
             chance *= 1.0 if alike else min(1.0, unlike * (odd + 1))
     # A person may leave out what all others say, so a gap counts only beside other evidence.
-    return chance * blank if told else chance
+    return chance * blank if by_tool else chance
 
 
 def _numeric(cells: list[str]) -> bool:

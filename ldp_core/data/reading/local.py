@@ -183,11 +183,11 @@ class LocalTable:
             f"GROUP BY GROUPING SETS ({', '.join(own)})"
         )
         with self._query(sql) as result:
-            found = _fetch(result, MOST_DISTINCT_ROWS)
-        which = found.column("which").to_numpy()
+            rows_fetched = _fetch(result, MOST_DISTINCT_ROWS)
+        which = rows_fetched.column("which").to_numpy()
         for needed in sets.values():
             bits = sum(1 << (len(every) - 1 - i) for i, name in enumerate(every) if name not in needed)
-            rows = found.filter(pa.array(which == bits))
+            rows = rows_fetched.filter(pa.array(which == bits))
             chosen = rows.select([place[name] for name in needed])
             users = rows.column("n").to_numpy().astype(np.int64)
             self._learn(chosen, needed, users)
@@ -196,12 +196,12 @@ class LocalTable:
     def _count(self, columns: list[str], most: int) -> tuple[pd.DataFrame, np.ndarray]:
         chosen = self._select(columns)
         with self._query(f"SELECT {chosen}, count(*) AS n FROM source GROUP BY ALL") as result:
-            found = _fetch(result, most)
-        if found.num_rows == 0:
+            fetched = _fetch(result, most)
+        if fetched.num_rows == 0:
             raise UnreadableTable("This file has column names but no rows: choose one with rows.")
-        users = found.column("n").to_numpy().astype(np.int64)
-        self._learn(found, columns, users)
-        return self._frame(found.drop_columns("n"), columns), users
+        users = fetched.column("n").to_numpy().astype(np.int64)
+        self._learn(fetched, columns, users)
+        return self._frame(fetched.drop_columns("n"), columns), users
 
     def _known(self, columns: list[str]) -> tuple[pd.DataFrame, np.ndarray] | None:
         """The known counts of these columns, or of more, which are then added up."""
@@ -266,10 +266,12 @@ class LocalTable:
         known = self._numerals.evidence
         columns = [name for name in columns if name in known]
         left = [name for name in columns if name not in self._learnt and not known[name].plainly_other]
-        found = [Evidence() for _ in left]
+        evidence_by_column = [Evidence() for _ in left]
         for table in self._parts(left, _BATCH) if left else ():
-            found = [before + evidence_of(cells) for before, cells in zip(found, table.columns, strict=True)]
-        for name, evidence in zip(left, found, strict=True):
+            evidence_by_column = [
+                before + evidence_of(cells) for before, cells in zip(evidence_by_column, table.columns, strict=True)
+            ]
+        for name, evidence in zip(left, evidence_by_column, strict=True):
             known[name] = evidence
         self._learnt.update(left)
 
@@ -351,8 +353,8 @@ def _summed(frame: pd.DataFrame, users: np.ndarray) -> tuple[pd.DataFrame, np.nd
     """The distinct rows of a table of texts, and the users of each."""
     names = [f"c{i}" for i in range(frame.shape[1])]
     rows = pa.table([*(pa.array(frame.iloc[:, i]) for i in range(frame.shape[1])), users], [*names, "n"])
-    found = rows.group_by(names).aggregate([("n", "sum")])
-    return found.select(names).rename_columns(list(frame.columns)).to_pandas(), found.column("n_sum").to_numpy()
+    sums = rows.group_by(names).aggregate([("n", "sum")])
+    return sums.select(names).rename_columns(list(frame.columns)).to_pandas(), sums.column("n_sum").to_numpy()
 
 
 @contextmanager

@@ -77,8 +77,8 @@ class LocalText:
     def undecodable(self, check: Callable[[], None]) -> str:
         """The sentence for a file that is not in its encoding to the end; empty for other faults."""
         encoding = self.options.encoding or "utf-8"
-        found = first_undecodable(self.path, encoding, check) if self.path.exists() else None
-        return "" if found is None else other_encoding(encoding, *found)
+        place = first_undecodable(self.path, encoding, check) if self.path.exists() else None
+        return "" if place is None else other_encoding(encoding, *place)
 
     def dataset(self) -> pa.dataset.Dataset:
         """The table as Arrow reads it, in parts."""
@@ -118,14 +118,14 @@ def look(path: Path, options: ReadOptions) -> LocalText:
             f"Large text files are read as UTF-8 or Latin-1 and this one is {encoding}: convert it to UTF-8, or "
             "choose Latin-1."
         )
-    found = beginning(whole, options)
-    delimiter, names = found.options["delimiter"], found.names
+    start_of_table = beginning(whole, options)
+    delimiter, names = start_of_table.options["delimiter"], start_of_table.names
     numerals = Numerals(options, delimiter)
-    body = io.StringIO(whole[found.characters :], newline="")
+    body = io.StringIO(whole[start_of_table.characters :], newline="")
     lines = [line for line in csv.reader(body, delimiter=delimiter) if len(line) == len(names)]
     for place, name in enumerate(names):
         numerals.add(name, pa.array([line[place] for line in lines], pa.string()))
-    used = options.model_copy(update={"encoding": encoding, **found.options, **numerals.used()})
+    used = options.model_copy(update={"encoding": encoding, **start_of_table.options, **numerals.used()})
     # Arrow counts skipped lines whether or not a cell goes on in the next one, as is done here; DuckDB does not.
-    by_arrow = True if mixed([start]) or found.continues else None
-    return LocalText(path, names, used, (*notes, *found.notes), numerals, found.lines, by_arrow)
+    by_arrow = True if mixed([start]) or start_of_table.continues else None
+    return LocalText(path, names, used, (*notes, *start_of_table.notes), numerals, start_of_table.lines, by_arrow)

@@ -88,12 +88,12 @@ def date_attribute(
         name = column.name if name is None else name
         texts = column.texts[~column.missing]
         day_first = day_comes_first(texts) if day_first is None else day_first
-        found = periods_of(column.texts, unit, day_first)
-        unread = (found < 0) & ~column.missing
+        periods_read = periods_of(column.texts, unit, day_first)
+        unread = (periods_read < 0) & ~column.missing
         if non_dates == "refuse" and unread.any():
             raise ValueError(not_dates(column, unread))
-        within = found <= period_of(date(9998, 12, 28 if unit == "week" else 31), unit)
-        periods = found[(found >= 0) & within & ~column.missing]
+        within = periods_read <= period_of(date(9998, 12, 28 if unit == "week" else 31), unit)
+        periods = periods_read[(periods_read >= 0) & within & ~column.missing]
         if not periods.size and not declared:
             raise ValueError(f"{column.name} holds no dates: use its values as categories, or choose another column.")
         first = label_of_period(int(periods.min()), unit) if first is None else first

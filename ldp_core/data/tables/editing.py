@@ -80,10 +80,10 @@ def category_table(
 def spellings(attribute: CategoricalAttribute) -> list[tuple[str, ...]]:
     """Values that look alike, as groups of two or more: [("Yes", "yes")]. They differ in capitals, spaces, typographic signs,
     or the digits of one number (1 and 1.0)."""
-    found: dict[str, list[str]] = {}
+    spellings_by_key: dict[str, list[str]] = {}
     for value in attribute.values:
-        found.setdefault(_alike(value), []).append(value)
-    return [tuple(group) for group in found.values() if len(group) > 1]
+        spellings_by_key.setdefault(_alike(value), []).append(value)
+    return [tuple(group) for group in spellings_by_key.values() if len(group) > 1]
 
 
 _SIGNS = str.maketrans("\u2018\u2019\u02bc\u201c\u201d\u2010\u2011\u2012\u2013\u2014\u2212", "'''\"\"------")
@@ -224,8 +224,8 @@ def recipe_of_edges(recipe: NumericRecipe, frame: pd.DataFrame) -> NumericRecipe
         raise ValueError(f"the edge {twice[0]:.17g} appears more than once: keep it once.")
     integer = frame.attrs.get("integer") if recipe.integer is None else recipe.integer
     origin = frame.attrs.get("origin", recipe.origin)
-    found = {"method": "own_edges", "edges": tuple(edges.tolist()), "integer": integer, "origin": origin}
-    edited = recipe.model_copy(update=found)
+    changes = {"method": "own_edges", "edges": tuple(edges.tolist()), "integer": integer, "origin": origin}
+    edited = recipe.model_copy(update=changes)
     build_attribute(edited)
     return edited
 

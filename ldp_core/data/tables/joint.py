@@ -78,21 +78,21 @@ def size_warnings(
     Args:
         limit: most types that the mechanisms available, called `what`, can handle.
     """
-    found = []
+    warnings = []
     if domain.size > limit:
         ways = suggestions(domain, limit)
         mend = "; or ".join(ways[:3]) if ways else "use fewer attributes with coarser bins"
-        found.append(
+        warnings.append(
             f"{domain.size:,} types ({' x '.join(f'{size:,}' for size in domain.shape)}) are more than the {limit:,} "
             f"that {what} can handle: {mend}."
         )
     if facts is not None and facts.users < facts.size:
-        found.append(
+        warnings.append(
             f"There are more types ({facts.size:,}) than users ({facts.users:,}), and {_share(facts.sparsity)} of the "
             "types are empty: their answers will be mostly noise. Use coarser bins or fewer attributes, or ask for "
             "marginals only."
         )
-    return found
+    return warnings
 
 
 def suggestions(domain: Domain, limit: int) -> list[str]:
@@ -100,9 +100,9 @@ def suggestions(domain: Domain, limit: int) -> list[str]:
     first), or fewer attributes."""
     single = []
     for attribute in domain.attributes:
-        found = _coarser(attribute, limit * attribute.size // domain.size)
-        if found is not None:
-            types, way = found
+        coarser = _coarser(attribute, limit * attribute.size // domain.size)
+        if coarser is not None:
+            types, way = coarser
             single.append((domain.size // attribute.size * types, way))
     ways = [way for _, way in sorted(single, reverse=True)]
     left, gone = domain.size, set[str]()

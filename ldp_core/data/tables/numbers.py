@@ -49,25 +49,25 @@ def numeric_attribute(
     if method == "own_edges":
         if edges is None:
             raise ValueError("own edges were chosen but none were given: list at least two increasing numbers.")
-        found = _own_edges(edges)
-        if found.size < 2:
+        bin_edges = _own_edges(edges)
+        if bin_edges.size < 2:
             raise ValueError(
                 "own edges were chosen but fewer than two were given: list at least two increasing numbers."
             )
-        integer = integer and bool(np.less_equal(*whole_ends(found)).all())
+        integer = integer and bool(np.less_equal(*whole_ends(bin_edges)).all())
     else:
         _check_spread(numbers, column.name)
         bins = checked_bins(bins)
         if method == "equal_count":
-            found = _equal_count(numbers, column.rows_per_text[finite], bins, integer)
+            bin_edges = _equal_count(numbers, column.rows_per_text[finite], bins, integer)
         elif method == "equal_width":
-            found = whole_edges(numbers.min(), numbers.max(), bins) if integer else _equal_width(numbers, bins)
+            bin_edges = whole_edges(numbers.min(), numbers.max(), bins) if integer else _equal_width(numbers, bins)
         else:
             raise ValueError(f'the method "{method}" is unknown: use "equal_width", "equal_count" or "own_edges".')
     attribute = build(
         NumericAttribute,
         name=checked_name(column.name),
-        edges=tuple(found.tolist()),
+        edges=tuple(bin_edges.tolist()),
         binning=method,
         integer=integer,
         non_numbers=non_numbers,

@@ -173,25 +173,25 @@ def build_attribute(
         return ends.model_copy(update={"origin": recipe.origin}) if recipe.declared else ends
     same = recipe.model_dump(exclude={"column", "kind", "edges", "low", "high", "origin"})
     series = pd.Series(recipe.edges, name=name) if series is None else series
-    found = numeric_attribute(series, edges=recipe.edges or None, weights=weights, **same)
-    return found.model_copy(update={"origin": recipe.origin}) if recipe.declared else found
+    attribute = numeric_attribute(series, edges=recipe.edges or None, weights=weights, **same)
+    return attribute.model_copy(update={"origin": recipe.origin}) if recipe.declared else attribute
 
 
 def suggest_recipe(series: pd.Series, weights: np.ndarray | None = None) -> AttributeRecipe:
     """The recipe to offer first for a column: dates where nine in ten values are dates, else numbers in bins or categories."""
-    found = summarise(series, weights)
-    if found.dates and found.dates >= MOSTLY * (found.rows - found.missing):
+    summary = summarise(series, weights)
+    if summary.dates and summary.dates >= MOSTLY * (summary.rows - summary.missing):
         try:
             day_first = day_comes_first(columns.parse(series).texts)
         except ValueError:
-            return CategoricalRecipe(column=found.name)
-        recipe = DateRecipe(column=found.name, day_first=day_first)
+            return CategoricalRecipe(column=summary.name)
+        recipe = DateRecipe(column=summary.name, day_first=day_first)
         far = crowd_of_dates(columns.parse(series, weights), recipe.unit, day_first)
         ends = {} if far is None else {"first": far[0], "last": far[1], "outside": "clamp", "origin": "data"}
         return recipe.model_copy(update=ends) if far is None or far[0] != far[1] else recipe
-    if found.suggested == "numeric":
-        return NumericRecipe(column=found.name)
-    return CategoricalRecipe(column=found.name)
+    if summary.suggested == "numeric":
+        return NumericRecipe(column=summary.name)
+    return CategoricalRecipe(column=summary.name)
 
 
 def _column(

@@ -105,11 +105,11 @@ def identifies(series: pd.Series, weights: np.ndarray | None = None) -> bool:
     texts or whole numbers differ."""
     if called_id(str(series.name)):
         return True
-    found = summarise(series, weights)
-    present = found.rows - found.missing
-    measured = found.numbers >= MOSTLY * present and not found.integer
-    dated = found.dates >= MOSTLY * present
-    return found.distinct > max(_FEW_NUMBERS, MOSTLY * present) and not (measured or dated)
+    summary = summarise(series, weights)
+    present = summary.rows - summary.missing
+    measured = summary.numbers >= MOSTLY * present and not summary.integer
+    dated = summary.dates >= MOSTLY * present
+    return summary.distinct > max(_FEW_NUMBERS, MOSTLY * present) and not (measured or dated)
 
 
 def can_count(series: pd.Series) -> bool:
@@ -137,8 +137,8 @@ def counts_column(table: pd.DataFrame | LocalTable) -> str | None:
         rest = [other for other in table.columns if str(other) != name and not called_id(str(other))]
         if not called_counts(name) or not rest or table.duplicated(rest).any():
             continue
-        found = summarise(table[name])
-        if found.numbers == found.rows and found.integer and found.minimum is not None and found.minimum >= 0:
+        summary = summarise(table[name])
+        if summary.numbers == summary.rows and summary.integer and summary.minimum is not None and summary.minimum >= 0:
             return name
     return None
 

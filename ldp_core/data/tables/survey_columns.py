@@ -38,15 +38,15 @@ def suggest_for_survey(series: pd.Series, weights: np.ndarray | None = None) -> 
     category, as hardly anyone would be left if a gap in any column left people out. Only the most
     common of many categories are kept. Numbers far from all others count in the end bins. A column
     that says nothing about people, or identifies them, is left out."""
-    found = summarise(series, weights)
-    name = found.name
-    if not found.distinct:
+    summary = summarise(series, weights)
+    name = summary.name
+    if not summary.distinct:
         return Suggestion(None, f"{name} is empty.")
-    if found.distinct == 1 and not found.missing:
+    if summary.distinct == 1 and not summary.missing:
         return Suggestion(None, f"{name} has the same value for everyone.")
     if identifies(series, weights):
-        return Suggestion(None, _told_apart(found))
-    recipe, note = _suited(series, weights, found.missing > 0)
+        return Suggestion(None, _told_apart(summary))
+    recipe, note = _suited(series, weights, summary.missing > 0)
     if recipe is None:
         return Suggestion(None, note)
     note = " ".join([*filter(None, [note]), *(doubt.said for doubt in readings(recipe, series, weights))])
@@ -57,16 +57,16 @@ def suggest_for_survey(series: pd.Series, weights: np.ndarray | None = None) -> 
     return Suggestion(recipe, note, types)
 
 
-def _told_apart(found: ColumnSummary) -> str:
+def _told_apart(summary: ColumnSummary) -> str:
     """Why a column is left out that seems to tell people apart. Whole numbers with gaps between them may as well be amounts."""
-    if found.suggested == "numeric" and found.minimum is not None and found.maximum is not None:
-        gaps = found.maximum - found.minimum >= found.distinct
-        if gaps and not called_id(found.name):
+    if summary.suggested == "numeric" and summary.minimum is not None and summary.maximum is not None:
+        gaps = summary.maximum - summary.minimum >= summary.distinct
+        if gaps and not called_id(summary.name):
             return (
-                f"{found.name} has {found.distinct:,} different whole numbers, nearly one for each person, as ids have; if they are "
+                f"{summary.name} has {summary.distinct:,} different whole numbers, nearly one for each person, as ids have; if they are "
                 "amounts, such as salaries, choose it under Attributes, and it is counted in bins."
             )
-    return f"{found.name} identifies people instead of describing them: it has {found.distinct:,} different values."
+    return f"{summary.name} identifies people instead of describing them: it has {summary.distinct:,} different values."
 
 
 def _suited(series: pd.Series, weights: np.ndarray | None, gaps: bool) -> tuple[AttributeRecipe | None, str]:
@@ -74,9 +74,9 @@ def _suited(series: pd.Series, weights: np.ndarray | None, gaps: bool) -> tuple[
     recipe = suggest_recipe(series, weights)
     if isinstance(recipe, CategoricalRecipe):
         return _categories(recipe, series, weights, gaps)
-    found = summarise(series, weights)
-    fits = found.numbers if isinstance(recipe, NumericRecipe) else found.dates
-    stray = found.rows - found.missing - fits
+    summary = summarise(series, weights)
+    fits = summary.numbers if isinstance(recipe, NumericRecipe) else summary.dates
+    stray = summary.rows - summary.missing - fits
     what = {"missing": "category" if gaps or stray else recipe.missing}
     if isinstance(recipe, DateRecipe):
         return recipe.model_copy(update=what | {"non_dates": "missing" if stray else recipe.non_dates}), ""
@@ -97,8 +97,8 @@ def _categories(
     many = int((users >= least).sum())
     if not many:
         most = int(users[0])
-        told = f"{column.name} has {len(users):,} different values, none of more than {most:,} people: merge them into groups first."
-        return None, told
+        reason = f"{column.name} has {len(users):,} different values, none of more than {most:,} people: merge them into groups first."
+        return None, reason
     note = (
         f"Of {column.name}, {'the most common value is' if many == 1 else f'the {many} most common values are'} kept and the other "
         f"{len(users) - many:,} count as (other)."
@@ -109,9 +109,11 @@ def _categories(
 def told_of(suggestions: dict[str, Suggestion], shown: int = 6) -> list[str]:
     """The notes after all columns have been looked at: how many are chosen, and a sentence for each
     special one."""
-    chosen = [name for name, one in suggestions.items() if one.recipe is not None]
-    left = [one.note for one in suggestions.values() if one.recipe is None]
-    changed = [one.note for one in suggestions.values() if one.recipe is not None and one.note]
+    chosen = [name for name, suggestion in suggestions.items() if suggestion.recipe is not None]
+    left = [suggestion.note for suggestion in suggestions.values() if suggestion.recipe is None]
+    changed = [
+        suggestion.note for suggestion in suggestions.values() if suggestion.recipe is not None and suggestion.note
+    ]
     said = [f"{len(chosen):,} of {len(suggestions):,} columns {'is' if len(chosen) == 1 else 'are'} chosen."]
     if left:
         said.append(f"Left out (choose them by hand if you need them): {' '.join(left[:shown])}{_more(left, shown)}")

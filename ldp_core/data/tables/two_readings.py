@@ -36,12 +36,12 @@ def readings(recipe: AttributeRecipe, series: pd.Series, weights: np.ndarray | N
     """The doubts about a column under its recipe; empty where it can be read in one way only."""
     column = columns.parse(series, weights)
     if isinstance(recipe, CategoricalRecipe):
-        found: list[Reading | None] = [_words(recipe, column), _dates(recipe, column), _exponents(recipe, column)]
+        possible: list[Reading | None] = [_words(recipe, column), _dates(recipe, column), _exponents(recipe, column)]
     elif isinstance(recipe, DateRecipe):
-        found = [_dates(recipe, column), _far(recipe, column)]
+        possible = [_dates(recipe, column), _far(recipe, column)]
     else:
-        found = [_exponents(recipe, column)]
-    return tuple(reading for reading in found if reading is not None)
+        possible = [_exponents(recipe, column)]
+    return tuple(reading for reading in possible if reading is not None)
 
 
 def _words(recipe: CategoricalRecipe, column: columns.Column) -> Reading | None:

@@ -174,27 +174,27 @@ def _below(rows: np.ndarray, limits: int | np.ndarray) -> np.ndarray:
 
 def _one_of(mechanisms: Sequence[Mechanism], rows: np.ndarray, filler: int) -> np.ndarray:
     """Rows of the number of a part, a report of it, and the ``filler``."""
-    found, numbers = np.zeros(len(rows), dtype=bool), rows[:, 0]
+    possible, numbers = np.zeros(len(rows), dtype=bool), rows[:, 0]
     for k in np.unique(numbers[_below(rows[:, :1], len(mechanisms))]).tolist():
         own = np.flatnonzero(numbers == k)
         width = alphabet(mechanisms[k]).width
         sent, rest = rows[own, 1 : 1 + width], rows[own, 1 + width :]
-        found[own] = _possible(mechanisms[k], sent) & (rest == filler).all(axis=1)
-    return found
+        possible[own] = _possible(mechanisms[k], sent) & (rest == filler).all(axis=1)
+    return possible
 
 
 @_possible.register
 def _(mechanism: ScrambledPatterns, rows: np.ndarray) -> np.ndarray:
     """Rows of the number of a pattern, a permutation for each of its attributes, and -1."""
-    found, numbers = np.zeros(len(rows), dtype=bool), rows[:, 0]
+    possible, numbers = np.zeros(len(rows), dtype=bool), rows[:, 0]
     for k in np.unique(numbers[_below(rows[:, :1], len(mechanism.patterns))]).tolist():
         sizes, own = mechanism.patterns[k].cells.shape, np.flatnonzero(numbers == k)
         *moved, rest = np.split(rows[own, 1:], np.cumsum(sizes), axis=1)
         good = (rest == -1).all(axis=1)
-        for one, size in zip(moved, sizes, strict=True):
-            good &= (np.sort(one, axis=1) == np.arange(size)).all(axis=1)
-        found[own] = good
-    return found
+        for permutation, size in zip(moved, sizes, strict=True):
+            good &= (np.sort(permutation, axis=1) == np.arange(size)).all(axis=1)
+        possible[own] = good
+    return possible
 
 
 def _tried(mechanism: Mechanism, rows: np.ndarray) -> np.ndarray:

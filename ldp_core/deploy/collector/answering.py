@@ -57,11 +57,11 @@ def answers(
     unbiased = mechanism.estimate(collection.reports)
     estimate = apply(estimator, collection.reports, mechanism, workload, unbiased, **options)
     based_on = estimate if estimate.unbiased else unbiased
-    found = KINDS[kind](mechanism, workload, based_on, level, chosen, collection.users)
+    intervals = KINDS[kind](mechanism, workload, based_on, level, chosen, collection.users)
     weights, answered = workload.query_weights(chosen), estimate.answers(workload, chosen)
-    low, high = np.minimum(found.ends[:, 0], answered), np.maximum(found.ends[:, 1], answered)
+    low, high = np.minimum(intervals.ends[:, 0], answered), np.maximum(intervals.ends[:, 1], answered)
     if estimate.unbiased:
-        low, high = found.ends.T
+        low, high = intervals.ends.T
     built = mechanism.consistent if based_on.adds_up else mechanism
     return pd.DataFrame(
         {
@@ -70,7 +70,7 @@ def answers(
             "answer": answered / weights,
             "low": low / weights,
             "high": high / weights,
-            "method": found.methods.astype(str),
+            "method": intervals.methods.astype(str),
             "promised": np.sqrt(collection.users * largest_variances(built, workload, chosen)) / weights,
             "adds_up_to": people_told(estimate, workload),
             "unbiased": based_on.answers(workload, chosen) / weights,
@@ -81,8 +81,8 @@ def answers(
 def largest_variances(mechanism: Mechanism, workload: Workload, queries: np.ndarray) -> np.ndarray:
     """(q,) the most that one person can add to the variance of the answer to each of ``queries``."""
     if isinstance(mechanism.drawn, AdditiveMechanism):  # noise whose law does not depend on the types
-        one = np.eye(1, workload.n)[0]
-        return np.maximum(mechanism.query_variances(workload, one, queries), 0.0)
+        unit = np.eye(1, workload.n)[0]
+        return np.maximum(mechanism.query_variances(workload, unit, queries), 0.0)
     parts = [
         mechanism.query_contributions(workload, some).variances.max(axis=1)
         for some in in_chunks(queries, mechanism.cost_dimension(workload))

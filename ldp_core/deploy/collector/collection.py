@@ -88,15 +88,15 @@ class Collection:
     @property
     def repeated(self) -> int:
         """Reports dropped because of their id."""
-        return sum(one.repeated for one in self.read)
+        return sum(file.repeated for file in self.read)
 
     @property
     def refused(self) -> dict[str, int]:
         """Reports refused, by reason."""
-        found: Counter[str] = Counter()
-        for one in self.read:
-            found.update(one.refused)
-        return dict(found)
+        reasons: Counter[str] = Counter()
+        for file in self.read:
+            reasons.update(file.refused)
+        return dict(reasons)
 
     def __add__(self, other: Collection) -> Collection:
         """Both together, exactly. ValueError for another design, or a file that is part of both.
@@ -108,8 +108,8 @@ class Collection:
                 f"These collections are of different designs ({quoted(self.design)} and {quoted(other.design)}): only reports of one "
                 "design can be added up."
             )
-        mine = {one.digest for one in self.read}
-        twice = next((one.name for one in other.read if one.digest in mine), None)
+        mine = {file.digest for file in self.read}
+        twice = next((file.name for file in other.read if file.digest in mine), None)
         if twice is not None:
             raise ValueError(f"The file {quoted(twice)} is in both collections: its reports would be counted twice.")
         return Collection(self.design, self.reports + other.reports, self.read + other.read)
@@ -134,7 +134,7 @@ class Collection:
             "mechanism": self.reports.mechanism_digest,
             "users": self.reports.users,
             "several": isinstance(self.reports.data, tuple),
-            "read": [asdict(one) for one in self.read],
+            "read": [asdict(file) for file in self.read],
         }
 
     @property
@@ -169,7 +169,7 @@ class Collection:
                 data = tuple(members[f"data{i}"] for i in range(len(members.files) - 1))
             digest = about.pop("digest")
             known = about["format"] == FORMAT and digest == _digest(about, {f"data{i}": a for i, a in enumerate(data)})
-            read = tuple(Read(**one) for one in about["read"])
+            read = tuple(Read(**file) for file in about["read"])
         except FileNotFoundError:
             raise
         except _ERRORS as error:
@@ -178,27 +178,30 @@ class Collection:
             raise ValueError(_DAMAGED)
         if about["mechanism"] != mechanism.digest:
             raise ValueError("This collection is of another mechanism, or of the same one with other parameters.")
-        found = cls(
+        collection = cls(
             about["design"], Reports(about["mechanism"], about["users"], data if about["several"] else data[0]), read
         )
-        if not (found._fits(cls.empty(mechanism, found.design)) and found._possible(mechanism)):
+        if not (collection._fits(cls.empty(mechanism, collection.design)) and collection._possible(mechanism)):
             raise ValueError(_DAMAGED)
-        return found
+        return collection
 
     def _fits(self, empty: Collection) -> bool:
         """True if it can be a collection of the same design as an ``empty`` one: an attacker who
         changes a file can change its digest."""
-        kinds = [[(array.shape, array.dtype.kind) for array in one.reports.arrays] for one in (self, empty)]
-        numbers = [self.users, *(n for one in self.read for n in (one.size, one.accepted, one.repeated))]
-        numbers += [number for one in self.read for number in one.refused.values()]
-        texts = [self.design, *(text for one in self.read for text in (one.name, one.digest, one.ids, *one.refused))]
+        kinds = [[(array.shape, array.dtype.kind) for array in part.reports.arrays] for part in (self, empty)]
+        numbers = [self.users, *(n for part in self.read for n in (part.size, part.accepted, part.repeated))]
+        numbers += [number for part in self.read for number in part.refused.values()]
+        texts = [
+            self.design,
+            *(text for part in self.read for text in (part.name, part.digest, part.ids, *part.refused)),
+        ]
         return (
             kinds[0] == kinds[1]
             and isinstance(self.reports.data, tuple) == isinstance(empty.reports.data, tuple)
             and all(type(number) is int and number >= 0 for number in numbers)
             and all(isinstance(text, str) for text in texts)
-            and self.users == sum(one.accepted for one in self.read)
-            and len({one.digest for one in self.read}) == len(self.read)
+            and self.users == sum(part.accepted for part in self.read)
+            and len({part.digest for part in self.read}) == len(self.read)
         )
 
     def _possible(self, mechanism: Mechanism) -> bool:
@@ -208,7 +211,7 @@ class Collection:
             if not array.size or array.dtype.kind not in "iuf":
                 continue
             each = [mechanism.aggregate(people[i : i + 1]).arrays[place] for i in range(len(people))]
-            least, most = min(one.min() for one in each), max(one.max() for one in each)
+            least, most = min(entry.min() for entry in each), max(entry.max() for entry in each)
             room = 1 if least >= 0 and most <= 1 else _ROOM  # counts of people
             if (
                 array.min() < room * min(0, int(least)) * self.users
@@ -219,10 +222,10 @@ class Collection:
 
 
 def _digest(about: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> str:
-    found = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    hasher = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for name, array in arrays.items():
-        found.update(f"{name} {array.dtype.str} {array.shape}".encode() + np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()
+        hasher.update(f"{name} {array.dtype.str} {array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+    return hasher.hexdigest()
 
 
 def replace(path: Path, content: bytes) -> None:

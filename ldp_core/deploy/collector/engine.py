@@ -120,18 +120,18 @@ class Engine:
         portions = rows // HASHES + 1
         connection.execute("CREATE TABLE several (h UBIGINT)")
         writer = connection.cursor()  # of its own: the results of the other are still being read
-        found = 0
+        repetitions = 0
         for portion in range(portions):
             some = f"SELECT h FROM ({hashes}) WHERE h % {portions} = {portion}" if portions > 1 else hashes
             reader = connection.sql(some).to_arrow_reader(_BATCH)
             batches = (batch.column(0).to_numpy() for batch in self._checked(reader))
             for repeated in several(batches, min(rows, HASHES * 5 // 4)):
-                found += len(repeated)
+                repetitions += len(repeated)
                 writer.register("found", pa.table({"h": repeated}))
                 writer.execute("INSERT INTO several SELECT h FROM found")
                 writer.unregister("found")
         writer.close()
-        if not found:
+        if not repetitions:
             return False
         # The rows are numbered before any are left out.
         numbered = f"SELECT id, number FROM {self.source.query(numbered=True)} WHERE {usable}"

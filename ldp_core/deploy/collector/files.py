@@ -206,39 +206,39 @@ def converted(source: Source, folder: Path, check: Callable[[], None]) -> Source
 
 def _columns(names: Sequence[str], path: Path) -> dict[str, str]:
     """Our names of columns to those of the file."""
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for name in names:
         own = name.strip().lower()
-        if own in found:
+        if own in columns:
             raise UnreadableReports(f"The file {quoted(path.name)} has two columns {quoted(own)}: leave one out.")
         if own in (REPORT, DESIGN, ID, REPORTS):
-            found[own] = name
-    if REPORT not in found:
+            columns[own] = name
+    if REPORT not in columns:
         raise UnreadableReports(
             f"The file {quoted(path.name)} has no column report, but {quote_examples(list(names)) or 'none at all'}: name the column of "
             "reports so in its first line."
         )
-    if ID in found and REPORTS in found:
+    if ID in columns and REPORTS in columns:
         raise UnreadableReports(
             f"The file {quoted(path.name)} has the columns id and reports: counted reports have no ids, so leave one of them out."
         )
-    return found
+    return columns
 
 
 def now(path: Path) -> tuple[int, int]:
     """Changes with the file."""
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 def digest(path: Path, check: Callable[[], None]) -> tuple[str, bool]:
     """SHA-256 (hex) of the bytes of a file, and whether as a text its lines end in several ways; ``check`` is called now and then."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
 
     def read() -> Iterator[bytes]:
         for chunk in chunks(path, check):
-            found.update(chunk)
+            hasher.update(chunk)
             yield chunk
 
     several = mixed(read())
-    return found.hexdigest(), several
+    return hasher.hexdigest(), several

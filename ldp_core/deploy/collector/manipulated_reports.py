@@ -96,8 +96,8 @@ def manipulation(
         honest.append(np.abs(adds.means).max(axis=1))
         variances.append(adds.variances.max(axis=1))
     weights = workload.query_weights(chosen)
-    found = (np.concatenate(reach), np.concatenate(honest), np.sqrt(np.concatenate(variances)))
-    return Manipulation(chosen, *(part / weights for part in found))
+    sums = (np.concatenate(reach), np.concatenate(honest), np.sqrt(np.concatenate(variances)))
+    return Manipulation(chosen, *(part / weights for part in sums))
 
 
 def _reach(mechanism: Mechanism, workload: Workload, queries: np.ndarray, adds: Contributions) -> np.ndarray:

@@ -86,7 +86,7 @@ def collect(
             collection = _resumed(Path(state), mechanism, collection)
         collection = Collection.empty(mechanism, design) if collection is None else collection
         _check_design(collection, mechanism, design)
-        before = {one.digest for one in collection.read} if state is not None else set()
+        before = {file_read.digest for file_read in collection.read} if state is not None else set()
         paths = [_written(file, home, number) for number, file in enumerate(wanted)]
         sizes = [path.stat().st_size if path.is_file() else 0 for path in paths]
         for number, path in enumerate(paths):
@@ -104,14 +104,14 @@ def collect(
 
             slow = source.text is not None and (mixed or not source.text.one_line)
             try:
-                found = None if slow else counted(source).read(digest, kept)
+                counts = None if slow else counted(source).read(digest, kept)
             except NotRead:  # a slower reader may, and else says what is wrong
                 if source.text is None:
                     raise
-                found = None
-            if found is None:
-                found = counted(look_at.converted(source, home, check)).read(digest, kept)
-            collection = collection + found
+                counts = None
+            if counts is None:
+                counts = counted(look_at.converted(source, home, check)).read(digest, kept)
+            collection = collection + counts
             tell(1.0)
             if collection.users > MOST_COUNTED_USERS:
                 raise UnreadableReports(
@@ -165,7 +165,7 @@ def _check_design(collection: Collection, mechanism: Mechanism, design: str) -> 
 
 
 def _check_new(path: Path, digest: str, read: Sequence[Read]) -> None:
-    twice = next((one.name for one in read if one.digest == digest), None)
+    twice = next((file.name for file in read if file.digest == digest), None)
     if twice is not None:
         raise UnreadableReports(
             f"The file {quoted(path.name)} has been collected before, as {quoted(twice)}: its reports would be counted twice."
@@ -176,14 +176,14 @@ def _earlier(source: Source, read: Sequence[Read], store: Path, complete: bool) 
     """Files with the ids of earlier reports that those of ``source`` are compared with; of all of them where ``complete``."""
     if not source.ids:
         return []
-    with_ids = [one for one in read if one.ids]
-    paths = [path for one in with_ids if (path := store / f"{one.digest}.parquet").is_file()]
+    with_ids = [file for file in read if file.ids]
+    paths = [path for file in with_ids if (path := store / f"{file.digest}.parquet").is_file()]
     if complete and len(paths) < len(with_ids):
         raise UnreadableReports(
             f"The ids of earlier files are not in the folder {quoted(store.name)} beside the state, so repeated reports could not be "
             "found: put it back, or collect into a new state."
         )
-    if paths and any(one.ids != source.ids for one in with_ids):
+    if paths and any(file.ids != source.ids for file in with_ids):
         raise UnreadableReports(
             f"The ids in {quoted(source.path.name)} are stored as {_KINDS[source.ids]}, those of earlier files are not: export all in "
             "one way, or repeated reports could not be found."

@@ -46,8 +46,8 @@ class Tally:
             (OUTSIDE, times[fitting][~known]),
         ):
             self.refused[reason] += int(some.sum())
-        found = weighed(self.letters, rows[known], times[fitting][known])
-        self.reports = self.reports + found
+        weighed_reports = weighed(self.letters, rows[known], times[fitting][known])
+        self.reports = self.reports + weighed_reports
 
 
 def numbers(texts: pa.StringArray, letters: Alphabet) -> tuple[np.ndarray, np.ndarray]:
@@ -66,10 +66,10 @@ def numbers(texts: pa.StringArray, letters: Alphabet) -> tuple[np.ndarray, np.nd
 def weighed(letters: Alphabet, rows: np.ndarray, times: np.ndarray) -> Reports:
     """The reports ``rows`` (k, width), each sent ``times`` (k,) times: sums over the binary digits of ``times``, as `aggregate` is linear."""
     mechanism: Mechanism = letters.mechanism
-    found = mechanism.aggregate(letters.nothing)
+    reports = mechanism.aggregate(letters.nothing)
     for digit in reversed(range(int(times.max(initial=0)).bit_length())):
-        found = found + found
+        reports = reports + reports
         some = rows[(times >> digit & 1).astype(bool)]
         if len(some):
-            found = found + mechanism.aggregate(letters.shaped(some))
-    return found
+            reports = reports + mechanism.aggregate(letters.shaped(some))
+    return reports

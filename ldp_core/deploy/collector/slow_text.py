@@ -40,7 +40,7 @@ def convert(
             for some in _in_parts(_checked(reader, names, path)):
                 check()
                 columns = [[row[place] if place < len(row) else None for row in some] for place in places.values()]
-                writer.write_table(pa.table([pa.array(one, pa.string()) for one in columns], schema=schema))
+                writer.write_table(pa.table([pa.array(column, pa.string()) for column in columns], schema=schema))
                 rows += len(some)
     except UnicodeDecodeError as error:
         raise UnreadableReports(f"The file {quoted(path.name)} is not UTF-8: export it as UTF-8.") from error

@@ -45,9 +45,9 @@ def parser() -> argparse.ArgumentParser:
     )
     below = top.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
-        one = below.add_parser(name, help=module.HELP, description=module.HELP + ".")
-        module.arguments(one)
-        one.set_defaults(run=module.run)
+        command = below.add_parser(name, help=module.HELP, description=module.HELP + ".")
+        module.arguments(command)
+        command.set_defaults(run=module.run)
     return top
 
 

@@ -38,16 +38,16 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     if not strategy_files.is_matrix(content):
         if given.questions:
             raise ValueError("A design has questions of its own: give --questions with a strategy matrix only.")
-        found = _of_design(given, stop)
+        result = _of_design(given, stop)
     elif given.questions:
-        found = _of_matrix(given, content, stop)
+        result = _of_matrix(given, content, stop)
     else:
         mechanism = _own(strategy_files.read_strategy(content), MAX_EPSILON)
-        found = _audited(mechanism, mechanism.audit())
+        result = _audited(mechanism, mechanism.audit())
     if given.json:
-        terminal.write_json({**found, "stopped": stop.is_set()})
+        terminal.write_json({**result, "stopped": stop.is_set()})
     else:
-        _tell(found)
+        _tell(result)
 
 
 def _of_design(given: argparse.Namespace, stop: threading.Event) -> dict[str, Any]:
@@ -55,10 +55,10 @@ def _of_design(given: argparse.Namespace, stop: threading.Event) -> dict[str, An
     setting = ready(bundle.configuration, files.table(given.data, bundle.configuration), stop)
     working.told(setting)
     mechanism = working.built(setting, setting.chosen, stop, bundle)
-    found = _audited(mechanism, mechanism.audit(), setting.labels) | {"claimed_epsilon": setting.epsilon}
+    result = _audited(mechanism, mechanism.audit(), setting.labels) | {"claimed_epsilon": setting.epsilon}
     if reason := choices.too_expensive(mechanism.name, setting.workload, setting.epsilon):
-        return found | {"missing": reason}
-    return found | _judged(setting, mechanism, setting.aim(mechanism.name), stop)
+        return result | {"missing": reason}
+    return result | _judged(setting, mechanism, setting.aim(mechanism.name), stop)
 
 
 def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event) -> dict[str, Any]:
@@ -68,15 +68,15 @@ def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event)
     working.told(setting)
     mechanism = _own(strategy_files.read_strategy(content, setting.workload.n, setting.labels), setting.epsilon)
     audit = mechanism.audit()
-    found = _audited(mechanism, audit, setting.labels) | {"claimed_epsilon": setting.epsilon}
+    result = _audited(mechanism, audit, setting.labels) | {"claimed_epsilon": setting.epsilon}
     if not audit.epsilon <= setting.epsilon:
         if not MIN_EPSILON <= audit.epsilon <= MAX_EPSILON:
-            return found | {"missing": f"Costs are worked out for epsilon from {MIN_EPSILON:g} to {MAX_EPSILON:g}."}
+            return result | {"missing": f"Costs are worked out for epsilon from {MIN_EPSILON:g} to {MAX_EPSILON:g}."}
         own = setting.configuration.with_(epsilon=wording.rounded_up(audit.epsilon, 12))
         setting = ready(own, files.table(given.data, c), stop)
     if setting.workload.working_types > MOST_EXACT_TYPES:
-        return found | {"missing": f"Exact errors are worked out for at most {MOST_EXACT_TYPES:,} types."}
-    return found | _judged(setting, mechanism, analysis.WORST_CASE.name, stop)
+        return result | {"missing": f"Exact errors are worked out for at most {MOST_EXACT_TYPES:,} types."}
+    return result | _judged(setting, mechanism, analysis.WORST_CASE.name, stop)
 
 
 def _own(strategy: Any, epsilon: float) -> Mechanism:
@@ -85,7 +85,7 @@ def _own(strategy: Any, epsilon: float) -> Mechanism:
 
 def _audited(mechanism: Mechanism, audit: Audit, labels: Sequence[str] | None = None) -> dict[str, Any]:
     """The result has the names of the best distinguished types if these have ``labels``."""
-    named = {} if labels is None else {"worst_pair_named": [labels[one] for one in audit.worst_pair]}
+    named = {} if labels is None else {"worst_pair_named": [labels[place] for place in audit.worst_pair]}
     return named | {
         "mechanism": mechanism.name,
         "types": mechanism.n,
@@ -117,28 +117,30 @@ def _judged(setting: Setting, mechanism: Mechanism, case: str, stop: threading.E
     }
 
 
-def _tell(found: dict[str, Any]) -> None:
-    epsilon, claimed = found["audited_epsilon"], found.get("claimed_epsilon")
+def _tell(result: dict[str, Any]) -> None:
+    epsilon, claimed = result["audited_epsilon"], result.get("claimed_epsilon")
     facts = {
         "Epsilon": wording.rounded_up(epsilon, 12)
         if math.isfinite(epsilon)
         else "none: a report can tell two types apart for certain",
-        "How": found["method"],
-        "Told apart best": " and ".join(found["worst_pair_named"])
-        if "worst_pair_named" in found
-        else "types {} and {}, counted from 0".format(*found["worst_pair"]),
+        "How": result["method"],
+        "Told apart best": " and ".join(result["worst_pair_named"])
+        if "worst_pair_named" in result
+        else "types {} and {}, counted from 0".format(*result["worst_pair"]),
     }
-    if found["audited_delta"]:
-        facts["Delta"] = wording.significant(found["audited_delta"])
+    if result["audited_delta"]:
+        facts["Delta"] = wording.significant(result["audited_delta"])
     if claimed is not None:
         kept = epsilon <= claimed
         facts["Promised"] = f"{claimed:g}: {'kept' if kept else 'NOT KEPT'}"
-    if (answered := found.get("answers_the_questions")) is not None:
-        facts["Answers the questions"] = "yes" if answered else f"no. {found['reason']}"
+    if (answered := result.get("answers_the_questions")) is not None:
+        facts["Answers the questions"] = "yes" if answered else f"no. {result['reason']}"
     if answered:
-        facts["Users needed"] = f"{wording.needed(found['users_needed'])}, {working.WHOSE[found['case']]}"
-        facts["Proved minimum"] = f"{wording.at_least(found['users_bound'])} at epsilon {found['judged_at_epsilon']:g}"
-        facts["From the best, at most"] = working.gap(found["gap"])
+        facts["Users needed"] = f"{wording.needed(result['users_needed'])}, {working.WHOSE[result['case']]}"
+        facts["Proved minimum"] = (
+            f"{wording.at_least(result['users_bound'])} at epsilon {result['judged_at_epsilon']:g}"
+        )
+        facts["From the best, at most"] = working.gap(result["gap"])
     terminal.write_facts(facts)
-    if "missing" in found:
-        terminal.say(found["missing"])
+    if "missing" in result:
+        terminal.say(result["missing"])

@@ -44,44 +44,46 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
     kit, spec = open_kit(given.kit), estimators.spec(given.estimator)
     with terminal.Bar("counting reports") as bar:
-        found = collector.collect(
+        collection = collector.collect(
             given.reports, kit.mechanism, kit.design, progress=bar.share, cancel=stop, state=given.state
         )
-    for one in found.read:
-        if not found.users:  # then why is all there is to say
-            terminal.say(_said(one))
+    for file in collection.read:
+        if not collection.users:  # then why is all there is to say
+            terminal.say(_said(file))
         elif not given.json:
-            print(terminal.plain(_said(one)))
+            print(terminal.plain(_said(file)))
     options: dict[str, Any] = {"labels": kit.domain.type_labels}
     if spec.needs_facts:
-        options["facts"] = choices.facts(kit.configuration, kit.workload, found.users)
+        options["facts"] = choices.facts(kit.configuration, kit.workload, collection.users)
     kind = "any_time" if given.any_time else "fixed"
-    answers = collector.answers(found, kit.mechanism, kit.workload, given.estimator, given.level, kind, **options)
+    answers = collector.answers(collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, **options)
     if given.output:
         files.write(given.output, frames.as_csv(answers).encode())
     if given.json:
-        read = [_read(one) for one in found.read]
+        read = [_read(file) for file in collection.read]
         terminal.write_json({"design": kit.design, "files": read, "answers": answers, "file": given.output})
     elif given.output:
         print(f"Answers written to {terminal.plain(given.output)}.")
     else:
         _tell(answers)
-        if missed := estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), found.users, given.estimator):
+        if missed := estimators.missed_in_words(
+            float(answers["adds_up_to"].iloc[0]), collection.users, given.estimator
+        ):
             print(terminal.plain(missed))
         if contradicted := estimators.contradicted_in_words(answers, given.estimator):
             print(terminal.plain(contradicted))
 
 
-def _read(one: Read) -> dict[str, Any]:
-    return {"name": one.name, "accepted": one.accepted, "refused": dict(one.refused), "repeated": one.repeated}
+def _read(file: Read) -> dict[str, Any]:
+    return {"name": file.name, "accepted": file.accepted, "refused": dict(file.refused), "repeated": file.repeated}
 
 
-def _said(one: Read) -> str:
+def _said(file: Read) -> str:
     """A file in a sentence."""
-    parts = [f"{one.name}: {wording.count(one.accepted)} reports counted"]
-    if one.repeated:
-        parts.append(f"{wording.count(one.repeated)} left out whose id had come before")
-    parts += [f"{wording.count(number)} refused ({reason})" for reason, number in one.refused.items()]
+    parts = [f"{file.name}: {wording.count(file.accepted)} reports counted"]
+    if file.repeated:
+        parts.append(f"{wording.count(file.repeated)} left out whose id had come before")
+    parts += [f"{wording.count(number)} refused ({reason})" for reason, number in file.refused.items()]
     return ", ".join(parts) + "."
 
 

@@ -49,9 +49,9 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
             del mechanisms[name]
     table, limits = setting.compared(mechanisms, case), setting.bounds(case)
     if given.json:
-        found = {"case": case, "alpha": setting.alpha, "users": setting.users}
-        found |= {"users_no_mechanism_can_do_without": limits, "mechanisms": table, "left_out": left_out}
-        terminal.write_json({**found, "stopped": stop.is_set()})
+        result = {"case": case, "alpha": setting.alpha, "users": setting.users}
+        result |= {"users_no_mechanism_can_do_without": limits, "mechanisms": table, "left_out": left_out}
+        terminal.write_json({**result, "stopped": stop.is_set()})
     elif len(table):
         _tell(setting, table, case, limits)
 
@@ -67,7 +67,7 @@ def _tell(setting: Setting, table: pd.DataFrame, case: str, limits: dict[str, fl
         "standard_error_on_data": ("± this data" if setting.on_data else "± expected", _points),
     }
     if analysis.only_case(setting.people, setting.workload):  # the other cases are no others
-        columns = {name: one for name, one in columns.items() if not name.endswith(("_average", "_on_data"))}
+        columns = {name: column for name, column in columns.items() if not name.endswith(("_average", "_on_data"))}
     terminal.write_table(shown, columns)
     least, name = wording.at_least(max(limits.values())), frames.BOUND_TITLES[frames.strongest(limits)]
     print(f"\nNo unbiased mechanism with pure epsilon can need fewer than {least}, {working.WHOSE[case]} ({name}).")

@@ -30,16 +30,16 @@ def search_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
-    found = fitted(given, stop)
-    costs = _costs(found)
+    setting = fitted(given, stop)
+    costs = _costs(setting)
     if given.output:
-        outcome, proof = package.outcome_of(found, given.errors_on_data), package.certificate_of(found)
-        content = package.design(found.configuration, outcome, found.chosen_mechanism, certificate=proof)
+        outcome, proof = package.outcome_of(setting, given.errors_on_data), package.certificate_of(setting)
+        content = package.design(setting.configuration, outcome, setting.chosen_mechanism, certificate=proof)
         files.write(given.output, content)
     if given.json:
         terminal.write_json({**costs, "file": given.output, "stopped": stop.is_set()})
         return
-    _tell(found, costs)
+    _tell(setting, costs)
     if given.output:
         print(f"\nWritten to {terminal.plain(given.output)}.")
 
@@ -61,53 +61,53 @@ def fitted(given: argparse.Namespace, stop: threading.Event) -> Setting:
 
 def _searched(configuration: Configuration, given: argparse.Namespace) -> Configuration:
     asked = {"time_limit": given.time_limit, "seed": given.seed}
-    told = {name: value for name, value in asked.items() if value is not None}
-    return configuration.with_(optimizer={**dict(configuration.optimizer), **told}) if told else configuration
+    stated = {name: value for name, value in asked.items() if value is not None}
+    return configuration.with_(optimizer={**dict(configuration.optimizer), **stated}) if stated else configuration
 
 
-def _costs(found: Setting) -> dict[str, Any]:
-    mechanism, case = found.chosen_mechanism, found.aim(found.chosen_mechanism.name)
-    audit, limits = mechanism.audit(), {name: found.bounds(name) for name in found.cases}
+def _costs(setting: Setting) -> dict[str, Any]:
+    mechanism, case = setting.chosen_mechanism, setting.aim(setting.chosen_mechanism.name)
+    audit, limits = mechanism.audit(), {name: setting.bounds(name) for name in setting.cases}
     result: dict[str, Any] = {
-        "mechanism": found.chosen,
-        "epsilon": found.epsilon,
+        "mechanism": setting.chosen,
+        "epsilon": setting.epsilon,
         "audited_epsilon": audit.epsilon,
         "audited_delta": audit.delta,
-        "users": found.users,
+        "users": setting.users,
         "case": case,
-        "alpha": found.alpha,
+        "alpha": setting.alpha,
         "users_needed": None,
         "users_no_mechanism_can_do_without": limits,
         "gap": None,
         "expected_errors": None,
     }
     try:
-        profile = found.profile(mechanism)
+        profile = setting.profile(mechanism)
     except ValueError as error:
         return result | {"missing": str(error)}
     pure = limits if mechanism.delta == 0 else {key: dict[str, float]() for key in limits}
-    table = frames.costs(profile, found.cases, pure, found.workload.squared_weights, found.alpha)
+    table = frames.costs(profile, setting.cases, pure, setting.workload.squared_weights, setting.alpha)
     return result | {
-        "users_needed": found.users_needed(mechanism, case),
-        "gap": found.gap(mechanism, case),
-        "expected_errors": found.summary(mechanism),
+        "users_needed": setting.users_needed(mechanism, case),
+        "gap": setting.gap(mechanism, case),
+        "expected_errors": setting.summary(mechanism),
         "cases": table,
     }
 
 
-def _tell(found: Setting, costs: dict[str, Any]) -> None:
-    c, case = found.configuration, costs["case"]
+def _tell(setting: Setting, costs: dict[str, Any]) -> None:
+    c, case = setting.configuration, costs["case"]
     limits = costs["users_no_mechanism_can_do_without"][case]
     asked = "" if c.workload is None else c.workload.summary
-    print(terminal.plain(f"{library.spec(found.chosen).title}, epsilon {c.epsilon}, for {asked}"), end="\n\n")
+    print(terminal.plain(f"{library.spec(setting.chosen).title}, epsilon {c.epsilon}, for {asked}"), end="\n\n")
     facts = {
         "Users needed": "not worked out" if costs["users_needed"] is None else wording.needed(costs["users_needed"]),
         "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.BOUND_TITLES[frames.strongest(limits)]})",
         "Gap, at most": "unknown" if costs["gap"] is None else working.gap(costs["gap"]),
         "Counted for": working.WHOSE[case],
-        "Target": f"{wording.error(found.alpha**0.5)} standard error of a typical answer",
-        "Audited epsilon": audited_in_words(found.chosen_mechanism.audit().epsilon, found.chosen_mechanism.audit()),
-        "People": f"{wording.count(found.users)}, {'counted' if found.on_data else 'expected'}",
+        "Target": f"{wording.error(setting.alpha**0.5)} standard error of a typical answer",
+        "Audited epsilon": audited_in_words(setting.chosen_mechanism.audit().epsilon, setting.chosen_mechanism.audit()),
+        "People": f"{wording.count(setting.users)}, {'counted' if setting.on_data else 'expected'}",
     }
     if (errors := costs["expected_errors"]) is not None:
         facts["Error to expect"] = f"{wording.error(errors.standard_error_on_data)} for these people"

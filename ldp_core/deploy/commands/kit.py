@@ -29,8 +29,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
     key = None if given.sign is None else files.content(given.sign, MOST_KEY_BYTES)
     public_key = None if key is None else signing.public_key(key)  # before a long search
-    found = design.fitted(given, stop)
-    content = package.kit(found, package.certificate_of(found), given.errors_on_data, key)
+    setting = design.fitted(given, stop)
+    content = package.kit(setting, package.certificate_of(setting), given.errors_on_data, key)
     files.write(given.output, content)
     if given.json:
         terminal.write_json(

@@ -38,18 +38,23 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     working.told(setting)
     names = working.asked_for(setting, given.mechanisms or [setting.chosen])
     mechanisms, _ = working.several(setting, names, stop, bundle)
-    found = _simulated(setting, mechanisms, stop)
-    for mechanism, estimator, reason in found.skipped:
+    result = _simulated(setting, mechanisms, stop)
+    for mechanism, estimator, reason in result.skipped:
         title = estimators.spec(estimator).title
         terminal.say(f"{title} is left out for {library.spec(mechanism).title}. {reason}")
     if given.json:
-        views = {"errors": found.errors, "groups": found.groups, "queries": found.queries, "intervals": found.intervals}
-        settings = {"seed": configuration.simulation.seed, "users": setting.users, "trials": found.trials}
+        views = {
+            "errors": result.errors,
+            "groups": result.groups,
+            "queries": result.queries,
+            "intervals": result.intervals,
+        }
+        settings = {"seed": configuration.simulation.seed, "users": setting.users, "trials": result.trials}
         terminal.write_json({**settings, **views, "stopped": stop.is_set()})
         return
-    errors = found.errors.assign(
-        mechanism=[library.spec(name).title for name in found.errors["mechanism"]],
-        estimator=[estimators.spec(name).title for name in found.errors["estimator"]],
+    errors = result.errors.assign(
+        mechanism=[library.spec(name).title for name in result.errors["mechanism"]],
+        estimator=[estimators.spec(name).title for name in result.errors["estimator"]],
     )
     columns: terminal.Columns = {
         "mechanism": ("Mechanism", str),
@@ -60,16 +65,16 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     }
     terminal.write_table(errors, columns)
     print(
-        f"\n{found.trials:,} collection{'s' if found.trials > 1 else ''} from {wording.count(setting.users)} people; the error of a "
+        f"\n{result.trials:,} collection{'s' if result.trials > 1 else ''} from {wording.count(setting.users)} people; the error of a "
         "typical answer in percentage points (pp) of all people. Exact predictions exist for unbiased estimates only."
     )
 
 
 def _told(configuration: Configuration, asked: dict[str, object]) -> Configuration:
-    told = configuration.with_(simulation={**dict(configuration.simulation), **asked})
-    for name in told.simulation.estimators:
+    stated = configuration.with_(simulation={**dict(configuration.simulation), **asked})
+    for name in stated.simulation.estimators:
         estimators.spec(name)
-    return told
+    return stated
 
 
 def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threading.Event) -> studies.outcomes.Outcomes:

@@ -90,14 +90,14 @@ class Bar:
             done = 0.0 if not self.seconds else progress.seconds / self.seconds
             self.share(done, f"round {progress.round:,}, {wording.duration(progress.seconds)}")
 
-    def share(self, done: float, told: str = "") -> None:
+    def share(self, done: float, words: str = "") -> None:
         """How much is done, 0 to 1."""
         now = time.monotonic()
         if not self._terminal or (now - self._shown < EVERY and done < 1):
             return
         self._shown = now
         full = round(WIDTH * min(max(done, 0.0), 1.0))
-        sys.stderr.write(f"\r\x1b[K{'█' * full}{'░' * (WIDTH - full)} {self.title} {told}".rstrip())
+        sys.stderr.write(f"\r\x1b[K{'█' * full}{'░' * (WIDTH - full)} {self.title} {words}".rstrip())
         sys.stderr.flush()
 
 

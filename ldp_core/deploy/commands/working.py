@@ -39,8 +39,8 @@ def prove(setting: Setting, stop: threading.Event, cases: Iterable[str] = ()) ->
 
 def built(setting: Setting, name: str, stop: threading.Event, bundle: Bundle | None = None) -> Mechanism:
     """The named mechanism: that of the ``bundle`` where it is the chosen one, else built or fitted."""
-    if name == setting.chosen and (found := adopt(setting, bundle)) is not None:
-        return found
+    if name == setting.chosen and (mechanism := adopt(setting, bundle)) is not None:
+        return mechanism
     spec = library.spec(name)
     if not spec.fitted:
         return setting.build(name)

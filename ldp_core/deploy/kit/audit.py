@@ -81,11 +81,11 @@ def audit(description: Mapping[str, Any]) -> Audited:
         sampler = _completed(description["sampler"]) if older else description["sampler"]
         limit = least_exponential(description["epsilon"])
         sizes = [_whole(size, "A size", 1, MOST) for size in _list(sampler["sizes"])]
-        found = _largest(sampler, sizes)
+        worst = _largest(sampler, sizes)
         _domain(description["domain"], sizes)
     except (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"This is no whole description of a device ({error!r}).") from None
-    return Audited(found.ratio <= limit, found.ratio, limit, found.where)
+    return Audited(worst.ratio <= limit, worst.ratio, limit, worst.where)
 
 
 def design_id(description: Mapping[str, Any]) -> str:
@@ -101,15 +101,15 @@ def domain_id(domain: object) -> str:
     return hashlib.sha256(_canonical(domain).encode()).hexdigest()
 
 
-def _canonical(told: object) -> str:
+def _canonical(content: object) -> str:
     """JSON that comes out the same in every language: ASCII, pairs in order, each number as the 64 bits of its double."""
-    if isinstance(told, Mapping):
-        return "{" + ",".join(sorted(f"{json.dumps(key)}:{_canonical(one)}" for key, one in told.items())) + "}"
-    if isinstance(told, list | tuple):
-        return "[" + ",".join(map(_canonical, told)) + "]"
-    if isinstance(told, int | float) and not isinstance(told, bool):
-        return struct.pack(">d", told).hex()
-    return json.dumps(told)
+    if isinstance(content, Mapping):
+        return "{" + ",".join(sorted(f"{json.dumps(key)}:{_canonical(item)}" for key, item in content.items())) + "}"
+    if isinstance(content, list | tuple):
+        return "[" + ",".join(map(_canonical, content)) + "]"
+    if isinstance(content, int | float) and not isinstance(content, bool):
+        return struct.pack(">d", content).hex()
+    return json.dumps(content)
 
 
 def least_exponential(epsilon: str) -> Fraction:
@@ -129,16 +129,19 @@ def least_exponential(epsilon: str) -> Fraction:
     return total
 
 
-def _completed(told: Mapping[str, Any]) -> dict[str, Any]:
+def _completed(described: Mapping[str, Any]) -> dict[str, Any]:
     """A sampler of the older format, where "shares" and the "value" of a part may be absent."""
-    if told["kind"] not in ("one_of", "each"):
-        return dict(told)
-    parts = [{"value": None} | part for part in _list(told["parts"])]
-    return {"shares": None, **told} | {"draws": [_completed(draw) for draw in _list(told["draws"])], "parts": parts}
+    if described["kind"] not in ("one_of", "each"):
+        return dict(described)
+    parts = [{"value": None} | part for part in _list(described["parts"])]
+    return {"shares": None, **described} | {
+        "draws": [_completed(draw) for draw in _list(described["draws"])],
+        "parts": parts,
+    }
 
 
-def _signature(told: object) -> None:
-    if told is not None and not (isinstance(told, str) and re.fullmatch("[0-9a-f]{128}", told)):
+def _signature(signature: object) -> None:
+    if signature is not None and not (isinstance(signature, str) and re.fullmatch("[0-9a-f]{128}", signature)):
         raise ValueError("A signature must have 128 hexadecimal digits, or be null.")
 
 
@@ -151,28 +154,28 @@ def _domain(domain: Mapping[str, Any] | None, sizes: Sequence[int]) -> None:
         return
     attributes = _list(domain["attributes"])
     _whole(len(attributes), "The number of attributes", 1, MOST_TOGETHER)
-    own = [_whole(one["size"], "The size of an attribute", 1, MOST) for one in attributes]
+    own = [_whole(attribute["size"], "The size of an attribute", 1, MOST) for attribute in attributes]
     if own != list(sizes) and [math.prod(own)] != list(sizes):
         raise ValueError("The attributes have other numbers of values than the sampler takes.")
-    for one, size in zip(attributes, own, strict=True):
-        if not isinstance(one["name"], str):
+    for attribute, size in zip(attributes, own, strict=True):
+        if not isinstance(attribute["name"], str):
             raise ValueError("The name of an attribute is no text.")
-        bins = _whole(one["ordinary"], "The number of bins", 1, size)
-        for place in one["words"].values():
+        bins = _whole(attribute["ordinary"], "The number of bins", 1, size)
+        for place in attribute["words"].values():
             _whole(place, "The number of a word", 0, size - 1)
         for name in ("other", "missing"):
-            if one[name] is not None:
-                _whole(one[name], f"The number of {name} values", 0, size - 1)
-        _flags(one, "clamp")
-        if one["kind"] not in READ:
-            raise ValueError(f"An attribute has the unknown kind {one['kind']!r}.")
-        READ[one["kind"]](one, bins)
+            if attribute[name] is not None:
+                _whole(attribute[name], f"The number of {name} values", 0, size - 1)
+        _flags(attribute, "clamp")
+        if attribute["kind"] not in READ:
+            raise ValueError(f"An attribute has the unknown kind {attribute['kind']!r}.")
+        READ[attribute["kind"]](attribute, bins)
 
 
-def _flags(one: Mapping[str, Any], *names: str) -> None:
+def _flags(attribute: Mapping[str, Any], *names: str) -> None:
     for name in names:
-        if not isinstance(one[name], bool):
-            raise ValueError(f"{name!r} of an attribute must be true or false; the file has {one[name]!r}.")
+        if not isinstance(attribute[name], bool):
+            raise ValueError(f"{name!r} of an attribute must be true or false; the file has {attribute[name]!r}.")
 
 
 def _finite(*numbers: Any) -> None:
@@ -181,30 +184,32 @@ def _finite(*numbers: Any) -> None:
             raise ValueError(f"An end of a bin must be a number; the file has {number!r}.")
 
 
-def _numbers(one: Mapping[str, Any], bins: int) -> None:
-    edges = _list(one["edges"])
+def _numbers(attribute: Mapping[str, Any], bins: int) -> None:
+    edges = _list(attribute["edges"])
     _finite(*edges)
-    _flags(one, "unread")
+    _flags(attribute, "unread")
     if len(edges) != bins + 1 or any(low >= high for low, high in pairwise(edges)):
         raise ValueError(f"{bins} bins need {bins + 1} edges, each above the one before.")
 
 
-def _range(one: Mapping[str, Any], bins: int) -> None:
-    _finite(one["low"], one["high"], one["bins"], one["high"] - one["low"])
-    _flags(one, "unread", "integer")
-    if one["low"] > one["high"] or one["bins"] != bins:
+def _range(attribute: Mapping[str, Any], bins: int) -> None:
+    _finite(attribute["low"], attribute["high"], attribute["bins"], attribute["high"] - attribute["low"])
+    _flags(attribute, "unread", "integer")
+    if attribute["low"] > attribute["high"] or attribute["bins"] != bins:
         raise ValueError("A range of numbers must have its lower end first, and as many bins as it says.")
 
 
-def _dates(one: Mapping[str, Any], bins: int) -> None:
-    _finite(one["first"])
-    _flags({**one, "day_first": one["day_first"] is not None and one["day_first"]}, "unread", "day_first")
-    if one["unit"] not in ("day", "week", "month", "quarter", "year") or one["first"] % 1:
+def _dates(attribute: Mapping[str, Any], bins: int) -> None:
+    _finite(attribute["first"])
+    _flags(
+        {**attribute, "day_first": attribute["day_first"] is not None and attribute["day_first"]}, "unread", "day_first"
+    )
+    if attribute["unit"] not in ("day", "week", "month", "quarter", "year") or attribute["first"] % 1:
         raise ValueError("Dates must be days, weeks, months, quarters or years, counted from a whole number.")
 
 
 READ: dict[str, Callable[[Mapping[str, Any], int], None]] = {
-    "categories": lambda one, bins: None,
+    "categories": lambda attribute, bins: None,
     "numbers": _numbers,
     "range": _range,
     "dates": _dates,
@@ -224,25 +229,29 @@ class Found(NamedTuple):
     together: int = 1
 
 
-def _largest(told: Mapping[str, Any], sizes: Sequence[int], depth: int = 0) -> Found:
+def _largest(described: Mapping[str, Any], sizes: Sequence[int], depth: int = 0) -> Found:
     """The largest ratio for values whose numbers have these ``sizes``."""
-    kind = told["kind"]
+    kind = described["kind"]
     if not isinstance(kind, str) or kind not in (*KINDS, *NESTED, "classes"):
         raise ValueError(f"A sampler has the unknown kind {kind!r}.")
     if depth > DEEPEST:
         raise ValueError(f"There are samplers within samplers, more than {DEEPEST} deep.")
     if kind == "classes":
-        found = _classes(told, sizes, depth)
+        worst = _classes(described, sizes, depth)
     elif kind in NESTED:
-        found = NESTED[kind](told, _parts(told, sizes, depth))
+        worst = NESTED[kind](described, _parts(described, sizes, depth))
     else:
-        n = len(_list(told["columns"])) if kind == "table" else None
-        n = len(told["cells"]) if kind == "pattern" else n or _whole(told["n"], "The number of types", 2, MOST)
+        n = len(_list(described["columns"])) if kind == "table" else None
+        n = (
+            len(described["cells"])
+            if kind == "pattern"
+            else n or _whole(described["n"], "The number of types", 2, MOST)
+        )
         if len(sizes) != 1 or sizes[0] > n:
             raise ValueError(f"A sampler for {n} values is given values of sizes {list(sizes)}.")
-        found = KINDS[kind](told)
-    _whole(found.length, "The length of a report", 1, LONGEST)
-    return found
+        worst = KINDS[kind](described)
+    _whole(worst.length, "The length of a report", 1, LONGEST)
+    return worst
 
 
 def _whole(number: object, what: str, least: int, most: int) -> int:
@@ -253,10 +262,10 @@ def _whole(number: object, what: str, least: int, most: int) -> int:
     return number
 
 
-def _list(told: object) -> Sequence[Any]:
-    if not isinstance(told, list | tuple) or not told:
+def _list(content: object) -> Sequence[Any]:
+    if not isinstance(content, list | tuple) or not content:
         raise ValueError("A list is empty, or there is something else where a list belongs.")
-    return told
+    return content
 
 
 def _chance(number: object) -> int:
@@ -269,29 +278,29 @@ def _over(high: int, low: int) -> Ratio:
     return Fraction(high, low) if low else UNBOUNDED
 
 
-def _table(told: Mapping[str, Any]) -> Found:
+def _table(described: Mapping[str, Any]) -> Found:
     """The largest entry of a row over the smallest, the chances of one report for all types. Columns must sum to 2^53."""
-    columns = told["columns"]
+    columns = described["columns"]
     for u, column in enumerate(map(_list, columns)):
         if len(column) != len(columns[0]):
             raise ValueError(f"The column of type {u} has {len(column)} chances, that of type 0 has {len(columns[0])}.")
         if (total := sum(map(_chance, column))) != ONE:
             raise ValueError(f"The chances of type {u} do not sum to 2^53 but to {abs(total - ONE)} {_side(total)}.")
-    found = Found(Fraction(1), "all reports are equally likely for all types")
+    worst = Found(Fraction(1), "all reports are equally likely for all types")
     for y, row in enumerate(zip(*columns, strict=True)):
         high, low = max(row), min(row)
-        if high and (ratio := _over(high, low)) > found.ratio:
-            found = Found(ratio, f"report {y}, for types {row.index(high)} and {row.index(low)}")
-    return found
+        if high and (ratio := _over(high, low)) > worst.ratio:
+            worst = Found(ratio, f"report {y}, for types {row.index(high)} and {row.index(low)}")
+    return worst
 
 
 def _side(total: int) -> str:
     return "more" if total > ONE else "less"
 
 
-def _response(told: Mapping[str, Any]) -> Found:
+def _response(described: Mapping[str, Any]) -> Found:
     """A report is the type u with chance t + (1 - t)/n for people of type u and (1 - t)/n for others."""
-    n, truth = told["n"], _chance(told["truth"])
+    n, truth = described["n"], _chance(described["truth"])
     return Found(_over(n * truth + ONE - truth, ONE - truth), "any report, for its own type and another")
 
 
@@ -303,87 +312,89 @@ def _two_cells(inside: int, size: int, n: int) -> Ratio:
     return _over(inside * (n - size), (ONE - inside) * size)
 
 
-def _subset(told: Mapping[str, Any]) -> Found:
+def _subset(described: Mapping[str, Any]) -> Found:
     """The sampler of subsets. C(n - 1, k - 1) of the C(n, k) sets hold the person's type, and C(n -
     1, k) do not; they share the chance "inside", and the rest. The ratio of these two numbers is k
     to n - k."""
-    size = _whole(told["size"], "The size of sets", 1, told["n"])
-    ratio = _two_cells(_chance(told["inside"]), size, told["n"])
+    size = _whole(described["size"], "The size of sets", 1, described["n"])
+    ratio = _two_cells(_chance(described["inside"]), size, described["n"])
     return Found(ratio, "any set, for a type in it and one that is not", size)
 
 
-def _bits(told: Mapping[str, Any]) -> Found:
+def _bits(described: Mapping[str, Any]) -> Found:
     """The bits are independent, and two types differ in the chances of two of them. Let p and q be
     the chances of a 1 in the own bit and in others. The ratio of a report is largest if both bits
     speak for the same type, p (1 - q) / (q (1 - p))."""
-    own, other = _chance(told["own"]), _chance(told["other"])
+    own, other = _chance(described["own"]), _chance(described["other"])
     ratio = _over(own * (ONE - other), other * (ONE - own))
-    return Found(ratio, "any report with a 1 for one type and a 0 for another", told["n"])
+    return Found(ratio, "any report with a 1 for one type and a 0 for another", described["n"])
 
 
-def _hash(told: Mapping[str, Any]) -> Found:
+def _hash(described: Mapping[str, Any]) -> Found:
     """The hash function is drawn whatever the type is. Given it, the own bucket has the chance "keep", all others share the rest."""
-    buckets = _whole(told["buckets"], "The number of buckets", 2, MOST)
-    digits = _whole(told["digits"], "The number of binary digits", 1, 64)
-    if told["n"] > 2**digits:
-        raise ValueError(f"{told['n']} types do not have numbers of {digits} binary digits.")
-    ratio = _two_cells(_chance(told["keep"]), 1, buckets)
+    buckets = _whole(described["buckets"], "The number of buckets", 2, MOST)
+    digits = _whole(described["digits"], "The number of binary digits", 1, 64)
+    if described["n"] > 2**digits:
+        raise ValueError(f"{described['n']} types do not have numbers of {digits} binary digits.")
+    ratio = _two_cells(_chance(described["keep"]), 1, buckets)
     return Found(ratio, "any report, for types in its bucket and in another", digits + 3)
 
 
-def _sign(told: Mapping[str, Any]) -> Found:
+def _sign(described: Mapping[str, Any]) -> Found:
     """The coefficient is drawn whatever the type is. Given it, its sign is sent with the chance 1 - flip, else the opposite one."""
-    first = _whole(told["first"], "The first coefficient", 0, MOST)
-    _whole(told["count"], "The number of coefficients", 1, MOST - first)
-    flip = _chance(told["flip"])
+    first = _whole(described["first"], "The first coefficient", 0, MOST)
+    _whole(described["count"], "The number of coefficients", 1, MOST - first)
+    flip = _chance(described["flip"])
     return Found(_over(ONE - flip, flip), "any sign, for types that have it and types that have the other")
 
 
-def _cells(told: Mapping[str, Any], n: int) -> Ratio:
-    cells = told["cells"]
+def _cells(described: Mapping[str, Any], n: int) -> Ratio:
+    cells = described["cells"]
     if not isinstance(cells, str) or len(cells) != n or cells.strip("01"):
         raise ValueError(f"The cells of a sampler must be a text of {n} digits 0 and 1.")
-    return _two_cells(_chance(told["inside"]), cells.count("1"), n)
+    return _two_cells(_chance(described["inside"]), cells.count("1"), n)
 
 
-def _moved(told: Mapping[str, Any]) -> Found:
+def _moved(described: Mapping[str, Any]) -> Found:
     """A report is the type moved by the place drawn: each comes from one place, inside with the chance inside/k, or outside."""
-    if told["n"] & (told["n"] - 1):
-        raise ValueError(f"Types are moved by their binary digits, so {told['n']} of them must be a power of two.")
-    return Found(_cells(told, told["n"]), "any report, for types that it holds and types that it does not")
+    if described["n"] & (described["n"] - 1):
+        raise ValueError(f"Types are moved by their binary digits, so {described['n']} of them must be a power of two.")
+    return Found(_cells(described, described["n"]), "any report, for types that it holds and types that it does not")
 
 
-def _rotated(told: Mapping[str, Any]) -> Found:
+def _rotated(described: Mapping[str, Any]) -> Found:
     """A report says how far the type is before the place drawn, so that each comes from one place, as for "moved"."""
-    return Found(_cells(told, told["n"]), "any report, for types that it holds and types that it does not")
+    return Found(_cells(described, described["n"]), "any report, for types that it holds and types that it does not")
 
 
-def _pattern(told: Mapping[str, Any]) -> Found:
+def _pattern(described: Mapping[str, Any]) -> Found:
     """Given the place, every tuple of permutations that takes it to the person's cell is equally
     likely. Their number is the same for all places and cells, and a tuple comes from one place
     only. Only the chance of the place counts, therefore, as for "moved"."""
-    _whole(len(_list(told["sizes"])), "The number of attributes", 1, MOST_TOGETHER)
-    axes = [_whole(size, "The size of an attribute", 1, MOST) for size in told["sizes"]]
-    if math.prod(axes) != len(told["cells"]):
+    _whole(len(_list(described["sizes"])), "The number of attributes", 1, MOST_TOGETHER)
+    axes = [_whole(size, "The size of an attribute", 1, MOST) for size in described["sizes"]]
+    if math.prod(axes) != len(described["cells"]):
         raise ValueError("A pattern must have as many cells as there are combinations of its attributes.")
-    return Found(_cells(told, len(told["cells"])), "any scrambled set, for people inside and outside", sum(axes))
+    return Found(
+        _cells(described, len(described["cells"])), "any scrambled set, for people inside and outside", sum(axes)
+    )
 
 
-def _one_of(told: Mapping[str, Any], parts: Sequence[Found]) -> Found:
+def _one_of(described: Mapping[str, Any], parts: Sequence[Found]) -> Found:
     """The part is drawn whatever the value is and stands in the report, so its share cancels: the largest ratio of any part."""
     width = 1 + max(part.length for part in parts)
-    if _whole(told["width"], "The width of reports", 1, LONGEST) != width:
-        raise ValueError(f"Reports have the width {told['width']}, where the longest part needs {width}.")
-    _whole(told["fill"], "What fills reports up", -1, 0)
-    if told["shares"] is not None:
-        shares = [_whole(share, "A share", 1, ONE) for share in _list(told["shares"])]
+    if _whole(described["width"], "The width of reports", 1, LONGEST) != width:
+        raise ValueError(f"Reports have the width {described['width']}, where the longest part needs {width}.")
+    _whole(described["fill"], "What fills reports up", -1, 0)
+    if described["shares"] is not None:
+        shares = [_whole(share, "A share", 1, ONE) for share in _list(described["shares"])]
         if len(shares) != len(parts) or sum(shares) != ONE:
             raise ValueError(f"The {len(parts)} parts of a sampler need as many shares, which sum to 2^53.")
     k = max(range(len(parts)), key=lambda k: parts[k].ratio)
     return Found(parts[k].ratio, f"part {k}: {parts[k].where}", width, max(part.together for part in parts))
 
 
-def _each(told: Mapping[str, Any], parts: Sequence[Found]) -> Found:
+def _each(described: Mapping[str, Any], parts: Sequence[Found]) -> Found:
     """The reports of the parts are independent given the value, so the ratio of all is the product
     of theirs. It is at most the product of the largest, which two people reach who differ in
     everything that the parts read."""
@@ -398,27 +409,27 @@ def _each(told: Mapping[str, Any], parts: Sequence[Found]) -> Found:
     return Found(Fraction(high, low) if bounded else UNBOUNDED, where, sum(part.length for part in parts), together)
 
 
-def _classes(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Found:
+def _classes(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Found:
     """The sampler is given the class of a type. Types of one class have the same reports, so the ratio is that of the classes."""
-    classes = [_whole(one, "A class", 0, MOST - 1) for one in _list(told["classes"])]
+    classes = [_whole(number, "A class", 0, MOST - 1) for number in _list(described["classes"])]
     if len(sizes) != 1 or sizes[0] > len(classes):
         raise ValueError(f"A list of classes for {len(classes)} values is given values of sizes {list(sizes)}.")
-    found = _largest(told["draw"], [max(classes) + 1], depth + 1)
-    return found._replace(where=f"{found.where} (of classes)")
+    worst = _largest(described["draw"], [max(classes) + 1], depth + 1)
+    return worst._replace(where=f"{worst.where} (of classes)")
 
 
-def _parts(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> list[Found]:
+def _parts(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> list[Found]:
     """The audit of each part, whose values must be among those that its sampler takes. A sampler is
     audited once, for the largest values that any part gives it, so that the time is linear in the file."""
-    draws, given = _list(told["draws"]), dict[int, list[int]]()
-    for part in _list(told["parts"]):
+    draws, given = _list(described["draws"]), dict[int, list[int]]()
+    for part in _list(described["parts"]):
         values = list(sizes) if part["value"] is None else [_values(part["value"], sizes)]
         k = _whole(part["draw"], "The number of a sampler", 0, len(draws) - 1)
         if len(given.setdefault(k, values)) != len(values):
             raise ValueError("A sampler is given values of different lengths.")
         given[k] = list(map(max, given[k], values))
-    found = {k: _largest(draws[k], values, depth + 1) for k, values in given.items()}
-    return [found[part["draw"]] for part in told["parts"]]
+    by_draw = {k: _largest(draws[k], values, depth + 1) for k, values in given.items()}
+    return [by_draw[part["draw"]] for part in described["parts"]]
 
 
 def _values(terms: Sequence[Sequence[int]], sizes: Sequence[int]) -> int:
@@ -454,20 +465,20 @@ def main(arguments: Sequence[str]) -> int:
     try:
         with open(arguments[0], encoding="utf-8") as file:
             description = json.load(file)
-        found = audit(description)
+        audited = audit(description)
     except (OSError, ValueError, RecursionError) as error:
         print(f"The device is refused. {error}", file=sys.stderr)
         return 1
-    told = UNBOUNDED
-    if isinstance(found.largest, Fraction):  # which may be too large for a float
-        told = math.log(found.largest.numerator) - math.log(found.largest.denominator)
+    audited_epsilon = UNBOUNDED
+    if isinstance(audited.largest, Fraction):  # which may be too large for a float
+        audited_epsilon = math.log(audited.largest.numerator) - math.log(audited.largest.denominator)
     print(f"Design {description['design']}, {description.get('mechanism', 'a mechanism')}")
     print(
-        f"Promised: no report is more than e^{description['epsilon']} = {float(found.limit):.9g} times as likely for one person as"
+        f"Promised: no report is more than e^{description['epsilon']} = {float(audited.limit):.9g} times as likely for one person as"
     )
     print(f"          for another (epsilon {description['epsilon']}).")
     print(
-        f"Found:    {f'e^{told:.9g}' if 700 < told < UNBOUNDED else f'{float(found.largest):.9g}'} times (epsilon {told:.9g}), in {found.where}."
+        f"Found:    {f'e^{audited_epsilon:.9g}' if 700 < audited_epsilon < UNBOUNDED else f'{float(audited.largest):.9g}'} times (epsilon {audited_epsilon:.9g}), in {audited.where}."
     )
     print("          The ratio is exact, from whole numbers over 2^53, and so is the comparison.")
     if description["format"] == OLDER:
@@ -480,8 +491,8 @@ def main(arguments: Sequence[str]) -> int:
             )
     elif description["signature"] is not None:
         print("          It is signed. This script does not check the signature: client.py --key KEY does.")
-    print("The promise holds." if found.holds else "THE PROMISE DOES NOT HOLD.")
-    return 0 if found.holds else 1
+    print("The promise holds." if audited.holds else "THE PROMISE DOES NOT HOLD.")
+    return 0 if audited.holds else 1
 
 
 if __name__ == "__main__":

@@ -151,9 +151,9 @@ class Device:
             self._always = not older
             self.design: str = description["design"]
             _check_ids(description, older)
-            told = _completed(description["sampler"]) if older else description["sampler"]
-            self.sizes: list[int] = [_whole(size, "A size", 1, MOST) for size in _list(told["sizes"])]
-            made = _sampler(told, self.sizes)
+            described = _completed(description["sampler"]) if older else description["sampler"]
+            self.sizes: list[int] = [_whole(size, "A size", 1, MOST) for size in _list(described["sizes"])]
+            made = _sampler(described, self.sizes)
             if not within(made.high, made.low, description["epsilon"]):
                 raise ValueError(
                     f"This device breaks its promise: a report can be more than e^{description['epsilon']} times as "
@@ -222,22 +222,22 @@ def _checked(numbers: Sequence[object], sizes: Sequence[int]) -> list[int]:
     if len(numbers) != len(sizes):
         wanted = "one whole number" if len(sizes) == 1 else f"{len(sizes)} whole numbers"
         raise ValueError(f"A value is {wanted}; there {'is' if len(numbers) == 1 else 'are'} {len(numbers)}.")
-    found = []
+    checked_numbers = []
     for number, size in zip(numbers, sizes, strict=True):
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < size:
             raise ValueError(
                 f"The value {number!r} is outside the domain: it must be a whole number from 0 to {size - 1}."
             )
-        found.append(number)
-    return found
+        checked_numbers.append(number)
+    return checked_numbers
 
 
 def _joined(numbers: Sequence[int], sizes: Sequence[int]) -> int:
     """The number of a combination, the last one fastest."""
-    found = 0
+    number_joined = 0
     for number, size in zip(numbers, sizes, strict=True):
-        found = found * size + number
-    return found
+        number_joined = number_joined * size + number
+    return number_joined
 
 
 # --- what is refused: altered, damaged and broken descriptions ----------------------------------------------------------
@@ -270,15 +270,15 @@ def domain_id(domain: object) -> str:
     return hashlib.sha256(_canonical(domain).encode()).hexdigest()
 
 
-def _canonical(told: object) -> str:
+def _canonical(content: object) -> str:
     """JSON that comes out the same in every language: ASCII, pairs in order, each number as the 64 bits of its double."""
-    if isinstance(told, Mapping):
-        return "{" + ",".join(sorted(f"{json.dumps(key)}:{_canonical(one)}" for key, one in told.items())) + "}"
-    if isinstance(told, list | tuple):
-        return "[" + ",".join(map(_canonical, told)) + "]"
-    if isinstance(told, int | float) and not isinstance(told, bool):
-        return struct.pack(">d", told).hex()
-    return json.dumps(told)
+    if isinstance(content, Mapping):
+        return "{" + ",".join(sorted(f"{json.dumps(key)}:{_canonical(item)}" for key, item in content.items())) + "}"
+    if isinstance(content, list | tuple):
+        return "[" + ",".join(map(_canonical, content)) + "]"
+    if isinstance(content, int | float) and not isinstance(content, bool):
+        return struct.pack(">d", content).hex()
+    return json.dumps(content)
 
 
 def signed_text(description: Mapping[str, Any]) -> bytes:
@@ -326,50 +326,50 @@ def _whole(number: object, what: str, least: int, most: int) -> int:
     return number
 
 
-def _list(told: object) -> Sequence[Any]:
-    if not isinstance(told, list | tuple) or not told:
+def _list(content: object) -> Sequence[Any]:
+    if not isinstance(content, list | tuple) or not content:
         raise ValueError("A list in the device is empty or no list: export the design again.")
-    return told
+    return content
 
 
 def _attributes(domain: Mapping[str, Any] | None, sizes: Sequence[int]) -> Sequence[Mapping[str, Any]]:
     """The attributes of people, whose values must be those that the sampler takes."""
     attributes = [] if domain is None else _list(domain["attributes"])
     _whole(len(attributes), "The number of attributes", 0, MOST_TOGETHER)
-    own = [_whole(one["size"], "The size of an attribute", 1, MOST) for one in attributes]
+    own = [_whole(attribute["size"], "The size of an attribute", 1, MOST) for attribute in attributes]
     if own and own != list(sizes) and [math.prod(own)] != list(sizes):
         raise ValueError("The attributes of the device have other values than its sampler takes: export it again.")
-    for one, size in zip(attributes, own, strict=True):
-        if not _readable(one, size):
+    for attribute, size in zip(attributes, own, strict=True):
+        if not _readable(attribute, size):
             raise ValueError("The values of an attribute of the device cannot be read: export it again.")
     return attributes
 
 
-def _readable(one: Mapping[str, Any], size: int) -> bool:
+def _readable(attribute: Mapping[str, Any], size: int) -> bool:
     """Whether `encode` finds a number below ``size`` for what people may say."""
-    bins = _whole(one["ordinary"], "The number of bins", 1, size)
-    special = [place for place in (one["other"], one["missing"]) if place is not None]
-    for place in (*one["words"].values(), *special):
+    bins = _whole(attribute["ordinary"], "The number of bins", 1, size)
+    special = [place for place in (attribute["other"], attribute["missing"]) if place is not None]
+    for place in (*attribute["words"].values(), *special):
         _whole(place, "The number of a value", 0, size - 1)
-    kind, numbers = one["kind"], list[Any]()
-    flags, ordered = [one["clamp"]], True
+    kind, numbers = attribute["kind"], list[Any]()
+    flags, ordered = [attribute["clamp"]], True
     if kind == "numbers":
-        numbers = list(_list(one["edges"]))
+        numbers = list(_list(attribute["edges"]))
         ordered = len(numbers) == bins + 1 and all(a < b for a, b in pairwise(numbers))
     elif kind == "range":
-        numbers = [one["low"], one["high"], one["high"] - one["low"], one["bins"]]
-        flags, ordered = [*flags, one["integer"]], numbers[2] >= 0 and one["bins"] == bins
+        numbers = [attribute["low"], attribute["high"], attribute["high"] - attribute["low"], attribute["bins"]]
+        flags, ordered = [*flags, attribute["integer"]], numbers[2] >= 0 and attribute["bins"] == bins
     elif kind == "dates":
-        numbers = [one["first"]]
+        numbers = [attribute["first"]]
         flags, ordered = (
-            [*flags, one["day_first"] is not None and one["day_first"]],
-            one["unit"] in UNITS and one["first"] % 1 == 0,
+            [*flags, attribute["day_first"] is not None and attribute["day_first"]],
+            attribute["unit"] in UNITS and attribute["first"] % 1 == 0,
         )
     elif kind != "categories":
         return False
-    flags.append(kind == "categories" or one["unread"])
+    flags.append(kind == "categories" or attribute["unread"])
     finite = all(type(number) in (int, float) and math.isfinite(number) for number in numbers)
-    return ordered and finite and isinstance(one["name"], str) and all(isinstance(flag, bool) for flag in flags)
+    return ordered and finite and isinstance(attribute["name"], str) and all(isinstance(flag, bool) for flag in flags)
 
 
 # --- samplers: each function takes what the description says and the sizes of the values given -------------------------
@@ -386,29 +386,29 @@ class Sampler(NamedTuple):
     together: int = 1
 
 
-def _sampler(told: Mapping[str, Any], sizes: Sequence[int], depth: int = 0) -> Sampler:
-    kind = told["kind"]
+def _sampler(described: Mapping[str, Any], sizes: Sequence[int], depth: int = 0) -> Sampler:
+    kind = described["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"This client does not know samplers of the kind {kind!r}: get the client of the same kit.")
     if depth > DEEPEST:
         raise ValueError(f"The device has samplers within samplers, more than {DEEPEST} deep: export it again.")
-    made = KINDS[kind](told, sizes, depth) if kind in NESTED else KINDS[kind](told, sizes)
+    made = KINDS[kind](described, sizes, depth) if kind in NESTED else KINDS[kind](described, sizes)
     _whole(made.length, "The length of a report", 1, LONGEST)
     return made
 
 
-def _completed(told: Mapping[str, Any]) -> dict[str, Any]:
+def _completed(described: Mapping[str, Any]) -> dict[str, Any]:
     """A sampler of the older format, with all its keys."""
-    found = {"shares": None} | dict(told) if told["kind"] == "one_of" else dict(told)
-    if "draws" in found:
-        found["draws"] = [_completed(draw) for draw in _list(found["draws"])]
-        found["parts"] = [{"value": None} | part for part in _list(found["parts"])]
-    return found
+    completed = {"shares": None} | dict(described) if described["kind"] == "one_of" else dict(described)
+    if "draws" in completed:
+        completed["draws"] = [_completed(draw) for draw in _list(completed["draws"])]
+        completed["parts"] = [{"value": None} | part for part in _list(completed["parts"])]
+    return completed
 
 
-def _over(one: int, other: int) -> tuple[int, int]:
+def _over(chance: int, other: int) -> tuple[int, int]:
     """Two likelihoods, or numbers in proportion to them, as a ratio of at least 1: 1 to 0 where it has no bound."""
-    return (max(one, other), min(one, other)) if one and other else (1, 0)
+    return (max(chance, other), min(chance, other)) if chance and other else (1, 0)
 
 
 def _two_cells(inside: int, size: int, n: int) -> tuple[int, int]:
@@ -420,10 +420,10 @@ def _two_cells(inside: int, size: int, n: int) -> tuple[int, int]:
 
 def _types(n: object, sizes: Sequence[int], least: int = 2) -> int:
     """The number of types of a sampler that is given values of ``sizes``."""
-    found = _whole(n, "The number of types", least, MOST)
-    if len(sizes) != 1 or sizes[0] > found:
-        raise ValueError(f"A sampler for {found} values is given values of sizes {list(sizes)}.")
-    return found
+    types = _whole(n, "The number of types", least, MOST)
+    if len(sizes) != 1 or sizes[0] > types:
+        raise ValueError(f"A sampler for {types} values is given values of sizes {list(sizes)}.")
+    return types
 
 
 def _chance(number: object) -> int:
@@ -439,8 +439,8 @@ def _cumulative(chances: Sequence[int]) -> list[int]:
     return sums
 
 
-def _table(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
-    columns = _list(told["columns"])
+def _table(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    columns = _list(described["columns"])
     _types(len(columns), sizes, 1)
     sums = [_cumulative(column) for column in columns]
     if any(len(column) != len(columns[0]) for column in columns):
@@ -453,8 +453,8 @@ def _table(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
     return Sampler(lambda value, below: [bisect_right(sums[value[0]], below(ONE))], 1, high, low)
 
 
-def _response(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
-    n, truth = _types(told["n"], sizes), _chance(told["truth"])
+def _response(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    n, truth = _types(described["n"], sizes), _chance(described["truth"])
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         own = below(ONE) < truth
@@ -464,8 +464,8 @@ def _response(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
     return Sampler(draw, 1, *_over(n * truth + ONE - truth, ONE - truth))
 
 
-def _bits(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
-    n, own, other = _types(told["n"], sizes), _chance(told["own"]), _chance(told["other"])
+def _bits(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    n, own, other = _types(described["n"], sizes), _chance(described["own"]), _chance(described["other"])
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         u = value[0]
@@ -474,9 +474,9 @@ def _bits(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
     return Sampler(draw, n, *_over(own * (ONE - other), other * (ONE - own)))
 
 
-def _subset(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
-    n, inside = _types(told["n"], sizes), _chance(told["inside"])
-    size = _whole(told["size"], "The size of sets", 1, n)
+def _subset(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    n, inside = _types(described["n"], sizes), _chance(described["inside"])
+    size = _whole(described["size"], "The size of sets", 1, n)
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         u = value[0]
@@ -492,10 +492,10 @@ def _subset(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
     return Sampler(draw, size, *_two_cells(inside, size, n))
 
 
-def _hash(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
-    n, keep = _types(told["n"], sizes), _chance(told["keep"])
-    digits = _whole(told["digits"], "The number of binary digits", 1, 64)
-    buckets = _whole(told["buckets"], "The number of buckets", 2, MOST)
+def _hash(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    n, keep = _types(described["n"], sizes), _chance(described["keep"])
+    digits = _whole(described["digits"], "The number of binary digits", 1, 64)
+    buckets = _whole(described["buckets"], "The number of buckets", 2, MOST)
     if n > 2**digits:
         raise ValueError(f"{n} types do not have numbers of {digits} binary digits.")
 
@@ -519,10 +519,10 @@ def _mix(z: int) -> int:
     return z ^ z >> 31
 
 
-def _sign(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
-    _types(told["n"], sizes)
-    first, flip = _whole(told["first"], "The first coefficient", 0, MOST), _chance(told["flip"])
-    count = _whole(told["count"], "The number of coefficients", 1, MOST - first)
+def _sign(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    _types(described["n"], sizes)
+    first, flip = _whole(described["first"], "The first coefficient", 0, MOST), _chance(described["flip"])
+    count = _whole(described["count"], "The number of coefficients", 1, MOST - first)
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         i = below(count)
@@ -532,9 +532,9 @@ def _sign(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
     return Sampler(draw, 1, *_over(ONE - flip, flip))
 
 
-def _places(told: Mapping[str, Any], n: int) -> tuple[Callable[[Below], int], int, int]:
+def _places(described: Mapping[str, Any], n: int) -> tuple[Callable[[Below], int], int, int]:
     """Draws a cell of ``n``: one of those inside, with its chance, or one of those outside. And the ratio."""
-    cells, inside = told["cells"], _chance(told["inside"])
+    cells, inside = described["cells"], _chance(described["inside"])
     if not isinstance(cells, str) or len(cells) != n or cells.strip("01"):
         raise ValueError(f"The cells of a sampler must be a text of {n} digits 0 and 1.")
     ones, zeros = ([i for i, digit in enumerate(cells) if digit == wanted] for wanted in "10")
@@ -547,25 +547,25 @@ def _places(told: Mapping[str, Any], n: int) -> tuple[Callable[[Below], int], in
     return draw, *_two_cells(inside, len(ones), n)
 
 
-def _moved(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
-    n = _types(told["n"], sizes)
+def _moved(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    n = _types(described["n"], sizes)
     if n & (n - 1):
         raise ValueError(f"Types are moved by their binary digits, so {n} of them must be a power of two.")
-    place, high, low = _places(told, n)
+    place, high, low = _places(described, n)
     return Sampler(lambda value, below: [place(below) ^ value[0]], 1, high, low)
 
 
-def _rotated(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
-    n = _types(told["n"], sizes)
-    place, high, low = _places(told, n)
+def _rotated(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    n = _types(described["n"], sizes)
+    place, high, low = _places(described, n)
     return Sampler(lambda value, below: [(place(below) - value[0]) % n], 1, high, low)
 
 
-def _pattern(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
-    _whole(len(_list(told["sizes"])), "The number of attributes", 1, MOST_TOGETHER)
-    axes = [_whole(size, "The size of an attribute", 1, MOST) for size in told["sizes"]]
-    place, high, low = _places(told, _types(len(told["cells"]), sizes))
-    if math.prod(axes) != len(told["cells"]):
+def _pattern(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    _whole(len(_list(described["sizes"])), "The number of attributes", 1, MOST_TOGETHER)
+    axes = [_whole(size, "The size of an attribute", 1, MOST) for size in described["sizes"]]
+    place, high, low = _places(described, _types(len(described["cells"]), sizes))
+    if math.prod(axes) != len(described["cells"]):
         raise ValueError("A pattern must have as many cells as there are combinations of its attributes.")
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
@@ -584,19 +584,19 @@ def _pattern(told: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
 
 def _apart(number: int, sizes: Sequence[int]) -> list[int]:
     """The inverse of `_joined`."""
-    found = []
+    digits = []
     for size in reversed(sizes):
         number, digit = divmod(number, size)
-        found.append(digit)
-    return found[::-1]
+        digits.append(digit)
+    return digits[::-1]
 
 
-def _parts(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> list[Sampler]:
+def _parts(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> list[Sampler]:
     """The sampler of each part. Each of "draws" is made once, for the largest values that a part gives it."""
-    draws, given = _list(told["draws"]), dict[int, list[int]]()
+    draws, given = _list(described["draws"]), dict[int, list[int]]()
     read = [
         (_whole(part["draw"], "The number of a sampler", 0, len(draws) - 1), part["value"])
-        for part in _list(told["parts"])
+        for part in _list(described["parts"])
     ]
     for k, terms in read:
         values = list(sizes) if terms is None else [_reach(terms, sizes)]
@@ -625,13 +625,13 @@ def _read(terms: Sequence[Sequence[int]], draw: Draw) -> Draw:
     )
 
 
-def _one_of(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
-    parts, fill = _parts(told, sizes, depth), _whole(told["fill"], "What fills reports up", -1, 0)
-    width = _whole(told["width"], "The width of reports", 1, LONGEST)
-    sums = None if told["shares"] is None else _cumulative(told["shares"])
+def _one_of(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
+    parts, fill = _parts(described, sizes, depth), _whole(described["fill"], "What fills reports up", -1, 0)
+    width = _whole(described["width"], "The width of reports", 1, LONGEST)
+    sums = None if described["shares"] is None else _cumulative(described["shares"])
     if width != 1 + max(part.length for part in parts):
         raise ValueError("The width of reports is not that of the longest part: export the design again.")
-    if sums is not None and (len(sums) != len(parts) or 0 in told["shares"]):
+    if sums is not None and (len(sums) != len(parts) or 0 in described["shares"]):
         raise ValueError(f"The {len(parts)} parts of a sampler need as many shares, none of them 0.")
     high, low = 1, 1
     for part in parts:
@@ -646,8 +646,8 @@ def _one_of(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sample
     return Sampler(draw, width, high, low, max(part.together for part in parts))
 
 
-def _each(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
-    parts = _parts(told, sizes, depth)
+def _each(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
+    parts = _parts(described, sizes, depth)
     length, together = sum(part.length for part in parts), sum(part.together for part in parts)
     _whole(together, "The number of reports sent as one", 1, MOST_TOGETHER)  # before very long numbers are computed
     high, low = math.prod(part.high for part in parts), math.prod(part.low for part in parts)
@@ -660,10 +660,10 @@ def _each(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
     )
 
 
-def _classes(told: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
-    classes = [_whole(one, "A class", 0, MOST - 1) for one in _list(told["classes"])]
+def _classes(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
+    classes = [_whole(number, "A class", 0, MOST - 1) for number in _list(described["classes"])]
     _types(len(classes), sizes, 1)
-    made = _sampler(told["draw"], [max(classes) + 1], depth + 1)
+    made = _sampler(described["draw"], [max(classes) + 1], depth + 1)
     return made._replace(draw=lambda value, below: made.draw([classes[value[0]]], below))
 
 
@@ -815,20 +815,20 @@ def _first_day(text: str, unit: str) -> date | None:
 def _date(match: re.Match[str] | None, day_first: bool | None) -> date | None:
     if match is None:
         return None
-    found = match.groupdict()
-    if "a" in found:  # 31.1.2026 has the day first; 31/1/2026 and 1/31/2026 where that is stated or clear
-        a, b = int(found["a"]), int(found["b"])
-        if not (found["s"] == "." or day_first or (day_first is None and (a > 12 or a == b))):
+    groups = match.groupdict()
+    if "a" in groups:  # 31.1.2026 has the day first; 31/1/2026 and 1/31/2026 where that is stated or clear
+        a, b = int(groups["a"]), int(groups["b"])
+        if not (groups["s"] == "." or day_first or (day_first is None and (a > 12 or a == b))):
             if day_first is None and b <= 12:
                 return None
             a, b = b, a
         day, month = a, b
     else:
-        name = found.get("name", "").lower()
+        name = groups.get("name", "").lower()
         named = (i for i, full in enumerate(MONTHS, 1) if name in (full, full[:3], full[:4]))
-        day, month = int(found["d"]), next(named, 0) if name else int(found["m"])
+        day, month = int(groups["d"]), next(named, 0) if name else int(groups["m"])
     try:
-        return date(int(found["y"]), month, day)
+        return date(int(groups["y"]), month, day)
     except ValueError:
         return None
 

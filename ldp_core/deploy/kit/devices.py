@@ -59,18 +59,20 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
     ``domain`` says how people's own values become types (or, for surveys, value indices). NoDevice for continuous noise and tables that
     are too large, ValueError for an epsilon or domain that is not the mechanism's.
     """
-    told = epsilon.strip()
-    if not math.isclose(float(Fraction(told)), mechanism.epsilon, rel_tol=1e-9):
-        raise ValueError(f"The mechanism has epsilon {mechanism.epsilon:g}, not {told}: describe it with its own.")
+    written_epsilon = epsilon.strip()
+    if not math.isclose(float(Fraction(written_epsilon)), mechanism.epsilon, rel_tol=1e-9):
+        raise ValueError(
+            f"The mechanism has epsilon {mechanism.epsilon:g}, not {written_epsilon}: describe it with its own."
+        )
     if domain is not None and not mechanism.fits(domain.shape):
         raise ValueError(
             "The domain has other types than the mechanism: describe it with the domain that it was built for."
         )
     entry = library.known(mechanism.name)
-    values = None if domain is None else {"attributes": [_attribute(one) for one in domain.attributes]}
+    values = None if domain is None else {"attributes": [_attribute(attribute) for attribute in domain.attributes]}
     description: dict[str, object] = {
         "format": FORMAT,
-        "epsilon": told,
+        "epsilon": written_epsilon,
         "mechanism": mechanism.name if entry is None else entry.title,
         "domain": values,
         "domain_id": domain_id(values),
@@ -83,17 +85,17 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
 def in_older_format(description: Mapping[str, object]) -> dict[str, object]:
     """What `describe` gave before devices drew spare random numbers, so that kits from then still open."""
 
-    def older(told: object) -> object:
-        if isinstance(told, list):
-            return told if not told or isinstance(told[0], int) else [older(one) for one in told]
-        if not isinstance(told, dict):
-            return told
-        return {key: older(one) for key, one in told.items() if one is not None or key not in ("shares", "value")}
+    def older(content: object) -> object:
+        if isinstance(content, list):
+            return content if not content or isinstance(content[0], int) else [older(item) for item in content]
+        if not isinstance(content, dict):
+            return content
+        return {key: older(item) for key, item in content.items() if item is not None or key not in ("shares", "value")}
 
-    found = {key: one for key, one in description.items() if key != "signature"}
-    found |= {"format": OLDER, "domain_id": domain_id(description["domain"])[:16]}
-    found["sampler"] = older(description["sampler"])
-    return found | {"design": design_id(found)}
+    description_before = {key: value for key, value in description.items() if key != "signature"}
+    description_before |= {"format": OLDER, "domain_id": domain_id(description["domain"])[:16]}
+    description_before["sampler"] = older(description["sampler"])
+    return description_before | {"design": design_id(description_before)}
 
 
 # --- the domain --------------------------------------------------------------------------------------------------------
@@ -105,14 +107,14 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
     ordinary = attribute.size - other - missing
     special = [ordinary] * other + [attribute.size - 1] * missing
     words = dict(zip(attribute.decode(np.array(special, dtype=np.int64)), special, strict=True))
-    told: dict[str, object]
+    description: dict[str, object]
     if isinstance(attribute, CategoricalAttribute):
         places = {value: i for i, value in enumerate(attribute.values)}
         words |= places | {text: places[category] for text, category in attribute.merged}
         words = {columns.plain(text): place for text, place in words.items()} | words
-        told = {"kind": "categories"}
+        description = {"kind": "categories"}
     elif isinstance(attribute, DateAttribute):
-        told = {
+        description = {
             "kind": "dates",
             "unit": attribute.unit,
             "first": period_of(first_day(attribute.first, attribute.unit), attribute.unit),
@@ -122,12 +124,12 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
     else:
         if ordinary <= MOST_DEVICE_LABELS:
             words |= {label: i for i, label in enumerate(attribute.decode(np.arange(ordinary)))}
-        told = {"kind": "numbers", "unread": attribute.non_numbers == "missing"}
+        description = {"kind": "numbers", "unread": attribute.non_numbers == "missing"}
         if isinstance(attribute, RangeAttribute):
             ends = {"low": attribute.low, "high": attribute.high, "bins": attribute.bins, "integer": attribute.integer}
-            told |= {"kind": "range", **ends}
+            description |= {"kind": "range", **ends}
         else:
-            told["edges"] = list(attribute.edges)
+            description["edges"] = list(attribute.edges)
     return {
         "name": attribute.name,
         "size": attribute.size,
@@ -136,7 +138,7 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
         "clamp": attribute.outside == "clamp",
         "other": ordinary if other else None,
         "missing": attribute.size - 1 if missing else None,
-        **told,
+        **description,
     }
 
 
@@ -164,12 +166,12 @@ def _on_classes(mechanism: OnClasses) -> Sampler:
     what is left."""
     divide, modulo = _runs(mechanism.classes)
     classes = mechanism.classes[: divide * modulo : divide]
-    found = sampler(mechanism.drawn)
+    drawn = sampler(mechanism.drawn)
     if not np.array_equal(classes, np.arange(modulo)):
-        found = {"kind": "classes", "classes": classes.tolist(), "draw": found}
+        drawn = {"kind": "classes", "classes": classes.tolist(), "draw": drawn}
     if modulo == mechanism.n:
-        return found
-    return {"kind": "each", **_parts([([[0, divide * modulo, divide, 1]], found)])}
+        return drawn
+    return {"kind": "each", **_parts([([[0, divide * modulo, divide, 1]], drawn)])}
 
 
 def _runs(classes: np.ndarray) -> tuple[int, int]:
@@ -282,7 +284,7 @@ def _translated(mechanism: Translated, kind: str) -> Sampler:
 
 @sampler.register
 def _sampled_sets(mechanism: SampledSets) -> Sampler:
-    parts = [(_table_of(mechanism, one), sampler(mechanism.oracle(k))) for k, one in enumerate(mechanism.sets)]
+    parts = [(_table_of(mechanism, members), sampler(mechanism.oracle(k))) for k, members in enumerate(mechanism.sets)]
     return _one_of(parts, width=1 + mechanism.width, shares=mechanism.shares, fill=-1)
 
 
@@ -294,7 +296,7 @@ def _split_budget(mechanism: SplitBudget) -> Sampler:
 
 @sampler.register
 def _scrambled_patterns(mechanism: ScrambledPatterns) -> Sampler:
-    _check_cells(sum({id(one.cells): one.cells.size for one in mechanism.patterns}.values()))
+    _check_cells(sum({id(sent_pattern.cells): sent_pattern.cells.size for sent_pattern in mechanism.patterns}.values()))
     known: dict[tuple[int, float], Sampler] = {}
     parts = []
     for pattern, p in zip(mechanism.patterns, mechanism.true_probability.tolist(), strict=True):
@@ -313,7 +315,7 @@ def _pattern(pattern: Pattern, inside: float) -> Sampler:
 @sampler.register
 def _split_survey(mechanism: SplitSurvey) -> Sampler:
     parts: list[tuple[Terms | None, Sampler]] = [
-        (_table_of(mechanism, one.attributes), sampler(one.mechanism)) for one in mechanism.own
+        (_table_of(mechanism, group.attributes), sampler(group.mechanism)) for group in mechanism.own
     ]
     if mechanism.rest is not None:
         parts.append((None, sampler(mechanism.rest)))
@@ -352,20 +354,20 @@ def _one_of(
     parts: Sequence[tuple[Terms | None, Sampler]], *, width: int, shares: np.ndarray | None = None, fill: int = 0
 ) -> Sampler:
     """One of some samplers, evenly or with ``shares``."""
-    told = None if shares is None else [_steps(share) for share in shares.tolist()]
-    return {"kind": "one_of", **_parts(parts), "shares": told, "width": width, "fill": fill}
+    steps = None if shares is None else [_steps(share) for share in shares.tolist()]
+    return {"kind": "one_of", **_parts(parts), "shares": steps, "width": width, "fill": fill}
 
 
 def _parts(parts: Sequence[tuple[Terms | None, Sampler]]) -> Sampler:
     """The parts, each different sampler written once."""
     draws: dict[str, int] = {}
     different: list[Sampler] = []
-    told = []
+    described = []
     texts = {id(draw): json.dumps(draw, sort_keys=True) for _, draw in parts}
     for terms, draw in parts:
         text = texts[id(draw)]
         if text not in draws:
             draws[text] = len(different)
             different.append(draw)
-        told.append({"draw": draws[text], "value": terms})
-    return {"draws": different, "parts": told}
+        described.append({"draw": draws[text], "value": terms})
+    return {"draws": different, "parts": described}

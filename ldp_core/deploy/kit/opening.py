@@ -41,12 +41,12 @@ def open_kit(place: str | Path | bytes) -> Kit:
     The mechanism is built from the configuration and the strategy, described again and compared with device.json: ValueError, one
     sentence, where they differ in anything, where the file holds no kit, or where `designs.load` refuses it.
     """
-    found = bundle.load(place if isinstance(place, bytes) else _content(Path(place)))
-    if found.device is None:
+    opened = bundle.load(place if isinstance(place, bytes) else _content(Path(place)))
+    if opened.device is None:
         raise ValueError(f"The file holds no {bundle.DEVICE}, so it is a design but no kit: export the kit.")
-    made = realise(found.configuration, found, fit=False)
+    made = realise(opened.configuration, opened, fit=False)
     c = made.configuration
-    written, device = _parsed(found.device), devices.describe(made.chosen_mechanism, c.epsilon, made.domain)
+    written, device = _parsed(opened.device), devices.describe(made.chosen_mechanism, c.epsilon, made.domain)
     if written != device and written not in _others(device, written):
         raise ValueError(
             f"{bundle.DEVICE} does not draw reports as the design beside it does; one of them was changed: export the kit again."

@@ -27,7 +27,7 @@ COPIED = ("client.py", "client.js", "audit.py", "collect.py")
 _HERE = Path(__file__).parent
 
 
-def outcome_of(found: Setting, figures: bool = False) -> dict[str, Any]:
+def outcome_of(setting: Setting, figures: bool = False) -> dict[str, Any]:
     """The outcome of a design, as its files record it, with everything that takes no time to
     compute. If people were counted, errors are those on the data only if these ``figures`` are
     requested (see `disclosure`).
@@ -35,14 +35,14 @@ def outcome_of(found: Setting, figures: bool = False) -> dict[str, Any]:
     ValueError, one sentence, if nothing can be promised; `NotFitted` while its mechanism has yet to
     be fitted.
     """
-    c, mechanism, shown = found.configuration, found.chosen_mechanism, disclosure.released(found, figures)
+    c, mechanism, shown = setting.configuration, setting.chosen_mechanism, disclosure.released(setting, figures)
     cases = disclosure.cases(shown)
-    columns = [] if c.domain is None else [one.name for one in c.domain.attributes]
+    columns = [] if c.domain is None else [attribute.name for attribute in c.domain.attributes]
     explanation = mechanism.explain_with(columns)
-    told = {"name": c.mechanism.name, "parameters": mechanism.parameters, "explanation": explanation}
+    stated = {"name": c.mechanism.name, "parameters": mechanism.parameters, "explanation": explanation}
     if library.spec(c.mechanism.name).fitted:
-        loaded = found.from_file(found.chosen)
-        told["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
+        loaded = setting.from_file(setting.chosen)
+        stated["origin"] = "loaded from a file, not computed here" if loaded else "computed here"
     expected: dict[str, Any]
     try:
         expected = {
@@ -53,11 +53,11 @@ def outcome_of(found: Setting, figures: bool = False) -> dict[str, Any]:
     except ValueError as error:  # a large design can be deployed all the same
         expected = {"expected_errors": None, "expected_errors_missing": str(error)}
     return {
-        "mechanism": told,
+        "mechanism": stated,
         "audit": asdict(mechanism.audit()),
         "guarantee": guarantee(c, mechanism.audit()),
         "users_no_mechanism_can_do_without": {case: shown.bounds(case) for case in cases},
-        "read_off_the_data": disclosure.told(found, figures),
+        "read_off_the_data": disclosure.told(setting, figures),
         **expected,
     }
 
@@ -89,7 +89,7 @@ def without_files(configuration: Configuration, mechanism: Mechanism | None) -> 
 
 
 def kit(
-    found: Setting, certificate: Written | None = None, figures: bool = False, private_key: bytes | None = None
+    setting: Setting, certificate: Written | None = None, figures: bool = False, private_key: bytes | None = None
 ) -> bytes:
     """The kit of a design; the same design gives the same bytes. If there is a ``private_key``, a
     PEM file, its device is signed.
@@ -98,8 +98,8 @@ def kit(
     where reports of this mechanism cannot be drawn from whole numbers, or BundleError, one sentence, where the file could not be
     loaded again.
     """
-    configuration, mechanism, outcome = found.configuration, found.chosen_mechanism, outcome_of(found, figures)
-    shown = disclosure.released(found, figures)
+    configuration, mechanism, outcome = setting.configuration, setting.chosen_mechanism, outcome_of(setting, figures)
+    shown = disclosure.released(setting, figures)
     description = devices.describe(mechanism, configuration.epsilon, configuration.domain)
     if private_key is not None:
         description = signing.sign(description, private_key)
@@ -114,18 +114,18 @@ def kit(
         ).encode(),
     }
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    told = report(
+    written_report = report(
         configuration, outcome, mechanism, shown.workload, shown.counts, device.design, digests, bundle.software()
     )
-    files["report.html"] = told.encode("utf-8", "replace")
+    files["report.html"] = written_report.encode("utf-8", "replace")
     return design(configuration, outcome, mechanism, files, certificate)
 
 
-def certificate_of(found: Setting) -> Written | None:
+def certificate_of(setting: Setting) -> Written | None:
     """The proof of what no mechanism can beat in the case that the mechanism is judged in; None where there is none to be written."""
-    if found.chosen_mechanism.delta > 0:
+    if setting.chosen_mechanism.delta > 0:
         return None
-    return found.written(found.aim(found.configuration.mechanism.name))
+    return setting.written(setting.aim(setting.configuration.mechanism.name))
 
 
 def device_file(description: Mapping[str, Any]) -> bytes:

@@ -146,10 +146,10 @@ def _log_steps(low: float, high: float) -> list[float]:
     """1, 2, 5, 10, ... between two numbers, or where these are many powers of ten alone."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for factors in (1, 2, 5), (1,):
-        found = [factor * 10.0**power for power in powers for factor in factors if low <= factor * 10.0**power <= high]
-        if len(found) <= _MOST_STEPS:
+        steps = [factor * 10.0**power for power in powers for factor in factors if low <= factor * 10.0**power <= high]
+        if len(steps) <= _MOST_STEPS:
             break
-    return found
+    return steps
 
 
 def _round_steps(most: float) -> list[float]:

@@ -72,7 +72,7 @@ def report(
 
 
 def _section(title: str, *content: ET.Element | tuple[str, ...]) -> list[ET.Element]:
-    return [element("h2", title), *(listed(one) if isinstance(one, tuple) else one for one in content)]
+    return [element("h2", title), *(listed(item) if isinstance(item, tuple) else item for item in content)]
 
 
 def _parameters(c: Configuration, mechanism: Mechanism) -> ET.Element:
@@ -108,7 +108,7 @@ def _utility(
         rows.append(
             [f"people needed, {review.case_title(case)}", wording.users(users_needed), _against(limits.get(case))]
         )
-    found: list[ET.Element] = [
+    elements: list[ET.Element] = [
         _utility_table(rows),
         element("p", "A standard error is the size by which an answer is typically off. Two in three answers are closer to the truth, and "
                 "about one in twenty is off by more than twice as much. People needed are for a typical answer whose standard error is half "
@@ -116,10 +116,10 @@ def _utility(
     ]  # fmt: skip
     worst = analysis.WORST_CASE.name
     if needed.get(worst, 0) > 0:
-        found.append(
+        elements.append(
             _over_users(needed[worst], max((limits.get(worst) or {}).values(), default=0.0), alpha, users, difference)
         )
-    return found + _queries(c, mechanism, workload, counts, difference)
+    return elements + _queries(c, mechanism, workload, counts, difference)
 
 
 def _utility_table(rows: list[list[Node]]) -> ET.Element:
@@ -159,10 +159,10 @@ def _queries(
     names = [workload.query_name(int(query), labels) for query in judged[shown]]
     targets = verdicts.group_targets(workload, spread) if c.difference == "typical" else difference
     differences = verdicts.differences(workload, spread, judged, targets)
-    found = verdicts.tally(errors, differences, workload.num_queries, users)
+    tally = verdicts.tally(errors, differences, workload.num_queries, users)
     some = "" if len(shown) == workload.num_queries else f" {len(shown)} of them are drawn, evenly spread."
-    sentence = f"With {users:,.0f} people, {found.in_words()}; errors are {whose}.{some}"
-    drawn = pictures.errors_by_query(names, [float(errors[one]) for one in shown], difference, sentence)
+    sentence = f"With {users:,.0f} people, {tally.in_words()}; errors are {whose}.{some}"
+    drawn = pictures.errors_by_query(names, [float(errors[place]) for place in shown], difference, sentence)
     meanings = "; ".join(f"{word}: {meaning}" for word, meaning in verdicts.MEANINGS.items())
     return [_figure(drawn, sentence), element("p", f"{meanings}.", class_="faint")]
 

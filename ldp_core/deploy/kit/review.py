@@ -124,11 +124,11 @@ def parameters(c: Configuration, audit: Audit) -> tuple[str, ...]:
 def algorithm(c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism) -> ET.Element:
     """How a report is drawn, and how that was checked."""
     spec, audit = library.spec(c.mechanism.name), mechanism.audit()
-    told = outcome.get("mechanism") or {}
-    origin = told.get("origin")
+    stated = outcome.get("mechanism") or {}
+    origin = stated.get("origin")
     sentences = [
         f"The mechanism is {spec.title}; source: {spec.paper}. A report has about {wording.significant(mechanism.bits_per_report)} bits.",
-        str(told.get("explanation") or mechanism.explain()),
+        str(stated.get("explanation") or mechanism.explain()),
         "Every probability is a whole number over one power of two. A device draws whole numbers and compares them with those: nothing is "
         "rounded when a report is made.",
         f"The audit worked from these numbers ({audit.method}). It found epsilon {audited_in_words(c.epsilon_value, audit)} for a claim of "

@@ -43,14 +43,14 @@ def vectors(description: Mapping[str, Any], seed: int = 0, reports: int = REPORT
     """
     device, random = Device(description), Random(seed)
     values = _values(description, random, reports)
-    told = []
+    cases = []
     for i, value in enumerate(values):
         source = _Bytes(f"{description['design']} {seed} {i}")
         report = device.report(value, source)
-        told.append({"value": value, "bytes": source.taken.hex(), "report": report})
+        cases.append({"value": value, "bytes": source.taken.hex(), "report": report})
     return {
         "design": description["design"],
-        "reports": told,
+        "reports": cases,
         "refused_values": _refused_values(description),
         "refused_devices": _refused_devices(description),
     }
@@ -61,11 +61,11 @@ def _values(description: Mapping[str, Any], random: Random, many: int) -> list[V
     sizes = description["sampler"]["sizes"]
     records = [[0] * len(sizes), [size - 1 for size in sizes]]
     records += [[random.randrange(size) for size in sizes] for _ in range(max(0, many - 2))]
-    found: list[Value] = [record[0] if len(sizes) == 1 else record for record in records]
+    values: list[Value] = [record[0] if len(sizes) == 1 else record for record in records]
     if description["domain"] is not None:
         attributes = description["domain"]["attributes"]
-        found += [{one["name"]: _said(one, random) for one in attributes} for _ in range(many)]
-    return found
+        values += [{attribute["name"]: _said(attribute, random) for attribute in attributes} for _ in range(many)]
+    return values
 
 
 def _said(attribute: Mapping[str, Any], random: Random) -> object:
@@ -86,35 +86,40 @@ def _said(attribute: Mapping[str, Any], random: Random) -> object:
 def _refused_values(description: Mapping[str, Any]) -> list[dict[str, object]]:
     sizes = description["sampler"]["sizes"]
     past = [size - 1 for size in sizes[:-1]] + [sizes[-1]]
-    found: list[dict[str, object]] = [
+    refused: list[dict[str, object]] = [
         {"value": past[0] if len(sizes) == 1 else past, "why": "a number past the last value"},
         {"value": [-1] + [0] * (len(sizes) - 1), "why": "a number below 0"},
         {"value": [0] * (len(sizes) + 17), "why": "more numbers than there are attributes"},
         {"value": {}, "why": "no value of any attribute"},
     ]
     for attribute in (description["domain"] or {"attributes": []})["attributes"]:
-        others = {one["name"]: next(iter(one["words"]), None) for one in description["domain"]["attributes"]}
+        others = {
+            described_attribute["name"]: next(iter(described_attribute["words"]), None)
+            for described_attribute in description["domain"]["attributes"]
+        }
         if attribute["missing"] is None:
-            found.append({"value": {**others, attribute["name"]: None}, "why": f"no value of {attribute['name']}"})
-    return found
+            refused.append({"value": {**others, attribute["name"]: None}, "why": f"no value of {attribute['name']}"})
+    return refused
 
 
 def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
     """The first chance altered, with the old id; with an id that matches, chances that sum to less than 2^53, and one that breaks the promise,
     where there are such; and the number of values of the first attribute."""
     path = _first_chance(description["sampler"], ["sampler"])
-    found = [{"path": path, "add": 1, "design": None, "why": "a chance altered by one unit, with the old design id"}]
+    refused = [{"path": path, "add": 1, "design": None, "why": "a chance altered by one unit, with the old design id"}]
     if "columns" in path or "shares" in path:
-        found.append(_altered(description, path, -1, "chances that sum to one unit less than 2^53"))
+        refused.append(_altered(description, path, -1, "chances that sum to one unit less than 2^53"))
     alone = _first_chance(description["sampler"], ["sampler"], shares=False)
     if "columns" not in alone:
         now = _at(description, alone)[alone[-1]]
         never = -now if alone[-1] == "flip" else ONE - now
-        found.append(_altered(description, alone, never, "a report that some people send and others never do"))
+        refused.append(_altered(description, alone, never, "a report that some people send and others never do"))
     if description["domain"] is not None:
         where = ["domain", "attributes", 0, "ordinary"]
-        found.append({"path": where, "add": 1, "design": None, "why": "another domain, with the old id of the domain"})
-    return found
+        refused.append(
+            {"path": where, "add": 1, "design": None, "why": "another domain, with the old id of the domain"}
+        )
+    return refused
 
 
 def _altered(description: Mapping[str, Any], path: list[Any], add: int, why: str) -> dict[str, object]:
@@ -132,19 +137,19 @@ def _at(description: Mapping[str, Any], path: list[Any]) -> Any:
     return place
 
 
-def _first_chance(told: Mapping[str, Any], path: list[Any], shares: bool = True) -> list[Any]:
-    if told["kind"] == "table":
+def _first_chance(described: Mapping[str, Any], path: list[Any], shares: bool = True) -> list[Any]:
+    if described["kind"] == "table":
         return [*path, "columns", 0, 0]
-    if shares and told.get("shares"):
+    if shares and described.get("shares"):
         return [*path, "shares", 0]
-    if told["kind"] == "classes":
-        return _first_chance(told["draw"], [*path, "draw"], shares)
-    if "draws" in told:
-        return _first_chance(told["draws"][0], [*path, "draws", 0], shares)
-    chance = next(key for key in ("truth", "inside", "own", "keep", "flip") if key in told)
+    if described["kind"] == "classes":
+        return _first_chance(described["draw"], [*path, "draw"], shares)
+    if "draws" in described:
+        return _first_chance(described["draws"][0], [*path, "draws", 0], shares)
+    chance = next(key for key in ("truth", "inside", "own", "keep", "flip") if key in described)
     return [*path, chance]
 
 
-def text(found: Mapping[str, object]) -> str:
+def text(document: Mapping[str, object]) -> str:
     """Vectors as the text of a file."""
-    return json.dumps(found, indent=1)
+    return json.dumps(document, indent=1)

@@ -47,8 +47,8 @@ def evidence_of(sizes: Sequence[int], tables: Mapping[Sequence[int], tuple[np.nd
             if kept:
                 summed = cells.size // math.prod(sizes[i] for i in kept)
                 weight = 1 / (deviation**2 * summed)
-                found = component(cells, [places.index(i) for i in kept]) * summed
-                weighted[kept] = weighted.get(kept, 0.0) + weight * found
+                cells_kept = component(cells, [places.index(i) for i in kept]) * summed
+                weighted[kept] = weighted.get(kept, 0.0) + weight * cells_kept
                 weights[kept] = weights.get(kept, 0.0) + weight
     return {kept: Evidence(weighted[kept] / weights[kept], weights[kept] ** -0.5) for kept in weighted}
 

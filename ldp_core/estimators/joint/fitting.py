@@ -64,7 +64,7 @@ def fit(
     takes seconds. The fit uses no random numbers. ValueError for tables that do not
     fit ``sizes``, for an attribute in none of them, and where `mbi` is not installed.
     """
-    measured = [tuple(sorted(map(int, one))) for one in tables]
+    measured = [tuple(sorted(map(int, attributes))) for attributes in tables]
     return fit_evidence(
         sizes,
         evidence_of(sizes, tables),
@@ -98,12 +98,12 @@ def fit_evidence(
     known = {(i,): Evidence(np.zeros(1), 1.0) for i, size in enumerate(sizes) if size == 1} | dict(known)
     _check(sizes, known, users, most_cells)
     followed = trees.chosen(sizes, known, most_cells)
-    found, stopped = _estimate(sizes, followed, known, users, budget)
+    estimate, stopped = _estimate(sizes, followed, known, users, budget)
     return JointModel(
         sizes=sizes,
         users=int(users),
         followed=tuple(followed),
-        probabilities=tuple(found),
+        probabilities=tuple(estimate),
         measured=_largest(known if measured is None else measured),
         iterations=STEPS * budget.rounds,
         stopped=stopped,
@@ -140,13 +140,13 @@ def too_large(sizes: Sequence[int], most_cells: int = MOST_TABLE_CELLS) -> str |
 
 def _largest(sets: Mapping[Set, Evidence] | Sequence[Set]) -> tuple[Set, ...]:
     """The sets that lie in no other."""
-    found: list[Set] = []
+    maximal: list[Set] = []
     within: set[Set] = set()
-    for one in sorted(set(sets), key=lambda one: (-len(one), one)):
-        if one not in within:
-            found.append(one)
-            within.update(subsets(one))
-    return tuple(sorted(found))
+    for members in sorted(set(sets), key=lambda members: (-len(members), members)):
+        if members not in within:
+            maximal.append(members)
+            within.update(subsets(members))
+    return tuple(sorted(maximal))
 
 
 def _estimate(
@@ -156,17 +156,17 @@ def _estimate(
     (Auslender and Teboulle 2006). Units are such that the gradient of the loss has Lipschitz
     constant 1, as its first step supposes."""
     jax, mbi = _loaded()
-    parts = {part: known[part] for one in followed for part in subsets(one) if part}
-    unit = 1 / math.sqrt(max(_curvature(sizes, one, known) for one in followed))
-    data = {part: (one.values / one.deviation, unit / one.deviation) for part, one in parts.items()}
+    parts = {part: known[part] for members in followed for part in subsets(members) if part}
+    unit = 1 / math.sqrt(max(_curvature(sizes, members, known) for members in followed))
+    data = {part: (members.values / members.deviation, unit / members.deviation) for part, members in parts.items()}
     # As one function: `mbi` looks at it once before it compiles its steps, and every operation on its own would be compiled for that.
     loss = mbi.MarginalLossFn(tuple(followed), jax.jit(_squared_errors), data, 1.0)
-    latest = [np.zeros([sizes[i] for i in one]) for one in followed]
+    latest = [np.zeros([sizes[i] for i in members]) for members in followed]
     stopped: list[Stopped] = []
 
     def follow(marginals: CliqueVector) -> None:
         before = list(latest)
-        latest[:] = [np.maximum(np.asarray(marginals[one].values, dtype=float), 0) for one in followed]
+        latest[:] = [np.maximum(np.asarray(marginals[members].values, dtype=float), 0) for members in followed]
         latest[:] = [table / table.sum() for table in latest]
         budget.tell()
         moved = max(float(np.abs(new - old).sum()) for new, old in zip(latest, before, strict=True))
@@ -186,10 +186,12 @@ def _estimate(
     return latest, stopped[0]
 
 
-def _curvature(sizes: Sequence[int], one: Set, known: Mapping[Set, Evidence]) -> float:
+def _curvature(sizes: Sequence[int], members: Set, known: Mapping[Set, Evidence]) -> float:
     """Bound on the loss's curvature in the table over one set, whose marginal on a part is a sum of n_B / n_A cells."""
-    cells = math.prod(sizes[i] for i in one)
-    return sum(cells / math.prod(sizes[i] for i in part) / known[part].deviation ** 2 for part in subsets(one) if part)
+    cells = math.prod(sizes[i] for i in members)
+    return sum(
+        cells / math.prod(sizes[i] for i in part) / known[part].deviation ** 2 for part in subsets(members) if part
+    )
 
 
 def _squared_errors(marginals: CliqueVector, data: dict[Set, tuple[Any, Any]]) -> Any:

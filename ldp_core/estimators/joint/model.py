@@ -41,11 +41,11 @@ class JointModel:
 
     def follows(self, attributes: Sequence[int]) -> bool:
         """True if the table of these attributes was fitted to the measured one, within a followed set."""
-        return any(set(attributes) <= set(one) for one in self.followed)
+        return any(set(attributes) <= set(members) for members in self.followed)
 
     def extrapolated(self, attributes: Sequence[int]) -> bool:
         """True if no measured table contains these attributes: what the model says is then what largest entropy adds."""
-        return not any(set(attributes) <= set(one) for one in self.measured)
+        return not any(set(attributes) <= set(members) for members in self.measured)
 
     def table(self, attributes: Sequence[int]) -> np.ndarray:
         """(cells,) expected users by the values of the attributes at these places, in row-major order of the places as given.
@@ -74,18 +74,18 @@ class JointModel:
                 f"From 0 to {MOST_VALUES // len(self.sizes):,} synthetic people with {len(self.sizes)} attributes can be drawn at "
                 f"once, not {users:,}."
             )
-        found = np.empty((users, len(self.sizes)), dtype=smallest_type(self.sizes))
+        people = np.empty((users, len(self.sizes)), dtype=smallest_type(self.sizes))
         steps = [self._draws(place, shared) for place, _, shared in self._tree]
         for start in range(0, users, ROWS_AT_ONCE):
-            rows = found[start : start + ROWS_AT_ONCE]
+            rows = people[start : start + ROWS_AT_ONCE]
             for shared, new, edges in steps:
                 given = _index(rows, shared, self.sizes)
                 cells = edges.size // math.prod(self.sizes[i] for i in shared)
                 drawn = np.searchsorted(edges, given + rng.random(len(rows)), side="right") - given * cells
                 values = np.unravel_index(np.minimum(drawn, cells - 1), [self.sizes[i] for i in new])
-                for i, one in zip(new, values, strict=True):
-                    rows[:, i] = one
-        return found
+                for i, codes_drawn in zip(new, values, strict=True):
+                    rows[:, i] = codes_drawn
+        return people
 
     def _conditional(self, place: int, shared: Set) -> np.ndarray:
         """The table of a followed set, given the attributes that it shares with its parent."""
@@ -117,7 +117,7 @@ class JointModel:
 
 def _index(rows: np.ndarray, attributes: Set, sizes: Sequence[int]) -> np.ndarray:
     """(rows,) row-major index of each row's values of the attributes; 0 for none."""
-    found = np.zeros(len(rows), dtype=np.int64)
+    numbers = np.zeros(len(rows), dtype=np.int64)
     for i in attributes:
-        found = found * sizes[i] + rows[:, i]
-    return found
+        numbers = numbers * sizes[i] + rows[:, i]
+    return numbers

@@ -23,31 +23,35 @@ def chosen(sizes: Sequence[int], known: Mapping[Set, Evidence], most_cells: int)
     Pairs make the forest of largest gain (Kruskal's algorithm, which is exact; Chow and Liu 1968 for the likelihood). Larger sets
     join after them, by the gain of what is new in them, where the whole remains a tree. Sets that gain nothing are left out.
     """
-    found: list[Set] = [(i,) for i in range(len(sizes))]
-    followed: set[Set] = set(found)
+    chosen_sets: list[Set] = [(i,) for i in range(len(sizes))]
+    followed: set[Set] = set(chosen_sets)
     apart = DisjointSet(range(len(sizes)))
 
     def gain(candidate: Set) -> float:
         return sum(known[part].gain for part in subsets(candidate) if len(part) > 1 and part not in followed)
 
     for size in range(2, max(map(len, known), default=0) + 1):
-        candidates = [one for one in known if len(one) == size and all(part in known for part in subsets(one) if part)]
-        for one in sorted(candidates, key=gain, reverse=True):
-            if gain(one) <= 0 or (size == 2 and apart.connected(*one)):
+        candidates = [
+            members
+            for members in known
+            if len(members) == size and all(part in known for part in subsets(members) if part)
+        ]
+        for members in sorted(candidates, key=gain, reverse=True):
+            if gain(members) <= 0 or (size == 2 and apart.connected(*members)):
                 continue
-            grown = [other for other in found if not set(other) <= set(one)] + [one]
+            grown = [other for other in chosen_sets if not set(other) <= set(members)] + [members]
             if cells(sizes, grown) > most_cells or (size > 2 and not is_tree(grown)):
                 continue
-            found = grown
-            followed |= set(subsets(one))
-            for i in one[1:]:
-                apart.merge(one[0], i)
-    return sorted(found)
+            chosen_sets = grown
+            followed |= set(subsets(members))
+            for i in members[1:]:
+                apart.merge(members[0], i)
+    return sorted(chosen_sets)
 
 
 def cells(sizes: Sequence[int], sets: Sequence[Set]) -> int:
     """Cells of the tables over all these ``sets``."""
-    return sum(math.prod(sizes[i] for i in one) for one in sets)
+    return sum(math.prod(sizes[i] for i in members) for members in sets)
 
 
 def is_tree(sets: Sequence[Set]) -> bool:
@@ -60,13 +64,13 @@ def spanning(sets: Sequence[Set]) -> list[tuple[int, int, Set]]:
     """A maximum spanning tree by overlaps: (place of a set, place of its parent, shared
     attributes), parents first. The first set, and each set that shares nothing, has the parent -1
     (Prim's algorithm)."""
-    members = [frozenset(one) for one in sets]
+    members = [frozenset(group_of_sets) for group_of_sets in sets]
     nearest = dict.fromkeys(range(len(sets)), (0, -1))
-    found: list[tuple[int, int, Set]] = []
+    edges: list[tuple[int, int, Set]] = []
     while nearest:
         place = max(nearest, key=lambda k: nearest[k][0])
         overlap, parent = nearest.pop(place)
-        found.append((place, parent, tuple(sorted(members[place] & members[parent])) if overlap else ()))
+        edges.append((place, parent, tuple(sorted(members[place] & members[parent])) if overlap else ()))
         for k in nearest:
             nearest[k] = max(nearest[k], (len(members[k] & members[place]), place))
-    return found
+    return edges

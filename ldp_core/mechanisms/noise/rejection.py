@@ -98,10 +98,10 @@ def _normal_moments(low: float, high: float) -> np.ndarray:
 def best_rho(epsilon: float) -> float:
     """r/sigma of the least variance for the corrected variant: sigma = 1.17 r at epsilon = 1."""
     band = math.log(exp_epsilon(epsilon)) / 2
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         lambda log_rho: math.log(Acceptance(math.exp(log_rho), band, False).variance), bounds=(-9, 2), method="bounded"
     )
-    return math.exp(found.x)
+    return math.exp(optimum.x)
 
 
 def build(

@@ -59,12 +59,12 @@ class Tables:
     @cached_property
     def at(self) -> dict[Set, slice]:
         """The places of the coordinates of each component among those of U."""
-        found, start = dict[Set, slice](), 0
+        slices, start = dict[Set, slice](), 0
         for members in _components(self.sizes, self.sets):
             dims = int(anova.dimensions(self.sizes, members))
-            found[members] = slice(start, start + dims)
+            slices[members] = slice(start, start + dims)
             start += dims
-        return found
+        return slices
 
     @property
     def dimensions(self) -> int:
@@ -72,12 +72,12 @@ class Tables:
 
     def places(self, attributes: Set) -> np.ndarray:
         """(cells,) where each coordinate (`anova.coordinates`) of functions on the table of ``attributes`` is in U, -1 for nowhere."""
-        found = np.full([self.sizes[i] for i in attributes], -1)
+        places = np.full([self.sizes[i] for i in attributes], -1)
         for members, place in self.at.items():
             if set(members) <= set(attributes):
                 inside = tuple(slice(1, None) if i in members else 0 for i in attributes)
-                found[inside] = np.arange(place.start, place.stop).reshape(found[inside].shape)
-        return found.ravel()
+                places[inside] = np.arange(place.start, place.stop).reshape(places[inside].shape)
+        return places.ravel()
 
     def seen(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:
         """(c,) places in U and (q, c) coordinates there of what is answered of ``rows`` (q, cells) on the table of ``attributes``."""
@@ -89,49 +89,49 @@ class Tables:
     @cached_property
     def asked(self) -> np.ndarray:
         """(dimensions,) which coordinates belong to components that are answered."""
-        found = np.zeros(self.dimensions, dtype=bool)
+        asked = np.zeros(self.dimensions, dtype=bool)
         for members in self.answered:
-            found[self.at[members]] = True
-        return found
+            asked[self.at[members]] = True
+        return asked
 
     def gram(self, survey: Survey, spectra: Iterable[Mapping[Set, float] | None]) -> np.ndarray:
         """(dimensions, dimensions) the sum of r r' over the answered parts of all queries; ``spectra`` has for each group the eigenvalues of
         its own Gram matrix by component, None where it has none."""
-        found, diagonal = np.zeros((self.dimensions, self.dimensions)), np.zeros(self.dimensions)
+        gram, diagonal = np.zeros((self.dimensions, self.dimensions)), np.zeros(self.dimensions)
         for group, values in zip(survey.groups, spectra, strict=True):
             if values is not None:
                 for members in self.answered & values.keys():
                     diagonal[self.at[members]] += group.weight**2 * values[members] / group.base.n
             elif set(group.attributes) & set(self.attributes):
                 places, rows = self.seen(group.base.gram_root, group.attributes)
-                found[np.ix_(places, places)] += group.weight**2 * rows.T @ rows
-        found[np.diag_indices_from(found)] += diagonal
-        return found
+                gram[np.ix_(places, places)] += group.weight**2 * rows.T @ rows
+        gram[np.diag_indices_from(gram)] += diagonal
+        return gram
 
 
 def together(sizes: Sequence[int], sets: Sequence[Set]) -> list[Tables]:
     """The tables of ``sets`` in those whose reports are put together: such as attributes of more than one value tie together, as many as
     `_MOST_DIMENSIONS` allow, and those that are left the same way; these answer the components that none before them holds."""
-    found, several = list[Tables](), [tuple(i for i in one if sizes[i] > 1) for one in sets]
+    tables, several = list[Tables](), [tuple(i for i in members if sizes[i] > 1) for members in sets]
     for group in tied_together(several):
-        left = [k for k, one in enumerate(several) if set(one) <= set(group)]
+        left = [k for k, members in enumerate(several) if set(members) <= set(group)]
         known = frozenset[Set]()
         while left:
             numbers = left[:1]
             for k in left[1:]:
                 more = _components(sizes, [sets[j] for j in (*numbers, k)])
-                if math.fsum(anova.dimensions(sizes, one) for one in more) <= _MOST_DIMENSIONS:
+                if math.fsum(anova.dimensions(sizes, members) for members in more) <= _MOST_DIMENSIONS:
                     numbers.append(k)
             held = frozenset(_components(sizes, [sets[k] for k in numbers]))
-            found.append(Tables(tuple(sizes), tuple(numbers), tuple(sets[k] for k in numbers), held - known))
+            tables.append(Tables(tuple(sizes), tuple(numbers), tuple(sets[k] for k in numbers), held - known))
             known |= held
             left = [k for k in left if k not in numbers]
-    return found
+    return tables
 
 
 def _components(sizes: Sequence[int], sets: Iterable[Set]) -> list[Set]:
     """The non-empty sets of attributes of more than one value that one of ``sets`` holds, each once."""
-    held = (members for one in sets for members in anova.subsets(i for i in one if sizes[i] > 1) if members)
+    held = (members for set_asked in sets for members in anova.subsets(i for i in set_asked if sizes[i] > 1) if members)
     return list(dict.fromkeys(held))
 
 
@@ -144,13 +144,13 @@ class Strategies:
     @cached_property
     def readings(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """(places in U of its coordinates (c,), f_k (m_k, c)) for each table."""
-        found = []
+        readings = []
         for members, Q in zip(self.tables.sets, self.strategies, strict=True):
             places = self.tables.places(members)
             coordinates = anova.coordinates(Q.reshape(-1, *(self.tables.sizes[i] for i in members))).reshape(Q.shape)
             scale = math.sqrt(Q.shape[1]) / Q.sum(axis=1, keepdims=True)
-            found.append((places[places >= 0], coordinates[:, places >= 0] * scale))
-        return found
+            readings.append((places[places >= 0], coordinates[:, places >= 0] * scale))
+        return readings
 
     @cached_property
     def information(self) -> list[np.ndarray]:
@@ -183,13 +183,13 @@ class Combined:
     def inflation(self) -> dict[Set, float]:
         """{A: tr(P_A M^-1) / dim_A} for the components that the reports tell all of."""
         inverse, projector = self._inverse
-        found = {}
+        inflation = {}
         for members in self.tables.answered:
             place = self.tables.at[members]
             dims = place.stop - place.start
             if projector is None or dims - np.trace(projector[place, place]) <= 1e-9 * dims:
-                found[members] = float(np.trace(inverse[place, place])) / dims
-        return found
+                inflation[members] = float(np.trace(inverse[place, place])) / dims
+        return inflation
 
     def added(self, rows: np.ndarray, attributes: Set) -> Iterator[np.ndarray]:
         """The contribution (q, m_k) of a report about each table to ``rows`` (q, cells) on the
@@ -235,19 +235,19 @@ class Combined:
 
     def _spread(self, gram: np.ndarray) -> np.ndarray:
         """M^-1 G M^-1."""
-        found: np.ndarray = self._inverse[0] @ gram @ self._inverse[0]
-        return found
+        spread: np.ndarray = self._inverse[0] @ gram @ self._inverse[0]
+        return spread
 
     def components(self, tallies: Sequence[np.ndarray]) -> dict[Set, np.ndarray]:
         """{A: component A, in users} from how often each report was sent about each table (m_k,)."""
         sums = np.zeros(self.tables.dimensions)
         for (own, read), tally in zip(self.by.readings, tallies, strict=True):
             np.add.at(sums, own, tally @ read)
-        sums, found = self._inverse[0] @ sums, {}
+        sums, components = self._inverse[0] @ sums, {}
         for members in self.inflation:
             sizes = [self.tables.sizes[i] for i in members]
             part = sums[self.tables.at[members]].reshape([size - 1 for size in sizes])
             for size in sizes:  # the first axis is read, and goes last
                 part = np.tensordot(part, anova.coordinates(np.eye(size))[:, 1:], axes=(0, 1))
-            found[members] = part / math.sqrt(part.size)
-        return found
+            components[members] = part / math.sqrt(part.size)
+        return components

@@ -41,21 +41,21 @@ def combined(
         shaped = table.reshape([sizes[i] for i in members])
         for within in anova.subsets(range(len(members))):
             if within:
-                found = tuple(members[i] for i in within)
+                members_within = tuple(members[i] for i in within)
                 part = anova.component(shaped, within)
                 part *= weights[members] * (shaped.size // part.size)  # a sum over the others, where it was a mean
-                sums[found] = sums[found] + part if found in sums else part
-                totals[found] = totals.get(found, 0.0) + weights[members]
+                sums[members_within] = sums[members_within] + part if members_within in sums else part
+                totals[members_within] = totals.get(members_within, 0.0) + weights[members]
     return {members: part / totals[members] for members, part in sums.items()}
 
 
 def components(tables: np.ndarray) -> dict[Set, np.ndarray]:
     """{A: P_A f} of ``tables`` f (q, n_1, ..., n_k), each with axes of length 1 for attributes (numbered from 0) outside A."""
-    found: dict[Set, np.ndarray] = {(): tables}
+    components: dict[Set, np.ndarray] = {(): tables}
     for axis in range(tables.ndim - 1):
         split: dict[Set, np.ndarray] = {}
-        for members, part in found.items():
+        for members, part in components.items():
             mean = part.mean(axis=axis + 1, keepdims=True)
             split[members], split[(*members, axis)] = mean, part - mean
-        found = split
-    return found
+        components = split
+    return components

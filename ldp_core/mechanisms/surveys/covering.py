@@ -53,14 +53,14 @@ def best_sets(survey: Survey, epsilon: float, oracle: str) -> tuple[Set, ...]:
     one more attribute in."""
     asked = maximal_sets(survey)
     best, least, worse, tried = asked, variance(survey, asked, epsilon, oracle), 0, {asked}
-    smallest = min(math.prod(survey.shape[i] for i in one) for one in asked)
+    smallest = min(math.prod(survey.shape[i] for i in members) for members in asked)
     cells = 1 << (2 * smallest - 1).bit_length()
     while cells <= _MOST_CELLS and worse < _PATIENCE:
-        found = cover(asked, survey.shape, cells)  # whatever epsilon is: kept for searches over it
-        if found not in tried:
-            tried.add(found)
-            value = variance(survey, found, epsilon, oracle)
-            best, least, worse = (found, value, 0) if value < least else (best, least, worse + 1)
+        cover_found = cover(asked, survey.shape, cells)  # whatever epsilon is: kept for searches over it
+        if cover_found not in tried:
+            tried.add(cover_found)
+            value = variance(survey, cover_found, epsilon, oracle)
+            best, least, worse = (cover_found, value, 0) if value < least else (best, least, worse + 1)
         cells *= 2
     return best
 
@@ -68,7 +68,7 @@ def best_sets(survey: Survey, epsilon: float, oracle: str) -> tuple[Set, ...]:
 def variance(survey: Survey, sets: Sequence[Set], epsilon: float, oracle: str) -> float:
     """Total variance per user on average over the types, but for tr G/n, where each of ``sets`` is drawn equally often."""
     known, made = survey.components, ORACLES[oracle][1]
-    told = dict.fromkeys(known.sets, 0.0)
+    variances = dict.fromkeys(known.sets, 0.0)
     longest, information = max(map(len, known.sets)), dict[int, float]()
     for members in sets:
         cells = math.prod(survey.shape[i] for i in members)
@@ -76,19 +76,19 @@ def variance(survey: Survey, sets: Sequence[Set], epsilon: float, oracle: str) -
             alpha, beta = made(cells, epsilon).centred_moments()
             information[cells] = 1 / (alpha * cells + beta) / len(sets)
         for within in anova.subsets(members, longest):
-            if within in told:
-                told[within] += information[cells]
-    return float(known.dims * known.gram @ (1 / np.array(list(told.values()))))
+            if within in variances:
+                variances[within] += information[cells]
+    return float(known.dims * known.gram @ (1 / np.array(list(variances.values()))))
 
 
 @lru_cache(maxsize=64)
 def cover(asked: tuple[Set, ...], sizes: tuple[int, ...], cells: int) -> tuple[Set, ...]:
     """Sets of attributes with tables of at most ``cells`` cells, or as they are asked about, that hold all of ``asked``."""
-    growing, found = _Growing(asked, sizes), list[Set]()
+    growing, cover_found = _Growing(asked, sizes), list[Set]()
     for k in sorted(range(len(asked)), key=lambda k: -math.prod(sizes[i] for i in asked[k])):
         if growing.left[k]:
-            found.append(growing.grown(k, cells))
-    return without_held(found)
+            cover_found.append(growing.grown(k, cells))
+    return without_held(cover_found)
 
 
 class _Growing:
@@ -100,13 +100,16 @@ class _Growing:
         self._logs = np.log(np.maximum(self.sizes, 2))
         self.left = np.ones(len(asked), dtype=bool)
         holding: list[list[int]] = [[] for _ in sizes]
-        for k, one in enumerate(asked):
-            for i in one:
+        for k, members in enumerate(asked):
+            for i in members:
                 holding[i].append(k)
         self._holding = [np.array(places, dtype=np.int64) for places in holding]
         # The attributes of each set that the growing set lacks: their number, and the sum of their
         # numbers, which identifies the last.
-        self._lengths, self._totals = np.array([len(one) for one in asked]), np.array([sum(one) for one in asked])
+        self._lengths, self._totals = (
+            np.array([len(members) for members in asked]),
+            np.array([sum(members) for members in asked]),
+        )
         self._lacking, self._sums = self._lengths.copy(), self._totals.copy()
 
     def grown(self, first: int, cells: int) -> Set:

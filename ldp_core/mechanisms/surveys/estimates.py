@@ -35,13 +35,13 @@ def as_survey(workload: Workload, sizes: tuple[int, ...]) -> Survey:
         )
     if workload.n <= MOST_MATRIX_TYPES:
         return Survey(sizes, [Group(tuple(range(len(sizes))), workload)])
-    found = by_tables(workload, sizes)
-    if any(group.base.n > MOST_MATRIX_TYPES for group in found.groups):
+    as_tables = by_tables(workload, sizes)
+    if any(group.base.n > MOST_MATRIX_TYPES for group in as_tables.groups):
         raise ValueError(
             f"Questions about all {len(sizes)} attributes at once are answered for at most {MOST_MATRIX_TYPES:,} types; there are "
             f"{magnitude(workload.n)}. Ask about a few attributes at a time."
         )
-    return found
+    return as_tables
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,12 +112,12 @@ class ComponentEstimate(SurveyEstimate):
 
     def _table(self, members: Set) -> np.ndarray:
         sizes = [self.sizes[i] for i in members]
-        found = np.full(sizes, self.users / math.prod(sizes))
+        table = np.full(sizes, self.users / math.prod(sizes))
         for part in anova.subsets(i for i in members if self.sizes[i] > 1):
             if part in self.components:
                 own = self.components[part].reshape([self.sizes[i] if i in part else 1 for i in members])
-                found += own * (own.size / found.size)
-        return found.ravel()
+                table += own * (own.size / table.size)
+        return table.ravel()
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,7 +133,7 @@ class FittedEstimate(SurveyEstimate):
         if not holding:
             names = ", ".join(str(i + 1) for i in members)
             raise ValueError(f"No table of this estimate holds the attributes {names} together.")
-        known = min(holding, key=lambda one: (self.tables[one].size, one))
+        known = min(holding, key=lambda members: (self.tables[members].size, members))
         others = tuple(k for k, i in enumerate(known) if i not in members)
         return self.tables[known].reshape([self.sizes[i] for i in known]).sum(axis=others).ravel()
 

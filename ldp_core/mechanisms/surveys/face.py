@@ -172,9 +172,9 @@ class SurveyMechanism(FromCovariance):
     def _squares(self, group: Group) -> dict[Set, float]:
         """{A: squared length of the component on A of the queries of ``group``}."""
         tables = group.base.gram_root.reshape(-1, *[self.sizes[i] for i in group.attributes])
-        found = anova.squared_norms(tables).sum(axis=0).reshape((2,) * len(group.attributes))
+        squares = anova.squared_norms(tables).sum(axis=0).reshape((2,) * len(group.attributes))
         return {
-            members: float(found[tuple(int(i in members) for i in group.attributes)])
+            members: float(squares[tuple(int(i in members) for i in group.attributes)])
             for members in anova.subsets(self._several(group.attributes))
         }
 
@@ -188,9 +188,9 @@ class SurveyMechanism(FromCovariance):
             return dict.fromkeys(anova.subsets(self._several(group.attributes)), 1.0)
         key = (group.base.digest, group.attributes)
         if key not in self._spectra:
-            found = eigenvalues(group.base, [self.sizes[i] for i in group.attributes])
-            self._spectra[key] = found and {
-                tuple(group.attributes[k] for k in members): value for members, value in found.items()
+            eigenvalues_of_base = eigenvalues(group.base, [self.sizes[i] for i in group.attributes])
+            self._spectra[key] = eigenvalues_of_base and {
+                tuple(group.attributes[k] for k in members): value for members, value in eigenvalues_of_base.items()
             }
         return self._spectra[key]
 
@@ -207,11 +207,15 @@ class SurveyMechanism(FromCovariance):
         be found.
         """
         survey = as_survey(workload, self.sizes)
-        found = self._profiles(survey)
-        if all(profile.size == 1 for _, profile in found):
-            one = math.fsum(float(profile[0]) for _, profile in found)
-            return np.array([one]) if workload.survey is not None else np.full(self.n, one)
-        return at_all_types(self.sizes, found) if self.n <= MOST_TABLE_CELLS else np.array([largest(self.sizes, found)])
+        profiles = self._profiles(survey)
+        if all(profile.size == 1 for _, profile in profiles):
+            total = math.fsum(float(profile[0]) for _, profile in profiles)
+            return np.array([total]) if workload.survey is not None else np.full(self.n, total)
+        return (
+            at_all_types(self.sizes, profiles)
+            if self.n <= MOST_TABLE_CELLS
+            else np.array([largest(self.sizes, profiles)])
+        )
 
     def average_of(self, workload: Workload) -> float:
         """The mean over all types of what they add, however many there are. ValueError where the workload cannot be answered."""
@@ -225,10 +229,10 @@ class SurveyMechanism(FromCovariance):
         if reason := self.supports(workload):
             raise ValueError(reason)
         people = people_of(counts, self.sizes)
-        found = self._profiles(as_survey(workload, self.sizes))
+        profiles = self._profiles(as_survey(workload, self.sizes))
         return math.fsum(
             float(profile[0]) * people.users if profile.size == 1 else float(profile @ people.table(members))
-            for members, profile in found
+            for members, profile in profiles
         )
 
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
@@ -258,11 +262,11 @@ class SurveyMechanism(FromCovariance):
             parts = [g.weight**2 * self._variances(g, people, None) for g in survey.groups]
             return np.concatenate(parts)
         chosen = np.asarray(queries, dtype=np.int64)
-        found = np.empty(len(chosen))
+        variances = np.empty(len(chosen))
         for k, here, local in survey.located(chosen):
             group = survey.groups[k]
-            found[here] = group.weight**2 * self._variances(group, people, local)
-        return found
+            variances[here] = group.weight**2 * self._variances(group, people, local)
+        return variances
 
     def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
         seen, table = self.seen_on(group.attributes), people.table(group.attributes).astype(float)
@@ -281,17 +285,17 @@ class SurveyMechanism(FromCovariance):
         """The contribution of a report to the answers of a few ``queries`` (q,). The types are the cells of the table that a query is about; those of
         smaller tables are followed by copies of their last."""
         survey, chosen = as_survey(workload, self.sizes), np.asarray(queries, dtype=np.int64)
-        found: list[tuple[np.ndarray, Contributions]] = []
+        parts: list[tuple[np.ndarray, Contributions]] = []
         for k, here, local in survey.located(chosen):
             group = survey.groups[k]
             rows = group.weight * group.base.rows(local)
             seen = self.seen_on(group.attributes)
             variances = np.maximum(seen.variances(rows), 0.0)
-            found.append((here, Contributions.between(rows, variances, *seen.ends(rows))))
-        most = max((adds.means.shape[1] for _, adds in found), default=1)
+            parts.append((here, Contributions.between(rows, variances, *seen.ends(rows))))
+        most = max((adds.means.shape[1] for _, adds in parts), default=1)
         means, variances = np.zeros((2, len(chosen), most))
         up, down = np.zeros((2, len(chosen)))
-        for here, adds in found:
+        for here, adds in parts:
             extra = ((0, 0), (0, most - adds.means.shape[1]))
             means[here], variances[here] = (np.pad(part, extra, mode="edge") for part in (adds.means, adds.variances))
             up[here], down[here] = adds.up, adds.down
@@ -313,8 +317,8 @@ def from_agreement(by_agreement: np.ndarray, people: np.ndarray) -> np.ndarray:
     for axis in range(people.ndim):  # agreeing people weigh what they add beyond others, and everyone what others add
         agree, other = np.split(by_agreement, 2, axis=axis)
         by_agreement = np.concatenate([agree - other, other], axis=axis)
-    found = np.zeros(people.shape)
+    matrix = np.zeros(people.shape)
     for summed in anova.subsets(range(people.ndim)):
         factor = by_agreement[tuple(int(axis in summed) for axis in range(people.ndim))]
-        found += factor * people.sum(axis=summed, keepdims=True)
-    return np.maximum(found, 0.0).ravel()
+        matrix += factor * people.sum(axis=summed, keepdims=True)
+    return np.maximum(matrix, 0.0).ravel()

@@ -47,7 +47,7 @@ def at_most(sizes: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -
     """A number that the sum is at most, however many attributes functions tie together: each is added to one of more attributes
     where there is one, and then the largest values are."""
     sums: dict[Set, np.ndarray] = {}
-    for members, values in sorted(functions, key=lambda one: len(one[0]), reverse=True):
+    for members, values in sorted(functions, key=lambda function: len(function[0]), reverse=True):
         holding = next((known for known in sums if set(members) <= set(known)), members)
         known = sums.setdefault(holding, np.zeros([sizes[i] for i in holding]))
         known += values.reshape([sizes[i] if i in members and values.size > 1 else 1 for i in holding])
@@ -64,10 +64,10 @@ def _reduced(sizes: Sequence[int], members: Set, values: np.ndarray) -> tuple[Se
 
 def _sum(sizes: Sequence[int], places: Sequence[int], functions: Sequence[tuple[Set, np.ndarray]]) -> np.ndarray:
     """The sum as a table with an axis for each of ``places``."""
-    found = np.zeros([sizes[i] for i in places])
+    total = np.zeros([sizes[i] for i in places])
     for members, values in functions:
-        found += values.reshape([sizes[i] if i in members and values.size > 1 else 1 for i in places])
-    return found
+        total += values.reshape([sizes[i] if i in members and values.size > 1 else 1 for i in places])
+    return total
 
 
 def tied_together(sets: Sequence[Set]) -> list[Set]:

@@ -57,9 +57,11 @@ class Moments:
         self.sizes, self.patterns, self.information = tuple(sizes), patterns, information
         difference = exp_epsilon(epsilon) - 1
         self._difference = difference
-        self._weights = np.array([difference / (1 + difference * one.share) for one in patterns])
+        self._weights = np.array([difference / (1 + difference * sent_pattern.share) for sent_pattern in patterns])
         """(r,) w of each pattern."""
-        self._scales = shares * self._weights**2 / (1 + difference * np.array([one.share for one in patterns]))
+        self._scales = (
+            shares * self._weights**2 / (1 + difference * np.array([sent_pattern.share for sent_pattern in patterns]))
+        )
         """(r,) what multiplies the mean over images of (w/n_B . . .)^2 (1 + D 1_T), but for n_B."""
         self._holding: dict[Set, list[int]] = {}
         for number, pattern in enumerate(patterns):
@@ -73,48 +75,48 @@ class Moments:
     def pairs(self, union: Set) -> np.ndarray:
         """(4,) * |K| second moments of the components A and A' with A and A' together K, divided by m_A m_A'."""
         if union not in self._known:
-            found = np.zeros((4,) * len(union))
+            pairs = np.zeros((4,) * len(union))
             for number in self._holding.get(union, ()):
                 pattern = self.patterns[number]
                 places = tuple(pattern.attributes.index(i) for i in union)
                 key = (id(pattern.cells), places)  # patterns of many sets share their cells
                 if key not in self._alike:
                     self._alike[key] = _pattern_pairs(pattern.cells, places, self._difference)
-                found += self._scales[number] / pattern.cells.size**2 * self._alike[key]
-            for roles in np.ndindex(found.shape):
+                pairs += self._scales[number] / pattern.cells.size**2 * self._alike[key]
+            for roles in np.ndindex(pairs.shape):
                 first, second = _sides(union, roles)
                 scale = self.information.get(first, math.inf) * self.information.get(second, math.inf)
-                found[roles] /= scale  # components that are not identified take no part
-            self._known[union] = found
+                pairs[roles] /= scale  # components that are not identified take no part
+            self._known[union] = pairs
         return self._known[union]
 
     def _by_agreement(self, union: Set) -> np.ndarray:
         """(2,) * |K| second moments of the counts of a cell, times the squared number of cells, by whether a person's value agrees (0)
         with the cell or not (1) in every attribute of K."""
         if union not in self._cells:
-            found = self.pairs(union).copy()
-            for roles in np.ndindex(found.shape):
-                found[roles] *= math.prod(self.sizes[i] for side in _sides(union, roles) for i in side)
+            pairs = self.pairs(union).copy()
+            for roles in np.ndindex(pairs.shape):
+                pairs[roles] *= math.prod(self.sizes[i] for side in _sides(union, roles) for i in side)
             for i in union:
                 n = self.sizes[i]
                 own, other = 1 - 1 / n, -1 / n
                 by_role = np.array([[own, other], [own, other], [own, own], [own**2, other**2]])
-                found = np.tensordot(found, by_role, axes=(0, 0))  # the first axis goes, a new last one comes
-            self._cells[union] = found
+                pairs = np.tensordot(pairs, by_role, axes=(0, 0))  # the first axis goes, a new last one comes
+            self._cells[union] = pairs
         return self._cells[union]
 
     def cell_variances(self, attributes: Set) -> np.ndarray:
         """(2,) * k variance that a person adds to the count of a cell of the table of the k ``attributes``, by whether their value
         agrees with the cell's (0) or not (1)."""
         cells = math.prod(self.sizes[i] for i in attributes)
-        found = np.zeros((2,) * len(attributes))
+        variances = np.zeros((2,) * len(attributes))
         for union in anova.subsets(i for i in attributes if self.sizes[i] > 1):
             if union and union in self._holding:
-                found += self._by_agreement(union).reshape([2 if i in union else 1 for i in attributes])
-        found /= cells**2
-        truth = np.zeros(found.shape)
+                variances += self._by_agreement(union).reshape([2 if i in union else 1 for i in attributes])
+        variances /= cells**2
+        truth = np.zeros(variances.shape)
         truth.flat[0] = 1.0
-        return found - (truth - 1 / cells) ** 2
+        return variances - (truth - 1 / cells) ** 2
 
     def variances(self, attributes: Set, rows: np.ndarray) -> np.ndarray:
         """(q, cells) variance that a person of each cell of the table of ``attributes`` adds to ``rows`` (q, cells) of it."""
@@ -128,7 +130,7 @@ class Moments:
         return np.concatenate(parts or [np.zeros(rows.shape)])
 
     def _variances(self, attributes: Set, rows: np.ndarray) -> np.ndarray:
-        found = np.zeros(rows.shape)
+        variances = np.zeros(rows.shape)
         parts = {
             members: components(rows, [attributes.index(i) for i in members])
             for members in anova.subsets(i for i in attributes if self.sizes[i] > 1)
@@ -145,9 +147,9 @@ class Moments:
                         1 + attributes.index(i) for i, role in zip(union, roles, strict=True) if role == SUMMED
                     )
                     both = parts[first] * parts[second]
-                    found += factors[roles] * (both.sum(axis=summed, keepdims=True) if summed else both)
+                    variances += factors[roles] * (both.sum(axis=summed, keepdims=True) if summed else both)
         mean = rows.mean(axis=tuple(range(1, rows.ndim)), keepdims=True)
-        return (found - (rows - mean) ** 2).reshape(len(rows), -1)
+        return (variances - (rows - mean) ** 2).reshape(len(rows), -1)
 
     def ends(self, attributes: Set, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(q,) the least and the most that a report can add to ``rows`` (q, cells) of the table of ``attributes``: exact for rows
@@ -164,10 +166,10 @@ class Moments:
 
     def _touching(self, attributes: Set) -> list[int]:
         """Patterns on some of the ``attributes``."""
-        found: set[int] = set()
+        places: set[int] = set()
         for i in attributes:
-            found.update(self._holding.get((i,), ()))
-        return sorted(found)
+            places.update(self._holding.get((i,), ()))
+        return sorted(places)
 
     def _cell_ends(self, attributes: Set) -> tuple[float, float]:
         if attributes not in self._spread:
@@ -187,15 +189,15 @@ class Moments:
     def _pattern_adds(self, pattern: Pattern, kept: Sequence[int]) -> np.ndarray:
         """Over the cells u = pi^-1(z) of the axes ``kept``: ``sum_A n_A / (n_B m_A) (P_A of the summed pattern)(u)``."""
         sizes = [pattern.cells.shape[p] for p in kept]
-        found = np.zeros(sizes)
+        adds = np.zeros(sizes)
         for axes in anova.subsets(range(len(kept))):
             members = tuple(pattern.attributes[kept[a]] for a in axes)
             if axes and members in self.information:
                 own = anova.component(pattern.cells, [kept[a] for a in axes])  # a mean: n_A / n_B times the sum
-                found += (
+                adds += (
                     own.reshape([size if a in axes else 1 for a, size in enumerate(sizes)]) / self.information[members]
                 )
-        return found
+        return adds
 
     def _bounded_ends(self, attributes: Set, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         tables = rows.reshape(-1, *[self.sizes[i] for i in attributes])
@@ -232,10 +234,10 @@ def _sides(union: Set, roles: Sequence[int]) -> tuple[Set, Set]:
 def components(tables: np.ndarray, axes: Sequence[int]) -> np.ndarray:
     """P_A of every one of ``tables`` (q, ...), whose axes A count from 0 after the first; all other axes have length 1."""
     others = tuple(1 + axis for axis in range(tables.ndim - 1) if axis not in axes)
-    found = tables.mean(axis=others, keepdims=True) if others else tables
+    tables_centred = tables.mean(axis=others, keepdims=True) if others else tables
     for axis in axes:
-        found = found - found.mean(axis=1 + axis, keepdims=True)
-    return found
+        tables_centred = tables_centred - tables_centred.mean(axis=1 + axis, keepdims=True)
+    return tables_centred
 
 
 def _pattern_pairs(cells: np.ndarray, places: Sequence[int], difference: float) -> np.ndarray:
@@ -252,12 +254,12 @@ def _pattern_pairs(cells: np.ndarray, places: Sequence[int], difference: float) 
         summed = cells.size / math.prod(sizes[a] for a in axes)
         shape = [size if a in axes else 1 for a, size in enumerate(sizes)]
         psi[axes] = (anova.component(cells, members) * summed).reshape(shape)
-    found = np.zeros((4,) * len(sizes))
+    pairs = np.zeros((4,) * len(sizes))
     for roles in product(range(4), repeat=len(sizes)):
         first, second = _sides(tuple(range(len(sizes))), roles)
         if first and second:
-            found[roles] = float(np.mean(psi[first] * psi[second] * density[roles]))
-    return found
+            pairs[roles] = float(np.mean(psi[first] * psi[second] * density[roles]))
+    return pairs
 
 
 def _by_role(table: np.ndarray, axis: int) -> np.ndarray:

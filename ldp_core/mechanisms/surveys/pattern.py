@@ -53,11 +53,11 @@ class Pattern:
 
     def fourier_weights(self, epsilon: float) -> dict[tuple[int, ...], float]:
         """{A: e_A(T)} for all non-empty sets A of the attributes."""
-        found = fourier_weights(self.cells[None], epsilon)[0]
+        weights = fourier_weights(self.cells[None], epsilon)[0]
         members = product((False, True), repeat=len(self.attributes))
         return {
             tuple(compress(self.attributes, chosen)): float(fourier_weight)
-            for chosen, fourier_weight in zip(members, found, strict=True)
+            for chosen, fourier_weight in zip(members, weights, strict=True)
             if any(chosen)
         }
 
@@ -68,7 +68,7 @@ def fourier_weights(cells: np.ndarray, epsilon: float) -> np.ndarray:
     difference = exp_epsilon(epsilon) - 1
     count = cells[0].size
     shares = np.count_nonzero(cells.reshape(len(cells), -1), axis=1) / count
-    found = anova.squared_norms(cells)
-    found *= (difference**2 / (count * (1 + difference * shares) ** 2))[:, None]
-    found[:, 0] = 0.0
-    return found
+    weights = anova.squared_norms(cells)
+    weights *= (difference**2 / (count * (1 + difference * shares) ** 2))[:, None]
+    weights[:, 0] = 0.0
+    return weights

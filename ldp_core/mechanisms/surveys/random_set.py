@@ -22,9 +22,9 @@ class RandomSet:
     def draw(self, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """One of the sets, as booleans of the table's shape. Simulation only."""
         if self.cells is None:
-            found = np.zeros(math.prod(sizes), dtype=bool)
-            found[rng.choice(found.size, self.inside, replace=False)] = True
-            return found.reshape(sizes)
+            cells = np.zeros(math.prod(sizes), dtype=bool)
+            cells[rng.choice(cells.size, self.inside, replace=False)] = True
+            return cells.reshape(sizes)
         return self.cells[np.ix_(*[rng.permutation(size) for size in sizes])]
 
     def most_in_slice(self, kept: Sequence[int], sizes: tuple[int, ...]) -> tuple[int, int]:

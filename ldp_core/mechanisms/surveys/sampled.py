@@ -62,26 +62,26 @@ class SampledSets(SurveyMechanism):
         sets: Sequence[Set] | None = None,
         name: str = "sampled_sets",
     ):
-        told = shares if isinstance(shares, str) else [float(share) for share in shares]
-        parameters = {"oracle": oracle, "reconstruction": reconstruction, "shares": told}
+        stated = shares if isinstance(shares, str) else [float(share) for share in shares]
+        parameters = {"oracle": oracle, "reconstruction": reconstruction, "shares": stated}
         for (word, chosen), known in zip(parameters.items(), (ORACLES, RECONSTRUCTIONS, SHARES), strict=True):
             if isinstance(chosen, str) and chosen not in known:
                 raise ValueError(f"Unknown {word} {chosen!r}; {meant(chosen, known)}")
         super().__init__(name, survey.shape, epsilon, parameters)
         self.sets = maximal_sets(survey) if sets is None else tuple(sets)
         self.optimal = reconstruction == "optimal"
-        self._cells = np.array([math.prod(self.sizes[i] for i in one) for one in self.sets])
+        self._cells = np.array([math.prod(self.sizes[i] for i in members) for members in self.sets])
         self._title, make = ORACLES[oracle]
         self.oracles = {cells: make(cells, self.epsilon) for cells in np.unique(self._cells).tolist()}
-        self._moments = {cells: found.centred_moments() for cells, found in self.oracles.items()}
+        self._moments = {cells: held_oracle.centred_moments() for cells, held_oracle in self.oracles.items()}
         own = {cells: 1 / (alpha * cells + beta) for cells, (alpha, beta) in self._moments.items()}
         self.information_of_sets = np.array([own[cells] for cells in self._cells.tolist()])
         """(K,) m_B of each of ``sets``."""
-        if told == "fitted":
+        if stated == "fitted":
             self.shares = self._fitted(survey)
         else:
-            self.shares = given_shares([1.0] * len(self.sets) if isinstance(told, str) else told, len(self.sets))
-        kept = {cells: kept_numbers(found) for cells, found in self.oracles.items()}
+            self.shares = given_shares([1.0] * len(self.sets) if isinstance(stated, str) else stated, len(self.sets))
+        kept = {cells: kept_numbers(held_oracle) for cells, held_oracle in self.oracles.items()}
         self._starts = np.concatenate([[0], np.cumsum([kept[cells] for cells in self._cells.tolist()])])
 
     def _identity(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class SampledSets(SurveyMechanism):
         """The same collection with the optimal reconstruction, whose tables agree in what they have in common."""
         if self.optimal:
             return self
-        asked = Survey(self.sizes, [marginal(self.sizes, one) for one in self.sets])
+        asked = Survey(self.sizes, [marginal(self.sizes, members) for members in self.sets])
         return SampledSets(asked, self.epsilon, self.parameters["oracle"], "optimal", self.shares, self.sets, self.name)
 
     @property
@@ -111,17 +111,17 @@ class SampledSets(SurveyMechanism):
         return self.oracles[int(self._cells[k])]
 
     def random_sets(self) -> list[RandomSet] | None:
-        found = []
+        sets_drawn = []
         for k, (members, share) in enumerate(zip(self.sets, self.shares.tolist(), strict=True)):
             oracle = self.oracle(k)
             if not isinstance(oracle, RandomizedResponse | SubsetSelection):
                 return None
-            found.append(RandomSet(share, members, oracle.size if isinstance(oracle, SubsetSelection) else 1))
-        return found
+            sets_drawn.append(RandomSet(share, members, oracle.size if isinstance(oracle, SubsetSelection) else 1))
+        return sets_drawn
 
     @cached_property
     def _place(self) -> dict[Set, int]:
-        return {one: k for k, one in enumerate(self.sets)}
+        return {members: k for k, members in enumerate(self.sets)}
 
     @cached_property
     def _held(self) -> Holding:
@@ -131,7 +131,7 @@ class SampledSets(SurveyMechanism):
         """The number of the set whose own table has the ``attributes``, the smallest one; None where there is none."""
         if attributes in self._place:
             return self._place[attributes]
-        holding = [self._place[one] for one in self._held.every(attributes)]
+        holding = [self._place[members] for members in self._held.every(attributes)]
         return min(holding, key=lambda k: (self._cells[k], self.sets[k]), default=None)
 
     def _fitted(self, survey: Survey) -> np.ndarray:
@@ -151,12 +151,12 @@ class SampledSets(SurveyMechanism):
     @cached_property
     def information(self) -> dict[Set, float]:
         """{A: m_A} of the non-empty sets inside those that are drawn."""
-        found: dict[Set, float] = {}
+        information: dict[Set, float] = {}
         for members, weight in zip(self.sets, (self.shares * self.information_of_sets).tolist(), strict=True):
             for within in anova.subsets(members):
                 if within:
-                    found[within] = found.get(within, 0.0) + weight
-        return found
+                    information[within] = information.get(within, 0.0) + weight
+        return information
 
     @cached_property
     def inflation(self) -> dict[Set, float]:
@@ -186,10 +186,10 @@ class SampledSets(SurveyMechanism):
     @cached_property
     def _holds(self) -> np.ndarray:
         """(K, d) whether each set has each attribute."""
-        found = np.zeros((len(self.sets), len(self.sizes)), dtype=bool)
+        holds = np.zeros((len(self.sets), len(self.sizes)), dtype=bool)
         for k, members in enumerate(self.sets):
-            found[k, list(members)] = True
-        return found
+            holds[k, list(members)] = True
+        return holds
 
     def sources(self, attributes: Set) -> list[tuple[Set, np.ndarray]]:
         """The sets that answer queries on ``attributes``: for each non-empty part of them (numbered
@@ -197,12 +197,12 @@ class SampledSets(SurveyMechanism):
         if not self.optimal:
             return [(tuple(range(len(attributes))), np.array([self._place_of(attributes)]))]
         codes = self._holds[:, list(attributes)] @ (1 << np.arange(len(attributes)))
-        found = []
+        sources = []
         for part in anova.subsets(range(len(attributes))):
             sets = np.flatnonzero(codes == sum(1 << i for i in part))
             if part and len(sets):
-                found.append((part, sets))
-        return found
+                sources.append((part, sets))
+        return sources
 
     def factors(self, sets: np.ndarray) -> np.ndarray:
         """(k,) what reports on each of ``sets`` are weighed with, but for 1/m_A in the optimal reconstruction."""
@@ -223,7 +223,7 @@ class SampledSets(SurveyMechanism):
     @property
     def bits_per_report(self) -> float:
         """Whole bits for the number of the set, and for the longest report on a set."""
-        return math.ceil(math.log2(len(self.sets))) + max(found.bits_per_report for found in self.oracles.values())
+        return math.ceil(math.log2(len(self.sets))) + max(oracle.bits_per_report for oracle in self.oracles.values())
 
     @property
     def width(self) -> int:
@@ -274,33 +274,33 @@ class SampledSets(SurveyMechanism):
         for k, table in enumerate(self._drawn(people_of(counts, self.sizes), rng)):
             users[k] = table.sum()
             if users[k] >= _DRAWN_SINGLY:
-                found = self.oracle(k).simulate(table, rng).arrays[0]
+                sums_of_set = self.oracle(k).simulate(table, rng).arrays[0]
             else:
-                found = (
+                sums_of_set = (
                     self.oracle(k)
                     .aggregate(self.oracle(k).privatize(np.repeat(np.arange(len(table)), table), rng))
                     .arrays[0]
                 )
-            sums[self._starts[k] : self._starts[k + 1]] = found
+            sums[self._starts[k] : self._starts[k + 1]] = sums_of_set
         return Reports(self.digest, int(users.sum()), (users, sums))
 
     def _drawn(self, people: People, rng: np.random.Generator) -> list[np.ndarray]:
         """How many people with each combination of values of a set have drawn it, for each set. Simulation only."""
         starts = np.concatenate([[0], np.cumsum(self._cells)])
-        found = np.zeros(starts[-1], dtype=np.int64)
+        counts = np.zeros(starts[-1], dtype=np.int64)
         if people.by_type is not None:  # those who are left draw the next set with its share of what is left
             left, rest = check_counts(people.by_type, self.n), np.cumsum(self.shares[::-1])[::-1]
             for k, members in enumerate(self.sets):
                 took = rng.binomial(left, min(1.0, self.shares[k] / rest[k]))
                 left = left - took
-                found[starts[k] : starts[k + 1]] = Counted(took, self.sizes).table(members)
-            return np.split(found, starts[1:-1])
+                counts[starts[k] : starts[k + 1]] = Counted(took, self.sizes).table(members)
+            return np.split(counts, starts[1:-1])
         places, steps = self._addresses
         for rows in people.chunks():
             drawn = self._draw(len(rows), rng)
             cells = starts[drawn] + (np.take_along_axis(rows, places[drawn], axis=1) * steps[drawn]).sum(axis=1)
-            np.add.at(found, cells, 1)
-        return np.split(found, starts[1:-1])
+            np.add.at(counts, cells, 1)
+        return np.split(counts, starts[1:-1])
 
     @cached_property
     def _addresses(self) -> tuple[np.ndarray, np.ndarray]:
@@ -321,8 +321,10 @@ class SampledSets(SurveyMechanism):
         tables = {}
         for k, members in enumerate(self.sets):
             oracle, cells = self.oracle(k), int(self._cells[k])
-            told = oracle.estimate(Reports(oracle.digest, int(users[k]), sums[self._starts[k] : self._starts[k + 1]]))
-            varying = told.estimated_counts - told.estimated_counts.mean()
+            estimate = oracle.estimate(
+                Reports(oracle.digest, int(users[k]), sums[self._starts[k] : self._starts[k + 1]])
+            )
+            varying = estimate.estimated_counts - estimate.estimated_counts.mean()
             tables[members] = reports.users / cells + varying / self.shares[k]
         weights = dict(zip(self.sets, (self.shares * self.information_of_sets).tolist(), strict=True))
         own = OwnEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), tables=tables, weights=weights)
@@ -332,22 +334,22 @@ class SampledSets(SurveyMechanism):
 
     def audit(self) -> Audit:
         """That of the report on the set where it is largest: which set is drawn does not depend on the person's value."""
-        audits = {cells: found.audit() for cells, found in self.oracles.items()}
-        cells, worst = max(audits.items(), key=lambda found: found[1].epsilon)
+        audits = {cells: oracle.audit() for cells, oracle in self.oracles.items()}
+        cells, worst = max(audits.items(), key=lambda audit_of_cells: audit_of_cells[1].epsilon)
         members = self.sets[self._cells.tolist().index(cells)]
         step = math.prod(self.sizes[members[-1] + 1 :])  # two values of one attribute are two cells of the table
         return Audit(worst.epsilon, 0.0, f"{worst.method}; the set is drawn whatever the value", (0, step))
 
     def explain(self) -> str:
         drawn = "each as often as any other" if np.ptp(self.shares) < 1e-9 else "some more often than others"
-        found = (
+        sentences = (
             "The collector puts the reports on all sets together in the best linear way, so that all tables agree."
             if self.optimal
             else "Each table is worked out from the reports on its own set alone."
         )
         return (
             f"Each person draws one of {len(self.sets):,} sets of columns, {drawn}, and reports the values they have there as a single "
-            f"value among up to {self._cells.max():,}, by {self._title}. {found}"
+            f"value among up to {self._cells.max():,}, by {self._title}. {sentences}"
         )
 
 
@@ -380,17 +382,17 @@ class _SampledSetsMarginal:
         sizes = self._sizes
         shaped = np.asarray(rows, dtype=float).reshape(-1, *sizes)
         parts = components(shaped)
-        found = -((shaped - parts[()]) ** 2)
+        variances = -((shaped - parts[()]) ** 2)
         for shared, sets in self.mechanism.sources(self.attributes):
             squares = self._weighed(parts, shared) ** 2
             alpha, beta = self.mechanism.second_moments(sets, math.prod(sizes[i] for i in shared))
-            found += alpha * squares.sum(axis=tuple(range(1, squares.ndim)), keepdims=True) + beta * squares
-        return np.maximum(found, 0.0).reshape(rows.shape)
+            variances += alpha * squares.sum(axis=tuple(range(1, squares.ndim)), keepdims=True) + beta * squares
+        return np.maximum(variances, 0.0).reshape(rows.shape)
 
     def cell_variances(self, people: np.ndarray) -> np.ndarray:
         """By agreement: `from_agreement`."""
-        one = self.variances(np.eye(1, len(people))).reshape(self._sizes)
-        return from_agreement(one[np.ix_(*[(0, 1)] * one.ndim)], people.reshape(one.shape))
+        variances = self.variances(np.eye(1, len(people))).reshape(self._sizes)
+        return from_agreement(variances[np.ix_(*[(0, 1)] * variances.ndim)], people.reshape(variances.shape))
 
     def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         shaped = np.asarray(rows, dtype=float).reshape(-1, *self._sizes)
@@ -425,5 +427,5 @@ def build(
 def _by_number(numbers: np.ndarray) -> list[tuple[int, np.ndarray]]:
     """Each number that is there, with the places where it stands."""
     order = np.argsort(numbers, kind="stable")
-    found, starts = np.unique(numbers[order], return_index=True)
-    return list(zip(found.tolist(), np.split(order, starts)[1:], strict=True))
+    distinct, starts = np.unique(numbers[order], return_index=True)
+    return list(zip(distinct.tolist(), np.split(order, starts)[1:], strict=True))

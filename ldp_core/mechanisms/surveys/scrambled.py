@@ -88,8 +88,8 @@ class ScrambledPatterns(SurveyMechanism):
                     f"{list(self.sizes)}."
                 )
         self._ratio = exp_epsilon(self.epsilon)
-        self._inside = np.array([np.count_nonzero(one.cells) for one in self.patterns])
-        self._cells = np.array([one.cells.size for one in self.patterns])
+        self._inside = np.array([np.count_nonzero(sent_pattern.cells) for sent_pattern in self.patterns])
+        self._cells = np.array([sent_pattern.cells.size for sent_pattern in self.patterns])
         self._weights = (self._ratio - 1) / (1 + (self._ratio - 1) * self._inside / self._cells)
         self._starts = np.concatenate([[0], np.cumsum(self._cells)])
 
@@ -104,7 +104,7 @@ class ScrambledPatterns(SurveyMechanism):
     @property
     def bytes_held(self) -> int:
         """The patterns, and what estimates need of them."""
-        return 16 * sum(one.cells.size for one in self.patterns)
+        return 16 * sum(pattern.cells.size for pattern in self.patterns)
 
     def files(self) -> tuple[MechanismFile, ...]:
         """The patterns, and how often each is sent."""
@@ -124,20 +124,22 @@ class ScrambledPatterns(SurveyMechanism):
 
     def random_sets(self) -> list[RandomSet]:
         return [
-            RandomSet(share, one.attributes, int(np.count_nonzero(one.cells)), one.cells)
-            for one, share in zip(self.patterns, self.shares.tolist(), strict=True)
+            RandomSet(share, pattern.attributes, int(np.count_nonzero(pattern.cells)), pattern.cells)
+            for pattern, share in zip(self.patterns, self.shares.tolist(), strict=True)
         ]
 
     def _content(self) -> bytes:
-        written = [repr(one.attributes).encode() + np.packbits(one.cells).tobytes() for one in self.patterns]
+        written = [
+            repr(pattern.attributes).encode() + np.packbits(pattern.cells).tobytes() for pattern in self.patterns
+        ]
         return b"".join(written) + self.shares.tobytes()
 
     @property
     def bits_per_report(self) -> float:
         """Whole bits that number a pattern and the permutations of its attributes' values."""
-        logs = [sum(math.lgamma(size + 1) for size in one.cells.shape) for one in self.patterns]
+        logs = [sum(math.lgamma(size + 1) for size in pattern.cells.shape) for pattern in self.patterns]
         largest = max(logs)
-        total = largest + math.log(math.fsum(math.exp(one - largest) for one in logs))
+        total = largest + math.log(math.fsum(math.exp(pattern - largest) for pattern in logs))
         return float(math.ceil(total / math.log(2) - 1e-9))
 
     # --- what reports tell --------------------------------------------------------------------------------------
@@ -190,7 +192,7 @@ class ScrambledPatterns(SurveyMechanism):
     @property
     def width(self) -> int:
         """Numbers in a report after that of its pattern."""
-        return max(sum(one.cells.shape) for one in self.patterns)
+        return max(sum(pattern.cells.shape) for pattern in self.patterns)
 
     def privatize(self, records: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(users, 1 + width) the pattern's number, then where the values of each of its attributes go, one attribute after the other;
@@ -210,7 +212,7 @@ class ScrambledPatterns(SurveyMechanism):
                 some = users[start : start + step]
                 moved = self._scrambled(number, records[some], rng)
                 raw[some, 0] = number
-                raw[some, 1 : 1 + sum(one.shape[1] for one in moved)] = np.concatenate(moved, axis=1)
+                raw[some, 1 : 1 + sum(permutations.shape[1] for permutations in moved)] = np.concatenate(moved, axis=1)
         return raw
 
     def _assigned(self, users: int, rng: np.random.Generator) -> Iterator[tuple[int, np.ndarray]]:
@@ -256,7 +258,10 @@ class ScrambledPatterns(SurveyMechanism):
         """The permutations in ``rows`` of reports about a pattern. ValueError where they are none."""
         sizes = self.patterns[number].cells.shape
         *moved, rest = np.split(rows.astype(np.int64), np.cumsum(sizes), axis=1)
-        if not all((np.sort(one, axis=1) == np.arange(size)).all() for one, size in zip(moved, sizes, strict=True)):
+        if not all(
+            (np.sort(permutations, axis=1) == np.arange(size)).all()
+            for permutations, size in zip(moved, sizes, strict=True)
+        ):
             raise ValueError(
                 f"A report about pattern {number} must hold a permutation of the values of each of its attributes."
             )
@@ -281,10 +286,10 @@ class ScrambledPatterns(SurveyMechanism):
             values = np.bincount(records[:, pattern.attributes[0]], minlength=pattern.cells.size)
             own = SubsetSelection(pattern.cells.size, self.epsilon, size)
             return own.simulate(values, rng).arrays[0]
-        found, step = np.zeros(pattern.cells.size, dtype=np.int64), self._step(number)
+        places_covered, step = np.zeros(pattern.cells.size, dtype=np.int64), self._step(number)
         for start in range(0, len(records), step):
-            found += covered(pattern.cells, self._scrambled(number, records[start : start + step], rng))
-        return found
+            places_covered += covered(pattern.cells, self._scrambled(number, records[start : start + step], rng))
+        return places_covered
 
     def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables of every set of attributes that reports tell about; consistent, and adding up to the number of people."""
@@ -371,7 +376,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 def explanation(patterns: Sequence[Pattern], shares: np.ndarray, inside: np.ndarray) -> str:
     """A report in words: its columns, and the size of the scrambled set among the combinations of
     their values."""
-    ways = np.array([len(one.attributes) for one in patterns])
+    ways = np.array([len(pattern.attributes) for pattern in patterns])
     by_ways = {int(k): float(shares[ways == k].sum()) for k in np.unique(ways)}
     common = max(by_ways, key=by_ways.__getitem__)
     some = np.flatnonzero(ways == common)

@@ -17,14 +17,14 @@ class Holding:
     def __init__(self, sets: Iterable[Set]):
         self._all = dict.fromkeys(sets)
         self._with: dict[int, list[Set]] = {}
-        for one in self._all:
-            for i in one:
-                self._with.setdefault(i, []).append(one)
+        for members in self._all:
+            for i in members:
+                self._with.setdefault(i, []).append(members)
 
     def every(self, wanted: Set) -> list[Set]:
         """All sets that hold ``wanted`` (not empty)."""
         candidates = min((self._with.get(i, []) for i in wanted), key=len)
-        return [one for one in candidates if set(wanted) <= set(one)]
+        return [members for members in candidates if set(wanted) <= set(members)]
 
 
 def maximal_sets(survey: Survey) -> tuple[Set, ...]:
@@ -40,7 +40,9 @@ def without_held(sets: Iterable[Set]) -> tuple[Set, ...]:
     """``sets`` in order, without those that another one holds."""
     different = set(sets)
     held, longest = Holding(different), max(map(len, different))
-    return tuple(sorted(one for one in different if len(one) == longest or held.every(one) == [one]))
+    return tuple(
+        sorted(members for members in different if len(members) == longest or held.every(members) == [members])
+    )
 
 
 def only_survey(workload: Workload) -> Survey:

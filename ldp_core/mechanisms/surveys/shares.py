@@ -20,10 +20,10 @@ _LEAST = 1e-6
 
 def given_shares(shares: Sequence[float], sets: int) -> np.ndarray:
     """(K,) ``shares`` that sum to 1, in steps. ValueError for others than one positive number for each set."""
-    found = np.asarray(shares, dtype=float)
-    if found.shape != (sets,) or not np.all(np.isfinite(found)) or not np.all(found > 0):
+    shares_given = np.asarray(shares, dtype=float)
+    if shares_given.shape != (sets,) or not np.all(np.isfinite(shares_given)) or not np.all(shares_given > 0):
         raise ValueError(f"Give a positive share for each of the {sets:,} sets of attributes that are drawn.")
-    return in_steps(found)
+    return in_steps(shares_given)
 
 
 def varying_trace(group: Group) -> float:
@@ -49,9 +49,9 @@ def shares_of_all(survey: Survey, sets: Sequence[anova.Set], information: np.nda
     holds = sparse.csr_array((information[columns], (rows, columns)), shape=(len(places), len(sets)))
     costs, shares = known.dims * known.gram, np.full(len(sets), 1 / len(sets))
     for _ in range(_ROUNDS):
-        told = holds @ shares
-        gains = holds.T @ (costs / told**2)
-        value = float(costs @ (1 / told))
+        sums = holds @ shares
+        gains = holds.T @ (costs / sums**2)
+        value = float(costs @ (1 / sums))
         if (
             gains.max() <= (1 + _CLOSE) * value
         ):  # the derivative in the direction of the best set: how much there is to gain

@@ -45,7 +45,7 @@ class SplitBudget(SurveyMechanism):
         self.attributes = asked_about(survey)
         each = self.epsilon / len(self.attributes)
         self.responses = {i: RandomizedResponse(self.sizes[i], each) for i in self.attributes}
-        self._cells = [math.prod(self.sizes[i] for i in one) for one in self.sets]
+        self._cells = [math.prod(self.sizes[i] for i in members) for members in self.sets]
         self._starts = np.concatenate([[0], np.cumsum(self._cells)])
 
     def _identity(self) -> dict[str, Any]:
@@ -60,12 +60,12 @@ class SplitBudget(SurveyMechanism):
 
     @cached_property
     def inflation(self) -> Mapping[Set, float]:
-        one = {}
+        inflation = {}
         for i, response in self.responses.items():
             alpha, beta = response.centred_moments()
-            one[i] = alpha * response.n + beta
+            inflation[i] = alpha * response.n + beta
         return {
-            within: math.prod(one[i] for i in within)
+            within: math.prod(inflation[i] for i in within)
             for members in self.sets
             for within in anova.subsets(members)
             if within
@@ -97,23 +97,23 @@ class SplitBudget(SurveyMechanism):
 
     def _counted(self, raw: np.ndarray) -> np.ndarray:
         columns = {i: raw[:, column] for column, i in enumerate(self.attributes)}
-        found = np.empty(self._starts[-1], dtype=np.int64)
+        counts = np.empty(self._starts[-1], dtype=np.int64)
         for k, members in enumerate(self.sets):
             cells = columns[members[0]]
             for i in members[1:]:
                 cells = cells * self.sizes[i] + columns[i]
-            found[self._starts[k] : self._starts[k + 1]] = np.bincount(cells, minlength=int(self._cells[k]))
-        return found
+            counts[self._starts[k] : self._starts[k + 1]] = np.bincount(cells, minlength=int(self._cells[k]))
+        return counts
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Person by person; counts of all types an attribute at a time, however many people. Simulation only."""
         people = people_of(counts, self.sizes)
         if people.by_type is not None:
             return Reports(self.digest, people.users, self._tables_of(self._responded(people.by_type, rng)))
-        found = np.zeros(self._starts[-1], dtype=np.int64)
+        tallies = np.zeros(self._starts[-1], dtype=np.int64)
         for records in people.chunks():
-            found += self._counted(self.privatize(records, rng))
-        return Reports(self.digest, people.users, found)
+            tallies += self._counted(self.privatize(records, rng))
+        return Reports(self.digest, people.users, tallies)
 
     def _responded(self, counts: np.ndarray, rng: np.random.Generator) -> Counted:
         """The reported types of ``counts`` (n,): along each attribute some tell the truth, and all others are spread evenly. Simulation only."""
@@ -130,16 +130,16 @@ class SplitBudget(SurveyMechanism):
     def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables with the known number of people as their total."""
         check_reports(reports, self.digest)
-        found: dict[Set, np.ndarray] = {}
+        components: dict[Set, np.ndarray] = {}
         for members, sent in zip(self.sets, np.split(reports.arrays[0], self._starts[1:-1]), strict=True):
             shaped = sent.reshape(1, *[self.sizes[i] for i in members]).astype(float)
             table = inverted(shaped, [self.responses[i] for i in members])[0]
             for within in anova.subsets(range(len(members))):
                 kept = tuple(members[i] for i in within)
-                if within and kept not in found:  # the tables of all sets agree in what they have in common
+                if within and kept not in components:  # the tables of all sets agree in what they have in common
                     part = anova.component(table, within)
-                    found[kept] = part * (table.size // part.size)
-        return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=found)
+                    components[kept] = part * (table.size // part.size)
+        return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=components)
 
     def audit(self) -> Audit:
         """The product over the attributes: two people may differ in all of them, and be distinguished in each."""
@@ -190,8 +190,8 @@ class _ResponsesMarginal:
 
     def cell_variances(self, people: np.ndarray) -> np.ndarray:
         """By agreement: `from_agreement`."""
-        one = self.variances(np.eye(1, len(people))).reshape(self.sizes)
-        return from_agreement(one[np.ix_(*[(0, 1)] * one.ndim)], people.reshape(self.sizes))
+        variances = self.variances(np.eye(1, len(people))).reshape(self.sizes)
+        return from_agreement(variances[np.ix_(*[(0, 1)] * variances.ndim)], people.reshape(self.sizes))
 
     def ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         adds = inverted(np.asarray(rows, dtype=float).reshape(-1, *self.sizes), self.responses).reshape(rows.shape)

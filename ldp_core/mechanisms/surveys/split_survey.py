@@ -71,14 +71,18 @@ class SplitSurvey(SurveyMechanism):
     ):
         super().__init__(name, sizes, epsilon, parameters or {}, explanation)
         self.own, self.rest = tuple(own), rest
-        self.sets = tuple(one.attributes for one in self.own)
+        self.sets = tuple(group.attributes for group in self.own)
         self.designs: tuple[ExplicitMechanism | ScrambledPatterns, ...] = (
-            *(one.mechanism for one in self.own),
+            *(group.mechanism for group in self.own),
             *([] if rest is None else [rest]),
         )
-        for one in self.own:
-            if list(one.attributes) != sorted(set(one.attributes)) or one.mechanism.n != self._cells(one.attributes):
-                raise ValueError(f"A strategy on {one.mechanism.n:,} types does not fit attributes {one.attributes}.")
+        for group in self.own:
+            if list(group.attributes) != sorted(set(group.attributes)) or group.mechanism.n != self._cells(
+                group.attributes
+            ):
+                raise ValueError(
+                    f"A strategy on {group.mechanism.n:,} types does not fit attributes {group.attributes}."
+                )
         if rest is not None and rest.sizes != self.sizes:
             raise ValueError(f"The patterns are for attributes of sizes {list(rest.sizes)}, not {list(self.sizes)}.")
         if not self.designs or any(design.epsilon != self.epsilon for design in self.designs):
@@ -97,7 +101,7 @@ class SplitSurvey(SurveyMechanism):
     def table_reports(self) -> Sequence[tuple[Set, float, Mechanism]]:
         """The strategies on single tables."""
         each = zip(self.own, self.shares.tolist(), strict=False)
-        return [(one.attributes, share, one.mechanism) for one, share in each]
+        return [(group.attributes, share, group.mechanism) for group, share in each]
 
     @property
     def bytes_held(self) -> int:
@@ -106,7 +110,7 @@ class SplitSurvey(SurveyMechanism):
 
     def files(self) -> tuple[MechanismFile, ...]:
         """The patterns with the shares of all designs, and the strategies on single tables."""
-        strategies = {str(k): one.mechanism.strategy for k, one in enumerate(self.own)}
+        strategies = {str(k): group.mechanism.strategy for k, group in enumerate(self.own)}
         entries = sum(strategy.size for strategy in strategies.values())
         if entries > MOST_STRATEGY_ENTRIES:
             raise ValueError(
@@ -138,7 +142,7 @@ class SplitSurvey(SurveyMechanism):
 
     def _is_own(self, members: Set) -> bool:
         """True if the component of the set ``members`` comes from strategies of their own."""
-        return any(set(members) <= set(one) for one in self.sets)
+        return any(set(members) <= set(set_of_table) for set_of_table in self.sets)
 
     @cached_property
     def combined(self) -> tuple[Combined, ...]:
@@ -156,12 +160,14 @@ class SplitSurvey(SurveyMechanism):
     @cached_property
     def inflation(self) -> dict[Set, float]:
         """{A: tr(P_A M^-1) / dim_A}, the mean over the component where strategies do not treat its dimensions alike."""
-        found = {members: value for one in self.combined for members, value in one.inflation.items()}
+        inflation = {
+            members: value for combination in self.combined for members, value in combination.inflation.items()
+        }
         if self.rest is not None:
             for members, value in self.rest.inflation.items():
                 if not self._is_own(members):
-                    found[members] = value / float(self.shares[-1])
-        return found
+                    inflation[members] = value / float(self.shares[-1])
+        return inflation
 
     def seen_on(self, attributes: Set) -> _SplitSurveyMarginal:
         return _SplitSurveyMarginal(self, tuple(attributes))
@@ -171,18 +177,18 @@ class SplitSurvey(SurveyMechanism):
         ``rows`` (q, cells) on the table of ``attributes``. The mean squares are of the contribution
         of a report, for a person of each cell of the table of those attributes, times the
         probability that there is a report."""
-        found = [
+        moments = [
             (self.sets[k], values**2 @ self.own[k].mechanism.strategy * self.shares[k])
             for k, values in self._added(rows, attributes)
         ]
-        return found + [(attributes, squares) for squares in self._left_squares(rows, attributes)]
+        return moments + [(attributes, squares) for squares in self._left_squares(rows, attributes)]
 
     def _added(self, rows: np.ndarray, attributes: Set) -> Iterator[tuple[int, np.ndarray]]:
         """The contributions of the reports of each relevant strategy to ``rows``: its number, and
         (q, m) over its outputs."""
-        for one in self.combined:
-            if set(one.tables.attributes) & set(attributes):
-                yield from zip(one.tables.numbers, one.added(rows, attributes), strict=True)
+        for combination in self.combined:
+            if set(combination.tables.attributes) & set(attributes):
+                yield from zip(combination.tables.numbers, combination.added(rows, attributes), strict=True)
 
     def _left(self, rows: np.ndarray, attributes: Set) -> np.ndarray:
         """(q, cells) what no strategy of its own is asked of ``rows``."""
@@ -216,34 +222,36 @@ class SplitSurvey(SurveyMechanism):
             return np.array([at_most(self.sizes, self._profiles(as_survey(workload, self.sizes)))])
 
     def _profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
-        found = self._own_profiles(survey)
+        profiles = self._own_profiles(survey)
         constant = 0.0
         for group in survey.groups:
             values, scale = self._eigenvalues(group), group.weight**2 / group.base.n
             if values is None:
-                found += self._rest_profile(group)
+                profiles += self._rest_profile(group)
                 continue
             for members, value in values.items():
                 if members and value > 0:
                     factor = -1.0 if self._is_own(members) else self.inflation[members] - 1
                     constant += scale * value * anova.dimensions(self.sizes, members) * factor
-        return [*found, ((), np.array([constant]))]
+        return [*profiles, ((), np.array([constant]))]
 
     def _own_profiles(self, survey: Survey) -> list[tuple[Set, np.ndarray]]:
         """The mean squares of what the reports about each strategy of its own add to all queries, for people of each cell of its table."""
-        spectra, found = [self._eigenvalues(group) for group in survey.groups], []
-        for one in self.combined:
-            for k, squares in zip(one.tables.numbers, one.squares(one.tables.gram(survey, spectra)), strict=True):
-                found.append((self.sets[k], squares @ self.own[k].mechanism.strategy * self.shares[k]))
-        return found
+        spectra, profiles = [self._eigenvalues(group) for group in survey.groups], []
+        for combination in self.combined:
+            for k, squares in zip(
+                combination.tables.numbers, combination.squares(combination.tables.gram(survey, spectra)), strict=True
+            ):
+                profiles.append((self.sets[k], squares @ self.own[k].mechanism.strategy * self.shares[k]))
+        return profiles
 
     def _rest_profile(self, group: Group) -> list[tuple[Set, np.ndarray]]:
         """The contribution of patterns to a group that does not treat values alike, less that of
         the true answers."""
         rows = group.base.gram_root
-        found = [(group.attributes, -((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=0))]
-        found += [(group.attributes, squares.sum(axis=0)) for squares in self._left_squares(rows, group.attributes)]
-        return [(members, group.weight**2 * part) for members, part in found]
+        profiles = [(group.attributes, -((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=0))]
+        profiles += [(group.attributes, squares.sum(axis=0)) for squares in self._left_squares(rows, group.attributes)]
+        return [(members, group.weight**2 * part) for members, part in profiles]
 
     def _variances(self, group: Group, people: Tables, queries: np.ndarray | None) -> np.ndarray:
         if isinstance(group.base, Histogram):
@@ -251,49 +259,54 @@ class SplitSurvey(SurveyMechanism):
             return cells if queries is None else cells[queries]
         table = people.table(group.attributes).astype(float)
         chosen = np.arange(group.base.num_queries) if queries is None else queries
-        step = max(1, _ENTRIES // max([group.base.n, *(one.tables.dimensions for one in self.combined)]))
-        found = np.zeros(len(chosen))
+        step = max(
+            1, _ENTRIES // max([group.base.n, *(combination.tables.dimensions for combination in self.combined)])
+        )
+        variances = np.zeros(len(chosen))
         for start in range(0, len(chosen), step):
             rows = group.base.rows(chosen[start : start + step])
             centred = rows - rows.mean(axis=1, keepdims=True)
-            found[start : start + step] = -(centred**2) @ table
+            variances[start : start + step] = -(centred**2) @ table
             for members, squares in self.second_moments(rows, group.attributes):
-                found[start : start + step] += squares @ people.table(members)
-        return np.maximum(found, 0.0)
+                variances[start : start + step] += squares @ people.table(members)
+        return np.maximum(variances, 0.0)
 
     def cost_dimension(self, workload: Workload) -> int:
         """The dimensions of tables whose reports are put together as well."""
-        return max([super().cost_dimension(workload), *(one.tables.dimensions for one in self.combined)])
+        return max(
+            [super().cost_dimension(workload), *(combination.tables.dimensions for combination in self.combined)]
+        )
 
     def cell_variances(self, attributes: Set, people: Tables) -> np.ndarray:
         """(cells,) exact variance of the count of each cell of the table of ``attributes``."""
         sizes, table = self._axes(attributes), people.table(attributes).astype(float)
         cells, users = len(table), float(table.sum())
-        found = -(users / cells**2 + table * (1 - 2 / cells))
-        for one in self.combined:
-            common = tuple(i for i in attributes if i in one.tables.attributes)
+        variances = -(users / cells**2 + table * (1 - 2 / cells))
+        for combination in self.combined:
+            common = tuple(i for i in attributes if i in combination.tables.attributes)
             if common:  # cells that have the same values of these have the same
-                squares = self._cell_squares(one, common, people) * (self._cells(common) / cells) ** 2
-                found += squares[cells_of(sizes, attributes, common)]
+                squares = self._cell_squares(combination, common, people) * (self._cells(common) / cells) ** 2
+                variances += squares[cells_of(sizes, attributes, common)]
         if self.rest is not None:  # patterns treat all values alike: it depends on what a person and the cell agree in
             left = divided(np.eye(1, cells).reshape(1, *sizes), attributes, self.sets)[-1].reshape(1, cells)
             squares = (self.rest.seen_on(attributes).variances(left) + left**2).reshape(sizes) / self.shares[-1]
             agreement = squares[np.ix_(*[(0, min(1, size - 1)) for size in sizes])]
-            found += from_agreement(agreement, table.reshape(sizes))
-        return np.maximum(found, 0.0)
+            variances += from_agreement(agreement, table.reshape(sizes))
+        return np.maximum(variances, 0.0)
 
-    def _cell_squares(self, one: Combined, attributes: Set, people: Tables) -> np.ndarray:
+    def _cell_squares(self, combination: Combined, attributes: Set, people: Tables) -> np.ndarray:
         """(cells,) the mean square of what reports about the tables of ``one`` add to the count of each cell of that of ``attributes``."""
         cells = self._cells(attributes)
-        found, step = np.zeros(cells), max(1, _ENTRIES // max(cells, one.tables.dimensions))
+        squares, step = np.zeros(cells), max(1, _ENTRIES // max(cells, combination.tables.dimensions))
         sent = {
-            k: self.own[k].mechanism.strategy @ people.table(self.sets[k]) * self.shares[k] for k in one.tables.numbers
+            k: self.own[k].mechanism.strategy @ people.table(self.sets[k]) * self.shares[k]
+            for k in combination.tables.numbers
         }
         for start in range(0, cells, step):
             rows = np.eye(min(step, cells - start), cells, start)
-            for k, values in zip(one.tables.numbers, one.added(rows, attributes), strict=True):
-                found[start : start + step] += values**2 @ sent[k]
-        return found
+            for k, values in zip(combination.tables.numbers, combination.added(rows, attributes), strict=True):
+                squares[start : start + step] += values**2 @ sent[k]
+        return squares
 
     # --- reports ------------------------------------------------------------------------------------------------
 
@@ -301,7 +314,7 @@ class SplitSurvey(SurveyMechanism):
     def bits_per_report(self) -> float:
         """Whole bits for the number of the design and for the report."""
         bits = [design.bits_per_report for design in self.designs]
-        return float(math.ceil(max(bits) + math.log2(math.fsum(2.0 ** (one - max(bits)) for one in bits)) - 1e-9))
+        return float(math.ceil(max(bits) + math.log2(math.fsum(2.0 ** (length - max(bits)) for length in bits)) - 1e-9))
 
     def _drawn(self, users: int, rng: np.random.Generator) -> list[np.ndarray]:
         """The people of each design, out of ``users``. Simulation only."""
@@ -341,18 +354,22 @@ class SplitSurvey(SurveyMechanism):
             raise ValueError(f"Each report must hold the number of a design and {self.width} numbers.")
         if raw.size and not 0 <= raw[:, 0].min() <= raw[:, 0].max() < len(self.designs):
             raise ValueError(f"Designs are numbered from 0 to {len(self.designs) - 1}.")
-        told = []
+        reports_by_design = []
         for k, design in enumerate(self.designs):
             some = raw[raw[:, 0] == k, 1:]
             if (some[:, self._widths[k] :] != -1).any():
                 raise ValueError(f"A report in design {k} must be filled up with -1.")
             sent = some[:, : self._widths[k]]
-            told.append(design.aggregate(sent if k == len(self.own) else sent[:, 0]))
-        return self._together(told)
+            reports_by_design.append(design.aggregate(sent if k == len(self.own) else sent[:, 0]))
+        return self._together(reports_by_design)
 
-    def _together(self, told: Sequence[Reports]) -> Reports:
-        users = np.array([one.users for one in told], dtype=np.int64)
-        return Reports(self.digest, int(users.sum()), (users, *(array for one in told for array in one.arrays)))
+    def _together(self, reports_by_design: Sequence[Reports]) -> Reports:
+        users = np.array([reports.users for reports in reports_by_design], dtype=np.int64)
+        return Reports(
+            self.digest,
+            int(users.sum()),
+            (users, *(array for reports in reports_by_design for array in reports.arrays)),
+        )
 
     def _apart(self, reports: Reports) -> list[Reports]:
         users, *arrays = reports.arrays
@@ -364,7 +381,7 @@ class SplitSurvey(SurveyMechanism):
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of people, records (users, d), or counts (n,) of all types. Simulation only."""
-        tables = [np.zeros(one.mechanism.n, dtype=np.int64) for one in self.own]
+        tables = [np.zeros(group.mechanism.n, dtype=np.int64) for group in self.own]
         left = [] if self.rest is None else [self.rest.simulate(np.zeros((0, len(self.sizes)), dtype=int), rng)]
         for records in batches(people_of(counts, self.sizes)):
             for k, users in enumerate(self._drawn(len(records), rng)):
@@ -373,20 +390,24 @@ class SplitSurvey(SurveyMechanism):
                     tables[k] += np.bincount(some, minlength=len(tables[k]))
                 elif self.rest is not None:
                     left[0] += self.rest.simulate(some, rng)
-        told = [one.mechanism.simulate(table, rng) for one, table in zip(self.own, tables, strict=True)]
-        return self._together([*told, *left])
+        reports_by_design = [
+            group.mechanism.simulate(table, rng) for group, table in zip(self.own, tables, strict=True)
+        ]
+        return self._together([*reports_by_design, *left])
 
     def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables that agree in what they share, and add up to the known number of people."""
         check_reports(reports, self.digest)
-        told, found = self._apart(reports), dict[Set, np.ndarray]()
-        for one in self.combined:
-            found.update(one.components([told[k].arrays[0] for k in one.tables.numbers]))
+        reports_by_design, components = self._apart(reports), dict[Set, np.ndarray]()
+        for combination in self.combined:
+            components.update(
+                combination.components([reports_by_design[k].arrays[0] for k in combination.tables.numbers])
+            )
         if self.rest is not None:
-            for members, part in self.rest.estimate(told[-1]).components.items():
+            for members, part in self.rest.estimate(reports_by_design[-1]).components.items():
                 if not self._is_own(members):
-                    found[members] = part / self.shares[-1]
-        return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=found)
+                    components[members] = part / self.shares[-1]
+        return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=components)
 
     # --- what is said of it -------------------------------------------------------------------------------------
 
@@ -413,7 +434,7 @@ class SplitSurvey(SurveyMechanism):
         if self._explanation:
             return self._explanation
         names = names or [f"column {i + 1}" for i in range(len(self.sizes))]
-        columns = [_listed([names[i] for i in one]) for one in self.sets]
+        columns = [_listed([names[i] for i in members]) for members in self.sets]
         named = [
             f"about {what} ({wording.share(share)})" for what, share in zip(columns, self.shares.tolist(), strict=False)
         ]
@@ -445,13 +466,13 @@ class _SplitSurveyMarginal:
         """Exact where what a person adds depends on these attributes only. A strategy on others, too, makes it depend on them: then
         it is at most this, the most over their values, design by design."""
         sizes = [self.mechanism.sizes[i] for i in self.attributes]
-        found = -((rows - rows.mean(axis=1, keepdims=True)) ** 2).reshape(-1, *sizes)
+        variances = -((rows - rows.mean(axis=1, keepdims=True)) ** 2).reshape(-1, *sizes)
         for members, squares in self.mechanism.second_moments(np.asarray(rows, dtype=float), self.attributes):
             shaped = squares.reshape(-1, *[self.mechanism.sizes[i] for i in members])
             outside = tuple(1 + axis for axis, i in enumerate(members) if i not in self.attributes)
             inside = [size if i in members else 1 for i, size in zip(self.attributes, sizes, strict=True)]
-            found = found + (shaped.max(axis=outside) if outside else shaped).reshape(-1, *inside)
-        return np.maximum(found, 0.0).reshape(rows.shape)
+            variances = variances + (shaped.max(axis=outside) if outside else shaped).reshape(-1, *inside)
+        return np.maximum(variances, 0.0).reshape(rows.shape)
 
     def cell_variances(self, people: np.ndarray) -> np.ndarray:
         step = max(1, _ENTRIES // len(people))

@@ -51,12 +51,12 @@ class RawGridEstimate(Estimate):
         """(q,) estimated users from values low to high (q, 2) of the two attributes, both included (from 0)."""
         low, high = np.asarray(low), np.asarray(high)
         chunk = max(1, QUERIES_AT_ONCE // sum(self.grid.sizes))
-        found = [np.zeros(0)]
+        pieces = [np.zeros(0)]
         for start in range(0, len(low), chunk):
             weights, whole = self.grid.weights(low[start : start + chunk], high[start : start + chunk])
             cells = sum((w @ level for w, level in zip(weights, self.levels, strict=True)), np.zeros(()))
-            found.append(cells + self.users * whole[:, 0])
-        return np.concatenate(found)
+            pieces.append(cells + self.users * whole[:, 0])
+        return np.concatenate(pieces)
 
     def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
         pieces = rectangles(workload, self.grid.shape)
@@ -162,12 +162,12 @@ class RawGrid(RawNodes):
         pieces = rectangles(workload, self.tree.shape)
         if pieces is None:
             return super().query_variances(workload, counts, queries)
-        asked, x, found = _all_or(workload, queries), dense(counts).astype(float), [np.zeros(0)]
+        asked, x, variances = _all_or(workload, queries), dense(counts).astype(float), [np.zeros(0)]
         chunk = max(1, QUERIES_AT_ONCE // sum(self.tree.sizes))
         for start in range(0, asked.size, chunk):
             rows, weights, whole = self._query_weights(workload, pieces, asked[start : start + chunk])
-            found.append(self._node_variances(weights, x) - (rows - whole) ** 2 @ x)
-        return np.concatenate(found)
+            variances.append(self._node_variances(weights, x) - (rows - whole) ** 2 @ x)
+        return np.concatenate(variances)
 
 
 def build(

@@ -171,14 +171,14 @@ class RawTree(RawNodes):
         check_dense(self.n, "The exact variance of this tree")
         moments = [np.pad(C, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1) for C in self._second_moments(counts)]
         users = np.concatenate([[0.0], np.cumsum(counts)])
-        found = []
+        variances_of_queries = []
         for low, high in batches(workload):
             variances = users[low] - users[high + 1]  # every user in a range has mean 1
             for P, (a, b, c, d) in zip(moments, self.tree.runs(low, high), strict=True):
                 inside = P[b, b] - 2 * P[a, b] + P[a, a] + P[d, d] - 2 * P[c, d] + P[c, c]
                 variances += inside + 2 * (P[b, d] - P[b, c] - P[a, d] + P[a, c])
-            found.append(variances)
-        return np.concatenate(found)
+            variances_of_queries.append(variances)
+        return np.concatenate(variances_of_queries)
 
 
 def build(

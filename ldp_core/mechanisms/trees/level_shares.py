@@ -40,19 +40,19 @@ def weights_of(shares: Shares) -> np.ndarray | str:
         if shares in SHARES:
             return shares
         try:
-            found = np.array([float(word) for word in shares.replace(",", " ").split()])
+            weights = np.array([float(word) for word in shares.replace(",", " ").split()])
         except ValueError:
             raise ValueError(f"Unknown shares {shares!r}; {meant(shares, SHARES)} Numbers work as well.") from None
     else:
         try:
-            found = np.asarray(shares, dtype=float)
+            weights = np.asarray(shares, dtype=float)
         except (TypeError, ValueError):
-            found = np.zeros(0)
-    if found.ndim != 1 or not found.size or not np.all(np.isfinite(found)) or not np.all(found > 0):
+            weights = np.zeros(0)
+    if weights.ndim != 1 or not weights.size or not np.all(np.isfinite(weights)) or not np.all(weights > 0):
         raise ValueError(
             f'Shares are "even", "fitted", or a number above 0 for each level of the tree; got {shares!r}.'
         )
-    return found
+    return weights
 
 
 def picked(
@@ -78,10 +78,10 @@ def picked(
                 f"Shares of levels are fitted for at most {MOST_FITTED_TREE_TYPES:,} types, and there are {tree.n:,}: give them as "
                 "numbers, or choose even shares."
             )
-        found = _fitted(tree, workload, costs)
+        shares_found = _fitted(tree, workload, costs)
         if average is not None and tree.n <= _FEW_TYPES and tree.height > 1:
-            found = _searched(tree, workload, found, average)
-        return _with(tree, np.maximum(np.round(found, PLACES), _LEAST))
+            shares_found = _searched(tree, workload, shares_found, average)
+        return _with(tree, np.maximum(np.round(shares_found, PLACES), _LEAST))
     if weights.size != tree.height:
         raise ValueError(
             f"The tree has {tree.height} level{'s' if tree.height > 1 else ''} below its root, so {tree.height} "
@@ -91,8 +91,8 @@ def picked(
 
 
 def _with(tree: Tree, weights: np.ndarray) -> Tree:
-    found = in_steps(weights / weights.sum())
-    return Tree(tree.n, tree.branching, tuple(found.tolist()))
+    steps = in_steps(weights / weights.sum())
+    return Tree(tree.n, tree.branching, tuple(steps.tolist()))
 
 
 def _fitted(tree: Tree, workload: Workload, costs: Callable[[Tree, Workload], np.ndarray]) -> np.ndarray:
@@ -115,16 +115,16 @@ def _searched(
     """(h,) from ``start`` to the least average variance, by a simplex search over the logarithms."""
 
     def shares(logs: np.ndarray) -> np.ndarray:
-        found = np.maximum(special.softmax(logs), _LEAST)
-        return found / found.sum()
+        positive = np.maximum(special.softmax(logs), _LEAST)
+        return positive / positive.sum()
 
-    found = optimize.minimize(
+    optimum = optimize.minimize(
         lambda logs: average(_with(tree, shares(logs)), workload),
         np.log(start),
         method="Nelder-Mead",
         options={"maxfev": 200, "xatol": _LEAST, "fatol": 0.0},
     )
-    return shares(found.x)
+    return shares(optimum.x)
 
 
 def optimal_costs(tree: Tree, strategies: Sequence[np.ndarray], workload: Workload) -> np.ndarray:

@@ -249,13 +249,13 @@ class Tree:
 
     def weights(self, low: np.ndarray, high: np.ndarray) -> list[np.ndarray]:
         """(q, m) for each level, 1 at the nodes that make up a few ranges."""
-        found = []
+        weights = []
         for run, size in zip(self.runs(low, high), self.sizes, strict=True):
             steps = np.zeros((low.size, size + 1))
             for ends, sign in zip(run, (1, -1, 1, -1), strict=True):
                 np.add.at(steps, (np.arange(low.size), ends), sign)
-            found.append(np.cumsum(steps[:, :-1], axis=1))
-        return found
+            weights.append(np.cumsum(steps[:, :-1], axis=1))
+        return weights
 
     def grams(self, workload: Ranges) -> list[np.ndarray]:
         """(m, m) for each level, the sum of w w' over the `weights` w of all queries.
@@ -357,10 +357,10 @@ class RawTreeEstimate(OrderedEstimate):
 
     def ranges(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """(k,) estimated users from type low to type high, each range from its minimal decomposition."""
-        found = np.zeros(np.shape(low))
+        sums = np.zeros(np.shape(low))
         for total, (a, b, c, d) in zip(self._level_running, self.tree.runs(low, high), strict=True):
-            found += total[b] - total[a] + total[d] - total[c]
-        return found
+            sums += total[b] - total[a] + total[d] - total[c]
+        return sums
 
     def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
         if isinstance(workload, Ranges):

@@ -61,12 +61,12 @@ def rectangles(workload: Workload, shape: Shape) -> list[Rectangles] | None:
     """The queries of ``workload``, in their order, as rectangles of a table of ``shape``; None where some are none."""
     if isinstance(workload, Union):
         parts = [rectangles(part, shape) for part in workload.parts]
-        found = [
+        pieces = [
             replace(piece, weight=weight * piece.weight)
             for part, weight in zip(parts, workload.weights, strict=True)
             for piece in part or ()
         ]
-        return None if None in parts else found
+        return None if None in parts else pieces
     if not isinstance(workload, OnAttributes):
         tables = _tables(workload, (0, 1), shape)
     else:
@@ -110,8 +110,8 @@ def told_shape(workload: Workload) -> tuple[int, ...] | None:
     """Sizes of the attributes of 2 types or more, in the order of the types, as far as the
     questions show them. None if they are about a plain list of types, or contradict each other."""
     if isinstance(workload, Union):
-        told = {shape for part in workload.parts if (shape := told_shape(part)) is not None}
-        return told.pop() if len(told) == 1 else None
+        shapes = {shape for part in workload.parts if (shape := told_shape(part)) is not None}
+        return shapes.pop() if len(shapes) == 1 else None
     if workload.axes is not None and isinstance(workload, Histogram):
         sizes = [axis.size for axis in workload.axes]
     else:

@@ -216,11 +216,11 @@ class TableForm:
 
     def quadratic(self, x: np.ndarray) -> np.ndarray:
         h, s = x @ self.h, x @ self.s
-        found = self.c * s**2 - 2 * h * s
+        values = self.c * s**2 - 2 * h * s
         for A, B in self.parts:
             table = x.reshape(*x.shape[:-1], len(A), len(B))
-            found = found + np.einsum("...ij,...ij->...", table, A @ table @ B)
-        return found
+            values = values + np.einsum("...ij,...ij->...", table, A @ table @ B)
+        return values
 
 
 def _turned(table: np.ndarray) -> np.ndarray:

@@ -44,15 +44,15 @@ def threshold_rows(
     field = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
     field /= np.sqrt(np.square(field).sum(axis=1))[:, None]
     threshold = ndtri(1 - high_share(ratio, n))
-    found = np.empty((rows, n), dtype=bool)
+    rows_made = np.empty((rows, n), dtype=bool)
     for start in range(0, rows, n):
         check()
         orthogonal, triangle = linalg.qr(rng.standard_normal((n, n)))
         check()
         source = orthogonal * (np.sign(triangle.diagonal()) * np.sqrt(n))
-        block = found[start : start + n]
+        block = rows_made[start : start + n]
         np.greater((linalg.blas.dgemm(1.0, field, source.T).T)[: len(block)], threshold, out=block)
-    return found
+    return rows_made
 
 
 def query_rows(workload: Workload) -> np.ndarray:
@@ -90,13 +90,13 @@ def sized_rows(
     thin = gram[step // 2 :: step, step // 2 :: step]
     share = min(_best_share(thin, ratio, np.random.default_rng(0), check) * high_share(ratio, n), 0.5)
     field = _field(gram, high_share(ratio, n), check)
-    found = np.empty((rows, n), dtype=bool)
+    rows_made = np.empty((rows, n), dtype=bool)
     bases = [linalg.qr(rng.standard_normal((c, c)), check_finite=False)[0] for c in ((n + 1) // 2, n // 2)]
     for start in range(0, rows, n // 2):
         check()
         drawn = linalg.blas.dgemm(1.0, field, sources(bases, rng).T).T[: rows - start]
-        found[start : start + n // 2] = highest(drawn, share, rng)
-    return found
+        rows_made[start : start + n // 2] = highest(drawn, share, rng)
+    return rows_made
 
 
 def sources(bases: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:

@@ -163,15 +163,15 @@ class FoldedSearch(RowSearch):
             return
         chosen = self._rng.choice(k, min(max(round(STARTS_PER_TYPE * n), LEAST_STARTS), k), replace=False)
         held, most = self._high[chosen], max(LEAST_FLIPS, round(FLIPPED * self._high.sum() / k))
-        found, gains = pricing.climb(held, *self._priced(), self._ratio - 1, self._check, most)
+        climbed, gains = pricing.climb(held, *self._priced(), self._ratio - 1, self._check, most)
         moved = gains > LEAST_GAIN
-        moved &= (found != held).any(axis=1)
-        found, chosen, weights = found[moved], chosen[moved], self._weights.copy()
+        moved &= (climbed != held).any(axis=1)
+        climbed, chosen, weights = climbed[moved], chosen[moved], self._weights.copy()
         weights[chosen] /= 2
         new = np.maximum(weights[chosen], LEAST_NEW_WEIGHT * weights.mean())
         kept = np.sort(np.argsort(-weights, kind="stable")[: self._size])
-        trend = np.concatenate([self._trend[kept], np.ones(len(found))])
-        self._hold(np.vstack([self._high[kept], found]), np.concatenate([weights[kept], new]), trend)
+        trend = np.concatenate([self._trend[kept], np.ones(len(climbed))])
+        self._hold(np.vstack([self._high[kept], climbed]), np.concatenate([weights[kept], new]), trend)
 
     def _mixture(self, weights: np.ndarray, objective: float) -> Mixture:
         return FoldedMixture(self._high, weights, self._ratio, objective)

@@ -308,16 +308,16 @@ class RowSearch:
         count = min(max(round(share * n), LEAST_STARTS), len(self._high))
         starts = self._rng.choice(len(self._high), count, replace=False)
         about = (*self._priced(), self._ratio - 1)
-        found, gains = pricing.climb(self._high[starts], *about, self._check)
-        found = found[gains > LEAST_GAIN]
+        climbed, gains = pricing.climb(self._high[starts], *about, self._check)
+        climbed = climbed[gains > LEAST_GAIN]
         rank = self._weights.copy()
         rank[: 2 * self._anchors] = np.inf
         heaviest = np.sort(np.argsort(-rank, kind="stable")[: self._size])
         if self._anchors:
             heaviest = heaviest[rank[heaviest] > DEAD * self._weights.mean()]
-        high = np.vstack([self._high[heaviest], found])
-        new = np.full(len(found), NEW_WEIGHT * self._weights.mean())
-        trend = np.concatenate([self._trend[heaviest], np.ones(len(found))])
+        high = np.vstack([self._high[heaviest], climbed])
+        new = np.full(len(climbed), NEW_WEIGHT * self._weights.mean())
+        trend = np.concatenate([self._trend[heaviest], np.ones(len(climbed))])
         self._hold(high, np.concatenate([self._weights[heaviest], new]), trend)
 
     def _priced(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -38,8 +38,8 @@ class Mixed:
 
 def merged_types(rows: np.ndarray) -> np.ndarray:
     """(n,) the number of the merged type of each type: the same for types that all ``rows`` (q, n) of questions treat alike."""
-    _, found = np.unique(rows, axis=1, return_inverse=True)
-    return found.ravel()
+    _, classes = np.unique(rows, axis=1, return_inverse=True)
+    return classes.ravel()
 
 
 def mixed(gram: np.ndarray, shape: Sequence[int], epsilon: float, merged: np.ndarray, strategy: np.ndarray) -> Mixed:
@@ -63,10 +63,10 @@ def mixed(gram: np.ndarray, shape: Sequence[int], epsilon: float, merged: np.nda
         less = linalg.solve(np.eye(len(inner)) / odds + inner, worth, assume_a="pos")
         return float(orbits.objective - np.trace(less)) / (1 - part)
 
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         lambda x: objective(1 / (1 + math.exp(-x))), bounds=(_logit(LEAST_PART), _logit(_MOST_PART))
     )
-    part = 1 / (1 + math.exp(-float(found.x)))
+    part = 1 / (1 + math.exp(-float(optimum.x)))
     high, weights = orbits.rows()
     both = np.vstack([part * strategy[:, merged], (1 - part) * strategy_of(high, weights, ratio)])
     return Mixed(both / both.sum(axis=0), objective(part), part)

@@ -41,7 +41,7 @@ def climb(
         _climb(high[start : start + size], curvature, multipliers, reference, spread, check, most or 2 * high.shape[1])
         for start in range(0, max(1, len(high)), size)
     ]
-    return np.concatenate([found for found, _ in parts]), np.concatenate([gains for _, gains in parts])
+    return np.concatenate([climbed for climbed, _ in parts]), np.concatenate([gains for _, gains in parts])
 
 
 def _climb(
@@ -65,7 +65,7 @@ def _climb(
     y += linear  # ... and of v'Xv
     d, c = mass + high @ mass_steps.astype(float), price + high @ price_steps.astype(float)
     sign = 1 - 2 * t
-    found, gains = high.copy(), _gains(value, d, c)
+    climbed, gains = high.copy(), _gains(value, d, c)
     index = np.arange(len(t))  # places of the rows still climbing
     for _ in range(most):
         check()
@@ -90,9 +90,9 @@ def _climb(
         c += step * price_steps[best]
         y += (2 * step)[:, None] * form[best]
         sign[rows, best] = -step
-        found[index, best] ^= True
+        climbed[index, best] ^= True
         gains[index] = _gains(value, d, c)
-    return found, gains
+    return climbed, gains
 
 
 def varied(held: np.ndarray, drawn: int, rng: np.random.Generator) -> np.ndarray:

@@ -123,11 +123,11 @@ def _over_classes(
     def scale(value: float) -> float:
         return equivalent_objective((value - few.trace) / few.n, workload)
 
-    found = worst_case_design(few, epsilon, telling_of_types(limits, classes, scale))
-    shares = np.full(few.n, 1 / few.n) if found.prior is None else found.prior
-    strategy, prior = strategy_for_types(found, classes), classes.spread(shares)
+    fitted = worst_case_design(few, epsilon, telling_of_types(limits, classes, scale))
+    shares = np.full(few.n, 1 / few.n) if fitted.prior is None else fitted.prior
+    strategy, prior = strategy_for_types(fitted, classes), classes.spread(shares)
     objective = equivalent_objective(float(type_variances(strategy, workload, prior).max()), workload)
-    return WorstCaseOptimized(strategy, prior, workload=workload, **scaled(found, objective, scale))
+    return WorstCaseOptimized(strategy, prior, workload=workload, **scaled(fitted, objective, scale))
 
 
 def _searched(workload: Workload, epsilon: float, limits: SearchLimits) -> WorstCaseOptimized:

@@ -56,7 +56,7 @@ class SinglePrecision:
 
     def lengths(self, solved: np.ndarray, check: Check) -> np.ndarray:
         """v'Xv (k,) for X = solved solved'; where that has full rank by a triangular root of it, which takes half the time."""
-        found, D, triangular = np.empty(len(self._bits)), self._spread, solved.shape[1] >= len(solved)
+        lengths, D, triangular = np.empty(len(self._bits)), self._spread, solved.shape[1] >= len(solved)
         if triangular:
             solved = linalg.qr(solved.T, mode="r", check_finite=False)[0][: len(solved)].T
         narrow = solved.T.astype(np.float32, order="F")
@@ -64,10 +64,10 @@ class SinglePrecision:
         for part in blocks(*self._bits.shape):
             check()
             product = (blas.strmm if triangular else blas.sgemm)(1.0, narrow, self._bits[part].T)
-            found[part] = np.einsum("ij,ij->j", product, product)
-        found *= D**2
-        found += 2 * D * self._bits_times(blas.dgemv(1.0, solved, ones)) + ones @ ones
-        return found
+            lengths[part] = np.einsum("ij,ij->j", product, product)
+        lengths *= D**2
+        lengths += 2 * D * self._bits_times(blas.dgemv(1.0, solved, ones)) + ones @ ones
+        return lengths
 
     def images(self, vector: np.ndarray) -> np.ndarray:
         """v'vector (k,)."""

@@ -145,12 +145,12 @@ def second_moments(rows: np.ndarray, weights: np.ndarray, check: Check, scale: f
 
 def squared_lengths(rows: np.ndarray, solved: np.ndarray, check: Check) -> np.ndarray:
     """v'Xv for every row, X = solved solved'."""
-    found = np.empty(len(rows))
+    lengths = np.empty(len(rows))
     for part in blocks(*rows.shape):
         check()
         product = blas.dgemm(1.0, solved, rows[part].T, trans_a=1)
-        found[part] = np.einsum("ij,ij->j", product, product)
-    return found
+        lengths[part] = np.einsum("ij,ij->j", product, product)
+    return lengths
 
 
 @dataclass(frozen=True)

@@ -223,7 +223,7 @@ class DescentSearch(ABC):
         lower = point.lower[kept]
         try:
             shorter = project(strategy[kept], lower, self._epsilon, self._check)
-            found = _evaluated(shorter, lower, self._root, "rows that are never sent were needed.", self._check)
+            evaluated = _evaluated(shorter, lower, self._root, "rows that are never sent were needed.", self._check)
         except Interrupted:
             return strategy, point.objective
-        return shorter, found.objective
+        return shorter, evaluated.objective

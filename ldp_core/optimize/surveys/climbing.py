@@ -42,7 +42,7 @@ def climb(
         _climb(cells[start : start + count], sizes, weights[start : start + count], difference, check)
         for start in range(0, len(cells), count)
     ]
-    return np.concatenate([found for found, _ in parts]), np.concatenate([value for _, value in parts])
+    return np.concatenate([climbed for climbed, _ in parts]), np.concatenate([value for _, value in parts])
 
 
 def _climb(
@@ -50,7 +50,7 @@ def _climb(
 ) -> tuple[np.ndarray, np.ndarray]:
     n = cells.shape[1]
     agreeing, entries = agreements(sizes), by_agreement(weights, sizes)
-    found, inside = cells.copy(), cells.copy()
+    climbed, inside = cells.copy(), cells.copy()
     slopes = applied(weights, sizes, cells)
     form, high = np.einsum("ij,ij->i", slopes, inside), inside.sum(axis=1)
     worth = form / (1 + difference / n * high) ** 2
@@ -74,7 +74,7 @@ def _climb(
         offers = np.where((highs > 0) & (highs < n), forms / (1 + difference / n * highs) ** 2, -np.inf)
         kind = offers.argmax(axis=0)
         rising = offers[kind, rows] > worth * (1 + LEAST_RISE)
-        found[index], values[index] = inside, worth
+        climbed[index], values[index] = inside, worth
         if not rising.any():
             break
         # Those at their peak leave, so that the rest go on faster.
@@ -89,34 +89,34 @@ def _climb(
         slopes -= lost * drops[:, None]
         inside[rows[drops], leaving[drops]] = False
         inside[rows[adds], added[adds]] = True
-    return found, difference**2 / n * values
+    return climbed, difference**2 / n * values
 
 
 def agreements(sizes: Sequence[int]) -> np.ndarray:
     """(n_B, n_B) the set of attributes where two cells agree, numbered as sets are."""
-    found = np.zeros((1, 1), dtype=np.int16)
+    counts = np.zeros((1, 1), dtype=np.int16)
     for size in sizes:
         same = np.eye(size, dtype=np.int16)
-        found = (2 * found[:, None, :, None] + same[:, None, :]).reshape(len(found) * size, -1)
-    return found
+        counts = (2 * counts[:, None, :, None] + same[:, None, :]).reshape(len(counts) * size, -1)
+    return counts
 
 
 def by_agreement(weights: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
     """(r, 2^k) the entries of Lambda by the attributes where two cells agree, from ``weights`` (r,
     2^k) by set."""
-    found = weights.reshape(-1, *(2,) * len(sizes))
+    by_set = weights.reshape(-1, *(2,) * len(sizes))
     for axis, size in enumerate(sizes, start=1):
-        mean, rest = np.split(found, 2, axis=axis)
-        found = np.concatenate([(mean - rest) / size, mean / size + rest * (1 - 1 / size)], axis=axis)
-    return found.reshape(len(weights), -1)
+        mean, rest = np.split(by_set, 2, axis=axis)
+        by_set = np.concatenate([(mean - rest) / size, mean / size + rest * (1 - 1 / size)], axis=axis)
+    return by_set.reshape(len(weights), -1)
 
 
 def components_of_coordinates(sizes: Sequence[int]) -> np.ndarray:
     """(n_B,) the set that each of `coordinates` belongs to."""
-    found = np.zeros(1, dtype=np.int64)
+    places = np.zeros(1, dtype=np.int64)
     for size in sizes:
-        found = (2 * found[:, None] + (np.arange(size) > 0)).ravel()
-    return found
+        places = (2 * places[:, None] + (np.arange(size) > 0)).ravel()
+    return places
 
 
 def applied(weights: np.ndarray, sizes: Sequence[int], tables: np.ndarray) -> np.ndarray:
@@ -127,9 +127,9 @@ def applied(weights: np.ndarray, sizes: Sequence[int], tables: np.ndarray) -> np
 
 def _from_coordinates(spectrum: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
     """The tables (r, n_B) with these `coordinates` (r, n_B)."""
-    found = spectrum.reshape(-1, *sizes).copy()
+    values = spectrum.reshape(-1, *sizes).copy()
     for axis, size in enumerate(sizes, start=1):
-        by_value = np.moveaxis(found, axis, -1)
+        by_value = np.moveaxis(values, axis, -1)
         places = np.arange(1, size)
         steps = by_value[..., 1:] / np.sqrt(places * (places + 1.0))
         mean = by_value[..., :1] / math.sqrt(size)
@@ -137,7 +137,7 @@ def _from_coordinates(spectrum: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
         by_value[..., :1] = 0.0
         by_value[..., :-1] += np.cumsum(steps[..., ::-1], axis=-1)[..., ::-1]
         by_value += mean
-    return found.reshape(spectrum.shape)
+    return values.reshape(spectrum.shape)
 
 
 def random_patterns(

@@ -43,9 +43,9 @@ class Grown:
         picked = dict.fromkeys(fresh[np.argsort(-losses[fresh], kind="stable")[: count // 2]].tolist())
         shares = mixture.shares[fresh] / mixture.shares[fresh].sum()
         picked.update(dict.fromkeys(rng.choice(fresh, count - count // 2, p=shares).tolist()))
-        found = [columns[place] for place in picked]
-        self._last.update((_key(column), now) for column in found)
-        return found
+        chosen_columns = [columns[place] for place in picked]
+        self._last.update((_key(column), now) for column in chosen_columns)
+        return chosen_columns
 
 
 def _key(column: Column) -> tuple[tuple[int, ...], int, int]:
@@ -55,7 +55,7 @@ def _key(column: Column) -> tuple[tuple[int, ...], int, int]:
 
 def grown(columns: Sequence[Column], sizes: Sequence[int], most_cells: int, rng: np.random.Generator) -> Starts:
     """Every column with one attribute more, all of its values or some of them inside. ``sizes`` are those of all attributes."""
-    found: Starts = {}
+    starts: Starts = {}
     for shape, place, pattern in columns:
         members = tuple(shape.attributes[place].tolist())
         others = [
@@ -72,8 +72,8 @@ def grown(columns: Sequence[Column], sizes: Sequence[int], most_cells: int, rng:
             wider = np.expand_dims(table, axis)
             extended = (*members[:axis], other, *members[axis:])
             for cells in (np.repeat(wider, size, axis), wider & along):
-                found.setdefault(tuple(sizes[i] for i in extended), []).append((extended, cells.ravel()))
-    return found
+                starts.setdefault(tuple(sizes[i] for i in extended), []).append((extended, cells.ravel()))
+    return starts
 
 
 def exchanged(mixture: Mixture, count: int, sizes: Sequence[int], most_cells: int, rng: np.random.Generator) -> Starts:
@@ -81,9 +81,9 @@ def exchanged(mixture: Mixture, count: int, sizes: Sequence[int], most_cells: in
     its values stand for those of the other at random, each for as many as the rest or one more."""
     columns, chances = columns_of(mixture), np.sqrt(mixture.shares)
     chances[[len(shape.sizes) == 1 for shape, _, _ in columns]] = 0.0
-    found: Starts = {}
+    starts: Starts = {}
     if not chances.any():
-        return found
+        return starts
     drawn = min(count, int(np.count_nonzero(chances)))
     for place in rng.choice(len(columns), drawn, replace=False, p=chances / chances.sum()).tolist():
         shape, members, pattern = columns[place]
@@ -100,5 +100,5 @@ def exchanged(mixture: Mixture, count: int, sizes: Sequence[int], most_cells: in
         order = sorted(range(len(kept)), key=lambda k: (sizes[kept[k]], kept[k]))
         table = np.transpose(table, order)
         if table.any() and not table.all():
-            found.setdefault(table.shape, []).append((tuple(kept[k] for k in order), table.ravel()))
-    return found
+            starts.setdefault(table.shape, []).append((tuple(kept[k] for k in order), table.ravel()))
+    return starts

@@ -89,21 +89,21 @@ class Mixture:
         which prefers patterns over few attributes."""
         attributes = np.concatenate([np.full(len(shape.columns), len(shape.sizes)) for shape in self.shapes])
         needed = sparse.diags(1 / self.reached()) @ self._transposed
-        found = linprog(
+        solution = linprog(
             1 + PER_ATTRIBUTE * attributes,
             A_ub=-needed,
             b_ub=-np.ones(len(self.costs)),
             method="highs-ipm",
             options={"time_limit": _MOST_SECONDS},
         )
-        return self.shares if found.status != 0 else np.maximum(found.x, 0.0)
+        return self.shares if solution.status != 0 else np.maximum(solution.x, 0.0)
 
     def parts(self) -> tuple[np.ndarray, np.ndarray]:
         """(columns,) the largest part that each column has in the Fourier weight of a set, and whether it has the largest in one of them."""
-        found = sparse.diags(self.shares) @ self.fourier_weights @ sparse.diags(1 / self.reached())
-        largest = found.max(axis=0).toarray().ravel()
-        relative = (found @ sparse.diags(1 / largest)).max(axis=1).toarray().ravel()
-        return found.max(axis=1).toarray().ravel(), relative >= 1 - 1e-12
+        weights = sparse.diags(self.shares) @ self.fourier_weights @ sparse.diags(1 / self.reached())
+        largest = weights.max(axis=0).toarray().ravel()
+        relative = (weights @ sparse.diags(1 / largest)).max(axis=1).toarray().ravel()
+        return weights.max(axis=1).toarray().ravel(), relative >= 1 - 1e-12
 
     def split(self, values: np.ndarray) -> list[np.ndarray]:
         """``values`` (columns,) by shape."""

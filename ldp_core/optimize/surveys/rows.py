@@ -63,10 +63,10 @@ def about_tables(workload: Workload) -> Survey | None:
     ):
         return None
     try:
-        found = by_tables(workload, shape)
+        survey = by_tables(workload, shape)
     except ValueError:  # too many tables
         return None
-    return found if all(not telling <= set(group.attributes) for group in found.groups) else None
+    return survey if all(not telling <= set(group.attributes) for group in survey.groups) else None
 
 
 def _shape(workload: Workload) -> tuple[int, ...]:
@@ -76,11 +76,11 @@ def _shape(workload: Workload) -> tuple[int, ...]:
     return shape if math.prod(shape) == workload.n else ()
 
 
-def rows(found: SurveyDesign | SplitDesign, seed: int) -> Rows:
+def rows(fitted: SurveyDesign | SplitDesign, seed: int) -> Rows:
     """The rows of a design for tables: all of its strategies, and as many scrambled patterns as `ROWS_PER_TYPE` and `_MOST_ENTRIES` allow."""
-    shape, ratio, rng = found.survey.shape, exp_epsilon(found.epsilon), generator(seed)
-    budget = min(ROWS_PER_TYPE * found.survey.n, _MOST_ENTRIES // found.survey.n)
-    own, rest, shares = found.divided
+    shape, ratio, rng = fitted.survey.shape, exp_epsilon(fitted.epsilon), generator(seed)
+    budget = min(ROWS_PER_TYPE * fitted.survey.n, _MOST_ENTRIES // fitted.survey.n)
+    own, rest, shares = fitted.divided
     shares, parts = shares / shares.sum(), []
     for (members, strategy), share in zip(own, shares, strict=False):
         least = strategy.min(axis=1)
@@ -98,11 +98,11 @@ def _lifted(shape: tuple[int, ...], members: tuple[int, ...]) -> np.ndarray:
 
 
 def _images(
-    found: SurveyDesign, share: float, shape: tuple[int, ...], ratio: float, budget: int, rng: np.random.Generator
+    fitted: SurveyDesign, share: float, shape: tuple[int, ...], ratio: float, budget: int, rng: np.random.Generator
 ) -> Rows:
     """About ``budget`` scrambled patterns as `rows`, which together are sent with probability ``share``."""
     n, high, weights = math.prod(shape), [], []
-    for pattern, probability in zip(found.patterns, found.shares, strict=True):
+    for pattern, probability in zip(fitted.patterns, fitted.shares, strict=True):
         drawn = _scrambled(pattern, max(1, round(probability * budget)), rng)
         high.append(drawn[:, _lifted(shape, pattern.attributes)])
         mass = n * (1 + (ratio - 1) * pattern.share)
@@ -115,9 +115,9 @@ def _scrambled(pattern: Pattern, many: int, rng: np.random.Generator) -> np.ndar
     ``many``, or some of them where these are more."""
     sizes = pattern.cells.shape
     moves = np.stack(np.unravel_index(np.arange(pattern.cells.size), sizes), axis=1)
-    found = []
+    patterns = []
     for _ in range(max(1, round(many / len(moves)))):
         renamed = pattern.cells[np.ix_(*(rng.permutation(size) for size in sizes))]
         some = moves if many >= len(moves) else moves[rng.choice(len(moves), many, replace=False)]
-        found += [np.roll(renamed, tuple(move), axis=tuple(range(len(sizes)))).ravel() for move in some]
-    return np.array(found)
+        patterns += [np.roll(renamed, tuple(move), axis=tuple(range(len(sizes)))).ravel() for move in some]
+    return np.array(patterns)

@@ -160,9 +160,10 @@ class SurveySearch:
                 patterns.append(Pattern(tuple(members[list(order)].tolist()), cells[key]))
         used = self._mixture.shares > NOBODY
         shares = self._mixture.shares[used] / self._mixture.shares[used].sum()
-        return ([one for one, sent in zip(patterns, used.tolist(), strict=True) if sent], shares), self._objective(
-            self._mixture.objective
-        )
+        return (
+            [pattern for pattern, sent in zip(patterns, used.tolist(), strict=True) if sent],
+            shares,
+        ), self._objective(self._mixture.objective)
 
     def _is_close(self) -> bool:
         return self.best.objective <= self._objective(1 + CLOSE)
@@ -260,8 +261,8 @@ class SurveySearch:
 
     def _climb(self, shape: Shape, worth: np.ndarray) -> None:
         """From patterns known, with some cells changed, and from random ones. Shapes where that brought nothing wait twice as long."""
-        told = len(shape.patterns) > 0 and len(shape.sizes) > 1 and shape.cells <= CLIMBED_CELLS
-        if not told or not self._patience.ended(shape.sizes, self._rounds):
+        distinguished = len(shape.patterns) > 0 and len(shape.sizes) > 1 and shape.cells <= CLIMBED_CELLS
+        if not distinguished or not self._patience.ended(shape.sizes, self._rounds):
             return
         self._check()
         rng, count = self._rng, self._starts(shape)
@@ -272,10 +273,10 @@ class SurveySearch:
         varied = count // 2
         best = (worth[numbers[:varied]] @ shape.spectra.T).argmax(axis=1)
         starts[:varied] = shape.patterns[best] ^ (rng.random((varied, shape.cells)) < 1.5 / shape.cells)
-        found, values = climb(starts, shape.sizes, weights, self._difference, self._check)
+        climbed, values = climb(starts, shape.sizes, weights, self._difference, self._check)
         better = values > before * (1 + LEAST_GAIN)
         held = len(shape.patterns)
-        shape.add_patterns(found[better])
+        shape.add_patterns(climbed[better])
         self._patience.tried(shape.sizes, self._rounds, len(shape.patterns) > held)
 
     def _price(self, worth: np.ndarray, level: float) -> None:
@@ -301,14 +302,14 @@ class SurveySearch:
 
     def _take(self, starts: Starts, worth: np.ndarray, level: float, drawn: bool) -> None:
         """Take in what climbs from ``starts``, and from as many patterns drawn at random if ``drawn``, to more than ``level``."""
-        for sizes, found in starts.items():
+        for sizes, started in starts.items():
             self._check()
             shape = self._shape(sizes)
-            members = np.array([members for members, _ in found])
+            members = np.array([members for members, _ in started])
             weights = shape.weights(shape.numbers_of(members), worth)
-            cells = np.stack([cells for _, cells in found])
+            cells = np.stack([cells for _, cells in started])
             if drawn:
-                fresh = random_patterns(weights, sizes, self._high(shape.cells, len(found)), self._rng)
+                fresh = random_patterns(weights, sizes, self._high(shape.cells, len(started)), self._rng)
                 cells, weights, members = np.vstack([cells, fresh]), np.tile(weights, (2, 1)), np.tile(members, (2, 1))
             climbed, values = climb(cells, sizes, weights, self._difference, self._check)
             better = values > level

@@ -31,9 +31,9 @@ class NumberedSets:
         self.most = max(map(len, sets))
         codes = np.random.default_rng(_CODES).integers(2**64, size=attributes, dtype=np.uint64)
         self._codes = np.append(codes, np.uint64(0))  # the last one stands for no attribute
-        found = np.array([np.bitwise_xor.reduce(codes[list(members)]) for members in sets], dtype=np.uint64)
-        self._order = np.argsort(found, kind="stable")
-        self._sorted = found[self._order]
+        codes_of_sets = np.array([np.bitwise_xor.reduce(codes[list(members)]) for members in sets], dtype=np.uint64)
+        self._order = np.argsort(codes_of_sets, kind="stable")
+        self._sorted = codes_of_sets[self._order]
 
     def numbers(self, members: np.ndarray) -> np.ndarray:
         """Numbers of the sets along the last axis of ``members``, attributes filled up with -1."""
@@ -112,9 +112,9 @@ class Shape:
     def weights(self, numbers: np.ndarray, worth: np.ndarray) -> np.ndarray:
         """(r, 2^k) weights by set, for rows (r, q) of `numbers`; the last entry of ``worth`` is for
         sets in no question."""
-        found = np.zeros((len(numbers), 2 ** len(self.sizes)))
-        found[:, self._codes] = worth[numbers]
-        return found
+        weights = np.zeros((len(numbers), 2 ** len(self.sizes)))
+        weights[:, self._codes] = worth[numbers]
+        return weights
 
     def prices(self, worth: np.ndarray) -> np.ndarray:
         """(b, t) the value of each pattern on each set of attributes."""

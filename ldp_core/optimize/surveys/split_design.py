@@ -77,10 +77,10 @@ def design_split(
     sets, left = asked.sets, asked.left
     combining = bool(asked.tied)  # takes time as well
     fits = 1 + len(sets) + bool(left.sets) + combining
-    told: list[Progress] = []
+    progress_reports: list[Progress] = []
 
     def pass_on(progress: Progress) -> None:
-        told.append(progress)
+        progress_reports.append(progress)
         if limits.callback is not None:
             limits.callback(progress)
 
@@ -114,8 +114,8 @@ def design_split(
     if objective >= whole.objective:
         return patterns
     seconds = budget.seconds
-    if limits.callback is not None and told:
-        limits.callback(replace(told[-1], objective=objective, seconds=seconds, best=None))
+    if limits.callback is not None and progress_reports:
+        limits.callback(replace(progress_reports[-1], objective=objective, seconds=seconds, best=None))
     return SplitDesign(
         tuple(own),
         rest,
@@ -170,7 +170,7 @@ def _again(
     if they are better than ``own``, in the time left. Each lowers the cost of its part of all
     questions, and a new division of the questions lowers it further. The cost is a convex function
     of the information of all tables together with the parts."""
-    found = list(own)
+    tables = list(own)
     for done, (k, gram, cost) in enumerate(asked.parts(shared)):
         if budget.left() == 0 or budget.cancelled():
             break
@@ -179,10 +179,10 @@ def _again(
         with suppress(Singular):  # questions that tell few types apart keep the strategy for these
             best = design_strategy(Custom(root_of(gram)), epsilon, limits.within(seconds))
             if best.objective / len(gram) < cost:
-                found[k] = own[k][0], best.strategy
-    strategies = [strategy for _, strategy in found]
+                tables[k] = own[k][0], best.strategy
+    strategies = [strategy for _, strategy in tables]
     better = asked.shared(strategies, shared.shares, rest, _a_little(limits))
-    return (found, better) if better.cost < shared.cost else (own, shared)
+    return (tables, better) if better.cost < shared.cost else (own, shared)
 
 
 def _a_little(limits: SearchLimits) -> Budget:

@@ -88,25 +88,25 @@ class TableQuestions:
     @cached_property
     def owners(self) -> list[int | None]:
         """The number of the table that answers each group as a whole, or None."""
-        found: list[int | None] = []
+        owners: list[int | None] = []
         for group, values in zip(self.survey.groups, self.spectra, strict=True):
             about = set(several(self.survey, group.attributes))
             holding = [k for k in self.tied if values is None and about <= set(self.sets[k])]
-            parts = {one for one in anova.subsets(sorted(about)) if one}
+            parts = {members for members in anova.subsets(sorted(about)) if members}
             holding = [k for k in holding if parts <= self._beside(k).answered]
-            found.append(holding[0] if holding and _tells_few_apart(group) else None)
-        return found
+            owners.append(holding[0] if holding and _tells_few_apart(group) else None)
+        return owners
 
     def _beside(self, k: int) -> Tables:
         """The tables that table ``k`` is put together with, itself among them."""
-        return next(one for one in self.together if k in one.numbers)
+        return next(tables_together for tables_together in self.together if k in tables_together.numbers)
 
     @cached_property
     def left(self) -> Components:
         """The components that no table holds."""
         known = self.survey.components
-        kept = [not any(set(members) <= set(one) for one in self.sets) for members in known.sets]
-        members = tuple(one for one, keep in zip(known.sets, kept, strict=True) if keep)
+        kept = [not any(set(members) <= set(held_set) for held_set in self.sets) for members in known.sets]
+        members = tuple(held_set for held_set, keep in zip(known.sets, kept, strict=True) if keep)
         return Components(members, known.dims[kept], known.gram[kept], known.constant)
 
     def gram(self, k: int) -> np.ndarray:
@@ -120,14 +120,14 @@ class TableQuestions:
     def rows(self, k: int) -> np.ndarray:
         """(q, cells) what questions that do not treat values alike ask of table ``k``."""
         members = self.sets[k]
-        found = [np.zeros((0, math.prod(self._axes(k))))]
+        blocks = [np.zeros((0, math.prod(self._axes(k))))]
         for group, values, owner in zip(self.survey.groups, self.spectra, self.owners, strict=True):
             if values is None and owner in (k, None) and set(several(self.survey, group.attributes)) & set(members):
                 common = tuple(i for i in group.attributes if i in members)
                 rows = means_on(group.base.gram_root, self.survey, group, common)
                 rows = group.weight * rows[:, cells_of(self._axes(k), members, common)]
-                found.append(self._part(rows, k) if owner is None else rows - rows.mean(axis=1, keepdims=True))
-        return np.concatenate(found)
+                blocks.append(self._part(rows, k) if owner is None else rows - rows.mean(axis=1, keepdims=True))
+        return np.concatenate(blocks)
 
     def _part(self, rows: np.ndarray, k: int) -> np.ndarray:
         """(q, cells) the part of functions ``rows`` (q, cells) of table ``k`` that it is asked."""
@@ -136,10 +136,10 @@ class TableQuestions:
         for inner in tables.answered:
             if set(inner) <= set(members):
                 place = tuple(slice(1, None) if i in inner else 0 for i in members)
-                weights[place] = 1 / sum(set(inner) <= set(one) for one in tables.sets)
+                weights[place] = 1 / sum(set(inner) <= set(held_set) for held_set in tables.sets)
         basis = anova.coordinates(np.eye(rows.shape[1]).reshape(-1, *self._axes(k))).reshape(rows.shape[1], -1)
-        found: np.ndarray = anova.coordinates(shaped).reshape(rows.shape) * weights.ravel() @ basis.T
-        return found
+        part: np.ndarray = anova.coordinates(shaped).reshape(rows.shape) * weights.ravel() @ basis.T
+        return part
 
     @cached_property
     def grams(self) -> list[np.ndarray]:
@@ -149,9 +149,9 @@ class TableQuestions:
     def parts(self, shared: Shared) -> Iterator[tuple[int, np.ndarray, float]]:
         """(number of a table, Gram matrix of its questions, their cost) for each table put together
         with others (`Combined.parts`)."""
-        for one, gram in zip(shared.combined, self.grams, strict=True):
-            if len(one.tables.numbers) > 1:
-                for k, (asked, cost) in zip(one.tables.numbers, one.parts(gram), strict=True):
+        for combination, gram in zip(shared.combined, self.grams, strict=True):
+            if len(combination.tables.numbers) > 1:
+                for k, (asked, cost) in zip(combination.tables.numbers, combination.parts(gram), strict=True):
                     yield k, asked, cost
 
     def shared(self, own: Sequence[np.ndarray], shares: np.ndarray, rest: np.ndarray, budget: Budget) -> Shared:
@@ -159,22 +159,27 @@ class TableQuestions:
         patterns whose cost alone is ``rest`` (1,). The shares are in proportion to ``shares`` (K,)
         at first. If tables are put together, and while ``budget`` lasts, each share is then
         multiplied by the square root of its derivative (Torsney 1983)."""
-        told = [Strategies(tables, [own[k] for k in tables.numbers]) for tables in self.together]
+        strategies = [Strategies(tables, [own[k] for k in tables.numbers]) for tables in self.together]
         rounds = SHARE_ROUNDS if self.tied else 1
         shares = shares / shares.sum()
         best = Shared(shares, math.inf, [])
         for done in range(rounds):
-            combined = [Combined(one, shares[list(one.tables.numbers)]) for one in told]
+            combined = [
+                Combined(strategies_of_tables, shares[list(strategies_of_tables.tables.numbers)])
+                for strategies_of_tables in strategies
+            ]
             value = float((rest / shares[len(own) :]).sum())
-            value += math.fsum(one.cost(gram) for one, gram in zip(combined, self.grams, strict=True))
+            value += math.fsum(
+                strategies_of_tables.cost(gram) for strategies_of_tables, gram in zip(combined, self.grams, strict=True)
+            )
             gained = best.cost - value
             if gained > 0:
                 best = Shared(shares, value, combined)
             if gained < SHARED_CLOSE * value or done == rounds - 1 or budget.left() == 0 or budget.cancelled():
                 break
             gains = np.concatenate([np.zeros(len(own)), rest / shares[len(own) :] ** 2])
-            for one, gram in zip(combined, self.grams, strict=True):
-                gains[list(one.tables.numbers)] = one.gains(gram)
+            for strategies_of_tables, gram in zip(combined, self.grams, strict=True):
+                gains[list(strategies_of_tables.tables.numbers)] = strategies_of_tables.gains(gram)
             shares = shares * np.sqrt(gains)
             shares = np.maximum(shares / shares.sum(), LEAST_SHARE)
             shares /= shares.sum()

@@ -39,13 +39,13 @@ def tables() -> np.ndarray:
     moves = np.array([moved(order) ^ shift for order in orders for shift in points])
     powers = 1 << points
     seen = np.zeros(2**size, dtype=bool)
-    found = []
+    tables = []
     for code in range(1, 2**size - 1):
         if not seen[code]:
             bits = (code >> points) & 1
             seen[bits[moves] @ powers] = True
-            found.append(bits)
-    return np.array(found, dtype=bool)
+            tables.append(bits)
+    return np.array(tables, dtype=bool)
 
 
 def junta_fourier_weights(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -106,9 +106,9 @@ class LevelSearch:
         self._add_juntas(worth)
         self._climb(worth)
         self._update()
-        found = self._mixture()
-        if found.objective < self.best.objective:
-            self.best = found
+        mixture = self._mixture()
+        if mixture.objective < self.best.objective:
+            self.best = mixture
 
     def finish(self, at_once: bool) -> tuple[LevelMixture, float]:
         return self.best, self.best.objective
@@ -173,13 +173,13 @@ class LevelSearch:
                 slopes = walsh_hadamard(by_type * walsh_hadamard(row))
                 field *= rng.choice(NOISE) * slopes.std()
                 field += slopes
-        found = np.array([_linearised(field, size, by_type) for field, size in zip(fields, sizes, strict=True)])
+        climbed = np.array([_linearised(field, size, by_type) for field, size in zip(fields, sizes, strict=True)])
         if n <= FLIPPED_TYPES:
             column = walsh_hadamard(by_type) / n
             level = np.full(n, (self._scheme.multiplicities * self._searched / self._m).sum() / n)
-            starts = np.vstack([found, pricing.varied(held, STARTS, rng)])
-            found, _ = pricing.climb(starts, column[self._scheme.differences], level, np.ones(n), self._spread)
-        self._add(found)
+            starts = np.vstack([climbed, pricing.varied(held, STARTS, rng)])
+            climbed, _ = pricing.climb(starts, column[self._scheme.differences], level, np.ones(n), self._spread)
+        self._add(climbed)
         if n > FLIPPED_TYPES:
             for _ in range(TABLES):
                 self._climb_table(worth)
@@ -198,8 +198,8 @@ class LevelSearch:
         sizes = np.clip(round(size * self._share) + rng.integers(-1, 2, STARTS), 1, size - 1)
         starts = np.array([_linearised(rng.standard_normal(size), count, by_point) for count in sizes])
         starts = np.vstack([starts, pricing.varied(starts, STARTS, rng)])
-        found, gains = pricing.climb(starts, column[points[:, None] ^ points], level, np.ones(size), self._spread)
-        self._add(junta_row(found[gains.argmax()], blocks, self._d)[None])
+        climbed, gains = pricing.climb(starts, column[points[:, None] ^ points], level, np.ones(size), self._spread)
+        self._add(junta_row(climbed[gains.argmax()], blocks, self._d)[None])
 
     def _update(self) -> None:
         worth = self._scheme.multiplicities * self._searched
@@ -240,11 +240,11 @@ def images(mixture: LevelMixture, most: np.ndarray, rng: np.random.Generator) ->
     d = n.bit_length() - 1
     powers = np.rint(walsh_hadamard(high) ** 2)
     key = rng.standard_normal(n)
-    found = []
+    images = []
     for row, power, number in zip(high, powers, most, strict=True):
         orders = np.array([rng.permutation(d) for _ in range(number)])
         orders[0] = np.arange(d)
         places = moved(orders)
         _, first = np.unique((power[places] @ key).astype(np.float32), return_index=True)
-        found.append(row[places[first]])
-    return np.concatenate(found)
+        images.append(row[places[first]])
+    return np.concatenate(images)

@@ -83,10 +83,10 @@ class Shifts:
     def differences(self) -> np.ndarray:
         """(n, n) the type that row u is the translation of by column v: u - v along every axis."""
         n = math.prod(self.sizes)
-        found = np.zeros((n, n), dtype=np.int64)
+        differences = np.zeros((n, n), dtype=np.int64)
         for place, size in zip(np.unravel_index(np.arange(n), self.sizes), self.sizes, strict=True):
-            found = found * size + (place[:, None] - place) % size
-        return found
+            differences = differences * size + (place[:, None] - place) % size
+        return differences
 
 
 @dataclass(frozen=True)
@@ -145,13 +145,13 @@ def variances_of_types(orbits: Orbits, gram: np.ndarray, group: Group) -> np.nda
     masses, hats, differences = rows.sum(axis=1), group.transform(rows), group.differences.ravel()
     m = orbits.shares @ (np.abs(hats) / masses[:, None]) ** 2
     X = group.transform(np.conj(group.transform(gram)).T).T / np.outer(m, m)
-    found = -gram.diagonal()
+    variances = -gram.diagonal()
     for share, mass, hat in zip(orbits.shares, masses, hats, strict=True):
         products = (np.conj(hat)[:, None] * X * hat).ravel()
         sums = np.bincount(differences, products.real) - 1j * np.bincount(differences, products.imag)
         worth = group.transform(sums).real / n**2
-        found = found + share / mass**3 / n * group.transform(np.conj(hat * group.transform(worth))).real
-    return found
+        variances = variances + share / mass**3 / n * group.transform(np.conj(hat * group.transform(worth))).real
+    return variances
 
 
 def first_orbits(gram: np.ndarray, ratio: float, group: Group) -> Orbits:
@@ -271,9 +271,9 @@ class OrbitSearch:
         self._keep_better()
 
     def _keep_better(self) -> None:
-        found = self._mixture()
-        if found.objective < self.best.objective:
-            self.best = found
+        mixture = self._mixture()
+        if mixture.objective < self.best.objective:
+            self.best = mixture
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
         return np.ascontiguousarray(self.best.transposed.T), self.best.objective
@@ -305,7 +305,7 @@ class OrbitSearch:
         # Spectra of symmetric matrices are even, and for those transform and inverse differ by n only.
         column = self._scheme.transform(self._searched / self._m**2).real / n
         level = np.full(n, (self._searched / self._m).sum() / n)
-        found, gains = pricing.climb(
+        climbed, gains = pricing.climb(
             np.vstack([held, pricing.varied(held, STARTS, rng)]),
             column[self._differences],
             level,
@@ -313,6 +313,6 @@ class OrbitSearch:
             self._ratio - 1,
             self._check,
         )
-        found = np.unique(found[gains > LEAST_GAIN], axis=0)
-        self._high, self._power = np.vstack([self._high, found]), np.vstack([self._power, self._powers(found)])
-        self._shares = np.concatenate([self._shares, np.full(len(found), NEW_SHARE * self._shares.mean())])
+        climbed = np.unique(climbed[gains > LEAST_GAIN], axis=0)
+        self._high, self._power = np.vstack([self._high, climbed]), np.vstack([self._power, self._powers(climbed)])
+        self._shares = np.concatenate([self._shares, np.full(len(climbed), NEW_SHARE * self._shares.mean())])

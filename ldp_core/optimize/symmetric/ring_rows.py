@@ -107,8 +107,8 @@ class RingSearch:
 
     def finish(self, at_once: bool) -> tuple[Rows, float]:
         """The best rows; those to begin with where not even they were measured, with an infinite objective."""
-        found = self.best or Rows(self._refining.high, self._refining.shares, math.inf)
-        return found, found.objective
+        rows = self.best or Rows(self._refining.high, self._refining.shares, math.inf)
+        return rows, rows.objective
 
 
 def _thinned(workload: Workload) -> np.ndarray:
@@ -167,23 +167,23 @@ def _spread(powers: np.ndarray, places: int) -> np.ndarray:
     N = len(powers)
     k = np.minimum(np.arange(places), places - np.arange(places))
     from_here = max(1, N // 4)
-    found = powers[np.minimum(k, from_here)]
+    powers_here = powers[np.minimum(k, from_here)]
     short = k > from_here
-    found[short] *= np.sin(np.pi * from_here / places) / np.sin(np.pi * k[short] / places)
-    found[1:] *= powers[1:].sum() / found[1:].sum()
-    return found
+    powers_here[short] *= np.sin(np.pi * from_here / places) / np.sin(np.pi * k[short] / places)
+    powers_here[1:] *= powers[1:].sum() / powers_here[1:].sum()
+    return powers_here
 
 
 def _best_share(powers: np.ndarray, ratio: float) -> float:
     """How many times the share 1/(E + 1) of high places is best for rows of given ``powers`` (N,)."""
-    found = {}
+    shares_tried = {}
     for share in SHARES:
         high = min(share * high_share(ratio, len(powers)), 0.5)
         refining = _refining(powers, high, ratio, np.random.default_rng(0))
         for _ in range(PILOT_PASSES):
             refining.round(unchecked)
-        found[refining.objective] = share
-    return found[min(found)]
+        shares_tried[refining.objective] = share
+    return shares_tried[min(shares_tried)]
 
 
 def _refining(

@@ -93,8 +93,8 @@ class _Designing:
         self._refining.round(self._check)
 
     def finish(self, at_once: bool) -> tuple[tuple[np.ndarray, np.ndarray], float]:
-        found = self._refining or self._write()
-        return (found.high, found.shares), found.objective
+        rows = self._refining or self._write()
+        return (rows.high, rows.shares), rows.objective
 
     def _write(self) -> Refining:
         """The best rows written out, with randomized response, so that no character is lost."""
@@ -105,14 +105,14 @@ class _Designing:
 def _written(mixture: LevelMixture, rng: np.random.Generator) -> np.ndarray:
     """(k, n) base rows with images, as many as there may be beside randomized response. Rows of few images leave room for the others."""
     most = wanted = _most(mixture.high.shape[1]) - 1
-    found = images(mixture, _copies(mixture, most), rng)
+    images_written = images(mixture, _copies(mixture, most), rng)
     for _ in range(REFILLS):
-        wanted = min(wanted * most // len(found), REFILLS * most)
+        wanted = min(wanted * most // len(images_written), REFILLS * most)
         more = images(mixture, _copies(mixture, wanted), rng)
-        if not len(found) < len(more) <= most:
+        if not len(images_written) < len(more) <= most:
             break
-        found = more
-    return found
+        images_written = more
+    return images_written
 
 
 def _copies(mixture: LevelMixture, most: int) -> np.ndarray:

@@ -129,10 +129,12 @@ def _by_set(survey: Survey) -> Groups:
     sets = list(dict.fromkeys(group.attributes for group in survey.groups))
     of = [sets.index(group.attributes) for group in survey.groups] if len(sets) <= MOST_SET_GROUPS else []
     if of and len(sets) < len(survey.groups):  # several kinds of questions about the same
-        return _grouped("attributes asked about", [", ".join(called[i] for i in one) for one in sets], of, sizes)
-    found = _by_attributes([[called[i] for i in group.attributes] for group in survey.groups], sizes)
+        return _grouped(
+            "attributes asked about", [", ".join(called[i] for i in members) for members in sets], of, sizes
+        )
+    groups = _by_attributes([[called[i] for i in group.attributes] for group in survey.groups], sizes)
     counted = all(isinstance(group.base, Histogram) for group in survey.groups)
-    return found if counted else replace(found, by=found.by.replace("in the marginal", "asked about"))
+    return groups if counted else replace(groups, by=groups.by.replace("in the marginal", "asked about"))
 
 
 def _by_part(workload: Union, names: Sequence[str] | None) -> Groups:

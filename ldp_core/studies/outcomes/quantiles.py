@@ -102,34 +102,34 @@ def scales_of(workload: Workload, axes: Sequence[Axis]) -> tuple[Scale, ...]:
     """
     if workload.survey is not None:
         return _orders_of_tables(workload.survey, axes)
-    found = _order(workload, axes)
-    return () if found is None else (found,)
+    scale = _order(workload, axes)
+    return () if scale is None else (scale,)
 
 
 def _order(workload: Workload, axes: Sequence[Axis]) -> Scale | None:
     """The order of questions that are no survey."""
     if isinstance(workload, Union):
-        found = next((found for part in workload.parts if (found := _order(part, axes)) is not None), None)
+        scale = next((scale for part in workload.parts if (scale := _order(part, axes)) is not None), None)
     else:
-        found = _own_order(workload, axes)
-    return _order_that_follows(workload, axes) if found is None else found
+        scale = _own_order(workload, axes)
+    return _order_that_follows(workload, axes) if scale is None else scale
 
 
 def _orders_of_tables(survey: Survey, axes: Sequence[Axis]) -> tuple[Scale, ...]:
     """The orders of attributes of a survey whose running totals come from a table of them or of more attributes; first those that are asked
     for."""
-    along, found = (Prefix, AllRange, WidthRange), dict[int, Scale]()
+    along, scales = (Prefix, AllRange, WidthRange), dict[int, Scale]()
     for group in sorted(survey.groups, key=lambda group: not isinstance(group.base, along)):
         sizes = tuple(survey.shape[i] for i in group.attributes)
         for place, i in enumerate(group.attributes):
             axis = axes[i]
-            if i in found or not axis.ordered or axis.ordinary < LEAST_VALUES:
+            if i in scales or not axis.ordered or axis.ordinary < LEAST_VALUES:
                 continue
-            if len(found) < MOST_QUANTILE_COLUMNS and _totals_follow(group.base, sizes, place, axis.ordinary):
-                found[i] = _scale(
+            if len(scales) < MOST_QUANTILE_COLUMNS and _totals_follow(group.base, sizes, place, axis.ordinary):
+                scales[i] = _scale(
                     axis, Survey(survey.shape, [Group((i,), _totals_of((axis.size,), 0, axis.ordinary))], axes)
                 )
-    return tuple(found.values())
+    return tuple(scales.values())
 
 
 def _own_order(workload: Workload, axes: Sequence[Axis]) -> Scale | None:

@@ -148,23 +148,23 @@ def compare(
             budget.tell(found=name)
 
         views = _views(chosen[name], workload, counts, groups, scales)
-        found = simulate.collect(
+        collected = simulate.collect(
             chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views, facts, new_people, prior
         )
-        runs.append(_Run(name, chosen[name], found, workload, labels, groups, tuple(scales), prior))
+        runs.append(_Run(name, chosen[name], collected, workload, labels, groups, tuple(scales), prior))
 
     def frame(columns: Callable[[_Run, str], Columns | None]) -> pd.DataFrame:
-        found = [
+        frames = [
             pd.DataFrame({"mechanism": run.name, "estimator": estimator, **view})
             for run in runs
             for estimator in run.trials.answers
             if (view := columns(run, estimator)) is not None
         ]
-        return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def along(columns: Callable[..., Columns | None]) -> pd.DataFrame:
-        found = [frame(partial(columns, k=k)) for k in range(len(scales))]
-        return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+        frames = [frame(partial(columns, k=k)) for k in range(len(scales))]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     return Outcomes(
         by=groups.by,
@@ -230,7 +230,7 @@ class _Run:
     def predicted(self) -> dict[str, list[np.ndarray]]:
         """By estimator: exact variances, in squared shares, of the answers to the queries shown and to those that stand for
         groups; NaN for biased estimates."""
-        found, queries = {}, np.concatenate([self.trials.queries, self.groups.queries])
+        predicted, queries = {}, np.concatenate([self.trials.queries, self.groups.queries])
         for estimator in self.trials.answers:
             variances, source = np.full(len(queries), np.nan), trial_frames.predictable(self.mechanism, estimator)
             if source is not None:
@@ -238,8 +238,8 @@ class _Run:
                 if self.trials.new_people:
                     variances = variances + sampling.of_queries(self.workload, self.trials.counts, queries)
                 variances = variances / self.users**2
-            found[estimator] = np.split(variances, [len(self.names)])
-        return found
+            predicted[estimator] = np.split(variances, [len(self.names)])
+        return predicted
 
     def of_queries(self, estimator: str) -> Columns:
         errors = (self.trials.answers[estimator] - self.truth) / self.users
@@ -287,12 +287,12 @@ class _Run:
         of_people = self.trials.new_people and estimator != "posterior_distribution"
         truth = unweighted_answers(self.workload, took_part, queries) if of_people else self.truth
         if isinstance(estimate, estimation.PosteriorEstimate):
-            found = estimation.Intervals(
+            intervals = estimation.Intervals(
                 estimate.intervals(self.workload, LEVEL, queries), np.full(len(queries), "credible")
             )
         else:
-            found = estimation.intervals(self.mechanism, self.workload, estimate, LEVEL, queries, round(users))
-        low, high = found.ends.T / self.workload.query_weights(queries)
+            intervals = estimation.intervals(self.mechanism, self.workload, estimate, LEVEL, queries, round(users))
+        low, high = intervals.ends.T / self.workload.query_weights(queries)
         rounding = 1e-9 * users  # an answer known exactly has an interval without width
         return {
             "query": queries,
@@ -302,7 +302,7 @@ class _Run:
             "low": low / users,
             "high": high / users,
             "holds": (low - rounding <= truth) & (truth <= high + rounding),
-            "method": found.methods,
+            "method": intervals.methods,
         }
 
     def curves(self, estimator: str, k: int) -> Columns | None:

@@ -101,7 +101,7 @@ def without_figures(
     """What `sizes` would leave out (name, n, epsilon, reason), as far as that is known before anything is computed. ValueError as
     there."""
     points, missing = _sized(names, workload, epsilon, sizes, bounds, parameters)
-    known = [_place(one, reason) for one in points if (reason := refusal(one))]
+    known = [_place(point, reason) for point in points if (reason := refusal(point))]
     return pd.DataFrame([*missing, *known], columns=LeftOut._fields)
 
 
@@ -171,7 +171,10 @@ def run(
             [points[index] for index in todo], record, jobs, where, lambda: budget.cancelled() or budget.left() == 0
         )
     if len(outcomes) < len(points) and not budget.cancelled():
-        missing = [*missing, *(_place(one, TIME_OVER) for i, one in enumerate(points) if i not in outcomes)]
+        missing = [
+            *missing,
+            *(_place(point_missing, TIME_OVER) for i, point_missing in enumerate(points) if i not in outcomes),
+        ]
     return _frames(points, outcomes, missing, alpha)
 
 

@@ -183,12 +183,12 @@ def _cluster(address: str) -> Iterator[tuple[joblib.Parallel, Flag]]:
     client = _client(address)
     try:
         # A worker that cannot unpickle a point would keep joblib waiting, so this is tried beforehand.
-        found = client.run(exec, WHAT_WORKERS_NEED, on_error="return")
-        if not found:
+        answers = client.run(exec, WHAT_WORKERS_NEED, on_error="return")
+        if not answers:
             raise ValueError(f"The Dask scheduler at {address} has no workers. Start some, or leave the address out.")
-        if failed := [error for error in found.values() if error is not None]:
+        if failed := [error for error in answers.values() if error is not None]:
             raise ValueError(
-                f"{len(failed)} of the {len(found)} workers of the Dask cluster at {address} cannot run this program "
+                f"{len(failed)} of the {len(answers)} workers of the Dask cluster at {address} cannot run this program "
                 f"({failed[0]}). Install ldp_core and its requirements there, or leave the address out."
             )
         from distributed import Event

@@ -196,12 +196,12 @@ def table(session: Asking) -> pd.DataFrame:
     rows = [
         {
             "Round": k,
-            "Question": one.question.text,
-            "Answer": _shown(one.question, one.value),
-            "95 % interval": " to ".join(_shown(one.question, end) for end in one.interval),
-            "Truth": _shown(one.question, one.truth),
-            "People": one.answer.users,
+            "Question": answered.question.text,
+            "Answer": _shown(answered.question, answered.value),
+            "95 % interval": " to ".join(_shown(answered.question, end) for end in answered.interval),
+            "Truth": _shown(answered.question, answered.truth),
+            "People": answered.answer.users,
         }
-        for k, one in enumerate(session.asked, start=1)
+        for k, answered in enumerate(session.asked, start=1)
     ]
     return pd.DataFrame(rows[::-1])

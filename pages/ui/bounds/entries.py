@@ -22,13 +22,13 @@ MARKS = {
 """True if an assumption holds; nothing where it is only to be borne in mind."""
 
 
-def group(state: Session, found: Sequence[Entry], quantity: str) -> None:
+def group(state: Session, entries_of_group: Sequence[Entry], quantity: str) -> None:
     """All entries of a group: first what says something here, its number as the ``quantity`` on the axis, then why the others do
     not."""
-    for entry in found:
+    for entry in entries_of_group:
         if not entry.reason:
             _entry(state, entry, quantity)
-    silent = [entry for entry in found if entry.reason]
+    silent = [entry for entry in entries_of_group if entry.reason]
     if silent:
         with st.expander(f"Does not apply here ({len(silent)})"):
             for entry in silent:

@@ -38,17 +38,19 @@ def elsewhere(state: Session, mechanism: Mechanism | None) -> str:
     case = state.present.aim(state.chosen)
     if state.setting.only_case or case == state.present.even_case or state.setting.working_types > MOST_EXACT_TYPES:
         return ""
-    least, told = max(state.setting.bounds(case).values()), []
+    least, sentences = max(state.setting.bounds(case).values()), []
     if mechanism is not None:
-        told.append(
+        sentences.append(
             f"{library.spec(state.chosen).title} needs {wording.users(state.setting.users_needed(mechanism, case))}"
         )
     if least > 0 and (mechanism is None or mechanism.delta == 0):
-        told.append(
+        sentences.append(
             f"no unbiased mechanism with pure epsilon {state.configuration.epsilon} needs fewer than {wording.at_least(least)}"
         )
     numbers = (
-        f": for {wording.error(state.setting.alpha**0.5)}, {case_meaning(case)}, {', and '.join(told)}" if told else ""
+        f": for {wording.error(state.setting.alpha**0.5)}, {case_meaning(case)}, {', and '.join(sentences)}"
+        if sentences
+        else ""
     )
     return (
         f"The sidebar and the Design page tell another case, the one the design is for ({case_title(case)}){numbers}."
@@ -134,15 +136,15 @@ def approaching(state: Session, about: Setting) -> None:
     """How far from "enough" users are: two types, exactly."""
     layout.heading("How slowly the limit is reached")
     task = costly.approach(state, about.concentration)
-    found = costly.worked_out(task, "approach", "Work out the exact error of two types", True)
-    if found is None:
+    limits_by_users = costly.worked_out(task, "approach", "Work out the exact error of two types", True)
+    if limits_by_users is None:
         return
     prior = theorems.JEFFREYS if about.concentration is None else about.concentration
-    errors = found.frame.set_index("users")["error"]
+    errors = limits_by_users.frame.set_index("users")["error"]
     reached = " and ".join(
-        f"{wording.share(errors[N] / found.limit)} with {people(N)}" for N in SHOWN_USERS if N in errors
+        f"{wording.share(errors[N] / limits_by_users.limit)} with {people(N)}" for N in SHOWN_USERS if N in errors
     )
-    below = errors[errors < found.corollary].index
+    below = errors[errors < limits_by_users.corollary].index
     crossing = (
         f" It lies below the line of Corollary 4.3 with {people(below.max())} still, so the lines for large N are no bounds at a "
         "given N, and nothing is shaded."
@@ -150,12 +152,12 @@ def approaching(state: Session, about: Setting) -> None:
         else ""
     )
     layout.chart(
-        lambda look: charts.approach(found, look),
+        lambda look: charts.approach(limits_by_users, look),
         f"Two types, randomized response, your epsilon, exactly, for populations from a Dirichlet prior of concentration {prior:g}. "
         f"The error of the best estimator, times N, is this share of its limit: {reached}.{crossing} Theorem 4.1 holds at every "
         "N.",
         "bounds-approach",
-        found.frame,
+        limits_by_users.frame,
     )
 
 
@@ -176,20 +178,22 @@ def branching(state: Session, mechanism: Mechanism | None) -> None:
     own = dict(mechanism.parameters) if mechanism is not None and mechanism.name == "hierarchical" else {}
     kinds = dict.fromkeys([*theorems.TREES, *([(own["oracle"], own["reconstruction"])] if own else [])])
     task = costly.over_branching(state, tuple(kinds))
-    found = costly.worked_out(
+    errors_by_branching = costly.worked_out(
         task, "branching", "Work out exact errors over B", design.domain.size <= AT_ONCE_TYPES // 2
     )
-    if found is None:
+    if errors_by_branching is None:
         return
-    printed = theorems.predicted_branching(design.workload, design.epsilon, sorted(set(found["branching"])))
+    printed = theorems.predicted_branching(
+        design.workload, design.epsilon, sorted(set(errors_by_branching["branching"]))
+    )
     table, predicted = (
         frame.assign(**pd.DataFrame([page.on_axis(state, value) for value in frame["variance"]]))
-        for frame in (found, printed)
+        for frame in (errors_by_branching, printed)
     )
-    best, formulas = theorems.best_branching(found), theorems.formula_branching()
-    papers = found[found["oracle"] == theorems.TREES[0][0]]
-    least = {one: theorems.best_branching(part)["branching"] for one, part in papers.groupby("reconstruction")}
-    exact = " and ".join(f"{least[one]:d} {words}" for one, words in RECONSTRUCTED.items() if one in least)
+    best, formulas = theorems.best_branching(errors_by_branching), theorems.formula_branching()
+    papers = errors_by_branching[errors_by_branching["oracle"] == theorems.TREES[0][0]]
+    least = {name: theorems.best_branching(part)["branching"] for name, part in papers.groupby("reconstruction")}
+    exact = " and ".join(f"{least[name]:d} {words}" for name, words in RECONSTRUCTED.items() if name in least)
     layout.chart(
         lambda look: charts.over_branching(
             table, page.quantity(state), formulas, own.get("branching"), look, predicted
@@ -226,25 +230,25 @@ def switches(about: Setting) -> None:
     """True if the paper would project with this many users."""
     layout.heading("Where projecting starts to pay")
     p, rows = about.workload.squared_weights, []
-    found = theorems.switches(about)
-    for one in found:
-        size = one.bound
-        kept = one.algorithm == "rejection" and not one.own
-        reports = f"about {wording.count(one.reports)} kept" if kept else people(one.reports)
+    rows_of_switches = theorems.switches(about)
+    for row in rows_of_switches:
+        size = row.bound
+        kept = row.algorithm == "rejection" and not row.own
+        reports = f"about {wording.count(row.reports)} kept" if kept else people(row.reports)
         rows.append(
             {
-                "Algorithm": ALGORITHMS[one.algorithm] + (", your noise" if one.own else ""),
+                "Algorithm": ALGORITHMS[row.algorithm] + (", your noise" if row.own else ""),
                 "Projected": _points(size.projected, p),
                 "Not projected": _points(size.unprojected, p),
                 "Answering 0": _points(size.trivial, p),
-                "Switch at": wording.users(one.below),
-                "Here": f"{reports}: {'project' if one.projects else 'do not'}",
+                "Switch at": wording.users(row.below),
+                "Here": f"{reports}: {'project' if row.projects else 'do not'}",
             }
         )
     listing.show_table(
         pd.DataFrame(rows), "Errors with and without projecting, and where to switch.", key="bounds-switches"
     )
-    sides = {one.projects for one in found}
+    sides = {row.projects for row in rows_of_switches}
     side = (
         "below all of these numbers: projecting is better"
         if sides == {True}

@@ -171,5 +171,5 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
     key = (inputs, alpha, exact, tuple(sorted(known.items())))
     if _kept(state, "entries", (None, None))[0] != key:
         _keep(state, entries=(key, theorems.entries(about, alpha, exact, known, worst)))
-    found: list[Entry] = _kept(state, "entries", (None, []))[1]
-    return found
+    entries_known: list[Entry] = _kept(state, "entries", (None, []))[1]
+    return entries_known

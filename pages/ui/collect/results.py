@@ -40,40 +40,40 @@ PLANNED_FOR = 0.05
 """Share by which the number of reports may differ from that planned for before it is said."""
 
 
-def simulated(found: Collection) -> list[Read]:
+def simulated(collection: Collection) -> list[Read]:
     """The files counted whose reports were drawn here, from the people of a design."""
-    return [one for one in found.read if one.name.startswith(Path(SIMULATED).stem)]
+    return [file for file in collection.read if file.name.startswith(Path(SIMULATED).stem)]
 
 
-def counted(found: Collection) -> None:
+def counted(collection: Collection) -> None:
     """How many reports were accepted, repeated and refused, in all and file by file."""
     row = layout.metrics("collected")
-    row.metric("Reports counted", wording.count(found.users))
-    row.metric("Repeated", wording.count(found.repeated), help="Left out because their id had come before.")
-    row.metric("Refused", wording.count(sum(found.refused.values())))
-    row.metric("Files read", wording.count(len(found.read)))
-    if drawn_here := simulated(found):
-        number = sum(one.accepted for one in drawn_here)
+    row.metric("Reports counted", wording.count(collection.users))
+    row.metric("Repeated", wording.count(collection.repeated), help="Left out because their id had come before.")
+    row.metric("Refused", wording.count(sum(collection.refused.values())))
+    row.metric("Files read", wording.count(len(collection.read)))
+    if drawn_here := simulated(collection):
+        number = sum(file.accepted for file in drawn_here)
         st.warning(
             f"{wording.count(number)} of the reports counted are simulated. Begin again before you count those of people."
         )
-    for reason, number in found.refused.items():
+    for reason, number in collection.refused.items():
         st.caption(f"{wording.count(number)} refused: {plain(reason)}.")
-    if ANOTHER_DESIGN in found.refused:
+    if ANOTHER_DESIGN in collection.refused:
         st.caption("Reports of another design are counted with its kit: choose that above.")
 
 
-def files(found: Collection) -> None:
+def files(collection: Collection) -> None:
     """The files read, one by one."""
     with st.expander("Files read"):
         table = pd.DataFrame(
             {
-                "File": [one.name for one in found.read],
-                "Counted": [wording.count(one.accepted) for one in found.read],
-                "Repeated": [wording.count(one.repeated) for one in found.read],
+                "File": [file.name for file in collection.read],
+                "Counted": [wording.count(file.accepted) for file in collection.read],
+                "Repeated": [wording.count(file.repeated) for file in collection.read],
                 "Refused": [
-                    ", ".join(f"{wording.count(number)} {reason}" for reason, number in one.refused.items()) or "0"
-                    for one in found.read
+                    ", ".join(f"{wording.count(number)} {reason}" for reason, number in file.refused.items()) or "0"
+                    for file in collection.read
                 ],
             }
         )
@@ -145,23 +145,31 @@ def _prior(state: Session, subject: Subject) -> float | np.ndarray:
     return choices.posterior_prior(subject.configuration, now, counts)
 
 
-def answers(state: Session, subject: Subject, found: Collection) -> None:
+def answers(state: Session, subject: Subject, collection: Collection) -> None:
     """The answers beside what the design promised: picture, table, download."""
     place = layout.controls("answers")
     with place:
         try:
-            estimator, kind, options = estimate_controls(state, subject, found.users)
+            estimator, kind, options = estimate_controls(state, subject, collection.users)
         except ValueError as error:
             layout.instead(error)
             return
     workload = subject.workload
     compute = partial(
-        collector.answers, found, subject.mechanism, workload, estimator, LEVEL, kind, labels=subject.labels, **options
+        collector.answers,
+        collection,
+        subject.mechanism,
+        workload,
+        estimator,
+        LEVEL,
+        kind,
+        labels=subject.labels,
+        **options,
     )
     chosen, listed = shown_queries(workload), workload.num_queries <= MOST_DOWNLOADED_ANSWERS
     later = Later(state, "answers")
     key = (
-        found.digest,
+        collection.digest,
         subject.mechanism.digest,
         workload.digest,
         subject.design,
@@ -185,7 +193,7 @@ def answers(state: Session, subject: Subject, found: Collection) -> None:
     if table is None:
         st.info("The answers are being worked out.")
         return
-    users = found.users
+    users = collection.users
     download = (lambda: compute()) if listed else table
     layout.chart(
         lambda look: charts.collection(table, users, subject.mechanism.name, look),

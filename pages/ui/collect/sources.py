@@ -35,7 +35,7 @@ def whose(state: Session) -> str:
         "Reports of",
         "collect-whose",
         state.view.get("collect-whose", OWN),
-        lambda one: one and state.view.update({"collect-whose": one}),
+        lambda choice_made: choice_made and state.view.update({"collect-whose": choice_made}),
         options=[OWN, KIT],
         help="Reports say of which design they are. Those of another one are counted with the kit that their devices came from.",
     )
@@ -45,7 +45,7 @@ def whose(state: Session) -> str:
 def kit(state: Session) -> Subject | None:
     """The design of a kit that is uploaded here; None until there is one."""
     known = state.view.get("collect-kit", "")
-    found = collecting.opened(state, b"", known).result if known else None
+    opened = collecting.opened(state, b"", known).result if known else None
     key = f"kit-{state.view.get('kits', 0)}"
 
     def take() -> None:
@@ -57,19 +57,19 @@ def kit(state: Session) -> Subject | None:
             task.start()
 
     st.file_uploader(
-        "Kit (zip)" if found is None else "Another kit (zip)",
+        "Kit (zip)" if opened is None else "Another kit (zip)",
         type=["zip"],
         key=key,
         on_change=take,
         help="The zip that Export gave. What it holds is checked, and used on this page only: your design stays as it is.",
     )
     task = collecting.opened(state, b"", known)
-    if known and found is None:
+    if known and opened is None:
         if task.running is not None:
             layout.live(task.running, lambda progress, job: None)
         elif task.error:
             st.error(f"The kit could not be opened. {plain(task.error)}")
-    return found
+    return opened
 
 
 def bring(state: Session, subject: Subject, own: bool) -> None:
@@ -96,7 +96,7 @@ def _upload(state: Session, subject: Subject) -> None:
     key = f"reports-{state.view.get('reports', 0)}"
 
     def act() -> None:
-        files = [(one.name, one.getvalue()) for one in st.session_state[key]]
+        files = [(upload.name, upload.getvalue()) for upload in st.session_state[key]]
         state.view["reports"] = state.view.get("reports", 0) + 1  # an empty uploader next time: the files are in
         collecting.count_files(state, subject, files)
 

@@ -28,7 +28,7 @@ def task(state: Session) -> Task[pd.DataFrame]:
 def show(state: Session) -> None:
     """The table, where its numbers come from, and the button that works them out again."""
     long = task(state)
-    running, found = long.running, long.result
+    running, table = long.running, long.result
     with layout.actions("league"):
         if running is not None:
             st.button("Cancel", on_click=running.cancel, key="league-cancel", icon=":material/stop_circle:")
@@ -44,14 +44,14 @@ def show(state: Session) -> None:
         st.error(plain(long.error))
     if running is not None:
         layout.live(running, _progress)
-    frame = league.read() if found is None else found
+    frame = league.read() if table is None else table
     with st.container(key="league-table"):
         listing.show_words(
             league.table(frame),
             f"Users needed on {league.TYPES:d} types, as multiples of the proved minimum; the number after each workload is epsilon.",
         )
     layout.download_table(frame, "league", of_design=False)
-    origin = "These are stored results of the same calculation." if found is None else "Worked out just now."
+    origin = "These are stored results of the same calculation." if table is None else "Worked out just now."
     st.caption(
         f"{league.MEANING} Every mechanism has its usual parameters; of the trees, two more oracles are shown. Empty where a mechanism cannot "
         f"run. {origin}"

@@ -81,7 +81,7 @@ def catalogue(state: Session) -> None:
     if fold is None:
         return
     with fold:
-        own = [one.mechanism for one in state.configuration.own]
+        own = [supplied.mechanism for supplied in state.configuration.own]
         every = frames.catalogue(design.domain.size, design.epsilon, design.workload, own)
         listing.show_table(
             every,

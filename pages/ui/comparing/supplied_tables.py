@@ -37,56 +37,58 @@ def supplied_tables(
         held = state.configuration.own
         if not held:
             return
-        rows = [_row(state, one, ready, failed, case) for one in held]
+        rows = [_row(state, supplied, ready, failed, case) for supplied in held]
         listing.show_words(pd.DataFrame(rows), "What you brought along, audited in exact arithmetic.")
         with layout.actions("own"):
-            for one in held:
+            for supplied in held:
                 st.button(
-                    f"Remove {plain(one.name)}",
-                    key=f"remove-own-{one.look}",
+                    f"Remove {plain(supplied.name)}",
+                    key=f"remove-own-{supplied.look}",
                     on_click=_remove,
-                    args=(state, one),
+                    args=(state, supplied),
                     type="tertiary",
                     icon=":material/delete:",
                 )
 
 
 def _row(
-    state: Session, one: SuppliedTable, ready: Mapping[str, Mechanism], failed: Mapping[str, ValueError], case: str
+    state: Session, supplied: SuppliedTable, ready: Mapping[str, Mechanism], failed: Mapping[str, ValueError], case: str
 ) -> dict[str, str]:
-    mechanism = ready.get(one.mechanism)
+    mechanism = ready.get(supplied.mechanism)
     return {
-        "Mechanism": one.name,
-        "Reports": f"{one.reports:,}",
-        "Epsilon": wording.rounded_up(one.epsilon, 6),
+        "Mechanism": supplied.name,
+        "Reports": f"{supplied.reports:,}",
+        "Epsilon": wording.rounded_up(supplied.epsilon, 6),
         "Users needed": "–" if mechanism is None else wording.needed(state.setting.users_needed(mechanism, case)),
         "Gap, at most": "–" if mechanism is None else gap_in_words(state.setting.gap(mechanism, case)),
-        "Your questions": _answers(state, one),
-        "In this design": _standing(state, one, mechanism is not None, failed.get(one.mechanism)),
+        "Your questions": _answers(state, supplied),
+        "In this design": _standing(state, supplied, mechanism is not None, failed.get(supplied.mechanism)),
     }
 
 
-def _answers(state: Session, one: SuppliedTable) -> str:
+def _answers(state: Session, supplied: SuppliedTable) -> str:
     """True if it can answer the questions of the design, and why not."""
-    workload, matrix = state.setting.workload, find(one.mechanism)
-    if matrix is None or one.types != workload.n:
+    workload, matrix = state.setting.workload, find(supplied.mechanism)
+    if matrix is None or supplied.types != workload.n:
         return "No: it is for other types."
-    key = ("own supports", one.mechanism, workload.digest)
+    key = ("own supports", supplied.mechanism, workload.digest)
     reason = state.results.cached(key, lambda: matrix.at_its_own_epsilon().supports(workload) or "")
     return f"No. {reason}" if reason else "It can answer them."
 
 
-def _standing(state: Session, one: SuppliedTable, ready: bool, failed: ValueError | None) -> str:
+def _standing(state: Session, supplied: SuppliedTable, ready: bool, failed: ValueError | None) -> str:
     epsilon = state.present.epsilon
-    if reason := library.spec(one.mechanism).unsuitable(state.present.domain.size, epsilon, state.setting.workload):
+    if reason := library.spec(supplied.mechanism).unsuitable(
+        state.present.domain.size, epsilon, state.setting.workload
+    ):
         return f"Left out. {reason}"
     if failed:
         return f"Left out. {failed}"
-    if one.mechanism not in state.setting.side_by_side:
+    if supplied.mechanism not in state.setting.side_by_side:
         return "It is not among the mechanisms compared."
     if not ready:
         return "What it costs is being worked out."
-    least = wording.rounded_up(one.epsilon, 6)
+    least = wording.rounded_up(supplied.epsilon, 6)
     if float(least) < epsilon:
         return f"It takes part with epsilon {least}, less than the {state.configuration.epsilon} you allow."
     return "It takes part."
@@ -130,11 +132,11 @@ def _upload(state: Session) -> None:
         st.error(plain(state.invalid["own"][1]))
 
 
-def _add(state: Session, one: SuppliedTable) -> None:
-    compared = tuple(dict.fromkeys((*state.in_comparison, one.mechanism)))
-    state.change(own=(*state.configuration.own, one), compared=compared)
+def _add(state: Session, supplied: SuppliedTable) -> None:
+    compared = tuple(dict.fromkeys((*state.in_comparison, supplied.mechanism)))
+    state.change(own=(*state.configuration.own, supplied), compared=compared)
     state.view.pop("own_name", None)
 
 
-def _remove(state: Session, one: SuppliedTable) -> None:
-    state.change(**designs.without_own(state.configuration, one.mechanism))
+def _remove(state: Session, supplied: SuppliedTable) -> None:
+    state.change(**designs.without_own(state.configuration, supplied.mechanism))

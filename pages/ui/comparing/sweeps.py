@@ -87,9 +87,9 @@ def _start(state: Session, over: str, places: str) -> None:
         )
 
 
-def _sentence(state: Session, found: pd.DataFrame, over: str) -> str:
+def _sentence(state: Session, frame: pd.DataFrame, over: str) -> str:
     """The mechanism that needs the fewest users, and the range in which it does; where the design's own is missing, in bold."""
-    own = found[~found["name"].isin(sweep.BOUNDS)]
+    own = frame[~frame["name"].isin(sweep.BOUNDS)]
     rounded = own["users_needed"].map(lambda users: float(f"{users:.6g}"))  # ties go to the first by name
     winners = own.loc[rounded.groupby(own[over]).idxmin()] if len(own) else own
     parts = [
@@ -98,7 +98,7 @@ def _sentence(state: Session, found: pd.DataFrame, over: str) -> str:
     ]
     if not parts:
         return "Bounds come first, mechanisms follow."
-    without = sorted(set(found[over]) - set(found.loc[found["name"] == state.chosen, over]))
+    without = sorted(set(frame[over]) - set(frame.loc[frame["name"] == state.chosen, over]))
     title = plain(library.spec(state.chosen).title)
     missing = (
         f" **{title}, the mechanism of this design, is missing at {_in_words(over, without)}.**" if without else ""
@@ -107,17 +107,17 @@ def _sentence(state: Session, found: pd.DataFrame, over: str) -> str:
     return f"Fewest users: {'; '.join(parts)}.{missing}{dotted}"
 
 
-def _chart(state: Session, found: pd.DataFrame, over: str, look: charts.Theme) -> go.Figure:
+def _chart(state: Session, frame: pd.DataFrame, over: str, look: charts.Theme) -> go.Figure:
     if over == "epsilon":
-        return charts.over_epsilon(found, state.setting.epsilon, look, _theorems(state, found))
-    return charts.over_size(found, state.setting.domain.size, look)
+        return charts.over_epsilon(frame, state.setting.epsilon, look, _theorems(state, frame))
+    return charts.over_size(frame, state.setting.domain.size, look)
 
 
-def _theorems(state: Session, found: pd.DataFrame) -> pd.DataFrame:
+def _theorems(state: Session, frame: pd.DataFrame) -> pd.DataFrame:
     """The papers' theorems at the same epsilons; Theorem 5.1 follows from the averages of the design's own mechanism."""
-    own = found[found["name"] == state.named(state.chosen)]
+    own = frame[frame["name"] == state.named(state.chosen)]
     averages = dict(zip(own["epsilon"], own["average_variance"], strict=True))
-    return trade_off.theorem_lines(state, sorted(set(found["epsilon"])), averages)
+    return trade_off.theorem_lines(state, sorted(set(frame["epsilon"])), averages)
 
 
 def _filling(state: Session, over: str, progress: Progress, job: Job) -> None:
@@ -143,11 +143,11 @@ def _in_words(column: str, places: Iterable[float]) -> str:
     return f"epsilon {listed}" if column == "epsilon" else f"{listed} types"
 
 
-def _say_without_points(found: pd.DataFrame, column: str, label: str) -> None:
+def _say_without_points(frame: pd.DataFrame, column: str, label: str) -> None:
     """The missing figures of a sweep, and the reasons."""
-    if not len(found):
+    if not len(frame):
         return
-    reasons = found.groupby(["name", "reason"], sort=False)[column].apply(list)
+    reasons = frame.groupby(["name", "reason"], sort=False)[column].apply(list)
     with st.expander(label):
         for (name, reason), places in reasons.items():
             title = charts.title(name) if name in sweep.BOUNDS else library.spec(name).title

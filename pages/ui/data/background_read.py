@@ -85,11 +85,11 @@ def looking(
 
     def decorate(action: Callable[[Session, DataChoice, Source, *Ts], None]) -> Callable[[Session, str, *Ts], None]:
         def wrapped(state: Session, table: str, *arguments: *Ts) -> None:
-            choice, found = state.choice, state.source_shown
-            if choice is None or found is None or found.id != table:
+            choice, source = state.choice, state.source_shown
+            if choice is None or source is None or source.id != table:
                 return
-            if state.view.get(_DIRECT) or not found.slow:
-                action(state, choice, found, *arguments)
+            if state.view.get(_DIRECT) or not source.slow:
+                action(state, choice, source, *arguments)
             else:
                 look(state, title, lambda at, _: wrapped(at, table, *arguments))
 
@@ -148,56 +148,56 @@ def _progress(state: Session) -> None:
         st.rerun()
 
 
-def values(state: Session, found: Source, column: str, counts: str | None) -> tuple[pd.Series, Any]:
+def values(state: Session, source: Source, column: str, counts: str | None) -> tuple[pd.Series, Any]:
     """The values of a column, and the people each stands for."""
-    return state.results.cached(("values", found.id, column, counts), lambda: found.column(column, counts), _size)
+    return state.results.cached(("values", source.id, column, counts), lambda: source.column(column, counts), _size)
 
 
-def _size(found: tuple[pd.Series, Any]) -> int:
+def _size(series_and_people: tuple[pd.Series, Any]) -> int:
     """Bytes of values that are a local file's; those of other tables are there anyway."""
-    series, people = found
+    series, people = series_and_people
     return 0 if people is None else int(series.memory_usage()) + people.nbytes
 
 
-def beginning(state: Session, found: Source) -> pd.DataFrame:
+def beginning(state: Session, source: Source) -> pd.DataFrame:
     """The first rows."""
-    table = found.table
+    table = source.table
     first = table.head if isinstance(table, pd.DataFrame) else table.first
-    return state.results.cached(("first", found.id), lambda: first(PREVIEW))
+    return state.results.cached(("first", source.id), lambda: first(PREVIEW))
 
 
 def edit_table(
-    state: Session, found: Source, column: str, make: Callable[..., pd.DataFrame], *about: BaseModel
+    state: Session, source: Source, column: str, make: Callable[..., pd.DataFrame], *about: BaseModel
 ) -> pd.DataFrame:
     """The table that a column of the choice on screen is edited in, ``make(*about, values, people)``: kept, as it is small."""
     counts = counts_column(state.choice)
-    key = ("edit table", found.id, column, make.__name__, [part.model_dump_json() for part in about], counts)
-    return state.results.cached(key, lambda: make(*about, *values(state, found, column, counts)))
+    key = ("edit table", source.id, column, make.__name__, [part.model_dump_json() for part in about], counts)
+    return state.results.cached(key, lambda: make(*about, *values(state, source, column, counts)))
 
 
-def crowd(state: Session, found: Source, recipe: NumericRecipe) -> tables.Crowd | None:
+def crowd(state: Session, source: Source, recipe: NumericRecipe) -> tables.Crowd | None:
     """True if a few numbers of a column take most of its bins."""
     counts = counts_column(state.choice)
-    key = ("crowd", found.id, recipe.model_dump_json(), counts)
-    return state.results.cached(key, lambda: tables.crowd(recipe, *values(state, found, recipe.column, counts)))
+    key = ("crowd", source.id, recipe.model_dump_json(), counts)
+    return state.results.cached(key, lambda: tables.crowd(recipe, *values(state, source, recipe.column, counts)))
 
 
-def readings(state: Session, found: Source, recipe: AttributeRecipe) -> tuple[tables.Reading, ...]:
+def readings(state: Session, source: Source, recipe: AttributeRecipe) -> tuple[tables.Reading, ...]:
     """The other ways to read a column."""
     counts = counts_column(state.choice)
-    key = ("readings", found.id, recipe.model_dump_json(), counts)
-    return state.results.cached(key, lambda: tables.readings(recipe, *values(state, found, recipe.column, counts)))
+    key = ("readings", source.id, recipe.model_dump_json(), counts)
+    return state.results.cached(key, lambda: tables.readings(recipe, *values(state, source, recipe.column, counts)))
 
 
-def can_count(state: Session, found: Source, column: str) -> bool:
+def can_count(state: Session, source: Source, column: str) -> bool:
     """True if a column can say how many people each row stands for; of a local file only the first rows are asked."""
-    first = beginning(state, found)
+    first = beginning(state, source)
     if column not in first or not tables.can_count(first[column]):
         return False
-    table = found.table
+    table = source.table
     if isinstance(table, tables.LocalTable):
         return True
-    return state.results.cached(("can count", found.id, column), lambda: tables.can_count(table[column]))
+    return state.results.cached(("can count", source.id, column), lambda: tables.can_count(table[column]))
 
 
 def _end(pending: Pending) -> None:
@@ -219,21 +219,21 @@ def _rehearse(state: Session, act: Callable[[Session, Any], None], value: Any) -
         raise
     except ValueError:
         return  # said when it is done for real
-    choice, found, design = copy.choice, copy.source_shown, copy.configuration.domain
-    if choice is None or found is None:
+    choice, source, design = copy.choice, copy.source_shown, copy.configuration.domain
+    if choice is None or source is None:
         return
-    beginning(copy, found)
+    beginning(copy, source)
     if copy.draft is None and design is not None:
         for recipe, attribute in zip(choice.recipes, design.attributes, strict=True):
             if recipe.kind == "numeric":
-                crowd(copy, found, recipe)
-            readings(copy, found, recipe)
+                crowd(copy, source, recipe)
+            readings(copy, source, recipe)
             if attribute.size > MOST_LISTED_TYPES:
                 continue
             if recipe.kind == "categorical":
-                edit_table(copy, found, recipe.column, tables.category_table, recipe, attribute)
+                edit_table(copy, source, recipe.column, tables.category_table, recipe, attribute)
             elif recipe.kind == "numeric":
-                edit_table(copy, found, recipe.column, tables.edge_table, attribute)
+                edit_table(copy, source, recipe.column, tables.edge_table, attribute)
 
 
 def _direct(state: Session, act: Callable[[Session, Any], None], value: Any) -> None:

@@ -24,27 +24,27 @@ TOGETHER = 6
 UNDESCRIBED = (CategoricalRecipe(column="value"),)
 
 
-def adopt(state: Session, found: Source, reading: ReadOptions) -> None:
+def adopt(state: Session, source: Source, reading: ReadOptions) -> None:
     """A table came in: it serves the design available where that was waiting for it or uses its columns; otherwise its
     first column is offered in the treatment that suits it."""
     configuration, choice, awaited = state.configuration, state.choice, _awaited(state)
-    kept, domain = {"reading": reading, "query": found.query}, configuration.domain
-    if awaited is not None and domain is not None and state.fits(domain, found, awaited.counts):
-        population = Population(users=state.count(domain, found, awaited.counts).users, origin="data", shape="data")
-        state.install(configuration.with_(population=population, data=awaited.model_copy(update=kept)), found)
-    elif isinstance(choice, UploadedData) and {r.column for r in choice.recipes} <= set(found.columns):
-        counts = choice.counts if choice.counts in found.columns else None
-        state.set_data(choice.model_copy(update={**kept, "counts": counts}), found)
+    kept, domain = {"reading": reading, "query": source.query}, configuration.domain
+    if awaited is not None and domain is not None and state.fits(domain, source, awaited.counts):
+        population = Population(users=state.count(domain, source, awaited.counts).users, origin="data", shape="data")
+        state.install(configuration.with_(population=population, data=awaited.model_copy(update=kept)), source)
+    elif isinstance(choice, UploadedData) and {r.column for r in choice.recipes} <= set(source.columns):
+        counts = choice.counts if choice.counts in source.columns else None
+        state.set_data(choice.model_copy(update={**kept, "counts": counts}), source)
     else:
-        counts = tables.counts_column(found.table)
-        others = [name for name in found.columns if name != counts]
-        if isinstance(found.table, tables.LocalTable) and counts is None:
-            first = state.results.cached(("first to count", found.id), lambda: _first_to_count(state, found))
+        counts = tables.counts_column(source.table)
+        others = [name for name in source.columns if name != counts]
+        if isinstance(source.table, tables.LocalTable) and counts is None:
+            first = state.results.cached(("first to count", source.id), lambda: _first_to_count(state, source))
         else:
-            first = _first_telling(state, found, others, counts)
-        about = [name for name in _asked_about(state) if name in found.columns and name != counts] or [first]
-        recipes = tuple(suggested(state, found, name) for name in about)
-        state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=found.query), found)
+            first = _first_telling(state, source, others, counts)
+        about = [name for name in _asked_about(state) if name in source.columns and name != counts] or [first]
+        recipes = tuple(suggested(state, source, name) for name in about)
+        state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=source.query), source)
 
 
 def _awaited(state: Session) -> UploadedData | None:
@@ -74,8 +74,8 @@ def read(state: Session, given: sources.Given) -> None:
     """Read a file as it is to be read; in the background where that takes long."""
     state.view[GIVEN] = given if given.has_options else None
 
-    def take(at: Session, found: Source) -> None:
-        adopt(at, found, given.options)
+    def take(at: Session, source: Source) -> None:
+        adopt(at, source, given.options)
         at.view.pop(GIVEN, None)
 
     if given.slow:
@@ -103,8 +103,8 @@ def _options(state: Session) -> ReadOptions:
 
 def run_query(state: Session, path: str, query: str) -> None:
     """The answer of a local database."""
-    found = partial(sources.queried, path, query)
-    look(state, "running the query", lambda at, found: adopt(at, found, ReadOptions()), found)
+    queried = partial(sources.queried, path, query)
+    look(state, "running the query", lambda at, source: adopt(at, source, ReadOptions()), queried)
 
 
 def rename_columns(state: Session, table: str, typed: str) -> None:
@@ -119,56 +119,56 @@ def listed_names(typed: str) -> tuple[str, ...]:
 
 
 @looking("reading the file again")
-def read_again(state: Session, choice: DataChoice, found: Source, said: dict[str, Any]) -> None:
+def read_again(state: Session, choice: DataChoice, source: Source, said: dict[str, Any]) -> None:
     """The file available under other options; its columns may get other names, which the attributes follow."""
     if choice.source != "upload":
         return
     reading = ReadOptions.model_validate({**dict(choice.reading), **said})
-    if found.kind == "local":
-        again = sources.local_file(found.path, reading)
-    elif found.query is not None:
-        again = sources.queried(found.path, found.query, reading)
+    if source.kind == "local":
+        again = sources.local_file(source.path, reading)
+    elif source.query is not None:
+        again = sources.queried(source.path, source.query, reading)
     else:
-        again = sources.uploaded(found.content, found.name, reading)
-    if len(again.columns) != len(found.columns):
+        again = sources.uploaded(source.content, source.name, reading)
+    if len(again.columns) != len(source.columns):
         return adopt(state, again, reading)
-    now = dict(zip(found.columns, again.columns, strict=True))
+    now = dict(zip(source.columns, again.columns, strict=True))
     recipes = tuple(r.model_copy(update={"column": now.get(r.column, r.column)}) for r in choice.recipes)
     counts = choice.counts and now.get(choice.counts)
     state.set_data(choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
 
 
 @looking("counting in the file")
-def choose_columns(state: Session, choice: DataChoice, found: Source, columns: list[str]) -> None:
+def choose_columns(state: Session, choice: DataChoice, source: Source, columns: list[str]) -> None:
     """The columns that are attributes, in their order. A column comes back with its settings."""
     if not columns:
         raise ValueError("Please keep at least one column: a domain needs an attribute.")
-    _count_together(state, found, columns)
-    remembered = remember(state, choice, found)
+    _count_together(state, source, columns)
+    remembered = remember(state, choice, source)
     counts = counts_column(choice)
-    recipes = [remembered.get((found.id, column)) or suggested(state, found, column, counts) for column in columns]
-    state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), found)
+    recipes = [remembered.get((source.id, column)) or suggested(state, source, column, counts) for column in columns]
+    state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), source)
     new = [column for column in columns if column not in {recipe.column for recipe in choice.recipes}]
     if new:
         state.view["attribute"] = new[-1]
-        state.view.setdefault("picked", set()).update((found.id, column) for column in new)
+        state.view.setdefault("picked", set()).update((source.id, column) for column in new)
 
 
-def picked(state: Session, choice: DataChoice, found: Source) -> set[str]:
+def picked(state: Session, choice: DataChoice, source: Source) -> set[str]:
     """The columns among the attributes that somebody chose one by one."""
     by_hand: set[tuple[str, str]] = state.view.get("picked", set())
-    return {recipe.column for recipe in choice.recipes if (found.id, recipe.column) in by_hand}
+    return {recipe.column for recipe in choice.recipes if (source.id, recipe.column) in by_hand}
 
 
-def remember(state: Session, choice: DataChoice, found: Source) -> dict[tuple[str, str], AttributeRecipe]:
+def remember(state: Session, choice: DataChoice, source: Source) -> dict[tuple[str, str], AttributeRecipe]:
     """The settings of columns, including those on screen, by table and column."""
     remembered: dict[tuple[str, str], AttributeRecipe] = state.view.setdefault("recipes", {})
-    remembered.update({(found.id, recipe.column): recipe for recipe in choice.recipes})
+    remembered.update({(source.id, recipe.column): recipe for recipe in choice.recipes})
     return remembered
 
 
 @looking("counting in the file")
-def set_recipe(state: Session, choice: DataChoice, found: Source, recipe: AttributeRecipe) -> None:
+def set_recipe(state: Session, choice: DataChoice, source: Source, recipe: AttributeRecipe) -> None:
     """Another treatment of one attribute; of none where its column is not among them any more."""
     now, columns = state.configuration.domain, [known.column for known in choice.recipes]
     if recipe.column not in columns:
@@ -180,20 +180,20 @@ def set_recipe(state: Session, choice: DataChoice, found: Source, recipe: Attrib
             if attribute.name == recipe.column and attribute.kind in ("numeric", "range"):
                 recipe = tables.recipe_of_edges(recipe, tables.edge_table(attribute))
     recipes = (*choice.recipes[:position], recipe, *choice.recipes[position + 1 :])
-    state.set_data(choice.model_copy(update={"recipes": recipes}), found)
+    state.set_data(choice.model_copy(update={"recipes": recipes}), source)
     state.view["attribute"] = recipe.column
 
 
 @looking("counting in the file")
-def set_counts(state: Session, choice: DataChoice, found: Source, column: str | None) -> None:
+def set_counts(state: Session, choice: DataChoice, source: Source, column: str | None) -> None:
     """The column that says how many people a row stands for."""
     recipes = tuple(recipe for recipe in choice.recipes if recipe.column != column)
     if not recipes:
-        others = [name for name in found.columns if name != column]
+        others = [name for name in source.columns if name != column]
         if not others:
             raise ValueError("The table has no other column that could hold the values.")
-        recipes = (suggested(state, found, others[0]),)
-    state.set_data(choice.model_copy(update={"counts": column, "recipes": recipes}), found)
+        recipes = (suggested(state, source, others[0]),)
+    state.set_data(choice.model_copy(update={"counts": column, "recipes": recipes}), source)
 
 
 def declare(state: Session, recipes: tuple[AttributeRecipe, ...], position: int) -> None:
@@ -227,41 +227,41 @@ def load_sample(state: Session, file: str) -> None:
     state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
 
 
-def _count_together(state: Session, found: Source, columns: list[str]) -> None:
+def _count_together(state: Session, source: Source, columns: list[str]) -> None:
     """Count columns of a local file in one look at it: what each holds on its own follows. Many are counted each on its own, since
     hardly two rows are alike in all of them."""
     counts = counts_column(state.choice)
     together = columns if counts is None else list(dict.fromkeys([*columns, counts]))
-    if isinstance(found.table, tables.LocalTable) and all(name in found.columns for name in together):
+    if isinstance(source.table, tables.LocalTable) and all(name in source.columns for name in together):
         if len(columns) > TOGETHER:
-            found.table.count_each(columns, counts)
+            source.table.count_each(columns, counts)
             return
         with suppress(tables.TooManyRows):  # each may still be counted on its own
-            found.table.counts(together)
+            source.table.counts(together)
 
 
-def _first_to_count(state: Session, found: Source) -> str:
+def _first_to_count(state: Session, source: Source) -> str:
     """The first column of a large file with few enough different values, and one that is no id if there is one."""
     countable = []
-    for name in found.columns[:-1]:
+    for name in source.columns[:-1]:
         try:
-            if not tables.identifies(*values(state, found, name, None)):
+            if not tables.identifies(*values(state, source, name, None)):
                 return name
             countable.append(name)
         except tables.TooManyRows:
             continue
-    return found.columns[-1] if not countable else countable[0]
+    return source.columns[-1] if not countable else countable[0]
 
 
-def _first_telling(state: Session, found: Source, names: list[str], counts: str | None) -> str:
+def _first_telling(state: Session, source: Source, names: list[str], counts: str | None) -> str:
     """The first column that says something about people rather than telling them apart: their numbers often come first."""
-    telling = (name for name in names if not tables.identifies(*values(state, found, name, counts)))
+    telling = (name for name in names if not tables.identifies(*values(state, source, name, counts)))
     return next(telling, names[0])
 
 
-def suggested(state: Session, found: Source, column: str, counts: str | None = None) -> AttributeRecipe:
+def suggested(state: Session, source: Source, column: str, counts: str | None = None) -> AttributeRecipe:
     """The treatment to offer first; a million different texts take a second to read, so they are read once."""
     return state.results.cached(
-        ("suggested", found.id, column, counts),
-        lambda: tables.suggest_recipe(*values(state, found, column, counts)),
+        ("suggested", source.id, column, counts),
+        lambda: tables.suggest_recipe(*values(state, source, column, counts)),
     )

@@ -14,38 +14,40 @@ from pages.ui.sources import Source
 
 
 @looking("counting every column")
-def choose_all(state: Session, choice: DataChoice, found: Source) -> None:
+def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
     """Every column that says something about people becomes an attribute. Settings and choices made
     by hand stay as they are.
     ValueError with a sentence where there is none; then nothing has changed."""
     counts = counts_column(choice)
-    names = [name for name in found.columns if name != counts]
-    if isinstance(found.table, tables.LocalTable):
-        found.table.count_each(names, counts)
-    remembered = remember(state, choice, found)
-    looked = {name: _suggestion(state, found, name, counts) for name in names}
-    stay = picked(state, choice, found) if state.draft is None else set()
-    for name, one in looked.items():
-        own = remembered.get((found.id, name))
-        by_hand = one.recipe is None and name in stay
-        if own is not None and (by_hand or own != suggested(state, found, name, counts)):
-            looked[name] = replace(one, recipe=own, note="")
-    able = {one.recipe: one.types for one in looked.values() if one.recipe is not None}
+    names = [name for name in source.columns if name != counts]
+    if isinstance(source.table, tables.LocalTable):
+        source.table.count_each(names, counts)
+    remembered = remember(state, choice, source)
+    looked = {name: _suggestion(state, source, name, counts) for name in names}
+    stay = picked(state, choice, source) if state.draft is None else set()
+    for name, suggestion in looked.items():
+        own = remembered.get((source.id, name))
+        by_hand = suggestion.recipe is None and name in stay
+        if own is not None and (by_hand or own != suggested(state, source, name, counts)):
+            looked[name] = replace(suggestion, recipe=own, note="")
+    able = {suggestion.recipe: suggestion.types for suggestion in looked.values() if suggestion.recipe is not None}
     if not able:
-        raise ValueError(f"No column can be an attribute. {' '.join(one.note for one in list(looked.values())[:3])}")
+        raise ValueError(
+            f"No column can be an attribute. {' '.join(suggestion.note for suggestion in list(looked.values())[:3])}"
+        )
     kept = list(able)[: min(MOST_ATTRIBUTES, tables.fitting(list(able.values())))]
-    state.set_data(choice.model_copy(update={"recipes": tuple(kept)}), found)
+    state.set_data(choice.model_copy(update={"recipes": tuple(kept)}), source)
     said = tables.told_of(looked)
     if len(kept) < len(able):
         said.append(f"Only the first {len(kept):,} of these fit in one design: leave out some to have others.")
     state.notices = [*state.notices, ("info", " ".join(said))]
 
 
-def _suggestion(state: Session, found: Source, name: str, counts: str | None) -> tables.Suggestion:
+def _suggestion(state: Session, source: Source, name: str, counts: str | None) -> tables.Suggestion:
     def look() -> tables.Suggestion:
         try:
-            return tables.suggest_for_survey(*values(state, found, name, counts))
+            return tables.suggest_for_survey(*values(state, source, name, counts))
         except tables.TooManyRows:
             return tables.too_different(name)
 
-    return state.results.cached(("in a survey", found.id, name, counts), look)
+    return state.results.cached(("in a survey", source.id, name, counts), look)

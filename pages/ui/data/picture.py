@@ -128,13 +128,13 @@ def along_one(state: Session, design: Design) -> None:
 
 def _crowded(state: Session, design: Design, attribute: Attribute) -> None:
     """A button that leaves out a few extreme numbers if they take most of the bins."""
-    choice, found = state.choice, state.source_shown
-    if choice is None or choice.source == "declared" or found is None or state.draft is not None:
+    choice, source = state.choice, state.source_shown
+    if choice is None or choice.source == "declared" or source is None or state.draft is not None:
         return
     recipe = choice.recipes[design.domain.attributes.index(attribute)]
     if recipe.kind != "numeric" or recipe.column != attribute.name:
         return
-    crowd = background_read.crowd(state, found, recipe)
+    crowd = background_read.crowd(state, source, recipe)
     if crowd is None:
         return
     held = f"only {crowd.held:,}" if crowd.held > 1 else "one"
@@ -146,7 +146,7 @@ def _crowded(state: Session, design: Design, attribute: Attribute) -> None:
         key="data-crowd",
         icon=":material/compress:",
         on_click=guarded,
-        args=(state, data_choice.set_recipe, state, found.id, crowd.recipe),
+        args=(state, data_choice.set_recipe, state, source.id, crowd.recipe),
         help=f"{plain(crowd.told)} These ends come from the data, rounded. Ends that are public knowledge, such as 0 and 120 for "
         "an age, would reveal nothing: give them yourself.",
     )
@@ -154,8 +154,8 @@ def _crowded(state: Session, design: Design, attribute: Attribute) -> None:
 
 def spellings(state: Session, design: Design) -> None:
     """Categories that look alike, and a button for each attribute that merges them."""
-    choice, found = state.choice, state.source_shown
-    if choice is None or found is None or state.draft is not None:
+    choice, source = state.choice, state.source_shown
+    if choice is None or source is None or state.draft is not None:
         return
     for place, (recipe, attribute) in enumerate(zip(choice.recipes, design.domain.attributes, strict=True)):
         if (
@@ -172,7 +172,7 @@ def spellings(state: Session, design: Design) -> None:
                 key=f"data-merge-{place}",
                 icon=":material/merge:",
                 on_click=guarded,
-                args=(state, _merge, state, found.id, recipe, attribute, design.people.table([place])),
+                args=(state, _merge, state, source.id, recipe, attribute, design.people.table([place])),
                 help="Under the most common spelling. Undo brings them back.",
             )
 
@@ -185,13 +185,13 @@ def _merge(
 
 def _otherwise(state: Session) -> None:
     """A sentence on each column that can be read in two ways, and buttons for the other readings."""
-    choice, found = state.choice, state.source_shown
-    if choice is None or choice.source == "declared" or found is None or state.draft is not None:
+    choice, source = state.choice, state.source_shown
+    if choice is None or choice.source == "declared" or source is None or state.draft is not None:
         return
     for place, recipe in enumerate(choice.recipes[:_MOST_DOUBTED]):
-        if recipe.column not in found.columns:
+        if recipe.column not in source.columns:
             continue
-        for i, reading in enumerate(background_read.readings(state, found, recipe)):
+        for i, reading in enumerate(background_read.readings(state, source, recipe)):
             st.info(plain(reading.said))
             with st.container(horizontal=True, key=f"data-readings-{place}-{i}"):
                 for j, (label, other) in enumerate(reading.ways):
@@ -199,7 +199,7 @@ def _otherwise(state: Session) -> None:
                         label,
                         key=f"data-reading-{place}-{i}-{j}",
                         on_click=guarded,
-                        args=(state, data_choice.set_recipe, state, found.id, other),
+                        args=(state, data_choice.set_recipe, state, source.id, other),
                     )
 
 
@@ -281,14 +281,14 @@ def _types(design: Design) -> pd.DataFrame:
 
 def editor(state: Session, design: Design) -> None:
     """A table of the categories or edges of one attribute, to rename, merge, order or move."""
-    choice, found = state.choice, state.source_shown
-    if choice is None or choice.source == "declared" or found is None or state.draft is not None:
+    choice, source = state.choice, state.source_shown
+    if choice is None or choice.source == "declared" or source is None or state.draft is not None:
         return
     attribute, _ = _shown(state, design)
     recipe = choice.recipes[design.domain.attributes.index(attribute)]
     if attribute.kind == "date" or attribute.size > MOST_LISTED_TYPES or attribute.name != recipe.column:
         return
-    base = _base(state, found, recipe, attribute)
+    base = _base(state, source, recipe, attribute)
     what = "categories" if attribute.kind == "categorical" else "edges of the bins"
     with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=bool(state.view.get("editing"))):
         if base.recipe.kind == "categorical" and base.attribute.kind == "categorical":
@@ -297,21 +297,21 @@ def editor(state: Session, design: Design) -> None:
                 "it; a value without a category counts as (other)."
             )
             about = (base.recipe, base.attribute)
-            table = background_read.edit_table(state, found, recipe.column, tables.category_table, *about)
+            table = background_read.edit_table(state, source, recipe.column, tables.category_table, *about)
             _table(state, base, table, partial(tables.recipe_of_categories, base.recipe, base.attribute))
         elif base.recipe.kind == "numeric" and base.attribute.kind in ("numeric", "range"):
             st.caption(
                 "Each row begins a bin, which ends at the next larger edge. Change, add or delete edges: select a row and press "
                 "Delete to join its bin to the one before. People are counted in the bins as they were before these edits."
             )
-            table = background_read.edit_table(state, found, recipe.column, tables.edge_table, base.attribute)
+            table = background_read.edit_table(state, source, recipe.column, tables.edge_table, base.attribute)
             _table(state, base, table, partial(tables.recipe_of_edges, base.recipe))
         st.button(
             "These types are public knowledge",
             key="data-declare",
             icon=":material/lock_open:",
             on_click=guarded,
-            args=(state, data_choice.set_recipe, state, found.id, tables.declared_recipe(attribute)),
+            args=(state, data_choice.set_recipe, state, source.id, tables.declared_recipe(attribute)),
             disabled=attribute.origin == "declared",
             help="Keeps the types as they are now, whatever the data, and marks them as declared. That is right for the months of "
             "a year or the countries of the world, but not for a list that tells who is in the data.",
@@ -333,15 +333,15 @@ class _Base:
     key: str
 
 
-def _base(state: Session, found: Source, recipe: AttributeRecipe, attribute: Attribute) -> _Base:
+def _base(state: Session, source: Source, recipe: AttributeRecipe, attribute: Attribute) -> _Base:
     """The table on screen, as long as nothing but its own edits has changed the attribute, or will once a file has been read;
     else a new one."""
     base: _Base | None = state.view.get("edit-base")
     now = recipe if base is None or not background_read.waits(state) else base.reached
-    same = base is not None and (base.source, base.reached) == (found.id, now)
+    same = base is not None and (base.source, base.reached) == (source.id, now)
     if base is None or not same or (base.reached != base.recipe and base.key not in st.session_state):
         state.view["edits"] = state.view.get("edits", 0) + 1
-        base = _Base(found.id, recipe, attribute, recipe, f"edit-{state.view['edits']}")
+        base = _Base(source.id, recipe, attribute, recipe, f"edit-{state.view['edits']}")
         state.view["edit-base"] = base
     return base
 
@@ -381,11 +381,11 @@ def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.
 
 def first_rows(state: Session) -> None:
     """The beginning of the table."""
-    found = state.source_shown
-    if found is None or state.choice is None:
+    source = state.source_shown
+    if source is None or state.choice is None:
         return
-    first, columns = background_read.beginning(state, found), wording.plural(len(found.columns), "column")
-    if isinstance(found.table, tables.LocalTable):
+    first, columns = background_read.beginning(state, source), wording.plural(len(source.columns), "column")
+    if isinstance(source.table, tables.LocalTable):
         listing.show_table(first, f"First rows of {columns}. The rows stay in the file.")
     else:
-        listing.show_table(first, f"First of {wording.plural(len(found.table), 'row')}, {columns}.")
+        listing.show_table(first, f"First of {wording.plural(len(source.table), 'row')}, {columns}.")

@@ -89,12 +89,12 @@ def local(state: Session) -> None:
 
 def _database(state: Session, path: str) -> None:
     try:
-        found = _tables(state, path)
+        names_of_tables = _tables(state, path)
     except ValueError as error:
         st.error(plain(str(error)))
         return
-    names = ", ".join(plain(name) for name in found[:20]) or "none"
-    st.caption(f"Tables: {names}{f' and {len(found) - 20:,} more' if len(found) > 20 else ''}.")
+    names = ", ".join(plain(name) for name in names_of_tables[:20]) or "none"
+    st.caption(f"Tables: {names}{f' and {len(names_of_tables) - 20:,} more' if len(names_of_tables) > 20 else ''}.")
     shown, awaited = state.source_shown, getattr(state.configuration.data, "query", None)
     query = control(
         st.text_area,
@@ -127,27 +127,27 @@ def _reading(state: Session, kind: str) -> None:
     here = given is not None and given.kind == kind and given.path.strip() in ("", state.view.get("path"))
     if given is not None and here and not background_read.waits(state):
         _otherwise(state, given)
-    found, choice = state.source_shown, state.choice
+    source, choice = state.source_shown, state.choice
     kinds = (kind, "query") if kind == "local" else (kind,)
-    if found is None or found.kind not in kinds or choice is None or choice.source != "upload":
+    if source is None or source.kind not in kinds or choice is None or choice.source != "upload":
         return
-    text, table = found.name.lower().endswith(tuple(TEXT_ENDINGS)), found.id
+    text, table = source.name.lower().endswith(tuple(TEXT_ENDINGS)), source.id
 
     def again(**said: Any) -> None:
         data_choice.read_again(state, table, said)
 
-    with st.expander(f"How {plain(found.name[-40:])} was read"):
-        st.caption(plain(_as_found(found, text)))
-        if found.sheets:
-            sheets = {name: name for name in found.sheets}
-            first = found.options.sheet or found.sheets[0]
+    with st.expander(f"How {plain(source.name[-40:])} was read"):
+        st.caption(plain(_as_found(source, text)))
+        if source.sheets:
+            sheets = {name: name for name in source.sheets}
+            first = source.options.sheet or source.sheets[0]
             pick("Sheet", "read-sheet", first, lambda name: again(sheet=name), sheets)
-        _options(choice.reading, text, bool(found.sheets), "read", again)
+        _options(choice.reading, text, bool(source.sheets), "read", again)
         control(
             st.text_area,
             "Names of the columns, separated by commas",
             "read-names",
-            ", ".join(found.columns),
+            ", ".join(source.columns),
             lambda typed: data_choice.rename_columns(state, table, typed),
             help="Queries and answers are shown under these names.",
         )
@@ -205,12 +205,12 @@ def _options(reading: ReadOptions, text: bool, sheets: bool, key: str, change: C
         option("Lines of totals and remarks", "total", TOTALS)
 
 
-def _as_found(found: sources.Source, text: bool) -> str:
+def _as_found(source: sources.Source, text: bool) -> str:
     if not text:
-        return f"{len(found.columns):,} columns."
-    sign = DELIMITERS.get(found.options.delimiter, found.options.delimiter)
-    header = "names" if found.options.header else "no names"
+        return f"{len(source.columns):,} columns."
+    sign = DELIMITERS.get(source.options.delimiter, source.options.delimiter)
+    header = "names" if source.options.header else "no names"
     return (
-        f"{len(found.columns):,} columns, separated by {sign}; {found.options.encoding}; decimal sign "
-        f"{found.options.decimal}; {header} in the first row."
+        f"{len(source.columns):,} columns, separated by {sign}; {source.options.encoding}; decimal sign "
+        f"{source.options.decimal}; {header} in the first row."
     )

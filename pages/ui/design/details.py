@@ -162,11 +162,11 @@ def optimising(state: Session, case: str, progress: work.FitProgress, job: Job) 
 def search_history(state: Session, case: str) -> None:
     """How the search went."""
     name = state.configuration.mechanism.name
-    found = state.setting.fitted(name)
-    if found is None or not found.history:
+    fit = state.setting.fitted(name)
+    if fit is None or not fit.history:
         st.caption("It is not known how the search for this strategy went.")
         return
-    best, bound = _curves(state, found.history, case)
+    best, bound = _curves(state, fit.history, case)
     known = max(state.setting.bounds(case).values()) > 0
     region = (
         "Nothing unbiased can be in the shaded region." if known else "At this epsilon the lower bound says nothing."
@@ -261,8 +261,8 @@ def proof(state: Session, mechanism: Mechanism, case: str) -> None:
         closeness += _to_the_optimum(state, case, "this mechanism", required)
     st.markdown(closeness)
     _costs(state, mechanism, case)
-    if (found := state.setting.proof(case)) is not None:
-        _check(state, found, case)
+    if (proof_known := state.setting.proof(case)) is not None:
+        _check(state, proof_known, case)
     st.caption("Guarantee, to paste into a privacy review")
     layout.guarantee(c, mechanism.audit())
     if weighting(c):
@@ -309,12 +309,12 @@ def _in_other_cases(state: Session, mechanism: Mechanism, case: str) -> str:
     return f"Fitted for {whom}. In other cases it needs at most {'; '.join(others)}."
 
 
-def _check(state: Session, found: Proof, case: str) -> None:
+def _check(state: Session, proof_given: Proof, case: str) -> None:
     """The certificate re-checks itself: without the optimiser, from the numbers it carries."""
     left, right = st.columns([2, 3])
     if left.button("Check the proof again", key="check-proof", icon=":material/verified:"):
         with st.spinner("Checking the proof"):
-            holds = found.certificate.verify()
+            holds = proof_given.certificate.verify()
         state.view["checked"] = (state.setting.certificate_key(case), holds)
     checked, holds = state.view.get("checked", ("", True))
     if checked != state.setting.certificate_key(case):
@@ -326,7 +326,7 @@ def _check(state: Session, found: Proof, case: str) -> None:
                 f"The minimum is the {charts.title(strongest)}. An independently checkable certificate shows "
                 f"{wording.at_least(limits['certificate'])}."
             )
-        right.caption(words, help=f"Numbers that prove it by {found.certificate.proves_by}, rounding included.")
+        right.caption(words, help=f"Numbers that prove it by {proof_given.certificate.proves_by}, rounding included.")
     elif holds:
         right.caption("Checked just now, from the numbers of the certificate alone: its bound holds.")
     else:

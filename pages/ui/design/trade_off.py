@@ -70,8 +70,8 @@ def theorem_lines(state: Session, at: Sequence[float], averages: Mapping[float, 
 
 def _lines(state: Session, case: str, names: Iterable[str], later: Later) -> list[pd.DataFrame]:
     """The bound and these mechanisms, as far as they are known by now."""
-    found = [_bound(state, case, later), *(_line(state, name, case, later) for name in names)]
-    return [line for line in found if line is not None]
+    lines_known = [_bound(state, case, later), *(_line(state, name, case, later) for name in names)]
+    return [line for line in lines_known if line is not None]
 
 
 def _filling(state: Session, case: str, lines: list[pd.DataFrame], sentence: str, done: float) -> None:

@@ -54,15 +54,17 @@ def show(state: Session) -> None:
         return
     if task.error:
         st.error(plain(task.error))
-    found = task.result
-    if found is None:
+    synthetic_people = task.result
+    if synthetic_people is None:
         st.button("Fit a joint model", on_click=task.start, key="fit-joint", icon=":material/hub:")
         st.caption("It takes the reports of one simulated collection, and about half a minute the first time.")
         return
-    _errors(survey, found)
+    _errors(survey, synthetic_people)
     number = min(design.users, MOST_DRAWN_PEOPLE)
     layout.download_table(
-        lambda: synthetic.rows(found.model, axes_of(design.domain), number, state.configuration.simulation.seed),
+        lambda: synthetic.rows(
+            synthetic_people.model, axes_of(design.domain), number, state.configuration.simulation.seed
+        ),
         "synthetic_people",
         label=f"{people(number)}, synthetic (CSV)",
         key="synthetic",
@@ -78,24 +80,34 @@ def _fitting(progress: Progress, job: Job) -> None:
     st.markdown(f"Round {progress.round:,}, {wording.duration(progress.seconds)} so far.")
 
 
-def _errors(survey: Survey, found: synthetic.Synthetic) -> None:
-    model, row = found.model, layout.metrics("joint")
-    row.metric("Unbiased answers", wording.error(found.unbiased), help="Typical error of the estimates as they come.")
+def _errors(survey: Survey, synthetic_people: synthetic.Synthetic) -> None:
+    model, row = synthetic_people.model, layout.metrics("joint")
     row.metric(
-        "Joint model", wording.error(found.modelled), help="Typical error of the model's answers to the same questions."
+        "Unbiased answers",
+        wording.error(synthetic_people.unbiased),
+        help="Typical error of the estimates as they come.",
     )
-    if found.beyond is not None:
+    row.metric(
+        "Joint model",
+        wording.error(synthetic_people.modelled),
+        help="Typical error of the model's answers to the same questions.",
+    )
+    if synthetic_people.beyond is not None:
         row.metric(
             "One column more",
-            wording.error(found.beyond),
+            wording.error(synthetic_people.beyond),
             help="Typical error of the model's tables over one column more than was asked about: nothing was measured there.",
         )
-    sets = sum(len(one) > 1 for one in model.followed)
+    sets = sum(len(members) > 1 for members in model.followed)
     st.markdown(
         f"In one simulated collection (root mean square over all queries, as shares of all users). The model follows the tables of "
         f"{len(model.sizes)} columns and of {sets:,} of {len(model.measured):,} sets of several, which say more than their noise and form a "
         "tree. Its answers are biased towards evenness; about sets that were not asked for, it says what follows from that alone."
-        + (" Here the unbiased answers are closer to the truth." if found.modelled > found.unbiased else "")
+        + (
+            " Here the unbiased answers are closer to the truth."
+            if synthetic_people.modelled > synthetic_people.unbiased
+            else ""
+        )
         + (
             ""
             if model.stopped == "converged"

@@ -28,43 +28,45 @@ PREDICTED = "Exact predictions exist for unbiased estimates only."
 _UNITS = ((1e9, "billion "), (1e6, "million "), (1e3, "thousand "), (1.0, ""))
 
 
-def show(state: Session, found: Outcomes) -> None:
+def show(state: Session, outcomes_shown: Outcomes) -> None:
     """The verdict on ``found``, outcomes for the design of ``state``, and all views of it."""
     with st.container(key="verdict"):
-        st.markdown(plain(_verdict(found)), help=f"Seed {state.configuration.simulation.seed:d}. {PREDICTED}")
+        st.markdown(plain(_verdict(outcomes_shown)), help=f"Seed {state.configuration.simulation.seed:d}. {PREDICTED}")
     titles = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
     views = (_errors, _by_query, _distribution, _releases, _intervals, _predicted)
-    lazy.panes(state, "outcome-tabs", titles, [partial(view, state, state.setting, found) for view in views])
-    if missed := _missed(state.setting, found):
+    lazy.panes(state, "outcome-tabs", titles, [partial(view, state, state.setting, outcomes_shown) for view in views])
+    if missed := _missed(state.setting, outcomes_shown):
         st.caption(missed)
-    if worse := _worse(found):
+    if worse := _worse(outcomes_shown):
         st.warning(worse)
 
 
-def _verdict(found: Outcomes) -> str:
+def _verdict(outcomes_shown: Outcomes) -> str:
     """The error of a typical answer by the first mechanism and estimate."""
-    first = found.errors.iloc[0]
+    first = outcomes_shown.errors.iloc[0]
     words = f"A typical answer was off by {wording.error(first['observed'])}"
     if first["predicted"] == first["predicted"]:
         words += f"; {wording.error(first['predicted'])} was predicted"
     return f"{words}."
 
 
-def _missed(design: Setting, found: Outcomes) -> str:
+def _missed(design: Setting, outcomes_shown: Outcomes) -> str:
     """The answers that add up to more or fewer people than took part, with the number; empty if
     there are none."""
-    rows = [row for row in found.errors.itertuples() if estimators.misses(row.estimated_users, design.users)]
+    rows = [row for row in outcomes_shown.errors.itertuples() if estimators.misses(row.estimated_users, design.users)]
     if not rows:
         return ""
     each = "; ".join(f"{_name((row.mechanism, row.estimator))}: {people(round(row.estimated_users))}" for row in rows)
-    sentence = f"Some answers do not add up to {people(design.users)}, on average over {_trials(found)}. {each}."
+    sentence = (
+        f"Some answers do not add up to {people(design.users)}, on average over {_trials(outcomes_shown)}. {each}."
+    )
     return f"{sentence} {plain(estimators.remedy(*(row.estimator for row in rows)))}".strip()
 
 
-def _worse(found: Outcomes) -> str:
+def _worse(outcomes_shown: Outcomes) -> str:
     """The estimates that are many times as inaccurate as the unbiased one from the same reports,
     with the reason; empty if there are none."""
-    errors = found.errors
+    errors = outcomes_shown.errors
     unbiased = errors[errors["estimator"] == "unbiased"].set_index("mechanism")["observed"]
     errors = errors.assign(times=errors["observed"] / errors["mechanism"].map(unbiased))
     rows = list(errors[(errors["times"] > estimators.WORSE) & np.isfinite(errors["times"])].itertuples())
@@ -106,11 +108,11 @@ def _chosen(state: Session, table: pd.DataFrame, key: str) -> tuple[Pair, pd.Dat
     return now, _rows(table, now)
 
 
-def _errors(state: Session, design: Setting, found: Outcomes) -> None:
-    table = found.errors
+def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
+    table = outcomes_shown.errors
     first, best = table.iloc[0], table.loc[table["observed"].idxmin()]
     name, other = (_name((row["mechanism"], row["estimator"])) for row in (first, best))
-    words = f"{wording.capital(_trials(found))} of {name}; bars are ± 2 standard errors"
+    words = f"{wording.capital(_trials(outcomes_shown))} of {name}; bars are ± 2 standard errors"
     saved = 1 - best["observed"] / first["observed"] if first["observed"] > 0 else 0.0
     if len(table) > 1 and saved < EQUAL:
         words += f"; none of the others is less wrong by more than {wording.share(EQUAL)}"
@@ -120,7 +122,9 @@ def _errors(state: Session, design: Setting, found: Outcomes) -> None:
             words += ", at the price of bias"
     layout.chart(lambda look: charts.errors(table, look), words + ".", "simulated-errors")
     names = charts.pair_names(table)
-    scale, unit = next((one for one in _UNITS if table["total_observed"].max() >= one[0]), _UNITS[-1])
+    scale, unit = next(
+        (choice_of_unit for choice_of_unit in _UNITS if table["total_observed"].max() >= choice_of_unit[0]), _UNITS[-1]
+    )
     total = f"Total ({unit}users²)"
     listing.show_table(
         pd.DataFrame(
@@ -128,7 +132,7 @@ def _errors(state: Session, design: Setting, found: Outcomes) -> None:
                 "Estimate": [names[pair] for pair in _pairs(table)],
                 "Typical query (pp)": _with_uncertainty(100 * table["observed"], 100 * table["standard_error"]),
                 "Predicted (pp)": _with_uncertainty(100 * table["predicted"]),
-                "Answers": [_counted(state, _rows(found.queries, pair)) for pair in _pairs(table)],
+                "Answers": [_counted(state, _rows(outcomes_shown.queries, pair)) for pair in _pairs(table)],
                 total: _with_uncertainty(table["total_observed"] / scale, table["total_standard_error"] / scale),
             }
         ),
@@ -143,7 +147,7 @@ def _errors(state: Session, design: Setting, found: Outcomes) -> None:
     layout.download_table(table, "simulated-errors")
     if weighting(state.configuration):
         st.caption(weighting(state.configuration))
-    _say_shown(found.queries, design)
+    _say_shown(outcomes_shown.queries, design)
 
 
 def _counted(state: Session, rows: pd.DataFrame) -> str:
@@ -166,23 +170,23 @@ def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> 
     ]
 
 
-def _by_query(state: Session, design: Setting, found: Outcomes) -> None:
-    table, pair = found.groups, _pairs(found.groups)[0]
+def _by_query(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
+    table, pair = outcomes_shown.groups, _pairs(outcomes_shown.groups)[0]
     rows = _rows(table, pair)
     low, high = rows.loc[rows["observed"].idxmin()], rows.loc[rows["observed"].idxmax()]
     least = f"with {wording.error(low['observed'])}" if low["observed"] > 0 else "(never wrong)"
     words = (
-        f"{_name(pair)}: the error of a query is largest for **{_of(found.by, high)}** with {wording.error(high['observed'])} and "
-        f"smallest for **{_of(found.by, low)}** {least}."
+        f"{_name(pair)}: the error of a query is largest for **{_of(outcomes_shown.by, high)}** with {wording.error(high['observed'])} and "
+        f"smallest for **{_of(outcomes_shown.by, low)}** {least}."
     )
     if len(_pairs(table)) > 1:
         best = table.loc[table.groupby("group")["observed"].idxmin()]
         wins = best.groupby(["mechanism", "estimator"]).size()
         words += f" {_name(wins.idxmax())} is least wrong for {wins.max():,} of the {len(best):,} points."
-    layout.chart(lambda look: charts.group_errors(table, found.by, look), words, "simulated-groups", table)
-    judged = _rows(found.queries, pair)
+    layout.chart(lambda look: charts.group_errors(table, outcomes_shown.by, look), words, "simulated-groups", table)
+    judged = _rows(outcomes_shown.queries, pair)
     show_answers(judged.assign(error=_error(judged)), state.setting.differences(judged["query"]), "error")
-    _say_shown(found.queries, design)
+    _say_shown(outcomes_shown.queries, design)
 
 
 def _of(by: str, row: pd.Series) -> str:
@@ -198,15 +202,15 @@ def _of(by: str, row: pd.Series) -> str:
     return plain(str(row["label"]))
 
 
-def _distribution(state: Session, design: Setting, found: Outcomes) -> None:
+def _distribution(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     scales = {scale.of: scale for scale in scales_of(design.workload, axes_of(design.domain))}
-    if not len(found.curves):
+    if not len(outcomes_shown.curves):
         st.info(
             "A cumulative distribution needs questions along the order of an attribute, such as its running totals, ranges or "
             "histogram, and answers that give the running totals of everybody; these questions do not."
         )
         return
-    columns = [name for name in scales if (found.curves["attribute"] == name).any()]
+    columns = [name for name in scales if (outcomes_shown.curves["attribute"] == name).any()]
     column = columns[0] if (remembered := state.view.get("simulated_column")) not in columns else remembered
     if len(columns) > 1:
         control(
@@ -218,21 +222,26 @@ def _distribution(state: Session, design: Setting, found: Outcomes) -> None:
             options=columns,
         )
     scale = scales[column]
-    pair, curve = _chosen(state, found.curves[found.curves["attribute"] == column], "pair-distribution")
+    pair, curve = _chosen(
+        state, outcomes_shown.curves[outcomes_shown.curves["attribute"] == column], "pair-distribution"
+    )
     spread = 100 * (curve["high"] - curve["low"]).max()
     layout.chart(
         lambda look: charts.distribution(curve, scale.of, look),
         f"{_name(pair)}: at each value nine in ten private curves lie inside the band, which is {wording.significant(spread)} percentage "
         "points wide at its widest. Where a line falls, that is noise: a true curve never does.",
         "simulated-distribution",
-        found.curves,
+        outcomes_shown.curves,
     )
     if scale.left_out:
-        without, those = " and ".join(plain(one) for one in scale.left_out), wording.share(1 - curve["true"].iloc[-1])
+        without, those = (
+            " and ".join(plain(label) for label in scale.left_out),
+            wording.share(1 - curve["true"].iloc[-1]),
+        )
         st.caption(
             f"{without} ({those} of users) is left out of these totals of {plain(scale.of)}: quantiles are those of all others."
         )
-    table, unit = found.quantiles[found.quantiles["attribute"] == column], scale.unit
+    table, unit = outcomes_shown.quantiles[outcomes_shown.quantiles["attribute"] == column], scale.unit
     median = _rows(table, pair).set_index("quantile").loc[0.5]
     where = f"the private median lies at **{plain(median['first_label'])}**"
     if median["first_label"] == median["true_label"]:
@@ -242,15 +251,15 @@ def _distribution(state: Session, design: Setting, found: Outcomes) -> None:
     distance = f"{wording.significant(median['value_error'])} {'types' if unit == 'types' else f'(in {plain(unit)})'}"
     layout.chart(
         lambda look: charts.quantile_errors(table, unit, look),
-        f"{_name(pair)}: in the first collection {where}. Over {_trials(found)} it is off by {distance} on average, and in rank by "
+        f"{_name(pair)}: in the first collection {where}. Over {_trials(outcomes_shown)} it is off by {distance} on average, and in rank by "
         f"{wording.points(median['quantile_error'])}.",
         "simulated-quantiles",
-        found.quantiles,
+        outcomes_shown.quantiles,
     )
 
 
-def _releases(state: Session, design: Setting, found: Outcomes) -> None:
-    pair, rows = _chosen(state, found.releases, "pair-releases")
+def _releases(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
+    pair, rows = _chosen(state, outcomes_shown.releases, "pair-releases")
     count, worst = rows["release"].nunique(), rows.loc[(rows["released"] - rows["true"]).abs().idxmax()]
     words = (
         f"{_name(pair)}: {'one collection' if count == 1 else f'{count:,} collections'}, each as likely as the others to be yours. The "
@@ -263,35 +272,35 @@ def _releases(state: Session, design: Setting, found: Outcomes) -> None:
     if len(counts) and (counts == counts.max()).sum() == 1:
         top = rows.loc[rows.groupby("release")["released"].idxmax(), "query"] == counts.argmax()
         words += f"; the most common value came out on top in {int(top.sum()):,} of {count:,}"
-    elif negative and found.people:
+    elif negative and outcomes_shown.people:
         words += f"; {negative:,} of {count:,} have a negative answer"
     layout.chart(
-        lambda look: charts.releases(rows, _in_order(design), look, found.people),
+        lambda look: charts.releases(rows, _in_order(design), look, outcomes_shown.people),
         words + ".",
         "simulated-releases",
-        found.releases,
+        outcomes_shown.releases,
     )
     if count < RELEASES:
         st.caption(f"Run {RELEASES} trials or more to see {RELEASES} collections.")
     _say_shown(rows, design)
 
 
-def _intervals(state: Session, design: Setting, found: Outcomes) -> None:
-    if not len(found.intervals):
+def _intervals(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
+    if not len(outcomes_shown.intervals):
         st.info(
             "Confidence intervals exist for unbiased estimates, credible ones for the posterior mean: choose one of these "
             "above. Biased estimates are off by more than chance."
         )
         return
-    pair, rows = _chosen(state, found.intervals, "pair-intervals")
+    pair, rows = _chosen(state, outcomes_shown.intervals, "pair-intervals")
     held, half = int(rows["holds"].sum()), float(np.median(rows["high"] - rows["low"]) / 2)
     kind = "credible" if ESTIMATORS[pair[1]].credible else "confidence"
     layout.chart(
-        lambda look: charts.intervals(rows, _in_order(design), look, found.people),
+        lambda look: charts.intervals(rows, _in_order(design), look, outcomes_shown.people),
         f"{_name(pair)}: **{held:,} of {len(rows):,}** {kind} intervals of the first collection hold the truth, where "
         f"{wording.share(LEVEL)} or more would on average over many collections (the answers of one err together). A typical one reaches {wording.points(half)} to each side.",
         "simulated-intervals",
-        found.intervals,
+        outcomes_shown.intervals,
     )
     for method in METHODS:
         if number := int((rows["method"] == method).sum()):
@@ -299,23 +308,23 @@ def _intervals(state: Session, design: Setting, found: Outcomes) -> None:
     _say_shown(rows, design)
 
 
-def _predicted(state: Session, design: Setting, found: Outcomes) -> None:
-    rows = found.queries[found.queries["predicted"].notna()]
+def _predicted(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
+    rows = outcomes_shown.queries[outcomes_shown.queries["predicted"].notna()]
     if not len(rows):
         st.info("Exact predictions exist for unbiased estimates: choose one above.")
         return
-    if found.trials > 1:
+    if outcomes_shown.trials > 1:
         known = rows[rows["predicted"] > 0]
         off = (known["observed"] / known["predicted"] - 1).abs().median()
         words = (
-            f"After {_trials(found)} the error observed differs from its exact prediction by {wording.share(off)} for a typical query. "
+            f"After {_trials(outcomes_shown)} the error observed differs from its exact prediction by {wording.share(off)} for a typical query. "
             "Queries answered from the same reports err together, so points leave the line together; more trials bring them back."
         )
     else:
         words = (
             "A single trial says little about an error that is an average: run more, and the points move to the line."
         )
-    layout.chart(lambda look: charts.predicted(rows, look), words, "simulated-predicted", found.queries)
+    layout.chart(lambda look: charts.predicted(rows, look), words, "simulated-predicted", outcomes_shown.queries)
     _say_shown(rows, design)
 
 
@@ -330,5 +339,5 @@ def _say_shown(rows: pd.DataFrame, design: Setting) -> None:
         st.caption(f"{shown:,} of {p:,} queries are shown, evenly spread.")
 
 
-def _trials(found: Outcomes) -> str:
-    return f"{found.trials:,} trial{'s' if found.trials > 1 else ''}"
+def _trials(outcomes_shown: Outcomes) -> str:
+    return f"{outcomes_shown.trials:,} trial{'s' if outcomes_shown.trials > 1 else ''}"

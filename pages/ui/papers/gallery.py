@@ -82,14 +82,14 @@ def _known(key: str) -> pd.DataFrame | None:
 def show(state: Session, panel: Panel) -> None:
     """The panel: what it is, its picture and numbers, and what can be done with it."""
     long = task(state, panel)
-    running, found = long.running, long.result
+    running, panels = long.running, long.result
     st.markdown(f"**{plain(panel.place)}: {plain(panel.title)}.** {plain(panel.setting)}")
     _buttons(state, panel, long)
     if long.error:
         st.error(plain(long.error))
     if running is not None:
         layout.live(running, _progress)
-    frame = _known(panel.key) if found is None else found
+    frame = _known(panel.key) if panels is None else panels
     if frame is None:
         if running is None:
             st.info(f"This is not worked out unasked: it takes about {wording.duration(panel.seconds)}.")

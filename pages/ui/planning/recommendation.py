@@ -26,8 +26,8 @@ def draw(state: Session) -> None:
         state.view["recommended"] = about
         task.start()
 
-    found = task.result
-    if found is None:
+    recommended = task.result
+    if recommended is None:
         if task.error:
             st.error(plain(task.error))
         elif task.running is not None:
@@ -46,18 +46,18 @@ def draw(state: Session) -> None:
             f"**{plain(library.spec(state.chosen).title)}, the mechanism of this design, is not included yet**: it has to be "
             "fitted first."
         )
-    first, *rest = found.sentences
+    first, *rest = recommended.sentences
     st.markdown(f"**{plain(first)}**")
     st.markdown("\n".join(f"- {plain(sentence)}" for sentence in rest))
-    if found.name is not None and found.name != state.chosen:
+    if recommended.name is not None and recommended.name != state.chosen:
         st.button(
-            f"Use {library.spec(found.name).title} in this design",
+            f"Use {library.spec(recommended.name).title} in this design",
             on_click=use,
-            args=(state, found.name),
+            args=(state, recommended.name),
             key="use-recommended",
             icon=":material/check:",
         )
-    ranking = found.ranking.copy()
+    ranking = recommended.ranking.copy()
     ranking["name"] = [library.spec(name).title for name in ranking["name"]]
     ranking["standard_error"] *= 100
     ranking["typical"] = ranking["typical"].map(verdicts.marked)
@@ -80,4 +80,4 @@ def draw(state: Session) -> None:
             "note": "Note",
         },
     )
-    layout.download_table(found.ranking, "recommendation")
+    layout.download_table(recommended.ranking, "recommendation")

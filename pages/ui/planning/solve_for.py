@@ -121,9 +121,9 @@ def _missing(state: Session, solved: str, waiting: Sequence[str]) -> None:
             st.error(plain(fit.error))
 
 
-def _shown(state: Session, solved: str, found: pd.DataFrame) -> pd.DataFrame:
+def _shown(state: Session, solved: str, frame: pd.DataFrame) -> pd.DataFrame:
     """The plan as a table for people, best first: fewest users, smallest error or smallest epsilon."""
-    answers = found.sort_values(solved, na_position="last", kind="stable")
+    answers = frame.sort_values(solved, na_position="last", kind="stable")
     table = answers[["name", solved, "reason"]].copy()
     proved = {name: f"{PROVED} ({charts.title(name)})" for name in BOUNDS}
     table["name"] = [proved.get(name) or library.spec(name).title for name in table["name"]]
@@ -144,9 +144,9 @@ def _written(table: pd.DataFrame) -> pd.DataFrame | Styler:
     return cells(table, users=wording.needed).format(wording.minimum, subset=pd.IndexSlice[proved, ["users"]])
 
 
-def _table(state: Session, solved: str, found: pd.DataFrame, name: str) -> None:
+def _table(state: Session, solved: str, frame: pd.DataFrame, name: str) -> None:
     listing.show_table(
-        _written(_shown(state, solved, found)),
+        _written(_shown(state, solved, frame)),
         f"{ANSWERS[solved]}, for each mechanism.",
         key=name,
         column_config={
@@ -165,28 +165,28 @@ def _rows(state: Session, solved: str, progress: Progress, job: Job) -> None:
     _table(state, solved, progress.found, "live-plan")
 
 
-def _answer(state: Session, solved: str, found: pd.DataFrame) -> None:
+def _answer(state: Session, solved: str, frame: pd.DataFrame) -> None:
     """The best mechanism in words, after the design's own where that is another; what is proved; and all of them as a table."""
-    known = found[~found["name"].isin(BOUNDS)].dropna(subset=[solved]).sort_values(solved, kind="stable")
+    known = frame[~frame["name"].isin(BOUNDS)].dropna(subset=[solved]).sort_values(solved, kind="stable")
     best, own = known.head(1), known[known["name"] == state.chosen]
     for row in pd.concat([own, best]).drop_duplicates("name").to_dict("records"):
         st.markdown(f"**{plain(planning.in_words(row))}**")
-    for row in found[found["name"].isin(BOUNDS)].to_dict("records"):
+    for row in frame[frame["name"].isin(BOUNDS)].to_dict("records"):
         st.markdown(plain(wording.capital(planning.in_words(row))))
-    if own.empty and (reason := "".join(found.loc[found["name"] == state.chosen, "reason"])):
+    if own.empty and (reason := "".join(frame.loc[frame["name"] == state.chosen, "reason"])):
         st.markdown(
             f"**{plain(library.spec(state.chosen).title)}, the mechanism of this design, has no answer:** {plain(reason)}"
         )
     if best.empty:
         st.info("None of the chosen mechanisms has an answer; the table says why.")
-    _table(state, solved, found, "plan")
-    layout.download_table(found, "plan")
+    _table(state, solved, frame, "plan")
+    layout.download_table(frame, "plan")
 
 
-def _trade_off(state: Session, solved: str, users: float, found: pd.DataFrame) -> None:
+def _trade_off(state: Session, solved: str, users: float, frame: pd.DataFrame) -> None:
     """The error over the number of users at this epsilon: straight lines on log axes."""
-    centre = users if solved == "standard_error" else max(found["users"].min(), 1.0)
-    points = planning.errors_over_users(found, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
+    centre = users if solved == "standard_error" else max(frame["users"].min(), 1.0)
+    points = planning.errors_over_users(frame, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
     layout.chart(
         lambda look: charts.trade_off(points, "users", state.setting.alpha**0.5 if solved == "users" else None, look),
         f"At epsilon {state.configuration.epsilon} half the error takes four times the users. No unbiased mechanism reaches the "

@@ -89,9 +89,9 @@ def remember(state: Session) -> None:
         "path": "/" + str(st.get_option("server.baseUrlPath") or "").strip("/"),
         "seconds": int(promises.held_for()),
     }
-    told = json.dumps(said).replace("<", "\\u003c")  # nothing in it can end the script
+    written = json.dumps(said).replace("<", "\\u003c")  # nothing in it can end the script
     with st.container(key="browser"):
-        st.html(_SCRIPT % told, unsafe_allow_javascript=True)
+        st.html(_SCRIPT % written, unsafe_allow_javascript=True)
 
 
 def clear(pressed: str) -> None:

@@ -140,10 +140,12 @@ def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, A
     try:
         comparable = recorded is not None and isinstance(state.design(), Setting)
         adopted = state.setting.priced(mechanism.name) if comparable else None
-        found = None if adopted is None else state.setting.summary(adopted).objective
+        objective = None if adopted is None else state.setting.summary(adopted).objective
     except ValueError:  # cannot be computed here, so nothing computed is shown either
         return said
-    if found is not None and not (isinstance(recorded, float | int) and abs(recorded - found) <= SAME_ERROR * found):
+    if objective is not None and not (
+        isinstance(recorded, float | int) and abs(recorded - objective) <= SAME_ERROR * objective
+    ):
         said.append(
             "The errors recorded in the file are not those of its strategy: one of the two was changed. What is shown here is "
             "computed from the strategy."
@@ -153,16 +155,16 @@ def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, A
 
 def _source(state: Session, configuration: Configuration) -> Source | None:
     """The rows a loaded design refers to: its sample, or the table available where that fits. Files hold no rows."""
-    choice, found = configuration.data, None
+    choice, source = configuration.data, None
     if choice is None or choice.source == "declared":
         return None
     if choice.source == "upload" and state.source is not None and state.source.kind != "sample":
-        found = state.source
+        source = state.source
     elif choice.source == "sample" and choice.file in {sample["file"] for sample in sources.catalogue()}:
-        found = sources.sample(choice.file)
-    if found is None or not {recipe.column for recipe in choice.recipes} <= set(found.columns):
+        source = sources.sample(choice.file)
+    if source is None or not {recipe.column for recipe in choice.recipes} <= set(source.columns):
         return None
-    return found if state.fits(configuration.domain, found, counts_column(choice)) else None
+    return source if state.fits(configuration.domain, source, counts_column(choice)) else None
 
 
 def _check_usable(state: Session, configuration: Configuration, source: Source | None) -> str:
@@ -190,10 +192,10 @@ def export(state: Session, figures: bool = False) -> bytes:
     """The current design as a zip, packed once as long as all that goes into it stays; ``figures`` as for `package.outcome_of`. ValueError with
     a sentence when something it needs is missing."""
     c, mechanism = state.configuration, state.mechanism(state.configuration.mechanism.name)
-    found = {} if mechanism is None else package.outcome_of(state.setting, figures)
+    outcome = {} if mechanism is None else package.outcome_of(state.setting, figures)
     proof = None if mechanism is None else certificate(state, mechanism)
-    key = ("file", c.to_json(), mechanism and mechanism.digest, found, proof and proof.document)
-    return state.results.cached(key, lambda: package.design(c, found, mechanism, certificate=proof), len)
+    key = ("file", c.to_json(), mechanism and mechanism.digest, outcome, proof and proof.document)
+    return state.results.cached(key, lambda: package.design(c, outcome, mechanism, certificate=proof), len)
 
 
 def saved(state: Session) -> bytes:

@@ -73,7 +73,7 @@ class SavedDesigns:
         """Show another design of the list. The one on screen waits; if it had no name yet, under a suggested one."""
         if name != self.name:
             self._put_away()
-            self.shown = next(one.history for one in self.designs if one.name == name)
+            self.shown = next(design.history for design in self.designs if design.name == name)
 
     def begin(self) -> None:
         """Start a new design from the one on screen. That one waits if it has a name; else undo brings it back."""
@@ -86,7 +86,7 @@ class SavedDesigns:
 
         If it was on screen, its neighbour comes there, or an empty design.
         """
-        place = next(i for i, one in enumerate(self.designs) if one.name == name)
+        place = next(i for i, design in enumerate(self.designs) if design.name == name)
         gone = self.designs.pop(place)
         self.deleted = (place, gone)
         if gone.history is self.shown:
@@ -118,7 +118,7 @@ class SavedDesigns:
 
     def _place(self) -> int | None:
         """The position of the design on screen in the list."""
-        return next((i for i, one in enumerate(self.designs) if one.history is self.shown), None)
+        return next((i for i, design in enumerate(self.designs) if design.history is self.shown), None)
 
     def _put_away(self) -> None:
         if not self.empty:
@@ -128,9 +128,9 @@ class SavedDesigns:
 
     def _drop_steps(self) -> None:
         """Drop steps of designs that wait, the oldest first, where their tables would take more than `MOST_HISTORY_BYTES`."""
-        held = _tables_of(one.history for one in self.designs)
-        for one in self.designs:
-            for steps in (one.history.past, one.history.future):
+        held = _tables_of(design.history for design in self.designs)
+        for design in self.designs:
+            for steps in (design.history.past, design.history.future):
                 for i in reversed(range(len(steps))):
                     source = steps[i][1]
                     if source is None:
@@ -144,7 +144,7 @@ class SavedDesigns:
     def _check_room(self) -> None:
         if len(self.designs) >= MOST_DESIGNS:
             raise ValueError(f"The list holds {MOST_DESIGNS} designs, which is the most: delete one of them first.")
-        tables = _tables_of([*(one.history for one in self.designs), self.shown])
+        tables = _tables_of([*(design.history for design in self.designs), self.shown])
         if len(tables) > 1 and sum(tables.values()) > MOST_HISTORY_BYTES:
             raise ValueError(
                 f"The tables of these designs take {sum(tables.values()) / 1e6:,.0f} MB together, and at most "
@@ -155,17 +155,17 @@ class SavedDesigns:
         name = " ".join(name.split())
         if not 0 < len(name) <= MOST_DESIGN_NAME:
             raise ValueError(f"A design needs a name of 1 to {MOST_DESIGN_NAME} letters.")
-        if name != self.name and name in {one.name for one in self.designs}:
+        if name != self.name and name in {design.name for design in self.designs}:
             raise ValueError(f"Another design is called {wording.quoted(name, MOST_DESIGN_NAME)}: choose another name.")
         return name
 
     def _free(self, name: str) -> str:
         """The name, shortened, or with the first number that no other design has."""
-        taken = {one.name for one in self.designs}
+        taken = {design.name for design in self.designs}
         numbered: Callable[[int], str] = lambda i: f"{wording.shortened(name, MOST_DESIGN_NAME - 5)} ({i})"  # noqa: E731
         tries = (wording.shortened(name, MOST_DESIGN_NAME), *map(numbered, range(2, MOST_DESIGNS + 2)))
-        return next(one for one in tries if one not in taken)
+        return next(design for design in tries if design not in taken)
 
 
 def _tables_of(designs: Iterable[History]) -> dict[str, int]:
-    return {one.source.id: one.source.size for one in designs if one.source is not None}
+    return {design.source.id: design.source.size for design in designs if design.source is not None}

@@ -178,9 +178,9 @@ class Session:
         c, tally, results = self.configuration, self.tally, self.results
         if c.domain is None:
             return None
-        people, found = people_in(c, c.domain, tally), questions(c, c.domain, results, QUICK_SECONDS)
-        kind: type[Design] = Design if found[0] is None else Setting
-        return kind(c, c.domain, people, tally is not None, *found, results=results)
+        people, workload = people_in(c, c.domain, tally), questions(c, c.domain, results, QUICK_SECONDS)
+        kind: type[Design] = Design if workload[0] is None else Setting
+        return kind(c, c.domain, people, tally is not None, *workload, results=results)
 
     @property
     def present(self) -> Design:
@@ -303,10 +303,10 @@ class Session:
                 return ValueError(str(error))
 
         key = ("domain", source.id, [recipe.model_dump_json() for recipe in recipes], counts)
-        found = self.results.cached(key, outcome)
-        if isinstance(found, ValueError):
-            raise found
-        return found
+        domain = self.results.cached(key, outcome)
+        if isinstance(domain, ValueError):
+            raise domain
+        return domain
 
     def expected(self) -> Population:
         """The declared population, or the one to start declaring with. A count of users taken from the data is no
@@ -419,17 +419,17 @@ def session() -> Session:
     visitor = browser.visitor()
     if shown is not None and (visitor is None or session_store().shows(shown, visitor)):
         return shown
-    found = None if visitor is None else session_store().take(visitor, tab_storage.is_open)
-    if found is None:
-        found = Session(uuid.uuid4().hex)
+    restored = None if visitor is None else session_store().take(visitor, tab_storage.is_open)
+    if restored is None:
+        restored = Session(uuid.uuid4().hex)
         if visitor is not None:
-            session_store().add(found, visitor)
+            session_store().add(restored, visitor)
             if visitor.restarted and shown is None:
-                found.notices = [("warning", RESTARTED)]
+                restored.notices = [("warning", RESTARTED)]
     if shown is not None:
-        found.notices = [("info", ELSEWHERE if session_store().holds(shown) else FORGOTTEN)]
-    st.session_state["session"] = found
-    return found
+        restored.notices = [("info", ELSEWHERE if session_store().holds(shown) else FORGOTTEN)]
+    st.session_state["session"] = restored
+    return restored
 
 
 def choose_mechanism(name: str, **parameters: Any) -> MechanismRecipe:

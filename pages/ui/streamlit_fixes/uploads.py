@@ -54,6 +54,6 @@ async def _stays_in_memory() -> bool:
         return {"type": "http.request", "body": form, "more_body": False}
 
     headers = [(b"content-type", b"multipart/form-data; boundary=b")]
-    async with Request({"type": "http", "method": "PUT", "headers": headers}, receive).form() as found:
-        upload = found["f"]  # in Python's SpooledTemporaryFile, which knows whether it has moved to disk
+    async with Request({"type": "http", "method": "PUT", "headers": headers}, receive).form() as request:
+        upload = request["f"]  # in Python's SpooledTemporaryFile, which knows whether it has moved to disk
         return isinstance(upload, UploadFile) and not getattr(upload.file, "_rolled", True)

@@ -74,8 +74,8 @@ def opened(state: Session, content: bytes, digest: str = "") -> Task[Subject]:
 
 def collection(state: Session, subject: Subject) -> Collection:
     """The reports counted so far for a design."""
-    found: Collection | None = state.results.get(_held(subject))
-    return Collection.empty(subject.mechanism, subject.design) if found is None else found
+    collected: Collection | None = state.results.get(_held(subject))
+    return Collection.empty(subject.mechanism, subject.design) if collected is None else collected
 
 
 def forget(state: Session, subject: Subject) -> None:
@@ -91,8 +91,8 @@ def counting(
 
     def work(job: Job) -> None:
         with suppress(Interrupted):  # then nothing of these files is counted
-            found = adding(collection(state, subject), job) if adding else collection(state, subject)
-            state.results.put(_held(subject), found, _NOTHING)
+            collected = adding(collection(state, subject), job) if adding else collection(state, subject)
+            state.results.put(_held(subject), collected, _NOTHING)
 
     return Task(state, f"counting:{_held(subject)}", "counting reports", work, page=_PAGE)
 

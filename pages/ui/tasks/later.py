@@ -32,17 +32,17 @@ class Later:
         not kept, because it may have been cut short."""
 
         def work(job: Job) -> T | None:
-            found = compute(job.cancelled)
-            return None if job.cancelled() else found
+            value = compute(job.cancelled)
+            return None if job.cancelled() else value
 
         return self.wait(Task(self._state, PREFIX + digest(key), title, work, lambda _: size, part=self._part), quick)
 
     def wait(self, task: Task[T], quick: bool = False) -> T | None:
         """The same of any task. One that is not of this part is not cancelled by `finish`."""
-        found = task.known(at_once=quick)
-        if found is None:
+        value = task.known(at_once=quick)
+        if value is None:
             self._waited.add(task.key)
-        return found
+        return value
 
     def finish(self) -> None:
         """Cancel what earlier questions were waiting for, and let the page follow what these wait for."""

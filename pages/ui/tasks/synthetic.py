@@ -33,7 +33,7 @@ def joint_model(
         key,
         "fitting a joint model",
         work,
-        lambda found: 8 * sum(part.size for part in found.model.probabilities),
+        lambda people: 8 * sum(part.size for part in people.model.probabilities),
         (*DESIGN, "people"),
         "Simulate",
         None,

@@ -93,15 +93,15 @@ class Task(Generic[T]):
     def known(self, at_once: bool = False) -> T | None:
         """The result, computed now if ``at_once``; else None until it has been computed in the background. ValueError with a
         sentence when it is not available, `Stopped` where somebody stopped it by hand and has not asked for it again."""
-        if (found := self.result) is not None:
-            return found
+        if (value := self.result) is not None:
+            return value
         if at_once:
             return self._run(Job(self.key, self.state.id, self.title, None))
         job = self.job
         if job is not None and job.active:
             return None
-        if (found := self.result) is not None:  # it ended just now
-            return found
+        if (value := self.result) is not None:  # it ended just now
+            return value
         if job is not None and job.stopped:
             job.lacked = True
             raise Stopped(f"You stopped “{self.title}”; press “Begin again” in the sidebar if you want it after all.")
@@ -111,7 +111,7 @@ class Task(Generic[T]):
         return None
 
     def _run(self, job: Job) -> T | None:
-        found = self.work(job)
-        if found is not None:
-            self.state.results.put(self.key, found, self.size(found), self.expensive)
-        return found
+        value = self.work(job)
+        if value is not None:
+            self.state.results.put(self.key, value, self.size(value), self.expensive)
+        return value

@@ -102,7 +102,7 @@ def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[
         "" if enough > choices.GOOD_ENOUGH else "Design",
         seconds,
     )
-    size = lambda found: found.mechanism.bytes_held  # noqa: E731
+    size = lambda fit: fit.mechanism.bytes_held  # noqa: E731
     return Task(state, setting.fitted_key(name), title, work, size, *about, expensive=True)
 
 
@@ -142,13 +142,13 @@ def _at_epsilons(setting: Setting) -> list[Setting]:
 
 def known_over_epsilon(state: Session, name: str, case: str) -> list[pd.DataFrame]:
     """name, epsilon, users_needed of a fitted mechanism at the other epsilons at which it has been fitted."""
-    found = []
+    points = []
     for other in _at_epsilons(state.setting):
         fit = other.fitted(name) if library.spec(name).fitted else None
         if fit is not None:
             needed = other.users_needed(fit.mechanism, case)
-            found.append({"name": name, "epsilon": other.epsilon, "users_needed": needed})
-    return [pd.DataFrame(found)] if found else []
+            points.append({"name": name, "epsilon": other.epsilon, "users_needed": needed})
+    return [pd.DataFrame(points)] if points else []
 
 
 def points_over_epsilon(state: Session, name: str) -> Job | None:
@@ -248,7 +248,9 @@ def optimum(state: Session, case: str) -> Task[optimize.ExactOptimum] | None:
 
     title = f"finding the exact optimum for {design.questions}"
     of = _features(state, case)
-    return Task(state, state.setting.optimum_key(prior), title, work, lambda found: found.strategy.nbytes, of, "Bounds")
+    return Task(
+        state, state.setting.optimum_key(prior), title, work, lambda optimum: optimum.strategy.nbytes, of, "Bounds"
+    )
 
 
 def find_optima(state: Session) -> None:
@@ -283,7 +285,7 @@ def price(state: Session, mechanism: mechanisms.Mechanism) -> Task[np.ndarray]:
     seconds = PRICE_SECONDS * (workload.n / MOST_EXACT_TYPES) ** 3
     title = f"working out what {library.spec(mechanism.name).title} costs"
     work = partial(_price, state, mechanism, workload)
-    return Task(state, here + mechanism.digest, title, work, lambda found: found.nbytes, DESIGN, expected=seconds)
+    return Task(state, here + mechanism.digest, title, work, lambda priced: priced.nbytes, DESIGN, expected=seconds)
 
 
 def _price(
@@ -364,8 +366,8 @@ def plan(state: Session, question: Question) -> Task[pd.DataFrame]:
 
 def _fitted(state: Session, names: Sequence[str]) -> dict[str, mechanisms.Mechanism]:
     """Those of the named mechanisms that have been fitted to the current design."""
-    found = {name: state.setting.fitted(name) for name in names if library.spec(name).fitted}
-    return {name: fit.mechanism for name, fit in found.items() if fit is not None}
+    fits = {name: state.setting.fitted(name) for name in names if library.spec(name).fitted}
+    return {name: fit.mechanism for name, fit in fits.items() if fit is not None}
 
 
 def recommendation(state: Session, users: float) -> Task[studies.planning.Recommendation]:
@@ -459,7 +461,7 @@ def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Ou
     key = "simulation:" + json.dumps([about.inputs, settings], sort_keys=True)
     many = len(about.chosen)
     title, of = f"simulating {many} mechanism{'' if many == 1 else 's'}", (*DESIGN, "people")
-    return Task(state, key, title, work, lambda found: found.nbytes, of, "Simulate")
+    return Task(state, key, title, work, lambda outcome: outcome.nbytes, of, "Simulate")
 
 
 def start_simulation(state: Session, names: Sequence[str]) -> None:

@@ -33,20 +33,20 @@ class Splits:
 
 def split_control(state: Session, place: int, part: PredicatesPart, text: str) -> None:
     """A button that splits the bins which the conditions ``text`` of a group cut; nothing where that does not help."""
-    found = _splits(state, part, text)
-    if found is None:
+    splits = _splits(state, part, text)
+    if splits is None:
         return
     table = "" if state.source is None else state.source.id
     where: dict[str, list[str]] = {}
-    for name, edge in found.edges:
+    for name, edge in splits.edges:
         where.setdefault(name, []).append(f"{edge:.12g}")
-    told = " and ".join(f"{wording.shortened(name, 30)} at {', '.join(edges)}" for name, edges in where.items())
+    words = " and ".join(f"{wording.shortened(name, 30)} at {', '.join(edges)}" for name, edges in where.items())
     st.button(
-        plain(f"Split the bin{'s' if len(found.edges) > 1 else ''} of {told}"),
+        plain(f"Split the bin{'s' if len(splits.edges) > 1 else ''} of {words}"),
         key=f"group-{place}-split",
         icon=":material/content_cut:",
         on_click=guarded,
-        args=(state, _split, state, table, place, part, text, found.recipes),
+        args=(state, _split, state, table, place, part, text, splits.recipes),
         help="The attribute gets its own edges, with these among them. The questions stay; Undo brings the old bins back.",
     )
 
@@ -108,7 +108,7 @@ def _split(
 def _apply(
     state: Session,
     choice: DataChoice,
-    found: Source | None,
+    source: Source | None,
     place: int,
     part: PredicatesPart,
     text: str,
@@ -116,7 +116,7 @@ def _apply(
 ) -> None:
     """New bins and the conditions on them, as one step. ValueError with a sentence; then nothing has changed."""
     refused = {key: entry for key, entry in state.invalid.items() if key != f"group-{place}-conditions"}
-    state.set_data(choice.model_copy(update={"recipes": recipes}), found)
+    state.set_data(choice.model_copy(update={"recipes": recipes}), source)
     if state.draft is not None:
         sentence, state.draft = state.draft.error, None
         raise ValueError(sentence)

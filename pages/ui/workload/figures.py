@@ -128,10 +128,10 @@ def metrics(later: Later, state: Session, design: Setting) -> None:
         help="Numbers that will be estimated, each a count of people.",
     )
     try:
-        found = spectrum(later, design)
+        figures = spectrum(later, design)
         row.metric(
             "Independent (rank)",
-            "…" if found is None else f"{found[1]:,}",
+            "…" if figures is None else f"{figures[1]:,}",
             help=f"Queries that do not follow from the others: never more than there are types, here {design.domain.size:,}.",
         )
     except ValueError as error:
@@ -173,11 +173,11 @@ def matrix(later: Later, state: Session, design: Setting, parts: Sequence[Worklo
 
     key = ("matrix", w.digest, design.naming, look)
     try:
-        found = later.value(key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
+        picture = later.value(key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
     except ValueError as error:
         layout.instead(error)
         return
-    if found is None:
+    if picture is None:
         st.info("The picture of the queries is being drawn.")
         return
     last = w.num_queries - 1
@@ -186,7 +186,7 @@ def matrix(later: Later, state: Session, design: Setting, parts: Sequence[Worklo
     thinned = " (evenly thinned here)" if w.num_queries > 512 else ""
     several = ", the groups as bands" if len(groups) > 1 else ""
     layout.chart(
-        lambda wanted: found if wanted == look else draw(wanted),
+        lambda wanted: picture if wanted == look else draw(wanted),
         f"Each row is one of {w.num_queries:,} queries{thinned}{several}: {_meaning_of_colours(parts)}. Examples: {named}.",
         "workload",
         (lambda: query_table(design, groups)) if w.num_queries <= MOST_DOWNLOADED_QUERIES else None,
@@ -229,16 +229,16 @@ def bounds(later: Later, state: Session, design: Setting) -> dict[str, float] | 
             f"{wording.magnitude(w.n)}."
         )
     about, alpha = state.present.cases[case], state.setting.alpha
-    found = later.value(
+    bounds_known = later.value(
         ("bounds", state.setting.certificate_key(case), alpha),
         "how hard the questions are",
         quick(design),
         lambda cancel: frames.users_bounds(w, design.epsilon, alpha, about, cancel),
     )
     proof = state.setting.proof(case)
-    if found is None or proof is None:
-        return found
-    return {**found, "certificate": frames.users_certified(proof.certificate, alpha)}
+    if bounds_known is None or proof is None:
+        return bounds_known
+    return {**bounds_known, "certificate": frames.users_certified(proof.certificate, alpha)}
 
 
 def hardness(later: Later, state: Session, design: Setting) -> None:
@@ -290,22 +290,24 @@ def _proving(state: Session, case: str) -> None:
 def singular_values(later: Later, state: Session, design: Setting) -> None:
     """How evenly the questions spread over the directions there are."""
     try:
-        found = spectrum(later, design)
+        figures = spectrum(later, design)
     except ValueError:
         return  # the metric has said so
-    if found is None:
+    if figures is None:
         st.info("The singular values are being worked out.")
         return
-    values, _ = found
+    values, _ = figures
     levels, times = np.unique(np.round(values / values.max(), 6), return_counts=True)
     if len(levels) <= FEW_LEVELS:
         sizes = [wording.significant(level * values.max()) for level in levels[::-1]]
-        told = [
+        sentences = [
             wording.plural(many, f"is {size}", f"are {size}")
             for size, many in zip(sizes, times[::-1].tolist(), strict=True)
         ]
         each = "" if len(levels) > 1 else ": the questions spread evenly over all directions"
-        st.markdown(f"Of {wording.plural(len(values), 'singular value')}, {wording.listed(told, FEW_LEVELS)}{each}.")
+        st.markdown(
+            f"Of {wording.plural(len(values), 'singular value')}, {wording.listed(sentences, FEW_LEVELS)}{each}."
+        )
         return
     first = max(1, len(values) // 10)
     share = float(values[:first].sum() / values.sum())
@@ -338,17 +340,17 @@ def dominating(later: Later, state: Session, design: Setting, parts: Sequence[Wo
         )
         return
     try:
-        found = _dominance(later, state, design)
+        figures = _dominance(later, state, design)
     except ValueError as error:
         st.caption(plain(str(error)))
         return
-    if found is None:
+    if figures is None:
         st.info("Which queries dominate the error is being worked out.")
         return
-    title, which = library.spec(found.mechanism).title, "the chosen mechanism"
-    if found.mechanism != state.chosen:
+    title, which = library.spec(figures.mechanism).title, "the chosen mechanism"
+    if figures.mechanism != state.chosen:
         which = "the compared mechanism that needs the fewest users without being fitted"
-    worst, many = found.worst, w.num_queries
+    worst, many = figures.worst, w.num_queries
     largest = float(worst["share"].iloc[0])
     if many == 1:
         st.markdown(f"There is one query, so all of the error is its own (with {plain(title)}, {which}).")
@@ -365,12 +367,12 @@ def dominating(later: Later, state: Session, design: Setting, parts: Sequence[Wo
             f"{wording.share(largest)} of the total squared error, where an even spread would be {wording.share(1 / many)}."
             f"{together if len(worst) < many else ''}",
             "dominating",
-            lambda: frames.query_shares(w, found.variances, design.labels, most=many),
+            lambda: frames.query_shares(w, figures.variances, design.labels, most=many),
         )
     groups = [name for name, _ in named_groups(parts, w)]
     if len(groups) > 1:
         listing.show_table(
-            cells(frames.group_shares(_unweighted(parts, w), found.variances, groups), share=wording.share),
+            cells(frames.group_shares(_unweighted(parts, w), figures.variances, groups), share=wording.share),
             "How much of the error each group of questions has.",
             column_config={
                 "group": st.column_config.TextColumn("Group", width="medium"),

@@ -105,22 +105,22 @@ def left_out(axes: Sequence[Axis]) -> list[str]:
     """Sentences about kinds that are not offered but could be if the data were set up otherwise."""
     if not usable("histogram", axes):
         return ["Every attribute has one type only, so there is nothing to ask yet."]
-    found = []
+    reasons = []
     if not usable("prefix", axes):
         which = "This attribute has" if len(axes) == 1 else "These attributes have"
-        found.append(
+        reasons.append(
             f"{which} no order, so there are no running totals or ranges; an order can be set on the Data page."
         )
     if not joint_domain_fits(axes):
-        found.append(
+        reasons.append(
             "Questions about all attributes at once, and matrices over all types, are for fewer combinations of values than there "
             "are here."
         )
     if not usable("parity", axes):
-        found.append("Parity needs attributes of exactly two values; a category for missing values is a third.")
+        reasons.append("Parity needs attributes of exactly two values; a category for missing values is a third.")
     if len(usable("histogram", axes)) == 1:
-        found.append("Joint counts need a second attribute; choose more columns on the Data page.")
-    return found
+        reasons.append("Joint counts need a second attribute; choose more columns on the Data page.")
+    return reasons
 
 
 def made(model: type[Made], **fields: Any) -> Made:
@@ -251,14 +251,14 @@ def examples(axes: Sequence[Axis]) -> list[str]:
     if not telling:
         return ["attribute = value"]
     single = [_plain_condition(axis) for axis in telling[:3]]
-    found = [" and ".join(single[:2])]
+    texts = [" and ".join(single[:2])]
     if len(single) > 1:
-        found.append(f"{single[0]} or not {single[-1]}")
+        texts.append(f"{single[0]} or not {single[-1]}")
     many = next((axis for axis in telling if axis.size > 2 and axis.ordinary > 1), None)
     if many is not None:
         first, second = (workloads.quoted(label) for label in many.labels[:2])
-        found.append(f"{workloads.quoted(many.name)} in {{{first}, {second}}}")
-    return [*found, f"A name for it: {single[-1]}"]
+        texts.append(f"{workloads.quoted(many.name)} in {{{first}, {second}}}")
+    return [*texts, f"A name for it: {single[-1]}"]
 
 
 def fact_example(axes: Sequence[Axis], users: int) -> str:

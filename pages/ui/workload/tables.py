@@ -62,22 +62,22 @@ def _asked(state: Session, design: Setting, survey: Survey, parts: Sequence[Work
 def _shares(state: Session, survey: Survey) -> None:
     """The sets of attributes that make the questions hard."""
     try:
-        found = state.results.cached(("attribute sets", survey.digest), lambda: frames.attribute_sets(survey))
+        shares = state.results.cached(("attribute sets", survey.digest), lambda: frames.attribute_sets(survey))
     except ValueError as error:
         st.caption(plain(str(error)))
         return
-    first, drawn = found.iloc[0], found.head(limits.MOST_DRAWN_SETS)
+    first, drawn = shares.iloc[0], shares.head(limits.MOST_DRAWN_SETS)
     some = (
-        f"These {len(drawn)} of {len(found):,} sets hold {wording.share(drawn['share'].sum())}."
-        if len(drawn) < len(found)
-        else f"These are all {len(found):,} sets."
+        f"These {len(drawn)} of {len(shares):,} sets hold {wording.share(drawn['share'].sum())}."
+        if len(drawn) < len(shares)
+        else f"These are all {len(shares):,} sets."
     )
     layout.chart(
-        lambda look: charts.attribute_sets(found, look),
+        lambda look: charts.attribute_sets(shares, look),
         f"Which columns make the questions hard: reports that treat the values of a column alike best spend "
         f"{wording.share(first['share'])} of their information on **{plain(wording.shortened(first['attributes']))}**. "
-        f"{some} Of each set, only what varies with exactly its columns is counted: {wording.magnitude(found['dimension'].sum())} "
+        f"{some} Of each set, only what varies with exactly its columns is counted: {wording.magnitude(shares['dimension'].sum())} "
         "independent contrasts in all.",
         "attribute-sets",
-        found,
+        shares,
     )
