@@ -71,7 +71,7 @@ KNOWN = [
     (r"audit\.method", "one of the ways to audit"),
     (r"spec\.(choices|settings)", "the catalogue of mechanisms"),
     (r"designs\.(risk|factor|audited)_in_words\(.+\)(\[.*\])?", "sentences about numbers"),
-    (r"(proof|found)\.certificate\.proves_by", "one of the ways to prove"),
+    (r"(proof|proof_given)\.certificate\.proves_by", "one of the ways to prove"),
     (r"verdicts\.in_words\(.+\)", "a number in words"),
     (r"entry\.assumptions", "the catalogue of theorems"),
     (r"(entry\.|best\.)?statement\.(title|words|latex|source)", "the catalogue of theorems"),
@@ -79,7 +79,7 @@ KNOWN = [
     (r"needed\.(label|name)", "settings of the workloads of the papers"),
 ]
 """What else may be shown, and what it is."""
-COOKIE = ("pages/ui/session/browser.py", "_SCRIPT % told")
+COOKIE = ("pages/ui/session/browser.py", "_SCRIPT % written")
 """The script that lets a browser keep its cookie, with values as JSON: the only HTML that is not fixed."""
 _NUMBER = re.compile(r".*[,defgG%]")
 

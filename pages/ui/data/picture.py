@@ -196,7 +196,7 @@ def _otherwise(state: Session) -> None:
             with st.container(horizontal=True, key=f"data-readings-{place}-{i}"):
                 for j, (label, other) in enumerate(reading.ways):
                     st.button(
-                        label,
+                        plain(label),
                         key=f"data-reading-{place}-{i}-{j}",
                         on_click=guarded,
                         args=(state, data_choice.set_recipe, state, source.id, other),

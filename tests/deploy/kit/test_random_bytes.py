@@ -38,6 +38,8 @@ def test_reports_and_bytes_together_keep_the_promise_exactly(name):
     """How often below(n) draws again is independent of its result (see below), so all n together stand for the bytes."""
     values, description = values_of(MECHANISMS[name]()), described(name)
     assert largest_ratio(joint(description, values)) == audit(description).largest
+    if name.startswith("classes"):
+        return  # no device of the older format has them
     older = largest_ratio(joint(in_older_format(description), values))
     gives_away = name in GIVE_AWAY or name.startswith(("sampled_sets", "tree of randomized", "tree of subset"))
     assert older == math.inf if gives_away and name != "sampled_sets of oue" else older == audit(description).largest
