@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect, sync_playwright
 
 from tests.browser import words
@@ -238,10 +239,13 @@ class Visitor:
     def menu(self, title):
         """Open one part of the File menu."""
         part = self.page.get_by_test_id("stPopoverBody").locator("summary").filter(has_text=title)
-        self.drawn()  # a menu that opens while a page is drawn closes with it
-        self.sidebar.get_by_role("button", name="File").click()
-        expect(part).to_be_visible()
-        part.click()
+        for _ in range(20):  # a menu that opens while a page is drawn closes with it
+            self.drawn()
+            if not part.is_visible():
+                self.sidebar.get_by_role("button", name="File").click()
+            with suppress(PlaywrightTimeout):
+                return part.click(timeout=10_000)
+        raise AssertionError(f"The File menu does not stay open at {title}.")
 
     def load(self, file, said=words.LOADED):
         """Load a design by the File menu; ``said`` is what the page has to say about it."""
