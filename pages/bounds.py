@@ -136,7 +136,7 @@ layout.how_computed(
     r"$G = W^\top W$; $V_F = 4 e^\varepsilon/(e^\varepsilon - 1)^2$, $B$ a branching factor, $r$ the length of a range, or of the longest column "
     "of $W$ for few users. The error of a formula is the total squared error per user: the variance one user adds, summed over the "
     "queries. Divided by $d N$, its root is the standard error of a typical query; divided by $d$ and the squared target error it is the users "
-    "needed. For few users, where a number changes with $N$, the users needed are the least for which the theorem promises the target. "
+    "needed. Where a number of the group for few users changes with $N$, the users needed are the least for which the theorem promises the target. "
     "Errors about the population people are drawn from hold the chance of who takes part; the exact error is compared with them with that "
     "chance counted in."
 )

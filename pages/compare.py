@@ -218,7 +218,7 @@ def draw_query_errors(best: str) -> None:
     )
     listing.show_table(
         side_by_side(errors, state.setting.differences(errors["query"])),
-        "What the answers of each mechanism are worth; ± is the standard error in percentage points.",
+        "The answers of each mechanism; ± is the standard error in percentage points.",
     )
     explain(state)
 

@@ -103,8 +103,7 @@ WORDS = """
 - **Estimate**: what is computed from the reports. Unbiased ones are right on average; others use that counts are never negative, that the
   number of people is known, which people explain the reports best (maximum likelihood, posterior mean), or that neighbouring values
   are about equally common (smoothed likelihood, EMS).
-- **Public fact**: something known about these people anyway, such as *sex = male : 480*. On the Simulate page one estimate agrees with all
-  facts stated: a projection as for non-negative estimates (McKenna et al. 2020, Appendix A), onto the counts of which they are true.
+- **Public fact**: something known about these people anyway, such as *sex = male : 480*. On the Simulate page one estimate agrees with all stated facts. It is a projection onto the counts of which they are true (as in McKenna et al. 2020, Appendix A).
 """
 STEPS = """
 1. **Data**: upload a table, pick a sample, or declare the values and the number of people you expect; one attribute or several.
@@ -136,14 +135,14 @@ with st.expander("The mechanisms"):
                 for s in (*REGISTRY.values(), *(library.spec(one.mechanism) for one in state.configuration.own))
             ]
         ),
-        "What each mechanism was made for, what it promises, and where it comes from.",
+        "Each mechanism with its purpose, its promise and its source.",
     )
     st.caption(f"In real numbers only: {FLOATING_POINT}")
     st.caption(
-        "A mechanism that is missing here can be brought along on the Compare page, as a table of its probabilities. It is audited, takes part "
+        "The Compare page takes any other mechanism as a table of its probabilities. It is audited, takes part "
         "in the comparisons there, and is listed here while it is in your design."
     )
-with st.expander("What this is not, and what happens to uploaded data"):
+with st.expander("Limits of this app, and uploaded data"):
     st.markdown(
         f"""
 {designs.DESIGN_ONLY}

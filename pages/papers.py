@@ -5,7 +5,7 @@ from pages.ui.papers import gallery
 
 state = layout.open_page(
     "Papers",
-    "What the papers behind this app show, recomputed beside the numbers in print. Most settings open as a design.",
+    "The papers' figures and tables, recomputed beside the printed numbers. Most settings open as a design.",
 )
 paper, panel = gallery.chosen(state)
 gallery.show(state, panel)

@@ -124,7 +124,7 @@ with controls:
             "new-people",
             simulation.new_people,
             lambda new: update(new_people=bool(new)),
-            help="Draws as many people anew for each trial, from the same distribution. Errors are then those of the distribution: "
+            help="Each trial draws as many new people from the same distribution. Errors are then those of the distribution: "
             "the chance of who takes part is in them, as in the errors of Lopuhaä-Zwakenberg et al. and of Bassily.",
         )
         if any(estimators.spec(name).credible for name in simulation.estimators):

@@ -103,7 +103,7 @@ def case_control(
     title: str = "{title}",
     **options: Any,
 ) -> str:
-    """What to optimise for, or in a sentence why there is no choice; what is chosen. ``title`` is how each case is written."""
+    """The control for the case to optimise for, or a sentence on why there is no choice. Returns the case. ``title`` is how each case is written."""
     if reason := state.setting.only_case:
         st.caption(reason)
         return WORST_CASE.name

@@ -27,7 +27,7 @@ def stated(state: Session, design: Setting) -> tuple[Fact, ...]:
         "\n".join(fact.text for fact in now),
         lambda text: _state(state, _read(text, now)),
         placeholder=fact_example(axes_of(design.domain), design.users),
-        help="What is known about these people anyway: a condition as on the Workload page, a colon, and how many people fulfil it, such "
+        help="Known facts about these people: a condition as on the Workload page, a colon, and how many people fulfil it, such "
         "as *480*, *at least 480*, *at most 480* or *between 450 and 500*. An estimate can then agree with all of it.",
     )
     facts_stated: tuple[Fact, ...] = ()
@@ -74,7 +74,7 @@ def _remarks(state: Session, design: Setting, facts_given: tuple[Fact, ...]) -> 
     if read_off := sum(fact.origin == "data" for fact in simulation.facts):
         st.warning(
             f"{read_off:,} total{' was' if read_off == 1 else 's were'} taken from the data. Epsilon does not protect "
-            f"{'it' if read_off == 1 else 'them'}: whoever gets this design learns {'it' if read_off == 1 else 'them'} exactly. Keep only "
+            f"{'it' if read_off == 1 else 'them'}: anyone who has this design learns {'it' if read_off == 1 else 'them'} exactly. Keep only "
             "what is public anyway."
         )
     if untrue := [fact.text for fact in facts_given if not fact.true_of(dense(design.counts))]:

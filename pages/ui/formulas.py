@@ -129,7 +129,7 @@ $$
 L \ge \tfrac{{1}}{{n}}\lVert W \mathbf{{1}}\rVert^2 + \frac{{\lVert W (I - \tfrac{{1}}{{n}}\mathbf{{1}}\mathbf{{1}}^\top)\rVert_*^2}}{{\sinh^2(\varepsilon/2)}}
 $$
 
-For the worst case it is the largest over all spreads of people. A bound on $L$ gives $(L - \operatorname{{tr}} G)/(n\,p\,\alpha)$ users.
+The worst case is the largest over all spreads of people. A bound on $L$ gives $(L - \operatorname{{tr}} G)/(n\,p\,\alpha)$ users.
 
 **Certificate**: a relaxation of the best mechanism (second moments of two-valued rows), proved by its own dual variables, which one
 factorisation of a matrix checks, rounding included.

@@ -23,7 +23,7 @@ _FREEING = 30.0
 _NOTICED = 60.0
 """Seconds until a server misses a browser that went without a word: it pings every half minute, and waits as long."""
 COPIES_STAY = (
-    "Copies of what you have uploaded may stay in the memory of this server until it is stopped: the promise to remove them "
+    "Copies of uploaded files may stay in the memory of this server until it is stopped: the promise to remove them "
     "sooner is off, because the app does not know the installed version of Streamlit."
 )
 

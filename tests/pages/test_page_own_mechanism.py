@@ -194,7 +194,7 @@ def test_it_is_listed_with_every_mechanism_while_it_is_in_the_design(ours):
     assert table(ours, "bits_a_report").set_index("mechanism").loc["our table", "note"] == ""
     ours.go("guide")
     assert list(table(ours, "Made for")["Mechanism"])[-1] == "our table"
-    assert "can be brought along on the Compare page" in ours.words
+    assert "The Compare page takes any other mechanism" in ours.words
     unfold(ours.declare(bins=8).go("compare")).unfold("every-mechanism")
     assert "It is for 16 types" in table(ours, "bits_a_report").set_index("mechanism").loc["our table", "note"]
     unfold(ours).press("remove-own-1").unfold("every-mechanism")

@@ -59,9 +59,9 @@ def query_rows(workload: Workload) -> np.ndarray:
     """Boolean rows (k, n): high where a query has the larger of its two values, and the opposite.
 
     With even weights, each person is asked one random query and answers by randomized response
-    (Bassily 2019, Algorithm 6, without adaptivity). Where queries are few, the best rows nearly
-    follow a query, and climbing from random rows takes long to get there: 10 and 20 random queries
-    of 256 types, epsilon 1, reach in 2 s what took 4 minutes. Empty where queries are many, or one
+    (Bassily 2019, Algorithm 6, without adaptivity). The best rows of few queries nearly follow
+    one of them. Climbing from random rows takes long to get there: 10 and 20 random queries of 256
+    types reached in 2 s what took 4 minutes (epsilon 1). Empty where queries are many, or one
     has more than two values.
     """
     if workload.num_queries > _FEW_QUERIES * workload.n:

@@ -26,7 +26,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         "name": st.column_config.TextColumn("Mechanism", width="medium"),
         "paper_name": st.column_config.TextColumn("In the papers"),
         "users_needed": st.column_config.NumberColumn(
-            "Users needed", help="For your target error, in the case chosen above."
+            "Users needed", help="Users needed for your target error, in the case chosen above."
         ),
         "gap": st.column_config.NumberColumn(
             "Gap, at most", help="More users than the best bound allows, in the same case."

@@ -38,7 +38,7 @@ def supplied_tables(
         if not held:
             return
         rows = [_row(state, supplied, ready, failed, case) for supplied in held]
-        listing.show_words(pd.DataFrame(rows), "What you brought along, audited in exact arithmetic.")
+        listing.show_words(pd.DataFrame(rows), "Your own mechanisms, audited in exact arithmetic.")
         with layout.actions("own"):
             for supplied in held:
                 st.button(
@@ -87,7 +87,7 @@ def _standing(state: Session, supplied: SuppliedTable, ready: bool, failed: Valu
     if supplied.mechanism not in state.setting.side_by_side:
         return "It is not among the mechanisms compared."
     if not ready:
-        return "What it costs is being worked out."
+        return "Its cost is being computed."
     least = wording.rounded_up(supplied.epsilon, 6)
     if float(least) < epsilon:
         return f"It takes part with epsilon {least}, less than the {state.configuration.epsilon} you allow."
@@ -103,7 +103,7 @@ def _upload(state: Session) -> None:
         "own-name",
         state.view.get("own_name", ""),
         lambda text: state.view.update(own_name=text),
-        help="What it is called in every picture and table. Left empty, the name of the file.",
+        help="Its name in every picture and table. Left empty, the name of the file.",
     )
     # A new key after each file empties the uploader, so the same one can be chosen again.
     key = f"own-{st.session_state.setdefault('own_files', 0)}"

@@ -22,8 +22,7 @@ from pages.ui.words import plain
 
 
 def tab(state: Session, over: str, case: str) -> None:
-    """Users needed over epsilon or over the number of types, filling in live; cheap mechanisms come first. What is known over
-    epsilon is drawn at once."""
+    """Users needed over epsilon or over the number of types, filling in live; cheap mechanisms come first. Points that are known are drawn at once."""
     task, column = work.sweep(state, over), "epsilon" if over == "epsilon" else "n"
     running, done = task.running, task.result
     if running is not None:

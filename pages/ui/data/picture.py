@@ -269,7 +269,7 @@ def _in_words(design: Design, attribute: Attribute, marginal: np.ndarray) -> str
 
 def _types(design: Design) -> pd.DataFrame:
     """Every type with its number, its values and its users: records decoded, and the way to encode them."""
-    if (counts := design.people.by_type) is None:  # nobody needs a number for each of so many
+    if (counts := design.people.by_type) is None:  # too many for a number each
         return frames.per_attribute(design.domain, design.people)
     used = np.arange(design.domain.size)
     if design.domain.size > MOST_DOWNLOADED_TYPES:

@@ -30,7 +30,7 @@ GROUPS = {
     "surveys": ("sampled_sets", "covering_sets", "split_budget"),
     "yours": (),
 }
-"""Mechanisms by what they are for, in the order in which they are offered; the last group has those from a file."""
+"""Mechanisms are grouped by purpose. The last group has those from a file."""
 PARAMETERS = {
     "branching": "Branching factor",
     "size": "Size of a set",

@@ -388,7 +388,7 @@ def _dominance(later: Later, state: Session, design: Setting) -> Dominance | Non
     able = {name: build for name in names if (build := _builder(state, design, name)) is not None}
     if not able:
         raise ValueError(
-            "Which queries err most cannot be told without a mechanism; compare others on the Compare page."
+            "Only a mechanism shows which queries have the largest errors. Compare mechanisms on the Compare page."
         )
     if state.chosen in able:
         able = {state.chosen: able[state.chosen]}
