@@ -33,7 +33,7 @@ PROVED_UNASKED = 128
 GOOD_ENOUGH = 1e-3
 """The search ends when it is proved to be this close to the best possible."""
 SIMULATED_UNASKED = 64
-"""Types up to which trials take about a second, and are run without asking."""
+"""Trials take about a second for at most this number of types, and are run without asking."""
 OPTIMIZED_UNASKED = 128
 """Types up to which a fit that is proved to be `NEAR_ENOUGH` takes about three seconds at most, and is computed without asking."""
 NEAR_ENOUGH = 5e-3

@@ -1,4 +1,4 @@
-"""Where the values of a table begin: titles above the names of its columns, the names, and second lines of names below them.
+"""Finds where the values of a table begin: titles above the names of its columns, the names, and second lines of names below them.
 
 The rows themselves are the evidence. Names stand above numbers, or differ from every text below
 them. Each choice that could be another one is said in a note.
@@ -23,7 +23,7 @@ _SURE, _LIKELY = 0.01, 0.05
 """An ordinary row that looked like names as often as this: it is taken for names, or only noted."""
 _NUMBER = re.compile(r"[\s(+\u2212-]*[.,]?\d")
 _SURVEY_TOOLS = re.compile(r'(?i:(open-ended )?(responses?|answers?)$|.*"ImportId")')
-"""What survey tools write into a second line of names."""
+"""Survey tools write these into a second line of names."""
 _RARE = 0.05
 
 Row = Sequence[object]

@@ -49,7 +49,7 @@ WAYS = (PLAIN, Writing(","), *(Writing(d, t) for d, t in (".,", ",.", ".'", ",'"
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the cells of a column show. The evidence of the parts of a column adds up.
+    """Evidence that the cells of a column give. The evidence of the parts of a column adds up.
 
     Attributes:
         filled: cells that are neither blank nor a word for a missing value.
@@ -97,7 +97,7 @@ class Evidence:
     def best(self, options: ReadOptions) -> list[Writing]:
         """The ways that fit most cells, among those that the options allow; none for a column of other texts.
 
-        Of two ways that read all cells alike, only the simpler one is listed.
+        Two ways that read all cells alike are listed once, by the simpler one.
         """
         fits = {way: cells for way, cells in zip(WAYS, self.fits, strict=True) if _allowed(way, options)}
         most = max(fits.values())
@@ -110,7 +110,7 @@ class Evidence:
 
 
 def evidence_of(cells: pa.ChunkedArray | pa.Array, weights: np.ndarray | None = None) -> Evidence:
-    """What the cells (strings) of a column show; (cells,) ``weights`` say how many rows hold each."""
+    """The evidence of a column's cells (strings); (cells,) ``weights`` say how many rows hold each."""
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
     # Arrow imports pandas, which takes long, to make an array of Python values: without weights there is none.
@@ -230,7 +230,7 @@ class Numerals:
         return all(fits[best[0]] > cells for way, cells in fits.items() if way.decimal == other)
 
     def _sentences(self, name: str, way: Writing) -> list[tuple[str, str]]:
-        """What is to be said about a column, and what is to be added."""
+        """The note on a column, and its addition."""
         best, said = self._best(name), []
         other = next((other for other in best if other != way), None)
         if way.decimal == "," and any("," in text for text in self.evidence[name].examples):

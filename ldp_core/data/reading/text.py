@@ -130,7 +130,7 @@ class Beginning:
 
 
 def beginning(text: str, options: ReadOptions) -> Beginning:
-    """What the first 65,536 characters show, or fewer where they end in the middle of a line."""
+    """The evidence of the first 65,536 characters, or of fewer where they end in the middle of a line."""
     rest, told = without_hint(text)
     sample = rest[:_SAMPLE]
     if len(sample) == _SAMPLE:
