@@ -34,6 +34,9 @@ PROOF = [
     "**verify.py** checks that proof with NumPy alone; so does this program when it loads the file.",
 ]
 
+MOST_SENTENCES = 3
+"""With more attributes taken from the data, one sentence stands for all and Details has the others."""
+
 state = layout.open_page("Export", "Take the design with you.")
 design = layout.need_design(state)
 c = state.configuration
@@ -178,7 +181,10 @@ with results:
         with st.expander("What manipulated reports can do"):
             manipulation.show(state, mechanism, design.workload, design.labels, design.users)
     layout.heading("What the file reveals about the data")
-    observed = disclosure.told(design, figures)
+    observed, attributes = disclosure.told(design, figures), designs.observed_attributes(design.configuration)
+    if folded := len(attributes) > MOST_SENTENCES:
+        named = wording.listed(list(map(wording.quoted, attributes)), MOST_SENTENCES + 1)
+        observed[: len(attributes)] = [f"Categories, ranges or edges of {named} were taken from the data: see Details."]
     declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
     for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:
         st.markdown(f"- {plain(sentence)}")
@@ -186,6 +192,8 @@ with results:
         st.markdown(
             f"- Public facts were declared, not counted, and are in the file as typed: {plain('; '.join(declared))}."
         )
+    if folded:
+        layout.details("\n".join(f"- {plain(sentence)}" for sentence in attributes.values()))
     contents = st.expander("What is in it")
     members = [
         "**configuration.json**: every choice you made, nothing else.",

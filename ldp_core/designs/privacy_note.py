@@ -107,11 +107,7 @@ def observed_parts(configuration: Configuration, figures: bool = False) -> list[
 
     Empty if everything was declared.
     """
-    attributes = configuration.domain.attributes if configuration.domain is not None else ()
-    recipes = {} if configuration.data is None else {recipe.column: recipe for recipe in configuration.data.recipes}
-    parts = [
-        _observed(attribute, recipes.get(attribute.name)) for attribute in attributes if attribute.origin == "data"
-    ]
+    parts = list(observed_attributes(configuration).values())
     population = configuration.population
     if population.users is not None and population.origin == "data":
         parts.append(f"The number of users, {population.users:,}, was counted in the data.")
@@ -137,6 +133,14 @@ def observed_parts(configuration: Configuration, figures: bool = False) -> list[
     if parts:
         parts.append("Categories, edges and numbers declared beforehand instead reveal nothing about the data.")
     return parts
+
+
+def observed_attributes(configuration: Configuration) -> dict[str, str]:
+    """The first of the `observed_parts`: one sentence for each attribute whose values were taken
+    from the data, by name."""
+    attributes = configuration.domain.attributes if configuration.domain is not None else ()
+    recipes = {} if configuration.data is None else {recipe.column: recipe for recipe in configuration.data.recipes}
+    return {one.name: _observed(one, recipes.get(one.name)) for one in attributes if one.origin == "data"}
 
 
 def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:

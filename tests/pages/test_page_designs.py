@@ -79,7 +79,7 @@ def test_a_design_is_packed_once_as_long_as_all_that_goes_into_it_stays(ages):
 def test_save_works_where_nothing_can_be_worked_out(app, another):
     empty = designs.load(exchange.saved(app.session))
     assert empty.configuration == Configuration(difference="typical")
-    app.sample().go("design").enter("selectbox", "mechanism", "fourier")  # 25 types are no power of two
+    app.sample().session.change(mechanism=choose_mechanism("fourier"))  # 25 types are no power of two
     with pytest.raises(ValueError, match="power of two"):
         exchange.export(app.session)
     saved = exchange.saved(app.session)
@@ -416,7 +416,7 @@ def test_designs_without_costs_say_why(ages):
     ages.go("design").enter("selectbox", "mechanism", "hierarchical")
     ages.session.saved.duplicate()
     ages.session.saved.keep("impossible")
-    ages.go("design").enter("selectbox", "mechanism", "fourier")
+    ages.session.change(mechanism=choose_mechanism("fourier"))
     ages.session.saved.begin()
     ages.session.install(Configuration(), None)
     ages.session.saved.keep("bare")

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from ldp_core import designs, library, mechanisms
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
+from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks.jobs import jobs
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -158,13 +159,13 @@ def test_the_strategy_that_was_computed_in_this_session_stays_its_own(fitted):
 
 def test_the_export_is_called_a_design_and_no_sampler_for_people(ages):
     for page in ("export", "guide"):
-        assert "must not be drawn with the simulation in this program" in ages.go(page).words
+        assert "Never draw the reports of real people with the simulation of this program" in ages.go(page).words
 
 
 @pytest.mark.parametrize("name", [name for name in mechanisms.names() if not library.spec(name).fitted])
 def test_every_mechanism_shows_its_guarantee_and_survives_the_round_trip_or_says_why_not(ages, another, name):
-    ages.go("design").enter("selectbox", "mechanism", name)
-    assert ages.configuration.mechanism.name == name
+    ages.session.change(mechanism=choose_mechanism(name))
+    ages.go("design")
     if unsuitable := library.spec(name).unsuitable(25, 1.0, ages.session.design().workload):
         assert len(ages.errors) == 1
         assert unsuitable in ages.errors[0]
@@ -192,6 +193,19 @@ def test_the_export_page_says_what_is_promised_and_revealed(fitted):
     assert sorted(names) == sorted(["configuration.json", "outcome.json", "strategy.npz", *proof])
     for name in names:
         assert f"**{name}**" in fitted.words
+
+
+@pytest.mark.parametrize(("columns", "rest"), [(3, None), (4, '"[q]2" and "[q]3"'), (6, '"[q]2" and 3 more')])
+def test_many_observed_columns_are_one_line_and_details_have_each(app, columns, rest):
+    names = [f"[q]{place}" for place in range(columns)]
+    rows = [names, ["a"] * columns, ["b"] * columns]
+    app.upload("rows.csv", "\n".join(map(",".join, rows)).encode())
+    words = app.enter("multiselect", "data-columns", names).go("export").words
+    assert all(words.count(f'The 2 categories of "{name}" were observed in the data') == 1 for name in names)
+    assert max(drawn.value.count("observed in the data") for drawn in app.at.markdown) == (columns if rest else 1)
+    folded = f'Categories, ranges or edges of "[q]0", "[q]1", {rest} were taken from the data: see Details.'
+    assert (folded in words) == bool(rest)
+    assert "number of users, 2, was counted" in words
 
 
 def test_export_before_optimising_says_so(ages):

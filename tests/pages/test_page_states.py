@@ -91,14 +91,15 @@ def test_samples_on_the_data_page_take_one_click(app, file):
     assert "First of " in app.words
 
 
-@pytest.mark.parametrize("kind", ["histogram", "prefix", "all_range"])
-def test_each_workload_is_pictured_and_named(ages, kind):
+@pytest.mark.parametrize(("kind", "charts"), [("histogram", 1), ("prefix", 3), ("all_range", 3)])
+def test_each_workload_is_pictured_and_named(ages, kind, charts):
     ages.ask(kind).go("workload")
     workload = ages.session.design().workload
     assert workload.kind == kind
     assert f"Queries (p) {workload.num_queries:,}" in ages.words
     assert workload.query_name(0, ages.session.design().labels) in ages.words
-    assert len(ages.charts) >= 2
+    assert len(ages.charts) == charts
+    assert ("spread evenly over all directions" in ages.words) == (charts == 1)
 
 
 def test_sums_along_unordered_categories_are_warned_about(app):

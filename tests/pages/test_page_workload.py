@@ -274,12 +274,12 @@ def test_rank_hardness_and_errors_are_shown(health):
     assert "certificate" in limits
     assert any("By the certificate" in metric.help for metric in health.at.metric)
     assert "fewer than" in health.words
-    assert "equally inaccurate" in health.words or chart(health, "share of the total squared error (%)")
+    assert "equally inaccurate" in health.words or chart(health, "squared error (% of total)")
 
 
 def test_the_query_that_errs_most_is_named(on_ages):
     on_ages.enter("selectbox", "group-0-questions", "ranges")
-    shares = chart(on_ages, "share of the total squared error (%)")["data"][0]["x"]
+    shares = chart(on_ages, "squared error (% of total)")["data"][0]["x"]
     assert sorted(shares, reverse=True) == shares
     assert "errs most on this data" in on_ages.words
     values = on_ages.workload.singular_values()
@@ -294,7 +294,7 @@ def test_the_errors_are_those_of_the_chosen_mechanism_once_it_is_there(on_ages):
     variances = on_ages.session.mechanism("randomized_response").query_variances(
         on_ages.workload, on_ages.session.design().counts
     )
-    shares = chart(on_ages, "share of the total squared error (%)")["data"][0]["x"]
+    shares = chart(on_ages, "squared error (% of total)")["data"][0]["x"]
     assert shares == pytest.approx(np.sort(100 * variances / variances.sum())[::-1][:12].tolist())
 
 
