@@ -35,7 +35,7 @@ PROOF = [
 ]
 
 MOST_SENTENCES = 3
-"""With more attributes taken from the data, one sentence stands for all and Details has the others."""
+"""One line names more attributes than this; Details has a sentence on each."""
 
 state = layout.open_page("Export", "Take the design with you.")
 design = layout.need_design(state)

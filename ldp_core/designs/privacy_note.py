@@ -140,7 +140,11 @@ def observed_attributes(configuration: Configuration) -> dict[str, str]:
     from the data, by name."""
     attributes = configuration.domain.attributes if configuration.domain is not None else ()
     recipes = {} if configuration.data is None else {recipe.column: recipe for recipe in configuration.data.recipes}
-    return {one.name: _observed(one, recipes.get(one.name)) for one in attributes if one.origin == "data"}
+    return {
+        attribute.name: _observed(attribute, recipes.get(attribute.name))
+        for attribute in attributes
+        if attribute.origin == "data"
+    }
 
 
 def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
