@@ -34,8 +34,7 @@ PROOF = [
     "**verify.py** checks that proof with NumPy alone; so does this program when it loads the file.",
 ]
 
-MOST_SENTENCES = 3
-"""One line names more attributes than this; Details has a sentence on each."""
+MOST_SENTENCES = 3  # one line names more attributes than this, and Details has a sentence on each
 
 state = layout.open_page("Export", "Take the design with you.")
 design = layout.need_design(state)
