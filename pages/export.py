@@ -183,7 +183,7 @@ with results:
     observed, attributes = disclosure.told(design, figures), designs.observed_attributes(design.configuration)
     if folded := len(attributes) > MOST_SENTENCES:
         named = wording.listed(list(map(wording.quoted, attributes)), MOST_SENTENCES + 1)
-        observed[: len(attributes)] = [f"Categories, ranges or edges of {named} were taken from the data: see Details."]
+        observed[: len(attributes)] = [f"Values of {named} come from the data: see Details."]
     declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
     for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:
         st.markdown(f"- {plain(sentence)}")

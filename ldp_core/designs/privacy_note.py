@@ -131,7 +131,7 @@ def observed_parts(configuration: Configuration, figures: bool = False) -> list[
             f"The {what} counted in the data and stand{'s' if len(counted) == 1 else ''} there exactly: {'; '.join(counted)}."
         )
     if parts:
-        parts.append("Categories, edges and numbers declared beforehand instead reveal nothing about the data.")
+        parts.append("Values declared beforehand reveal nothing about the data.")
     return parts
 
 

@@ -282,7 +282,7 @@ def test_what_was_read_off_the_data_is_said_with_the_way_out(name):
     told = seen(recipe)
     assert told[0] == sentence
     assert len(told) == 2
-    assert "declared beforehand instead reveal nothing" in told[1]
+    assert "declared beforehand reveal nothing" in told[1]
 
 
 @pytest.mark.parametrize("recipe", DECLARED, ids=lambda recipe: f"{recipe.kind}-{recipe.column}")

@@ -203,7 +203,7 @@ def test_many_observed_columns_are_one_line_and_details_have_each(app, columns, 
     words = app.enter("multiselect", "data-columns", names).go("export").words
     assert all(words.count(f'The 2 categories of "{name}" were observed in the data') == 1 for name in names)
     assert max(drawn.value.count("observed in the data") for drawn in app.at.markdown) == (columns if rest else 1)
-    folded = f'Categories, ranges or edges of "[q]0", "[q]1", {rest} were taken from the data: see Details.'
+    folded = f'Values of "[q]0", "[q]1", {rest} come from the data: see Details.'
     assert (folded in words) == bool(rest)
     assert "number of users, 2, was counted" in words
 
