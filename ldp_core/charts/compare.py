@@ -50,7 +50,7 @@ def users_needed(
         look,
         "users needed (log scale)",
         "",
-        height=200 + (46 if max(map(len, map(title, frame["name"]))) < 40 else 60) * len(frame),
+        height=180 + (38 if max(map(len, map(title, frame["name"]))) < 40 else 54) * len(frame),
     )
     best = max(bounds.values(), default=0)
     # Set together in the end: added one by one, they take as long as all the rest of the chart.

@@ -23,7 +23,7 @@ from ldp_core.charts.theme import (
 )
 from ldp_core.frames import BOUND_TITLES
 
-HEIGHT = 290
+HEIGHT = 250
 ROW = 26
 """Pixels of a name beside the end of its line."""
 APART = 0.075
