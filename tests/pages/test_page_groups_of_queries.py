@@ -97,8 +97,8 @@ def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):
         assert "take too long past 2,048 types; there are 8,192 here" in app.go(page).words
     assert "simulate" in app.go("design").links
     app.go("simulate").finish().press("run").finish()
-    assert "a typical query was off by" in app.words
-    assert "the exact prediction is" not in app.words
+    assert "A typical answer was off by" in app.words
+    assert "was predicted" not in app.words
     assert (
         len(chart(app.open("outcome-tabs", "Predicted"), "simulated-predicted")["data"]) == 2
     )  # errors of single queries are predicted all the same

@@ -34,7 +34,7 @@ def counted(monkeypatch):
 
     for owner, names in (
         (frames, ("reports", "query_errors", "users_bounds", "catalogue")),
-        (charts, ("patterns",)),
+        (charts, ("report_table",)),
         (analysis, ("summarise",)),
         (library, ("create",)),
     ):
@@ -76,7 +76,7 @@ def test_nothing_is_worked_out_twice_on_return(ages, counted):
         ages.go("compare").open("compare-tabs", tab).finish()
     ages.go("design").unfold("groups").finish()
     first = dict(counted)
-    assert {"reports", "query_errors", "users_bounds", "patterns", "summarise", "create"} <= set(first)
+    assert {"reports", "query_errors", "users_bounds", "report_table", "summarise", "create"} <= set(first)
     for page in pages:
         ages.go(page)
     for tab in TABS:

@@ -95,7 +95,7 @@ def test_a_stopped_sweep_says_how_much_of_it_there_is(busy, app):
     app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").press("cancel-epsilon")
     busy.set()
     app.finish()
-    assert "You stopped this sweep before any point was worked out." in app.words
+    assert "You stopped this sweep before any point was computed." in app.words
     app.press("sweep-epsilon").finish()
     assert "You stopped" not in app.words
     assert not app.has("button", "sweep-epsilon")
@@ -243,8 +243,7 @@ def test_values_of_a_page_stay_stopped_and_the_rest_of_it_is_there(busy, ages, m
     ended(ages, busy, "judging the answers")
     assert "a typical answer is" in ages.words
     assert "You stopped “judging the answers”" in ages.words
-    ages.go("export").finish()
-    assert "You stopped “judging the answers”" in ages.words, "another page that asks for the same"
+    assert "a typical answer is" in ages.go("export").finish().words  # another page that asks for the same
     ages.press(agains(ages)[0]).finish()
     assert "You stopped" not in ages.words
 

@@ -142,7 +142,7 @@ def test_the_choice_of_rivals_follows_the_questions_until_somebody_chooses(lives
     lives.go("compare").enter("multiselect", "compared", ["sampled_sets", "split_budget"])
     assert lives.session.setting.side_by_side == ("sampled_sets", "split_budget")
     lives.sample("survey_ages.csv")
-    assert lives.session.setting.side_by_side == library.USUAL
+    assert lives.session.setting.side_by_side == (*library.USUAL, "sampled_sets")  # the mechanism of the design
     lives.session.change(compared=("haar", "optimized"))
     lives.sample(LIVES)
     assert lives.session.setting.side_by_side == usual
@@ -212,7 +212,7 @@ def test_what_a_survey_cannot_have_is_said_in_a_sentence(lives):
     assert "400 of 3,794 queries are shown, evenly spread." in words(lives)
     mechanism = lives.session.mechanism("sampled_sets")
     error = lives.session.setting.summary(mechanism).standard_error_on_data
-    assert f"the exact prediction is ± {100 * error:.3g} percentage points" in words(lives)
+    assert f"± {100 * error:.3g} percentage points was predicted" in words(lives)
 
 
 def test_a_design_goes_out_and_comes_back(small, another):

@@ -43,7 +43,7 @@ def survey(app):
 
 def test_a_joint_model_is_fitted_and_people_are_drawn(survey):
     survey.go("simulate")  # it takes a collection of its own, so no trials are waited for
-    assert "Nothing has been simulated for this design yet" in survey.words
+    assert "Nothing is simulated yet" in survey.words
     survey.press("fit-joint").finish()
     shown = {metric.label: metric.value for metric in survey.at.metric}
     assert {"Unbiased answers", "Joint model", "One column more"} <= set(shown)

@@ -118,7 +118,7 @@ def test_two_variants_are_simulated_and_the_results_are_not_mixed(app):
     assert found["Predicted (pp)"].nunique() == 3  # two predictions, and none for biased estimates
     app.enter("multiselect", "simulated", ["hierarchical(branching=8)", "haar"])
     assert app.has("button", "run")
-    assert "Nothing has been simulated" in app.words
+    assert "Nothing is simulated yet" in app.words
 
 
 def test_a_sweep_has_a_line_for_every_variant(app):
