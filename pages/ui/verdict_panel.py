@@ -68,23 +68,24 @@ def _headline(state: Session, mechanism: Mechanism, later: Later) -> str:
     return f"{wording.capital(who)}, {tally.usable:,} of {tally.judged:,} {among} are usable. {needed}"
 
 
-def headline(state: Session, mechanism: Mechanism, later: Later) -> None:
-    """The verdict as the largest text of the page."""
+def headline(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
+    """The verdict as the largest text of the page; says so if judging was stopped. Returns the tally
+    if it is known."""
     with st.container(key="verdict"):
         st.markdown(plain(_headline(state, mechanism, later)), help=_meaning(state))
+    try:
+        return counted(state, mechanism, later)
+    except Stopped as stopped:
+        layout.instead(stopped)
+    except ValueError:
+        pass  # the headline then speaks of a typical answer
+    return None
 
 
 def show(state: Session, mechanism: Mechanism) -> None:
     """The verdict; where no answer is usable, what would help."""
     later = Later(state, "verdicts")
-    headline(state, mechanism, later)
-    try:
-        tally = counted(state, mechanism, later)
-    except Stopped as stopped:
-        tally = None
-        layout.instead(stopped)
-    except ValueError:
-        tally = None
+    tally = headline(state, mechanism, later)
     later.finish()
     if tally is not None and not tally.usable:
         _what_helps(state, tally)
