@@ -34,7 +34,7 @@ PROOF = [
     "**verify.py** checks that proof with NumPy alone; so does this program when it loads the file.",
 ]
 
-MOST_SENTENCES = 3  # one line names more attributes than this, and Details has a sentence on each
+_MOST_SENTENCES = 3  # one line names more attributes than this, and Details has a sentence on each
 
 state = layout.open_page("Export", "Take the design with you.")
 design = layout.need_design(state)
@@ -181,8 +181,8 @@ with results:
             manipulation.show(state, mechanism, design.workload, design.labels, design.users)
     layout.heading("What the file reveals about the data")
     observed, attributes = disclosure.told(design, figures), designs.observed_attributes(design.configuration)
-    if folded := len(attributes) > MOST_SENTENCES:
-        named = wording.listed(list(map(wording.quoted, attributes)), MOST_SENTENCES + 1)
+    if folded := len(attributes) > _MOST_SENTENCES:
+        named = wording.listed(list(map(wording.quoted, attributes)), _MOST_SENTENCES + 1)
         observed[: len(attributes)] = [f"Values of {named} come from the data: see Details."]
     declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
     for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:

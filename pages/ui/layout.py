@@ -14,7 +14,7 @@ from ldp_core import charts, designs, frames, mechanisms, wording
 from ldp_core.designs import Design, Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
 from pages.ui import loaded
-from pages.ui.session.state import RESTARTED, Session, session
+from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.tasks.later import Later
@@ -87,8 +87,8 @@ def open_page(title: str, purpose: str) -> Session:
     state = session()
     _head(title, purpose)
     if title != state.page:
-        if state.page:  # what a link had to say is for the first page; a restart, for all until something is begun
-            state.notices = [notice for notice in state.notices if notice[1] == RESTARTED]
+        if state.page:  # what a link had to say is for the first page; what went without being asked, for all until something is begun
+            state.notices = [notice for notice in state.notices if notice[1] in WENT]
         state.page = title
     # Shown again on every run: one ends whenever background work does, before anybody has read.
     # In one place, empty or not: entries below that moved up or down would lose what is being typed into them.

@@ -47,6 +47,8 @@ from pages.ui.streamlit_fixes import tab_storage
 ELSEWHERE = "Your design went on in another tab of this browser while this one was disconnected."
 FORGOTTEN = "What this tab showed before has been forgotten."
 RESTARTED = "The server was restarted: data and designs that were not saved are gone."
+WENT = (ELSEWHERE, FORGOTTEN, RESTARTED)
+"""Notices of what went without being asked: whoever turns a page has not read them yet."""
 NO_ROOM = (
     "Results of this size do not all fit beside each other: of what was fitted and proved before, what you used longest ago is "
     "dropped when the new result is there."
