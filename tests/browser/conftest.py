@@ -177,7 +177,7 @@ class Visitor:
 
     def go(self, title):
         if title in MORE:
-            self.page.get_by_test_id("stTopNavSection").click()
+            self.page.get_by_test_id("stTopNavSection").first.click()
             self.page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click()
         else:
             self.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
