@@ -46,16 +46,36 @@ def counted(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
     )
 
 
-def _headline(state: Session, mechanism: Mechanism, later: Later) -> str:
-    """The verdict in one or two sentences: how many answers are usable with the people of this design, and what all would take."""
-    design = state.setting
-    who = f"with {wording.count(design.users)} people at epsilon {state.configuration.epsilon}"
+def headline(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
+    """The verdict as the largest text of the page; says so if judging was stopped. Returns the tally
+    if it is known."""
+    tally, refused = None, None
     try:
         tally = counted(state, mechanism, later)
-    except ValueError:
-        typical = design.summary(mechanism).standard_error_on_data
-        verdict = verdicts.verdict(typical, design.difference)
-        return f"{wording.capital(who)}, a typical answer is {verdict}: {wording.error(typical)}."
+    except ValueError as error:
+        refused = error
+    words = _in_words(state, tally) if refused is None else _of_typical_answer(state, mechanism)
+    with st.container(key="verdict"):
+        st.markdown(plain(words), help=_meaning(state))
+    if isinstance(refused, Stopped):
+        layout.instead(refused)
+    return tally
+
+
+def _who(state: Session) -> str:
+    return f"with {wording.count(state.setting.users)} people at epsilon {state.configuration.epsilon}"
+
+
+def _of_typical_answer(state: Session, mechanism: Mechanism) -> str:
+    """The verdict on a typical answer, where the answers are not judged one by one."""
+    typical = state.setting.summary(mechanism).standard_error_on_data
+    verdict = verdicts.verdict(typical, state.setting.difference)
+    return f"{wording.capital(_who(state))}, a typical answer is {verdict}: {wording.error(typical)}."
+
+
+def _in_words(state: Session, tally: Tally | None) -> str:
+    """How many answers are usable with the people of this design, and what all would take; None while they are being judged."""
+    who = _who(state)
     if tally is None:
         return f"{wording.capital(who)}: the answers are being judged."
     among = "answers" if tally.judged == tally.queries else "answers looked at"
@@ -66,20 +86,6 @@ def _headline(state: Session, mechanism: Mechanism, later: Later) -> str:
     if not tally.usable:
         return f"No answer is usable {who}. {needed}"
     return f"{wording.capital(who)}, {tally.usable:,} of {tally.judged:,} {among} are usable. {needed}"
-
-
-def headline(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
-    """The verdict as the largest text of the page; says so if judging was stopped. Returns the tally
-    if it is known."""
-    with st.container(key="verdict"):
-        st.markdown(plain(_headline(state, mechanism, later)), help=_meaning(state))
-    try:
-        return counted(state, mechanism, later)
-    except Stopped as stopped:
-        layout.instead(stopped)
-    except ValueError:
-        pass  # the headline then speaks of a typical answer
-    return None
 
 
 def show(state: Session, mechanism: Mechanism) -> None:

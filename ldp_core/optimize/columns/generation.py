@@ -132,11 +132,9 @@ class RowSearch:
         # Randomized response distinguishes all types, also where few draws are high anywhere, and
         # balances any columns.
         eye = np.eye(n, dtype=bool)
-        if self._given is None:
-            self._given = self._following_queries()
-        if self._given is not None:
-            drawn, weights = self._given
-            self._given = None
+        given, self._given = self._given or self._following_queries(), None
+        if given is not None:
+            drawn, weights = given
             self._anchor(
                 np.vstack([eye, drawn]), np.concatenate([np.full(n, RESTART_WEIGHT * weights.mean()), weights])
             )
