@@ -247,6 +247,16 @@ class Visitor:
                 return part.click(timeout=10_000)
         raise AssertionError(f"The File menu does not stay open at {title}.")
 
+    def unfold(self, title):
+        """The expander with this title, open; clicked again where the page, drawn meanwhile, closed it."""
+        expander = self.main.get_by_test_id("stExpander").filter(has_text=title)
+        for _ in range(20):
+            self.drawn()
+            if expander.locator("details[open]").count():
+                return expander
+            expander.locator("summary").click()
+        raise AssertionError(f"The expander {title} does not stay open.")
+
     def load(self, file, said=words.LOADED):
         """Load a design by the File menu; ``said`` is what the page has to say about it."""
         self.menu(words.OPEN)

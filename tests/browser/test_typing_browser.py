@@ -117,9 +117,7 @@ def test_a_table_is_set_up_by_keyboard_and_its_categories_are_merged_in_the_tabl
     guest.page.locator(".st-key-data-columns").get_by_role("button", name="Remove age", exact=True).click()
     types = guest.main.get_by_test_id("stMetric").filter(has_text="Types (n)")
     expect(types).to_contain_text("5")
-    guest.drawn()
-    editor = guest.main.get_by_test_id("stExpander").filter(has_text="Edit the categories")
-    editor.locator("summary").click()
+    editor = guest.unfold("Edit the categories")
     count_as(guest.page, editor, 0, "islands")  # Fiji
     count_as(guest.page, editor, 1, "islands")  # France, while the page still answers the first
     expect(types).to_contain_text("4")
