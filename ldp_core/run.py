@@ -70,8 +70,6 @@ class Progress:
     """The least error so far of a matrix mechanism's strategy, for one unit of noise variance."""
     bound: float | None = None
     """The best proven lower bound so far, on the scale of what is made small (0: none)."""
-    relaxation: float | None = None
-    """The limit that a certificate approaches from below: an estimate from above."""
     found: Any = field(default=None, repr=False)
     """Results so far: the `Sweep`, the rows of a plan, the name of the mechanism that is simulated."""
     best: Any = field(default=None, repr=False)

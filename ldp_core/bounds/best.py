@@ -52,12 +52,11 @@ def certificate(
     """The best lower bound on L(Q) proved within ``time_limit`` seconds, true for every epsilon-LDP
     strategy Q.
 
-    Starts from the centred SVD bound, which has a certificate in closed form, and improves it by
-    the moment relaxation (`ldp_core.bounds.general.moments`) along its central path. It comes
-    within 0.2 % of the relaxation's value if it runs to the end: milliseconds for 32 types, under a
-    second for 128. Past 128 types, weights by blocks of neighbouring types come first
-    (`ldp_core.bounds.general.weighted`): a second for 512 types, half a minute for 4,096. The
-    search stops there if neighbouring types are much alike, as with totals and ranges. ``prior``
+    Starts from the centred SVD bound, which has a certificate in closed form, and looks for better
+    multipliers (`ldp_core.bounds.general.dual`): milliseconds for 32 types, under a second for 128.
+    Past 128 types, blocks of types that are alike come first: a second for 512 types, half a minute
+    for 4,096. Past 256 the search stops there if blocks tell most of the workload, as with totals
+    and ranges, and past 1,024 in any case. ``prior``
     (n,) bounds ``tr(M_p^-1 G)`` instead, as in `ldp_core.optimize.design`. Symmetric workloads
     (exchangeable, hamming; uniform prior) take milliseconds at any size, seconds where cuts are
     found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of at
@@ -69,8 +68,7 @@ def certificate(
     lose most: gaps are 8 and 22 % for 10 and 20 random conditions on 256 types at epsilon 1, where
     minutes of search improve the strategies by less than 0.1 %. Proving more means bounding a random
     quadratic form over all sets of types. No fast method is expected for that (Bandeira, Kunisky
-    and Wein, ITCS 2020). ``callback`` (after each stage, with ``bound`` and
-    ``relaxation``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
+    and Wein, ITCS 2020). ``callback`` (after each stage, with ``bound``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
     `ldp_core.limits.MOST_MATRIX_TYPES` types: use `centred_svd`.
 
     >>> proof = ldp.bounds.certificate(ldp.workloads.histogram(64), epsilon=1.0, time_limit=None)
@@ -115,8 +113,7 @@ def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCert
     unit = float(workload.n) / merging.queries.n
 
     def tell(progress: Progress) -> None:
-        limit = progress.relaxation
-        budget.tell(bound=unit * (progress.bound or 0.0), relaxation=None if limit is None else unit * limit)
+        budget.tell(bound=unit * (progress.bound or 0.0))
 
     types = general_certificate(
         merging.queries, epsilon, merging.prior, Budget(budget.left(), None, budget.cancelled, tell)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ldp_core import analysis, bounds, estimators, library, verdicts, wording, workloads
-from ldp_core.bounds.general import weighted
+from ldp_core.bounds.general import dual
 from ldp_core.designs.configuration import Configuration
 from ldp_core.limits import (
     AT_ONCE_TYPES,
@@ -216,7 +216,7 @@ def proved_unasked(workload: workloads.Workload, case: analysis.Case) -> bool:
     classes = workloads.classes_of(workload)
     if classes is not None and even and classes.workload.n <= PROVED_UNASKED:
         return True
-    return workload.n <= AT_ONCE_TYPES and weighted.suffice(workload, case.prior)
+    return workload.n <= AT_ONCE_TYPES and dual.suffice(workload, case.prior)
 
 
 def prove(

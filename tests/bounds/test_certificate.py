@@ -13,9 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import analysis, bounds, mechanisms, workloads
-from ldp_core.bounds.general.certificate import Certificate, closed_form, size_form
-from ldp_core.bounds.general.interior_start import starting_point
-from ldp_core.bounds.general.moments import Relaxation
+from ldp_core.bounds.general.certificate import Certificate, closed_form
 from ldp_core.bounds.general.whole import Cut
 from ldp_core.bounds.proof import MARGIN
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
@@ -86,8 +84,16 @@ def test_reaches_the_relaxation_of_prefix(epsilon):
     assert 0.998 * PREFIX_32[epsilon] < certificate.value < 1.0005 * PREFIX_32[epsilon]
 
 
+def size_form(k, n, D):
+    """The matrix in (1, y) of (sum y - k D)(sum y - (k + 1) D)."""
+    form = np.ones((n + 1, n + 1))
+    form[0, 0] = k * (k + 1) * D**2
+    form[0, 1:] = form[1:, 0] = -(k + 0.5) * D
+    return form
+
+
 def relaxation_by_cvxpy(workload, epsilon, triangles=False):
-    """The relaxation as written in `ldp_core.bounds.general.moments`, by a general solver; with ``triangles``
+    """The relaxation of the moments of rows whose dual `ldp_core.bounds.general.dual` solves, by a general solver; with ``triangles``
     also all the cuts of `ldp_core.bounds.general.three_types`, as they stand in textbooks."""
     n, D = workload.n, math.expm1(epsilon)
     Y = cp.Variable((n + 1, n + 1), PSD=True)
@@ -120,19 +126,21 @@ def test_relaxation_against_a_general_solver(kind, epsilon):
 @pytest.mark.parametrize("epsilon", [3.0, 1.0, 0.3])
 @pytest.mark.parametrize(("queries", "n"), [(1, 8), (5, 20), pytest.param(10, 40, marks=pytest.mark.slow)])
 def test_few_questions_about_many_types_are_bounded_as_closely(queries, n, epsilon):
-    workload, seen = workloads.custom(np.random.default_rng(n).standard_normal((queries, n))), []
-    found = bounds.certificate(workload, epsilon, time_limit=None, callback=seen.append)
+    workload = workloads.custom(np.random.default_rng(n).standard_normal((queries, n)))
+    found = bounds.certificate(workload, epsilon, time_limit=None)
+    best = design(workload, epsilon, time_limit=None, max_rounds=200).objective
     assert found.verify()
-    assert 0.99 * seen[-1].relaxation < found.value < seen[-1].relaxation
+    assert 0.85 * best < found.value < best
     if n == 8:  # the general solver is not exact for more
         assert found.value == pytest.approx(relaxation_by_cvxpy(workload, epsilon, triangles=True), rel=4e-3)
 
 
 def test_rare_people_leave_few_questions_bounded_as_closely():
     prior = np.random.default_rng(64).dirichlet(np.ones(64))
-    workload, seen = workloads.parity(6, 2), []
-    found = bounds.certificate(workload, 2.0, time_limit=None, prior=prior, callback=seen.append)
-    assert found.value > 0.99 * seen[-1].relaxation
+    workload = workloads.parity(6, 2)
+    found = bounds.certificate(workload, 2.0, time_limit=None, prior=prior)
+    best = design(workload, 2.0, time_limit=None, max_rounds=200, prior=prior).objective
+    assert 0.85 * best < found.value < best
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
@@ -352,22 +360,12 @@ def test_other_workloads_have_no_scheme():
 # --- the parts ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("epsilon", [0.001, 0.5, 2.0, 8.0, 20.0])
-@pytest.mark.parametrize("prior", [[1 / 6] * 6, [0.9, 0.02, 0.02, 0.02, 0.02, 0.02], [1, 0, 0, 0, 0, 0]])
-def test_the_starting_point_is_inside(prior, epsilon):
-    workload, ratio = workloads.prefix(6), math.exp(epsilon)
-    relaxation = Relaxation(workload.gram_dense(), ratio, 6 * np.array(prior))
-    point, weight = starting_point(relaxation, ratio)
-    assert relaxation.information(point.moments) @ relaxation.reference == pytest.approx(np.ones(6))
-    assert weight > 0
-
-
 def test_stages_improve_and_can_be_stopped():
     workload, seen, event = workloads.prefix(32), [], threading.Event()
     full = bounds.certificate(workload, 2.0, callback=seen.append)
     assert [p.round for p in seen] == list(range(1, len(seen) + 1))
     assert all(a.bound <= b.bound for a, b in itertools.pairwise(seen))
-    assert seen[-1].bound == full.value < seen[-1].relaxation < 1.002 * full.value
+    assert seen[-1].bound == full.value
     event.set()
     cancelled = bounds.certificate(workload, 2.0, cancel=event)
     assert cancelled.verify()

@@ -506,6 +506,5 @@ def test_the_closed_form_is_there_at_once_and_the_bound_only_grows():
     assert found.value == values[-1]
     assert len(told) == 4
     assert found.verify()
-    assert all(progress.relaxation is None or progress.relaxation >= progress.bound for progress in told)
     with pytest.raises(ValueError):
         bounds.certificate(survey, -1.0)

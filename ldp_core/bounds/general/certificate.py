@@ -20,9 +20,7 @@ The condition on v is a quadratic inequality in ``y = v - 1`` in {0, D}^n. It ho
 
 and plus ``sum_i Gamma_i (y_i^2 - D y_i) = 0``, has a smallest eigenvalue lambda: the slack is then
 ``-lambda |(1, y)|^2``. Adding delta to every mu_i adds ``delta (r'v)(1'v)``, which makes up for it.
-See `ldp_core.bounds.general.moments` for where C, mu, Gamma, N and kappa come from: they are the
-multipliers of the relaxation there, and need not be exact. Past 128 types they come from
-`ldp_core.bounds.general.weighted`.
+See `ldp_core.bounds.general.multipliers` for where C, mu, Gamma, N and kappa come from.
 
 **The rounding.** The stored arrays are taken as exact numbers, and D as a number that is no smaller
 than e^epsilon - 1. Values computed from them carry rounding errors. Everything below is bounded for
@@ -51,7 +49,7 @@ loss with it: 7e-4 at epsilon 0.001 and 64 types.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -60,11 +58,10 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from ldp_core.bounds import verify
-from ldp_core.bounds.general import weighted
-from ldp_core.bounds.general.interior import Path
-from ldp_core.bounds.general.interior_start import NEAR, independent, starting_point
-from ldp_core.bounds.general.moments import Moments, Relaxation
-from ldp_core.bounds.general.three_types import Cuts, violated
+from ldp_core.bounds.general import multipliers
+from ldp_core.bounds.general.dual import searched
+from ldp_core.bounds.general.multipliers import Multipliers
+from ldp_core.bounds.general.three_types import Cuts
 from ldp_core.bounds.proof import (
     ABOVE,
     LARGEST,
@@ -90,36 +87,8 @@ from ldp_core.run import Budget, Check, Interrupted, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
-# Beyond this many types weights by blocks come first, and are the end where they suffice.
-FEW_TYPES = 128
-# Share of the relaxation's value that the certificate may miss, for at most this many types and beyond.
-FINE_TYPES = 128
-FINE = 4e-4
-COARSE = 8e-4
-SHRINK = 0.2
 # What certificates of the closed form lose to rounding at most, of 4,096 types.
 ROUNDING = 3e-4
-# Shares of the average of G's diagonal that all directions have at least, one after the other.
-RIDGES = (1e-3, 1e-4, 1e-5)
-# Newton steps per stage, and how far from the central path a stage may end; the last one must be exact.
-_MOST_NEWTON = 25
-_MOST_CONJUGATE = 300
-# Newton systems of few queries are ill-conditioned. Few types take this many times as many steps,
-# which cost little there.
-MORE_CONJUGATE = 4
-LOOSE = (0.1, 1e-2)
-EXACT = (1e-3, 1e-10)
-EXACT_WITH_CUTS = (1e-3, 1e-6)
-# Cuts on three types are added where moments violate them by more than DEEP, in units of D^2 and the
-# mass, and leave where their value is above SLACK.
-DEEP = 1e-2
-CUTS_PER_TYPE = 40
-SLACK = 0.05
-# Shares of independent entries to try, so that moments meet new cuts, and the most rounds of cuts.
-SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 0.9, 0.97, 1.0)
-_MOST_CUT_ROUNDS = 4
-# Looking for cuts takes n^3 steps: more types are not looked through.
-_MOST_CUT_TYPES = 512
 
 
 @dataclass(frozen=True, repr=False)
@@ -267,14 +236,6 @@ def bordered(F: np.ndarray) -> np.ndarray:
     return form
 
 
-def size_form(k: float, n: int, D: float) -> np.ndarray:
-    """(n+1, n+1) the matrix in (1, y) of ``(sum y - k D)(sum y - (k + 1) D)``, which is never negative."""
-    form = np.ones((n + 1, n + 1))
-    form[0, 0] = k * (k + 1) * D**2
-    form[0, 1:] = form[1:, 0] = -(k + 0.5) * D
-    return form
-
-
 def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return blas.dgemm(1.0, A, B)
 
@@ -288,22 +249,18 @@ def general_certificate(workload: Workload, epsilon: float, prior: np.ndarray, b
         return budget.stopped() is not None
 
     with blas_threads(workload.n), suppress(Interrupted):
-        at_once, done = workload.n <= AT_ONCE_TYPES, False
-        if at_once:
-            best = closed_form(workload, epsilon, prior, budget.check)
-        if workload.n > FEW_TYPES and not (at_once and stop()):
-            certificate, done = by_blocks(workload, epsilon, prior, stop, budget.check)
-            best = max(best, certificate, key=lambda c: c.value)
-            budget.tell(bound=best.value)
-        stages = iter(()) if done or stop() else _stages(workload, epsilon, prior, stop, budget.check)
-        for certificate, relaxation in stages:
-            best = max(best, certificate, key=lambda c: c.value)
-            budget.tell(bound=best.value, relaxation=relaxation)
+        if workload.n <= AT_ONCE_TYPES:
+            best = closed_form(workload, epsilon, prior)
+        if workload.n > AT_ONCE_TYPES or not stop():
+            for found in searched(workload, epsilon, prior, stop, budget.check):
+                with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types
+                    best = max(best, of(found, workload, epsilon, prior, budget.check), key=lambda c: c.value)
+                budget.tell(bound=best.value)
     return _at_least_closed_form(best)
 
 
 def _at_least_closed_form(best: Certificate) -> Certificate:
-    """``best``, or the closed form where that says more: of a search stopped early, and of weights by blocks, whose estimate leaves
+    """``best``, or the closed form where that says more: of a search stopped early, or one over blocks, whose estimate leaves
     out what is between types."""
     workload, epsilon, prior = best.workload, best.epsilon, best.prior
     if workload.n <= AT_ONCE_TYPES and best.value > 0:  # it was the first
@@ -323,154 +280,30 @@ def nothing(workload: Workload, epsilon: float, prior: np.ndarray) -> Certificat
     return Certificate(workload, epsilon, prior, 0.0, C, mu, np.zeros(n), np.zeros((n, n)), none, none)
 
 
-def closed_form(workload: Workload, epsilon: float, prior: np.ndarray, check: Check = unchecked) -> Certificate:
+def closed_form(workload: Workload, epsilon: float, prior: np.ndarray) -> Certificate:
     """The certificate of the centred SVD bound."""
-    if workload.n <= AT_ONCE_TYPES:
-        check = unchecked
-    return _of_weights(workload, epsilon, prior, weighted.even(workload.n), check)
+    return of(multipliers.closed(prior), workload, epsilon, prior)
 
 
-def by_blocks(
-    workload: Workload, epsilon: float, prior: np.ndarray, stop: Callable[[], bool], check: Check
-) -> tuple[Certificate, bool]:
-    """The certificate with weights by blocks of neighbouring types, never below the closed form but
-    for rounding. The second value is True if the blocks account for most of the workload: the
-    relaxation by single types then has next to nothing to add."""
-    weights, share = weighted.best(workload.gram_dense(), np.exp(epsilon), prior, stop, check)
-    try:
-        return _of_weights(workload, epsilon, prior, weights, check), weighted.enough(workload.n, share)
-    except linalg.LinAlgError:  # what is definite over blocks need not be so over types
-        return closed_form(workload, epsilon, prior, check), False
-
-
-def _of_weights(
-    workload: Workload, epsilon: float, prior: np.ndarray, weights: weighted.Weights, check: Check
+def of(
+    found: Multipliers, workload: Workload, epsilon: float, prior: np.ndarray, check: Check = unchecked
 ) -> Certificate:
-    made = weighted.numbers(workload.gram_dense(), np.exp(epsilon), prior, weights, check)
-    none = np.zeros(0)
+    """The certificate that multipliers prove; LinAlgError where they prove none."""
+    made = multipliers.numbers(workload.gram_dense(), np.exp(epsilon), prior, found, check)
+    m = made.multipliers
     certificate = Certificate(
-        workload, epsilon, prior, 0.0, made.inverse, made.multipliers, made.diagonal, made.pairs, none, none
+        workload,
+        epsilon,
+        prior,
+        0.0,
+        made.inverse,
+        made.mu,
+        m.q,
+        m.pairs,
+        m.sizes,
+        m.size_multipliers,
+        m.cuts.written,
+        m.cut_multipliers,
     )
     check()
-    return replace(certificate, value=certificate.claim())
-
-
-def _stages(
-    workload: Workload, epsilon: float, prior: np.ndarray, stop: Callable[[], bool], check: Check
-) -> Iterator[tuple[Certificate, float]]:
-    """Certificates along the central path, each with the relaxation's objective there."""
-    n, ratio, grams, end = workload.n, np.exp(epsilon), _seeing(workload), 0.0
-    relaxation = Relaxation(next(grams), ratio, n * prior)
-    path = Path(relaxation, *starting_point(relaxation, ratio, check))
-    goal, rounds = FINE if n <= FINE_TYPES else COARSE, 0
-    while not stop():
-        for stage in _along(path, goal, stop, check):
-            certificate = _extracted(workload, epsilon, prior, path, *stage)
-            yield certificate, path.point.objective
-        if stop():
-            return
-        gained, end = certificate.value > end * (1 + goal), certificate.value
-        gram = next(grams, None) if rounds == 0 else None
-        if gram is not None and gained:
-            path.turn(gram)
-            path.tighten(1 / SHRINK)
-            continue
-        rounds += 1
-        more = rounds <= _MOST_CUT_ROUNDS and (gained or rounds == 1) and n <= _MOST_CUT_TYPES
-        cut = _cut(path, ratio) if more else None
-        if cut is None:
-            return
-        path = cut
-
-
-def _along(path: Path, goal: float, stop: Callable[[], bool], check: Check) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """X and mu near the central path, closer and closer to its end."""
-    last, at_the_end = False, EXACT_WITH_CUTS if len(path.relaxation.triples) else EXACT
-    steps = round(_MOST_CONJUGATE * min(MORE_CONJUGATE, max(1.0, (FINE_TYPES / path.relaxation.n) ** 2)))
-    while not last:
-        last = path.gap <= goal * (1 + 1e-9)
-        tolerance, exact = at_the_end if last else LOOSE
-        for _ in range(_MOST_NEWTON):
-            direction = path.newton(tolerance, steps, stop, check)
-            if stop() or path.decrement(direction) < exact or not path.advance(direction, check):
-                break
-        check()
-        X = path.curvature()
-        check()
-        yield X, path.gradient(X)[2]
-        if stop():
-            return
-        path.tighten(max(SHRINK, goal / path.gap))
-
-
-def _cut(path: Path, ratio: float) -> Path | None:
-    """A path from moments that meet the cuts on three types which those at the end of ``path`` violate;
-    None where they violate none, or rounding leaves no room."""
-    relaxation, moments, D = path.relaxation, path.point.moments, ratio - 1
-    unit = D**2 * moments.mass
-    most = CUTS_PER_TYPE * relaxation.n
-    new = violated(moments.second, moments.first, moments.mass, D, DEEP * unit, most)
-    if not len(new):
-        return None
-    relaxation.triples = relaxation.triples.kept(path.point.triples < SLACK * unit) + new
-    inside = independent(relaxation, ratio)
-    for share in SHARES:
-        mixed = Moments(
-            share * inside.mass + (1 - share) * moments.mass,
-            share * inside.first + (1 - share) * moments.first,
-            np.asfortranarray(share * inside.second + (1 - share) * moments.second),
-        )
-        point = relaxation.point(mixed)
-        if point is not None and point.triples.min() > DEEP * unit * (share < 1):
-            return Path(relaxation, point, share * NEAR * point.objective / relaxation.n**2)
-    return None
-
-
-def _seeing(workload: Workload) -> Iterator[np.ndarray]:
-    """(n, n) Gram matrices G. If G is nearly singular, versions with smaller and smaller ridges
-    come first. Without a ridge M would become singular in those directions, and the end of the path
-    could not be computed. A proof for a larger Gram matrix is a proof for G, with the same C."""
-    G, root, mean = workload.gram_dense(), workload.gram_root, workload.trace / workload.n
-    least = float((root**2).sum(axis=1).min()) if len(root) == workload.n else 0.0
-    missing = [share * mean - least for share in RIDGES if share * mean > least]
-    yield from (G + ridge * np.eye(workload.n) for ridge in missing)
-    if least > 0:
-        yield G
-
-
-def _extracted(
-    workload: Workload, epsilon: float, prior: np.ndarray, path: Path, X: np.ndarray, mu: np.ndarray
-) -> Certificate:
-    """The certificate from the multipliers of a point near the central path.
-
-    The remaining form is meant to be ``Z = kappa (1, null)(1, null)'``. N takes up the off-diagonal
-    entries as far as it may be non-negative, Gamma the diagonal, and an even shift of mu the
-    corner.
-    """
-    point, relaxation = path.point, path.relaxation
-    n, D = relaxation.n, relaxation.exp_epsilon_minus_one
-    kappas = path.cut_weight / point.cuts
-    q = np.concatenate([[1.0], point.null])
-    Z = (path.cut_weight / point.schur) * np.outer(q, q)
-    cuts = np.zeros((n + 1, n + 1))
-    for k, kappa in zip(relaxation.sizes, kappas, strict=True):
-        cuts += kappa * size_form(k, n, D)
-    nu = path.weight / point.triples
-    cuts += relaxation.triples.form(nu, D)[0]
-    F = np.outer(mu / 2, relaxation.reference)
-    F = F + F.T - X
-    shortfall = max(0.0, Z[0, 0] + cuts[0, 0] - F.sum())
-    shift = shortfall / (n * relaxation.reference.sum())
-    mu = mu + shift
-    F += shift / 2 * (relaxation.reference[:, None] + relaxation.reference)
-    form = bordered(F) - cuts
-    pairs = np.maximum(0.0, form[1:, 1:] - Z[1:, 1:])
-    np.fill_diagonal(pairs, 0.0)
-    pairs = (pairs + pairs.T) / 2
-    gamma = Z.diagonal()[1:] - form.diagonal()[1:]
-    C = (point.inverse + point.inverse.T) / 2
-    written_cuts = relaxation.triples.written, nu
-    certificate = Certificate(
-        workload, epsilon, prior, 0.0, C, mu, gamma, pairs, relaxation.sizes, kappas, *written_cuts
-    )
     return replace(certificate, value=certificate.claim())

@@ -54,8 +54,7 @@ def worst_case(
     needed. Questions that distinguish few of many types are bounded over the merged types, whose
     worst is no worse than that of all, unless a ``prior`` is given.
 
-    ``callback(progress)`` is called after each stage of each certificate, with ``bound`` (best so far) and ``relaxation``
-    (of the prior being tried) on the scale of L, as n variance + tr G. ``time_limit`` in seconds, ``cancel`` as in
+    ``callback(progress)`` is called after each stage of each certificate, with ``bound`` (best so far) on the scale of L, as n variance + tr G. ``time_limit`` in seconds, ``cancel`` as in
     `ldp_core.bounds.certificate`, whose errors are raised here too.
     """
     budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
@@ -74,8 +73,8 @@ def worst_case(
         def pass_on(progress: Progress) -> None:
             nonlocal proved
             if progress.bound is not None:
-                proved, relaxation = max(proved, comparable(progress.bound)), progress.relaxation
-                budget.tell(bound=proved, relaxation=None if relaxation is None else comparable(relaxation))
+                proved = max(proved, comparable(progress.bound))
+                budget.tell(bound=proved)
 
         return general_certificate(workload, epsilon, p, Budget(budget.left(), None, cancel, pass_on))
 
@@ -114,8 +113,7 @@ def _over_merged(workload: Workload, few: Workload, epsilon: float, budget: Budg
         return equivalent_objective((value - few.trace) / few.n, workload)
 
     def tell(progress: Progress) -> None:
-        limit = progress.relaxation
-        budget.tell(bound=scale(progress.bound or 0.0), relaxation=None if limit is None else scale(limit))
+        budget.tell(bound=scale(progress.bound or 0.0))
 
     types = worst_case(few, epsilon, budget.left(), callback=tell, cancel=budget.cancelled)
     if not isinstance(types, Certificate):  # they are all alike

@@ -80,20 +80,17 @@ def _alike(survey: Survey, epsilon: float, budget: Budget) -> OfColumns:
     candidates = _candidates(survey, epsilon, closed, budget)
     with suppress(Interrupted):
         while budget.stopped() is None:
-            candidate, limit = next(candidates, (None, None))
+            candidate = next(candidates, None)
             if candidate is None:
                 break
             if candidate.value > best.value:
                 best = candidate
-            budget.tell(bound=best.value, relaxation=None if limit is None else max(best.value, limit))
+            budget.tell(bound=best.value)
     return best
 
 
-def _candidates(
-    survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget
-) -> Iterator[tuple[OfColumns, float | None]]:
-    """Certificates of every kind, the most promising kind first, each with an upper bound on the
-    certificates of its kind (None if unknown). Certificates by triples take long if attributes have
+def _candidates(survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget) -> Iterator[OfColumns]:
+    """Certificates of every kind, the most promising kind first. Certificates by triples take long if attributes have
     more than two values, and come last there. Certificates by pairs come first for attributes of
     two values if the best share of a set, 1/(E + 1), is a cell or more of the largest table in a
     question. The bound then depends mainly on the fact that this share is no whole number of cells."""
@@ -104,15 +101,15 @@ def _candidates(
     by_pairs = _by_pairs(survey, epsilon, budget)
     for pairs in by_pairs if coarse else ():
         best = max(best, pairs.value)
-        yield pairs, None
+        yield pairs
     if bits and triples.fits(survey):
-        yield from ((certificate, None) for certificate in triples.best(survey, epsilon, best, budget.check))
-    for certificate, limit in _by_columns(survey, epsilon, closed, budget):
+        yield from triples.best(survey, epsilon, best, budget.check)
+    for certificate in _by_columns(survey, epsilon, closed, budget):
         best = max(best, certificate.value)
-        yield certificate, limit
+        yield certificate
     if not bits and triples.fits(survey) and triples.promising(survey, epsilon):
-        yield from ((certificate, None) for certificate in triples.best(survey, epsilon, best, budget.check))
-    yield from ((pairs, None) for pairs in by_pairs)
+        yield from triples.best(survey, epsilon, best, budget.check)
+    yield from by_pairs
 
 
 def _by_pairs(survey: Survey, epsilon: float, budget: Budget) -> Iterator[SymmetricCertificate]:
@@ -121,19 +118,17 @@ def _by_pairs(survey: Survey, epsilon: float, budget: Budget) -> Iterator[Symmet
         yield certificate
 
 
-def _by_columns(
-    survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget
-) -> Iterator[tuple[OfSets, float | None]]:
+def _by_columns(survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget) -> Iterator[OfSets]:
     if not singles.fits(survey):
-        yield from improved(survey, epsilon, closed, budget)
+        yield from (certificate for certificate, _ in improved(survey, epsilon, closed, budget))
         return
     search = singles.SinglesSearch(survey, epsilon, budget.check)
     value = 0.0
     for certificate in search.starts():
         value = certificate.value
-        yield certificate, None
+        yield certificate
     if value > PROMISING * closed.value:
-        yield from ((certificate, None) for certificate in search.rounds())
-    yield from improved(survey, epsilon, closed, budget)
+        yield from search.rounds()
+    yield from (certificate for certificate, _ in improved(survey, epsilon, closed, budget))
     if PROMISING * closed.value >= value > closed.value:
-        yield from ((certificate, None) for certificate in search.rounds())
+        yield from search.rounds()

@@ -1,7 +1,7 @@
 """Certificates for symmetric workloads: the moment relaxation in as many numbers as there are classes of pairs.
 
-Averaging over the symmetry group keeps every moment inside the relaxation of
-`ldp_core.bounds.general.moments` and does not raise tr(M^-1 G), so first moments may be taken
+Averaging over the symmetry group keeps the moments of rows inside the relaxation whose dual
+`ldp_core.bounds.general.dual` solves, and does not raise tr(M^-1 G), so first moments may be taken
 equal, and second moments constant on classes of pairs. The proof is the one of
 `ldp_core.bounds.general.certificate`, with eigenvalues in closed form: milliseconds at 2^16 types.
 There are few numbers, so the relaxation can afford what it otherwise lacks: whole-number cuts

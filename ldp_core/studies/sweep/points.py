@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ldp_core import analysis, bounds, library, wording, workloads
-from ldp_core.bounds.general import weighted
+from ldp_core.bounds.general import dual
 from ldp_core.mechanisms import Mechanism
 from ldp_core.run import Cancel, asked
 from ldp_core.threads import blas_threads
@@ -182,7 +182,7 @@ def certified(workload: Workload) -> bool:
         return True
     if workload.survey is not None:
         return workload.survey.symmetric
-    return workload.n <= CERTIFIED_BY_BLOCKS and weighted.suffice(workload)
+    return workload.n <= CERTIFIED_BY_BLOCKS and dual.suffice(workload)
 
 
 def computed(point: SweepPoint, results: Cache | None, cancel: Cancel | None = None) -> Outcome | None:

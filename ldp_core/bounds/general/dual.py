@@ -1,0 +1,342 @@
+"""The search for the multipliers of a large bound (`ldp_core.bounds.general.multipliers`).
+
+The bound's logarithm, ``log(tr (W A W')^(1/2))^2 - log b``, is maximised by L-BFGS-B. A must be positive semidefinite on all vectors x
+with p'x = 0. Where few questions are asked, W says nothing about most of them, and the best A is
+singular there. A small multiple of log det A, smaller from stage to stage, keeps it regular. The
+slopes by the multipliers are values of their quadratic functions at three arrays, which stand for
+the moments of (1, y) of a strategy: this is the dual of the relaxation that keeps of a strategy
+only its moments, and that these functions are not negative on average. Cuts on three types that the
+moments violate are added, round after round.
+
+Many types are put together in blocks of alike ones, over which q and N are even (as multiples of the shares): first few blocks, then
+more. Within a block, that part of K counts with the nuclear norm of its own. This estimate ignores
+the coupling of blocks with their interiors. It only serves to choose q and N.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy import linalg, optimize
+from scipy.linalg import lapack
+from scipy.optimize import OptimizeResult
+
+from ldp_core.bounds.general.multipliers import Multipliers, definite, held, noise, plain
+from ldp_core.bounds.general.three_types import Cuts, violated
+from ldp_core.priors import check_prior
+from ldp_core.run import Check, unchecked
+from ldp_core.workloads import Workload
+
+BLOCKS = (32, 128)
+"""Blocks of types over which q and N are looked for, in turn."""
+SINGLE_TYPES = 1024
+"""Up to this number of types q and N are looked for type by type."""
+FEW_TYPES = 256
+BETWEEN = 0.6
+"""More than the former number of types are not looked at one by one where blocks suffice: where at least this share of the nuclear norm is
+between them. Single types then gain a thousandth."""
+BARRIERS = (1.0, 0.1, 0.01, 3e-4)
+"""The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
+_MOST_EVALUATIONS = 100
+SETTLED = 1e-9
+MEMORY = 20
+FARTHEST = 60.0
+"""q is at most e^60 times what it is in the closed form."""
+# The objective of multipliers that prove nothing: worse than all others.
+NOTHING = 1e3
+# Cuts on three types are added where moments violate them by more than DEEP, in units of D^2 and the mass.
+DEEP = 1e-2
+CUTS_PER_TYPE = 40
+_MOST_CUT_ROUNDS = 6
+# Looking for cuts takes n^3 steps: more types are not looked through.
+_MOST_CUT_TYPES = 512
+# A round of cuts that gains less than this share is the last.
+LEAST_GAIN = 4e-4
+POWER_STEPS = 12
+# Workload -> digest of the prior -> True if blocks suffice.
+_KEPT: WeakKeyDictionary[Workload, dict[str, bool]] = WeakKeyDictionary()
+
+
+def suffice(workload: Workload, prior: np.ndarray | None = None) -> bool:
+    """True if blocks complete a certificate for this workload. The certificate then
+    takes half a second for 1,024 types; this check takes hundredths. ValueError past
+    `ldp_core.limits.MOST_MATRIX_TYPES` types."""
+    n = workload.n
+    p, known = check_prior(prior, n), _KEPT.setdefault(workload, {})
+    about = hashlib.sha256(p.tobytes()).hexdigest()
+    if about not in known:
+        root = centred_root(workload, p)
+        known[about] = Dual.over_blocks(root, p, 1.0, BLOCKS[-1]).share_between >= BETWEEN
+    return known[about]
+
+
+def centred_root(workload: Workload, prior: np.ndarray) -> np.ndarray:
+    """W (r, n)."""
+    root = workload.gram_root
+    return root - (root @ prior)[:, None]
+
+
+def alike(columns: np.ndarray, shares: np.ndarray, count: int) -> np.ndarray:
+    """(n,) the block of each type, ``count`` at most: halves of about the same ``shares`` (n,), by the direction in which the
+    ``columns`` (r, n) differ most, then halves of these."""
+    n = columns.shape[1]
+    blocks, weights = [np.arange(n)], held(shares)
+    while len(blocks) < min(count, n):
+        blocks = [half for block in blocks for half in _halved(columns, weights, block)]
+    block = np.empty(n, dtype=int)
+    for number, members in enumerate(blocks):
+        block[members] = number
+    return block
+
+
+def _halved(columns: np.ndarray, shares: np.ndarray, block: np.ndarray) -> list[np.ndarray]:
+    if len(block) == 1:
+        return [block]
+    own, p = columns[:, block], shares[block]
+    own = own - (own @ p / p.sum())[:, None]
+    direction = own[:, np.square(own).sum(axis=0).argmax()]
+    for _ in range(POWER_STEPS):
+        direction = own @ (p * (direction @ own))
+        direction /= np.linalg.norm(direction) or 1.0
+    ordered = np.argsort(direction @ own, kind="stable")
+    before = np.cumsum(p[ordered])
+    middle = int(np.clip(np.searchsorted(before, before[-1] / 2 * (1 + 1e-12)), 1, len(block) - 1))
+    return [np.sort(block[ordered[:middle]]), np.sort(block[ordered[middle:]])]
+
+
+def searched(
+    workload: Workload,
+    epsilon: float,
+    prior: np.ndarray,
+    stop: Callable[[], bool] = lambda: False,
+    check: Check = unchecked,
+) -> Iterator[Multipliers]:
+    """Better and better multipliers by types: from many types put together in blocks, then from single ones."""
+    n, ratio, root = workload.n, float(np.exp(epsilon)), centred_root(workload, prior)
+    share = 0.0
+    for count in BLOCKS:
+        if n <= count or stop():
+            break
+        check()
+        blocks = Dual.over_blocks(root, prior, ratio, count)
+        x, share = blocks.start, blocks.share_between
+        for barrier in BARRIERS:
+            x = blocks.improved(x, barrier / blocks.m, stop, check)
+        yield blocks.of_types(x, prior)
+    if n > SINGLE_TYPES or (n > FEW_TYPES and share >= BETWEEN):
+        return
+    check()
+    yield from _by_types(Dual.over_types(root, prior, ratio), prior, stop, check)
+
+
+def _by_types(dual: Dual, prior: np.ndarray, stop: Callable[[], bool], check: Check) -> Iterator[Multipliers]:
+    """Those of single types, one after each barrier, and with cuts on three types, round after round."""
+    n, x, before = dual.m, dual.start, -np.inf
+    for barrier in BARRIERS if len(dual.columns) < n / 2 else BARRIERS[1:]:
+        if stop():
+            return
+        x = dual.improved(x, barrier / n, stop, check)
+        yield dual.of_types(x, prior)
+    for _ in range(_MOST_CUT_ROUNDS if n <= _MOST_CUT_TYPES else 0):
+        value, last = dual.value(x), BARRIERS[-1] / n
+        if value < before + LEAST_GAIN or stop() or (cut := dual.with_cuts(x, last)) is None:
+            return
+        for barrier in BARRIERS[-2:]:
+            cut = dual.improved(cut, barrier / n, stop, check)
+        x, before = cut, value
+        yield dual.of_types(x, prior)
+
+
+@dataclass(frozen=True)
+class Point:
+    """The ``value`` of the bound's logarithm (up to a constant) and the barrier, its ``slopes`` by all multipliers, and the moments: ``second`` (m, m),
+    ``first`` (m,) and ``mass``, which stand for those of y y', y and 1."""
+
+    value: float
+    slopes: np.ndarray
+    second: np.ndarray
+    first: np.ndarray
+    mass: float
+
+
+class Dual:
+    """The bound as a function of multipliers over blocks of types: W (r, m), the ``shares`` p (m,) of the blocks, and the nuclear norm
+    ``within`` each (m,), None where blocks are single types. A point is one vector of all multipliers, scaled."""
+
+    def __init__(self, columns: np.ndarray, shares: np.ndarray, ratio: float, within: np.ndarray | None = None):
+        self.m, self.D, self.within = len(shares), ratio - 1, within
+        self.columns, self.shares = columns, shares
+        self.block = np.arange(self.m)
+        middle = int(self.m / (ratio + 1))
+        sizes = {k for k in (middle - 1, middle, middle + 1) if 1 <= k < self.m} or {1}
+        self.sizes = np.array(sorted(sizes) if within is None else [], dtype=float)
+        self._below = np.tril_indices(self.m, -1 if within is None else 0)
+        self._twice = np.where(self._below[0] == self._below[1], 1.0, 2.0)
+        self.allow(Cuts.none(self.m))
+
+    @classmethod
+    def over_blocks(cls, root: np.ndarray, prior: np.ndarray, ratio: float, count: int) -> Dual:
+        """About ``count`` blocks of types whose columns of W, ``root`` (r, n), are alike."""
+        block, p = alike(root, prior, count), held(prior)
+        m = block.max() + 1
+        shares = np.bincount(block, p, m)
+        columns = np.zeros((len(root), m))
+        np.add.at(columns.T, block, (root * p).T)
+        columns /= shares
+        inside = (root - columns[:, block]) * np.sqrt(p)
+        within = np.array([np.linalg.svd(inside[:, block == b], compute_uv=False).sum() for b in range(m)])
+        dual = cls(_fewer_rows(columns), shares, ratio, within)
+        dual.block = block
+        return dual
+
+    @classmethod
+    def over_types(cls, root: np.ndarray, prior: np.ndarray, ratio: float) -> Dual:
+        return cls(_fewer_rows(root), held(prior), ratio)
+
+    def allow(self, cuts: Cuts) -> None:
+        self.cuts = cuts
+        m, even = self.m, np.sqrt(self.m) * self.shares
+        self._scales = np.concatenate(
+            [
+                (even[:, None] * self.shares)[self._below],
+                np.full(len(self.sizes), 1 / m**2),
+                np.full(len(cuts), np.sqrt(m) / m**2),
+            ]
+        )
+
+    @property
+    def start(self) -> np.ndarray:
+        """The closed form."""
+        return np.zeros(self.m + len(self._scales))
+
+    @property
+    def share_between(self) -> float:
+        """The share of the nuclear norm of K, as estimated here, that is between blocks."""
+        if self.within is None:
+            return 1.0
+        between = float(np.linalg.svd(self.columns * np.sqrt(self.shares), compute_uv=False).sum())
+        return between / (between + float(self.within.sum()) or 1.0)
+
+    def multipliers(self, x: np.ndarray) -> Multipliers:
+        """Those of a point, by blocks."""
+        pairs, sizes = len(self._twice), len(self.sizes)
+        others = x[self.m :] * self._scales
+        N = np.zeros((self.m, self.m))
+        N[self._below] = others[:pairs]
+        N = N + np.tril(N, -1).T
+        kappa, nu = np.split(others[pairs:], [sizes])
+        return Multipliers(self.shares * np.exp(x[: self.m]), N, self.sizes, kappa, self.cuts, nu)
+
+    def of_types(self, x: np.ndarray, prior: np.ndarray) -> Multipliers:
+        """Those of a point, by types."""
+        found = self.multipliers(x)
+        if self.within is None:
+            return found
+        p = held(prior) / self.shares[self.block]
+        return plain(p * found.q[self.block], p[:, None] * p * found.pairs[self.block][:, self.block])
+
+    def value(self, x: np.ndarray) -> float:
+        """The bound's logarithm, up to a constant; -inf where the multipliers prove nothing."""
+        at = self.at(x, 0.0)
+        return -np.inf if at is None else at.value
+
+    def violated(self, x: np.ndarray, barrier: float) -> Cuts:
+        """The cuts on three types that the moments violate most."""
+        at = self.at(x, barrier)
+        if at is None:
+            return Cuts.none(self.m)
+        return violated(at.second, at.first, at.mass, self.D, DEEP * self.D**2 * at.mass, CUTS_PER_TYPE * self.m)
+
+    def at(self, x: np.ndarray, barrier: float) -> Point | None:
+        m, p, D, k = self.m, self.shares, self.D, self.sizes
+        if not np.abs(x[:m]).max() < FARTHEST:
+            return None
+        found = self.multipliers(x)
+        form = found.form(D)
+        if not form.proves:
+            return None
+        A, g, w, c, top = form.A, float(found.q.sum()), form.w, form.c, form.top
+        inverted = _inverse(definite(A, p, g))
+        if inverted is None:
+            return None
+        inverse, logarithm = inverted
+        values, vectors = linalg.eigh(self.columns @ A @ self.columns.T, check_finite=False)
+        if not values[-1] > 0:
+            return None
+        roots = np.sqrt(np.maximum(values, values[-1] * noise(len(values))))
+        nuclear = float(roots.sum())
+        if self.within is not None:
+            inner = self.within * np.sqrt(found.q / p)
+            nuclear += float(inner.sum())
+        half = self.columns.T @ (vectors / np.sqrt(roots))
+        T = half @ half.T / nuclear
+        value = 2 * np.log(nuclear) - np.log(top / c)
+        T += barrier * (inverse - 1 / g)
+        value += barrier * (logarithm + np.log(c) - (m + 1) * np.log(g))
+        u = T @ w
+        along, less = float(w @ u) / c**2 + (1 + barrier) / c, 1 / top
+        second = T - np.add.outer(u, u) / c + (along - less * form.h)
+        first = u / c + (form.t * less - along)
+        mass = along + less * form.total
+        by_q = second.diagonal() - D * first - barrier * m / g
+        slope = by_q * found.q
+        if self.within is not None:
+            slope += inner / nuclear
+        sizes = second.sum() - (2 * k + 1) * D * first.sum() + k * (k + 1) * D**2 * mass
+        cuts = self.cuts.values(second, first, mass, D)
+        others = np.concatenate([self._twice * second[self._below], sizes, cuts])
+        return Point(value, np.concatenate([slope, -others * self._scales]), second, first, mass)
+
+    def improved(
+        self, x: np.ndarray, barrier: float, stop: Callable[[], bool] = lambda: False, check: Check = unchecked
+    ) -> np.ndarray:
+        """A better point, by L-BFGS-B."""
+
+        def falling(x: np.ndarray) -> tuple[float, np.ndarray]:
+            check()
+            at = self.at(x, barrier)
+            return (NOTHING, np.zeros_like(x)) if at is None else (-at.value, -at.slopes)
+
+        best = x
+
+        def watch(intermediate_result: OptimizeResult) -> None:
+            nonlocal best
+            best = intermediate_result.x.copy()
+            if stop():
+                raise StopIteration
+
+        bounds = [(None, None)] * self.m + [(0, None)] * len(self._scales)
+        options = {"maxfun": _MOST_EVALUATIONS, "maxcor": MEMORY, "ftol": SETTLED, "gtol": 0.0}
+        optimize.minimize(falling, x, jac=True, method="L-BFGS-B", bounds=bounds, callback=watch, options=options)
+        return best
+
+    def with_cuts(self, x: np.ndarray, barrier: float) -> np.ndarray | None:
+        """The same point, where cuts on three types that it violates may get multipliers; None if it violates none."""
+        new = self.violated(x, barrier)
+        if not len(new):
+            return None
+        others, nu = np.split(x, [len(x) - len(self.cuts)])
+        kept = nu > 0
+        self.allow(self.cuts.kept(kept) + new)
+        return np.concatenate([others, nu[kept], np.zeros(len(new))])
+
+
+def _fewer_rows(columns: np.ndarray) -> np.ndarray:
+    """(r, m) with the same products of columns, r at most m."""
+    r, m = columns.shape
+    return columns if r <= m else np.linalg.qr(columns, mode="r")
+
+
+def _inverse(matrix: np.ndarray) -> tuple[np.ndarray, float] | None:
+    """The inverse of a positive definite matrix and the logarithm of its determinant; None of others."""
+    factor, failed = lapack.dpotrf(matrix, lower=1)
+    if failed:
+        return None
+    logarithm = 2 * float(np.log(factor.diagonal()).sum())
+    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    lower = np.tril(inverse)
+    return lower + np.tril(lower, -1).T, logarithm

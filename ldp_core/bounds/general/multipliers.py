@@ -1,0 +1,191 @@
+"""Lower bounds from multipliers: what proves, of any of them, that a quadratic form of a row is never positive.
+
+Take numbers q (n,), and quadratic functions of y = v - 1 that are never negative for v in {1, E}^n, D = E - 1:
+
+* ``y_i y_j`` of two types, with multipliers N (n, n), non-negative and symmetric;
+* ``(sum y - k D)(sum y - (k + 1) D)`` for whole k, with multipliers kappa, and the same for any three types with whole coefficients
+  (`ldp_core.bounds.general.three_types`), with multipliers nu.
+
+Write their sum ``y' F y + 2 f'y + h``. As ``q_i (y_i^2 - D y_i) = 0``, with
+
+    Q = diag(q) - F,   w = Q 1 + D q / 2 + f,   t = D 1'q / 2 + 1'f,   c = 2 t + 1'Q 1 - h > 0,   A = Q - w w'/c
+
+**v'Av <= 0 for every v in {1, E}^n**: ``v'Qv - 2 w'v + c`` is less the sum of all these functions, which is not positive, and
+``2 w'v - c - (w'v)^2/c = -(w'v - c)^2/c``.
+
+**The bound.** So tr(A M) <= 0 for the information matrix M of every epsilon-LDP strategy. Then
+``tr(M^-1 G) >= tr(CG)^2 / 1'mu`` as in `ldp_core.bounds.general.certificate`, for every symmetric C
+such that CGC agrees with A on the vectors x with p'x = 0, p the prior. If A is positive semidefinite there, the best such C gives
+
+    tr(M_p^-1 G)  >=  n (p'Gp + |A^(1/2) K^(1/2)|_*^2 / b),      b = -1'A1 = (t^2 + h 1'Q1) / c,
+
+K = W'W the Gram matrix of the questions less their mean over the prior, W = V (I - p1') for G = V'V, and |.|_* the nuclear norm:
+``|A^(1/2) K^(1/2)|_* = tr (W A W')^(1/2)``. If q = p and all else is 0, this is the centred SVD bound: b = sinh(epsilon/2)^2 (this project).
+`ldp_core.bounds.general.dual` looks for the best multipliers; every choice proves what it proves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg
+
+from ldp_core.bounds.general.three_types import Cuts
+from ldp_core.bounds.mirrored import LEAST_MIRRORED, halves, is_mirrored, whole
+from ldp_core.run import Check, unchecked
+
+LEAST_SHARE = 1e-9
+"""Types that nobody has count as this share of the average, so that A is definite for them too."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What of the multipliers bears on A: ``Q`` (m, m), its row ``sums`` (m,), ``w`` (m,), and the numbers t, 1'Q1 and h."""
+
+    Q: np.ndarray
+    sums: np.ndarray
+    w: np.ndarray
+    t: float
+    total: float
+    h: float
+
+    @property
+    def c(self) -> float:
+        return 2 * self.t + self.total - self.h
+
+    @property
+    def top(self) -> float:
+        """b c."""
+        return self.t**2 + self.h * self.total
+
+    @property
+    def proves(self) -> bool:
+        return self.c > 0 and self.top > 0
+
+    @property
+    def A(self) -> np.ndarray:
+        return self.Q - np.outer(self.w, self.w / self.c)
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """``q`` (m,), ``pairs`` N (m, m), ``size_multipliers`` kappa (s,) of whole ``sizes`` (s,), and ``cut_multipliers`` nu (t,) of ``cuts`` on three types."""
+
+    q: np.ndarray
+    pairs: np.ndarray
+    sizes: np.ndarray
+    size_multipliers: np.ndarray
+    cuts: Cuts
+    cut_multipliers: np.ndarray
+
+    def times(self, scale: float) -> Multipliers:
+        kinds = ("q", "pairs", "size_multipliers", "cut_multipliers")
+        return replace(self, **{kind: scale * getattr(self, kind) for kind in kinds})
+
+    def form(self, D: float) -> Form:
+        k, kappa = self.sizes, self.size_multipliers
+        products, singles, constant = self.cuts.adjoint(self.cut_multipliers, D)
+        Q = -(self.pairs + products + kappa.sum())
+        Q[np.diag_indices(len(Q))] += self.q
+        f = singles / 2 - D * (kappa @ (k + 0.5))
+        sums, own = Q.sum(axis=1), D / 2 * self.q
+        h = constant + D**2 * float(kappa @ (k * (k + 1)))
+        return Form(Q, sums, sums + own + f, float(own.sum() + f.sum()), float(sums.sum()), h)
+
+
+def plain(q: np.ndarray, pairs: np.ndarray) -> Multipliers:
+    """Those without sizes and cuts."""
+    none = np.zeros(0)
+    return Multipliers(q, pairs, none, none, Cuts.none(len(q)), none)
+
+
+def closed(prior: np.ndarray) -> Multipliers:
+    """Those of the centred SVD bound."""
+    n = len(prior)
+    return plain(held(prior), np.zeros((n, n)))
+
+
+def held(prior: np.ndarray) -> np.ndarray:
+    """The shares (n,) of ``prior``, none of them 0."""
+    return np.maximum(prior, LEAST_SHARE / len(prior))
+
+
+def definite(A: np.ndarray, prior: np.ndarray, scale: float) -> np.ndarray:
+    """(m, m) A on the vectors x with p'x = 0, and ``scale`` pp' besides: ``(I - p1') A (I - 1p') + scale pp'``."""
+    along = A.sum(axis=1)
+    along = along - (along.sum() + scale) / 2 * prior
+    return A - np.outer(along, prior) - np.outer(prior, along)
+
+
+def _evened(found: Multipliers, K: np.ndarray, prior: np.ndarray) -> Multipliers:
+    """The mean of many multipliers and of their mirror images, which proves as much where nothing else changes when the order of the
+    types is reversed; others as they are."""
+    if len(prior) <= LEAST_MIRRORED or len(found.cuts) or not (is_mirrored(prior) and is_mirrored(K)):
+        return found
+    pairs = (found.pairs + found.pairs[::-1, ::-1]) / 2
+    return replace(found, q=(found.q + found.q[::-1]) / 2, pairs=pairs)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The arrays of a certificate: ``inverse`` C (n, n), ``mu`` (n,), and the ``multipliers`` on the scale of these."""
+
+    inverse: np.ndarray
+    mu: np.ndarray
+    multipliers: Multipliers
+
+
+def numbers(gram: np.ndarray, ratio: float, prior: np.ndarray, found: Multipliers, check: Check = unchecked) -> Numbers:
+    """The arrays that prove the bound of the multipliers ``found``, on the scale of the corresponding M: C = M^-1. LinAlgError where A is
+    not positive definite on the vectors x with p'x = 0.
+
+    C is 0 in directions that the workload ignores. CGC is then below A, which does no harm.
+    """
+    n, along = len(gram), gram @ prior
+    along = along - prior @ along / 2
+    K = gram - along[:, None] - along
+    found = _evened(found, K, prior)
+    form = found.form(ratio - 1)
+    if not form.proves:
+        raise linalg.LinAlgError("these multipliers prove nothing")
+    check()
+    A = definite(form.A, prior, float(found.q.sum()))
+    check()
+    C, nuclear = _halfway(A, K, check)
+    scale = n * nuclear * form.c / form.top
+    C *= scale
+    C += n * np.outer(prior, prior)
+    check()
+    # Of CGC - A, on the vectors x with p'x = 0, nothing is left, so it is (mu r' + r mu')/2 with r = n p, and its row sums say which.
+    sums = C @ (gram @ C.sum(axis=1)) - scale**2 * (form.sums - form.w * (form.w.sum() / form.c))
+    return Numbers(C, (2 * sums - prior * sums.sum()) / n, found.times(scale**2))
+
+
+def _halfway(A: np.ndarray, K: np.ndarray, check: Check) -> tuple[np.ndarray, float]:
+    """The positive semidefinite C with ``C K C = A`` on the range of K, 0 elsewhere, and ``tr(C K)``; A is positive definite. Matrices that
+    are mirrored fall into two of half the size."""
+    mirrored = len(A) > LEAST_MIRRORED and is_mirrored(A) and is_mirrored(K)
+    spectra = []
+    for part, other in zip(halves(A), halves(K), strict=True) if mirrored else [(A, K)]:
+        factor = linalg.cholesky(part, lower=True)
+        check()
+        values, vectors = linalg.eigh(factor.T @ other @ factor, overwrite_a=True)
+        check()
+        spectra.append((values, factor @ vectors))
+    # Directions that are nothing but rounding (one always is) would make C huge; what they hold is 1e-7 of the rest at most.
+    least = max(values[-1] for values, _ in spectra) * noise(len(A))
+    parts, nuclear = [], 0.0
+    for values, vectors in spectra:
+        check()
+        kept = values > least
+        half = vectors[:, kept] / values[kept] ** 0.25
+        parts.append(half @ half.T)
+        nuclear += float(np.sqrt(values[kept]).sum())
+    C = whole(*parts) if mirrored else parts[0]
+    return (C + C.T) / 2, nuclear
+
+
+def noise(n: int) -> float:
+    """Eigenvalues of an (n, n) matrix up to this share of the largest may be pure rounding."""
+    return n * 1e-14
