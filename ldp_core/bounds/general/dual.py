@@ -328,7 +328,7 @@ class Dual:
 def _fewer_rows(columns: np.ndarray) -> np.ndarray:
     """(r, m) with the same products of columns, r at most m."""
     r, m = columns.shape
-    return columns if r <= m else np.linalg.qr(columns, mode="r")
+    return columns if r <= m else linalg.qr(columns, mode="r", check_finite=False)[0][:m]
 
 
 def _inverse(matrix: np.ndarray) -> tuple[np.ndarray, float] | None:
