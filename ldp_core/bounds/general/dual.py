@@ -29,6 +29,7 @@ from ldp_core.bounds.general.multipliers import Multipliers, definite, held, noi
 from ldp_core.bounds.general.three_types import Cuts, violated
 from ldp_core.priors import check_prior
 from ldp_core.run import Check, unchecked
+from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
 BLOCKS = (32, 128)
@@ -311,7 +312,8 @@ class Dual:
 
         bounds = [(None, None)] * self.m + [(0, None)] * len(self._scales)
         options = {"maxfun": _MOST_EVALUATIONS, "maxcor": MEMORY, "ftol": SETTLED, "gtol": 0.0}
-        optimize.minimize(falling, x, jac=True, method="L-BFGS-B", bounds=bounds, callback=watch, options=options)
+        with blas_threads(self.m):
+            optimize.minimize(falling, x, jac=True, method="L-BFGS-B", bounds=bounds, callback=watch, options=options)
         return best
 
     def with_cuts(self, x: np.ndarray, barrier: float) -> np.ndarray | None:
