@@ -25,7 +25,7 @@ beyond rounding is refused: the matrix is then the Gram matrix of no questions. 
 rounding, C must be 0 there, and g is that eigenvalue.
 *General.* With y = v - 1 the condition follows from the matrix in (1, y) of (r'v)(mu'v) - v'CGCv - y'Ny
 - sum_k kappa_k (1'y - k D)(1'y - (k+1) D) - the same with weights nu and c'y for 1'y, c whole and of
-three types, + sum_i gamma_i (y_i^2 - D y_i) being positive semidefinite: N, kappa and nu are not negative, k is
+few types, + sum_i gamma_i (y_i^2 - D y_i) being positive semidefinite: N, kappa and nu are not negative, k is
 whole, and y_i is 0 or D. Whatever that lacks, by rounding or otherwise, is made up for by adding the same delta to all mu_i.
 *Classes.* Where G and C depend only on the class of a pair of types (equal or not; or how many of d bits differ), the same in
 eigenvalues, with cuts (c'h - k)(c'h - k - 1) >= 0 for whole c, k and h = y / D: all in exact fractions.
@@ -79,9 +79,9 @@ MOST_ARRAYS = 2**14
 MOST_CELLS = 64
 MOST_WHOLE = 2**53
 MOST_ROUNDINGS = 2**30
-MOST_COEFFICIENT = 2**20
+MOST_COEFFICIENT, MOST_AT_ONCE = 2**20, 16
 """Most numbers of one cut, the size below which sums of them are exact, how often G may have been
-rounded, and the largest number of a cut on three types."""
+rounded, and the largest number and the most types of a cut on few types."""
 MOST_WORK = 4e7
 """Most that checking may cost, in microseconds of an ordinary machine, as `price` reckons them."""
 U = 2.0**-53
@@ -183,7 +183,7 @@ def price(document: Mapping[str, Any], data: Arrays) -> float:
     """About how many microseconds it takes to check the numbers, from how many there are."""
     kind = document["kind"]
     if kind == "general":
-        entries = data["triples"].size if "triples" in data else 0
+        entries = data["triples"].size * min(data["triples"].shape[-1], MOST_TYPES) if "triples" in data else 0
         cost = 1e3 + 3e-4 * min(number(document["types"]), MOST) ** 3 + 0.1 * data["size_multipliers"].size
         return cost + 0.5 * entries
     if kind == "classes":
@@ -239,7 +239,7 @@ def exp_epsilon_minus_one(text: str) -> Fraction:
 
 
 def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fraction) -> float:
-    """The bound from C, mu, gamma, N, k and kappa, and from cuts on three types, in floating point."""
+    """The bound from C, mu, gamma, N, k and kappa, and from cuts on few types, in floating point."""
     G, n, D = gram(document, data), document["types"], float(exp_epsilon_minus_one) * (1 + 4 * U)
     given = document["workload"].get("roundings", 0)
     if not (type(given) is int and 0 <= given <= MOST_ROUNDINGS):
@@ -278,8 +278,8 @@ def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fr
     form[1:, 1:] += np.diag(gamma) - N - kappa.sum()
     size[1:, 1:] += np.diag(np.abs(gamma)) + N + kappa.sum()
     form[1:, 0], size[1:, 0] = form[0, 1:], size[0, 1:]
-    triples, of_triples, t = three_types(data, n, D)
-    form, size = form - triples, size + of_triples
+    cuts, of_cuts, t = few_types(data, n, D)
+    form, size = form - cuts, size + of_cuts
     if not norm(size) < MOST:  # nor nan, which max below would pass over
         raise ValueError("The numbers prove nothing.")
     off_z = UP * (2 * n + len(k) + t + 16) * U * norm(size) + TINY
@@ -297,21 +297,22 @@ def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fr
     return bound - UP * n * (lift + given * U * largest)
 
 
-def three_types(data: Arrays, n: int, D: float) -> tuple[np.ndarray, np.ndarray, int]:
-    """The sum of nu_t (c'y - k D)(c'y - (k+1) D) in (1, y), c with three entries, the same with absolute
+def few_types(data: Arrays, n: int, D: float) -> tuple[np.ndarray, np.ndarray, int]:
+    """The sum of nu_t (c'y - k D)(c'y - (k+1) D) in (1, y), c with few entries, the same with absolute
     values, and how many there are."""
-    rows, nu = data.get("triples", np.zeros((0, 7))), data.get("triple_multipliers", np.zeros(0))
-    if rows.shape != (nu.size, 7) or nu.shape != (nu.size,):
+    rows, nu = data.get("triples", np.zeros((0, 1))), data.get("triple_multipliers", np.zeros(0))
+    if rows.ndim != 2 or nu.shape != rows.shape[:1] or rows.shape[1] % 2 == 0 or rows.shape[1] > 2 * MOST_AT_ONCE + 1:
         raise ValueError("The arrays do not belong together.")
     if nu.min(initial=0) < 0 or np.any(rows != np.rint(rows)) or not np.abs(rows).max(initial=0) <= MOST_COEFFICIENT:
         raise ValueError("Multipliers of inequalities must not be negative, and cuts are of small whole numbers.")
-    at, (c, k) = rows[:, :3].astype(int) + 1, (rows[:, 3:6], rows[:, 6])
-    if len(at) and (at.min() < 1 or at.max() > n or np.diff(np.sort(at, axis=1), axis=1).min() == 0):
-        raise ValueError("A cut is about three different types.")
+    w = rows.shape[1] // 2
+    at, c, k = rows[:, :w].astype(int) + 1, rows[:, w : 2 * w], rows[:, -1]
+    if at.size and (at.min() < 1 or at.max() > n or np.diff(np.sort(at, axis=1), axis=1).min(initial=1) == 0):
+        raise ValueError("A cut is about different types.")
     totals, border = np.zeros((2, n + 1, n + 1)), np.zeros(len(at), dtype=int)
-    for a in range(3):
+    for a in range(w):
         single = D / 2 * nu * (c[:, a] ** 2 - (2 * k + 1) * c[:, a])
-        for b in [b for b in range(3) if b != a]:
+        for b in [b for b in range(w) if b != a]:
             product = nu * c[:, a] * c[:, b]
             for total, terms in zip(totals, (product, np.abs(product)), strict=True):
                 np.add.at(total, (at[:, a], at[:, b]), terms)

@@ -128,7 +128,7 @@ def designed(workload, epsilon, target, prior, seconds):
         made = mechanisms.create(
             "optimized", epsilon=epsilon, workload=workload, time_limit=(1 - PROOF) * seconds, target="worst_case"
         )
-        return made, bounds.worst_case(workload, epsilon, PROOF * seconds, prior=made.prior)
+        return made, bounds.worst_case(workload, epsilon, PROOF * seconds, prior=getattr(made, "prior", None))
     given = prior if target == "prior" else None
     found = design(workload, epsilon, time_limit=(1 - PROOF) * seconds, prior=given)
     made = ExplicitMechanism("design", found.strategy, epsilon, prior=given)

@@ -16,8 +16,8 @@ from ldp_core.bounds import verify
 from ldp_core.bounds.general import dual, multipliers
 from ldp_core.bounds.general.certificate import closed_form, general_certificate, of
 from ldp_core.bounds.general.dual import Dual
+from ldp_core.bounds.general.few_types import Cuts
 from ldp_core.bounds.general.multipliers import Multipliers
-from ldp_core.bounds.general.three_types import CENTRED, JOINT, Cuts
 from ldp_core.bounds.proof import MARGIN
 from ldp_core.designs import certificate_file
 from ldp_core.run import Budget
@@ -27,7 +27,7 @@ WORKLOADS = {
     "all_range": workloads.all_range,
     "width": lambda n: workloads.width_range(n, 2),
 }
-TRIANGLES = np.array([[0, 1, 2, *CENTRED[0], CENTRED[1]], [3, 0, 1, *JOINT[0], JOINT[1]]], dtype=float)
+TRIANGLES = np.array([[0, 1, 2, 1, -1, -1, -1], [3, 0, 1, 1, 1, 1, 1]], dtype=float)
 
 
 def some_multipliers(n, epsilon, rng, prior):
@@ -56,8 +56,8 @@ def pieces(found, epsilon):
             [[k * (k + 1) * D**2, -(k + 0.5) * D * ones], [-(k + 0.5) * D * ones[:, None], np.ones((n, n))]]
         )
     for row, nu in zip(found.cuts.written, found.cut_multipliers, strict=True):
-        c, k = np.zeros(n), row[6]
-        c[row[:3].astype(int)] = row[3:6]
+        c, k, w = np.zeros(n), row[-1], len(row) // 2
+        c[row[:w].astype(int)] = row[w : 2 * w]
         linear = D / 2 * (c**2 - (2 * k + 1) * c)  # as y_i^2 = D y_i
         form += nu * np.block([[k * (k + 1) * D**2, linear], [linear[:, None], np.outer(c, c) - np.diag(c**2)]])
     Q, f, h = np.diag(found.q) - form[1:, 1:], form[0, 1:], form[0, 0]

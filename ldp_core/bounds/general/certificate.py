@@ -15,8 +15,8 @@ The condition on v is a quadratic inequality in ``y = v - 1`` in {0, D}^n. It ho
 
 * ``y' N y`` with a non-negative matrix N,
 * ``kappa_k (sum y - k D)(sum y - (k + 1) D)`` with non-negative kappa (the number of high entries is whole),
-* the same with ``c'y`` in place of ``sum y``, for whole coefficients c of any three types
-  (`ldp_core.bounds.general.three_types`),
+* the same with ``c'y`` in place of ``sum y``, for whole coefficients c of any few types
+  (`ldp_core.bounds.general.few_types`),
 
 and plus ``sum_i Gamma_i (y_i^2 - D y_i) = 0``, has a smallest eigenvalue lambda: the slack is then
 ``-lambda |(1, y)|^2``. Adding delta to every mu_i adds ``delta (r'v)(1'v)``, which makes up for it.
@@ -37,7 +37,7 @@ than e^epsilon - 1. Values computed from them carry rounding errors. Everything 
   slack they leave is E_v |v|^2.
 * *The form in (1, y)*: row sums of F, and terms of N, kappa and Gamma added one by one. With A the sum of the absolute values of
   all terms, entry by entry, the error is at most ``(2n + c + t + 16) u A_ij``
-  with c sizes and t triples; this slack is E_z |(1, y)|^2, E_z the norm of A times that.
+  with c sizes and t cuts; this slack is E_z |(1, y)|^2, E_z the norm of A times that.
 * *lambda*: from a Cholesky factorisation, see `proof.smallest_eigenvalue`.
 * *1'mu*: a sum of n numbers, off by ``n u sum |mu_i|``.
 
@@ -60,8 +60,8 @@ from scipy.linalg import blas
 from ldp_core.bounds import verify
 from ldp_core.bounds.general import multipliers
 from ldp_core.bounds.general.dual import searched
+from ldp_core.bounds.general.few_types import Cuts
 from ldp_core.bounds.general.multipliers import Multipliers
-from ldp_core.bounds.general.three_types import Cuts
 from ldp_core.bounds.proof import (
     ABOVE,
     LARGEST,
@@ -96,8 +96,8 @@ class Certificate(QuotientProof):
     """A proven lower bound ``value`` on ``tr(M_p^-1 G)`` of every epsilon-LDP strategy (on L for the uniform prior).
 
     The proof: ``inverse`` C (n, n), ``multipliers`` mu (n,), ``diagonal`` Gamma (n,), ``pairs`` N (n, n),
-    ``sizes`` k (c,) and ``size_multipliers`` kappa (c,); ``triples`` (t, 7), each row three types, their
-    coefficients and k, and ``triple_multipliers`` (t,). `verify` needs nothing else.
+    ``sizes`` k (c,) and ``size_multipliers`` kappa (c,); ``cuts`` (t, 2w + 1), each row w types, their
+    coefficients and k, and ``cut_multipliers`` (t,). `verify` needs nothing else.
     """
 
     workload: Workload
@@ -110,8 +110,8 @@ class Certificate(QuotientProof):
     pairs: np.ndarray
     sizes: np.ndarray
     size_multipliers: np.ndarray
-    triples: np.ndarray = field(default_factory=lambda: np.zeros((0, 7)))
-    triple_multipliers: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    cuts: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
+    cut_multipliers: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def variance(self) -> float:
@@ -130,8 +130,8 @@ class Certificate(QuotientProof):
             "sizes": self.sizes,
             "size_multipliers": self.size_multipliers,
         }
-        if len(self.triples):
-            arrays |= {"triples": self.triples, "triple_multipliers": self.triple_multipliers}
+        if len(self.cuts):  # named as in the first files, whose cuts were on three types
+            arrays |= {"triples": self.cuts, "triple_multipliers": self.cut_multipliers}
         even = np.array_equal(self.prior, np.full(n, 1 / n))
         if not even:
             arrays["prior"] = self.prior
@@ -159,8 +159,8 @@ class Certificate(QuotientProof):
         C, N = verify.square(data["inverse"], n), verify.square(data["pairs"], n)
         prior = verify.people({**document, "types": n}, data)
         mu, gamma, sizes, kappa = (data[name] for name in ("multipliers", "diagonal", "sizes", "size_multipliers"))
-        triples = data.get("triples", np.zeros((0, 7))), data.get("triple_multipliers", np.zeros(0))
-        return cls(workload, epsilon, prior, 0.0, C, mu, gamma, N, sizes, kappa, *triples)
+        cuts = data.get("triples", np.zeros((0, 1))), data.get("triple_multipliers", np.zeros(0))
+        return cls(workload, epsilon, prior, 0.0, C, mu, gamma, N, sizes, kappa, *cuts)
 
     def too_large_for_file(self) -> str | None:
         if self.workload.n <= MOST_MATRIX_TYPES:
@@ -171,13 +171,13 @@ class Certificate(QuotientProof):
         n, kinds = self.workload.n, (self.inverse, self.multipliers, self.diagonal, self.pairs)
         C, mu, gamma, N = map(numbers, kinds)
         sizes, kappa = numbers(self.sizes), numbers(self.size_multipliers)
-        triples, nu = numbers(self.triples), numbers(self.triple_multipliers)
-        arrays = (C, mu, gamma, N, sizes, kappa, triples, nu)
-        shapes = ((n, n), (n,), (n,), (n, n), (kappa.size,), (kappa.size,), (nu.size, 7), (nu.size,))
-        fits = all(array.shape == shape for array, shape in zip(arrays, shapes, strict=True))
+        rows, nu = numbers(self.cuts), numbers(self.cut_multipliers)
+        arrays = (C, mu, gamma, N, sizes, kappa, rows, nu)
+        shapes = ((n, n), (n,), (n,), (n, n), (kappa.size,), (kappa.size,), (nu.size, *rows.shape[1:]), (nu.size,))
+        fits = rows.ndim == 2 and all(array.shape == shape for array, shape in zip(arrays, shapes, strict=True))
         if not fits or not magnitudes_fit(*arrays) or not np.array_equal(sizes, np.rint(sizes)):
             return NOTHING
-        cuts = Cuts.read(triples, n)
+        cuts = Cuts.read(rows, n)
         if cuts is None or np.min(nu, initial=0.0) < 0:
             return NOTHING
         if np.min(N) < 0 or np.min(kappa, initial=0.0) < 0 or not np.array_equal(C, C.T) or not np.array_equal(N, N.T):
@@ -210,7 +210,7 @@ class Certificate(QuotientProof):
     def _form(
         F: np.ndarray, D: float, gamma: np.ndarray, N: np.ndarray, sizes: np.ndarray, kappa: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The quadratic form in (1, y) whose smallest eigenvalue decides, but for cuts on three types, and the
+        """The quadratic form in (1, y) whose smallest eigenvalue decides, but for cuts on few types, and the
         sums of its terms' absolute values."""
         form, terms = bordered(F), bordered(np.abs(F))
         # The sum of kappa_k `size_form`(k), in a time that does not grow with n^2 for each k.

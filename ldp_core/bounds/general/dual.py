@@ -5,7 +5,7 @@ with p'x = 0. Where few questions are asked, W says nothing about most of them, 
 singular there. A small multiple of log det A, smaller from stage to stage, keeps it regular. The
 slopes by the multipliers are values of their quadratic functions at three arrays, which stand for
 the moments of (1, y) of a strategy: this is the dual of the relaxation that keeps of a strategy
-only its moments, and that these functions are not negative on average. Cuts on three types that the
+only its moments, and that these functions are not negative on average. Cuts on few types that the
 moments violate are added, round after round.
 
 Many types are put together in blocks of alike ones, over which q and N are even (as multiples of the shares): first few blocks, then
@@ -25,8 +25,8 @@ from scipy import linalg, optimize
 from scipy.linalg import lapack
 from scipy.optimize import OptimizeResult
 
+from ldp_core.bounds.general.few_types import Cuts, violated
 from ldp_core.bounds.general.multipliers import Multipliers, definite, held, noise, plain
-from ldp_core.bounds.general.three_types import Cuts, violated
 from ldp_core.priors import check_prior
 from ldp_core.run import Check, unchecked
 from ldp_core.threads import blas_threads
@@ -49,14 +49,14 @@ FARTHEST = 60.0
 """q is at most e^60 times what it is in the closed form."""
 # The objective of multipliers that prove nothing: worse than all others.
 NOTHING = 1e3
-# Cuts on three types are added where moments violate them by more than DEEP, in units of D^2 and the mass.
+# Cuts on few types are added where moments violate them by more than DEEP, in units of D^2 and the mass.
 DEEP = 1e-2
 CUTS_PER_TYPE = 40
-_MOST_CUT_ROUNDS = 6
-# Looking for cuts takes n^3 steps: more types are not looked through.
+_MOST_CUT_ROUNDS = 12
+# Looking for cuts takes n^2 steps from many starts: more types are not looked through.
 _MOST_CUT_TYPES = 512
 # A round of cuts that gains less than this share is the last.
-LEAST_GAIN = 4e-4
+LEAST_GAIN = 2e-4
 POWER_STEPS = 12
 # Workload -> digest of the prior -> True if blocks suffice.
 _KEPT: WeakKeyDictionary[Workload, dict[str, bool]] = WeakKeyDictionary()
@@ -135,7 +135,7 @@ def searched(
 
 
 def _by_types(dual: Dual, prior: np.ndarray, stop: Callable[[], bool], check: Check) -> Iterator[Multipliers]:
-    """Those of single types, one after each barrier, and with cuts on three types, round after round."""
+    """Those of single types, one after each barrier, and with cuts on few types, round after round."""
     n, x, before = dual.m, dual.start, -np.inf
     for barrier in BARRIERS if len(dual.columns) < n / 2 else BARRIERS[1:]:
         if stop():
@@ -177,6 +177,7 @@ class Dual:
         self.sizes = np.array(sorted(sizes) if within is None else [], dtype=float)
         self._below = np.tril_indices(self.m, -1 if within is None else 0)
         self._twice = np.where(self._below[0] == self._below[1], 1.0, 2.0)
+        self._rng = np.random.default_rng(0)
         self.allow(Cuts.none(self.m))
 
     @classmethod
@@ -246,11 +247,12 @@ class Dual:
         return -np.inf if at is None else at.value
 
     def violated(self, x: np.ndarray, barrier: float) -> Cuts:
-        """The cuts on three types that the moments violate most."""
+        """The cuts on few types that the moments violate most."""
         at = self.at(x, barrier)
         if at is None:
             return Cuts.none(self.m)
-        return violated(at.second, at.first, at.mass, self.D, DEEP * self.D**2 * at.mass, CUTS_PER_TYPE * self.m)
+        deep = DEEP * self.D**2 * at.mass
+        return violated(at.second, at.first, at.mass, self.D, deep, CUTS_PER_TYPE * self.m, self._rng)
 
     def at(self, x: np.ndarray, barrier: float) -> Point | None:
         m, p, D, k = self.m, self.shares, self.D, self.sizes
@@ -317,7 +319,7 @@ class Dual:
         return best
 
     def with_cuts(self, x: np.ndarray, barrier: float) -> np.ndarray | None:
-        """The same point, where cuts on three types that it violates may get multipliers; None if it violates none."""
+        """The same point, where cuts on few types that it violates may get multipliers; None if it violates none."""
         new = self.violated(x, barrier)
         if not len(new):
             return None

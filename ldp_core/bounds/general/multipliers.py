@@ -3,8 +3,8 @@
 Take numbers q (n,), and quadratic functions of y = v - 1 that are never negative for v in {1, E}^n, D = E - 1:
 
 * ``y_i y_j`` of two types, with multipliers N (n, n), non-negative and symmetric;
-* ``(sum y - k D)(sum y - (k + 1) D)`` for whole k, with multipliers kappa, and the same for any three types with whole coefficients
-  (`ldp_core.bounds.general.three_types`), with multipliers nu.
+* ``(sum y - k D)(sum y - (k + 1) D)`` for whole k, with multipliers kappa, and the same for any few types with whole coefficients
+  (`ldp_core.bounds.general.few_types`), with multipliers nu.
 
 Write their sum ``y' F y + 2 f'y + h``. As ``q_i (y_i^2 - D y_i) = 0``, with
 
@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.general.three_types import Cuts
+from ldp_core.bounds.general.few_types import Cuts
 from ldp_core.bounds.mirrored import LEAST_MIRRORED, halves, is_mirrored, whole
 from ldp_core.run import Check, unchecked
 
@@ -70,7 +70,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Multipliers:
-    """``q`` (m,), ``pairs`` N (m, m), ``size_multipliers`` kappa (s,) of whole ``sizes`` (s,), and ``cut_multipliers`` nu (t,) of ``cuts`` on three types."""
+    """``q`` (m,), ``pairs`` N (m, m), ``size_multipliers`` kappa (s,) of whole ``sizes`` (s,), and ``cut_multipliers`` nu (t,) of ``cuts`` on few types."""
 
     q: np.ndarray
     pairs: np.ndarray
