@@ -65,8 +65,8 @@ def certificate(
     seconds. Questions about few of twelve or more bits at a time are bounded as the equivalent
     `Survey`. Questions that distinguish few of many types (a dozen conditions, say) are bounded
     over the merged types: a `MergedCertificate`. Questions without structure are where relaxations
-    lose most: gaps are 8 and 22 % for 10 and 20 random conditions on 256 types at epsilon 1, where
-    minutes of search improve the strategies by less than 0.1 %. Proving more means bounding a random
+    lose most: the gap is 17 % for 20 random conditions on 256 types at epsilon 1, where
+    minutes of search improve the strategy by less than 0.1 %. Proving more means bounding a random
     quadratic form over all sets of types. No fast method is expected for that (Bandeira, Kunisky
     and Wein, ITCS 2020). ``callback`` (after each stage, with ``bound``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
     `ldp_core.limits.MOST_MATRIX_TYPES` types: use `centred_svd`.

@@ -197,9 +197,11 @@ class Dual:
 
     @classmethod
     def over_types(cls, root: np.ndarray, prior: np.ndarray, ratio: float) -> Dual:
+        """Single types, from their columns of W, ``root`` (r, n)."""
         return cls(_fewer_rows(root), held(prior), ratio)
 
     def allow(self, cuts: Cuts) -> None:
+        """Cuts that points have multipliers for from now on."""
         self.cuts = cuts
         m, even = self.m, np.sqrt(self.m) * self.shares
         self._scales = np.concatenate(
@@ -255,6 +257,7 @@ class Dual:
         return violated(at.second, at.first, at.mass, self.D, deep, CUTS_PER_TYPE * self.m, self._rng)
 
     def at(self, x: np.ndarray, barrier: float) -> Point | None:
+        """The value, slopes and moments at a point; None where its multipliers prove nothing."""
         m, p, D, k = self.m, self.shares, self.D, self.sizes
         if not np.abs(x[:m]).max() < FARTHEST:
             return None

@@ -80,10 +80,12 @@ class Multipliers:
     cut_multipliers: np.ndarray
 
     def times(self, scale: float) -> Multipliers:
+        """All of them, multiplied by ``scale``."""
         kinds = ("q", "pairs", "size_multipliers", "cut_multipliers")
         return replace(self, **{kind: scale * getattr(self, kind) for kind in kinds})
 
     def form(self, D: float) -> Form:
+        """Q, w, t and h of the module's docstring, for D = E - 1."""
         k, kappa = self.sizes, self.size_multipliers
         products, singles, constant = self.cuts.adjoint(self.cut_multipliers, D)
         Q = -(self.pairs + products + kappa.sum())

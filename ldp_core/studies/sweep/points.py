@@ -25,7 +25,7 @@ BOUNDS = ("svd", "centred_svd", "certificate")
 CERTIFIED_TYPES = 256
 CERTIFIED_BY_BLOCKS = 1024
 """Certificates of workloads without symmetry take half a minute past this many types. They take
-half a second up to this many if neighbouring types are much alike."""
+half a second up to this many if types are much alike."""
 LIGHT_TYPES = 256
 """Closed forms on more types than this go to another process."""
 
