@@ -14,6 +14,7 @@ from ldp_core.mechanisms.subset_selection import best_subset_size
 from ldp_core.optimize import design
 from ldp_core.optimize.certified import precise
 from ldp_core.optimize.columns import pricing
+from ldp_core.optimize.columns.exchange import exchanged
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.columns.weights import MONOTONE, Singular, update
 from ldp_core.optimize.symmetric.orbits import OrbitSearch
@@ -290,6 +291,30 @@ def test_climbing_ends_where_no_single_flip_helps(n, epsilon, seed):
         flipped = found.copy()
         flipped[:, u] ^= True
         assert (worth(flipped) <= worth(found) + 1e-4 * (v @ mu)).all()
+
+
+@settings(max_examples=30)
+@given(st.integers(2, 9), st.integers(1, 4), st.floats(0.1, 4), st.integers(0, 2**32 - 1))
+def test_exchanges_are_the_pairs_of_rows_that_gain_most_in_each_column(n, most, epsilon, seed):
+    rng = np.random.default_rng(seed)
+    root, D = rng.standard_normal((n, n)), math.expm1(epsilon)
+    X, reference = root.T @ root + np.ones((n, n)), rng.uniform(0.2, 2, n)
+    high = rng.random((40, n)) < 0.4
+
+    def worth(high):
+        v = 1 + D * high
+        return np.einsum("ki,ij,kj->k", v, X, v) / (v @ reference)
+
+    found, scale = exchanged(high, X, reference, D, most), worth(high).max()
+    assert (found.sum(axis=0) == high.sum(axis=0)).all()
+    for u in range(n):
+        flipped = high.copy()
+        flipped[:, u] ^= True
+        gains = worth(flipped) - worth(high)
+        raised, lowered = (np.sort(gains[part])[::-1][:most] for part in (~high[:, u], high[:, u]))
+        pairs = min(len(raised), len(lowered))
+        best = np.maximum(raised[:pairs] + lowered[:pairs], 0).sum()
+        assert gains[found[:, u] != high[:, u]].sum() == pytest.approx(best, abs=1e-4 * scale)
 
 
 def test_rows_outside_the_cone_of_the_multipliers_gain_without_end():

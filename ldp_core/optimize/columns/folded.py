@@ -23,9 +23,8 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from ldp_core.bounds.centred import centred_gram
-from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import sized_rows, threshold_rows
-from ldp_core.optimize.columns.generation import LEAST_GAIN, Mixture, RowSearch, strategy_of
+from ldp_core.optimize.columns.generation import Mixture, RowSearch, strategy_of
 from ldp_core.optimize.columns.single import SinglePrecision
 from ldp_core.optimize.columns.weights import MONOTONE, RowBlock, Singular
 from ldp_core.optimize.symmetric.ring_rows import RingSearch
@@ -36,21 +35,11 @@ from ldp_core.workloads.ordered import AllRange, Prefix
 SAME = 1e-9
 # Fewer types are fast enough without folding.
 LEAST_TYPES = 64
-# From this number of types on, first rows have a size chosen by trial, and rows climb a little way
-# at a time.
+# From this number of types on, first rows have a size chosen by trial.
 SIZED_TYPES = 128
 # From this number of types on, running totals and ranges start from rows on a ring. At 1,024 types,
 # Gaussian fields bring running totals further after 45 seconds.
 RING_TYPES = 1449
-# Updates of all weights a round: they cost little beside new rows.
-UPDATES = 8
-# Rows that go uphill in each round, for each type, and at least; how many of their entries are flipped at most, as a share of those that
-# are high; and the least weight of where they get, as a share of the average.
-STARTS_PER_TYPE = 1 / 4
-LEAST_STARTS = 32
-FLIPPED = 1 / 8
-LEAST_FLIPS = 2
-LEAST_NEW_WEIGHT = 0.1
 
 
 @dataclass(frozen=True)
@@ -84,7 +73,6 @@ class FoldedSearch(RowSearch):
     """`RowSearch` over pairs of rows, for the uniform prior. The rows of the even half are ``self._rows``."""
 
     best: Mixture
-    _updates = UPDATES
 
     def prepare(self) -> None:
         n = self._workload.n
@@ -153,25 +141,6 @@ class FoldedSearch(RowSearch):
         X = unfolded(*(blas.dgemm(1.0, part, part, trans_b=1) for part in (self._solved, self._solved_odd)))
         half = self._multipliers / self._reference
         return X, np.concatenate([half, half[: n // 2][::-1]]), np.ones(n)
-
-    def _price(self) -> None:
-        """Some rows go a little way uphill, and give half of their weight to where they get. Rows that
-        climbed all the way for the same X would fix the same shortcoming many times over, and X changes before the next round."""
-        n, k = self._high.shape[1], len(self._high)
-        if n < SIZED_TYPES:  # the last thousandth comes soon there, and moving much weight every round would delay it
-            super()._price()
-            return
-        chosen = self._rng.choice(k, min(max(round(STARTS_PER_TYPE * n), LEAST_STARTS), k), replace=False)
-        held, most = self._high[chosen], max(LEAST_FLIPS, round(FLIPPED * self._high.sum() / k))
-        climbed, gains = pricing.climb(held, *self._priced(), self._ratio - 1, self._check, most)
-        moved = gains > LEAST_GAIN
-        moved &= (climbed != held).any(axis=1)
-        climbed, chosen, weights = climbed[moved], chosen[moved], self._weights.copy()
-        weights[chosen] /= 2
-        new = np.maximum(weights[chosen], LEAST_NEW_WEIGHT * weights.mean())
-        kept = np.sort(np.argsort(-weights, kind="stable")[: self._size])
-        trend = np.concatenate([self._trend[kept], np.ones(len(climbed))])
-        self._hold(np.vstack([self._high[kept], climbed]), np.concatenate([weights[kept], new]), trend)
 
     def _mixture(self, weights: np.ndarray, objective: float) -> Mixture:
         return FoldedMixture(self._high, weights, self._ratio, objective)

@@ -9,6 +9,7 @@ from scipy.linalg import blas, lapack
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.optimize.columns import pricing
+from ldp_core.optimize.columns.exchange import exchanged
 from ldp_core.optimize.columns.first_rows import query_rows, threshold_rows
 from ldp_core.optimize.columns.single import SinglePrecision
 from ldp_core.optimize.columns.weights import BOLD, MONOTONE, RowBlock, Singular, Update, second_moments, update
@@ -21,18 +22,35 @@ from ldp_core.workloads import Workload
 # the search gets nowhere, because second moments are then mostly chance.
 ROWS_PER_TYPE = 16
 LEAST_ROWS = 256
-# Rows to climb from in each round: how many per type, and at least; and the weight of a new row as a share of the average.
+# Rows to climb from in each round: how many per type, and at least, but no more than there are rows
+# below a share LIGHT of the average weight, whose places they take, or LEAST_FREE; and the weight of
+# a new row as a share of the average.
 STARTS_PER_TYPE = 1 / 4
 LEAST_STARTS = 64
 # Starts for each type where the workload is blind to some directions: the best rows are few, and
 # far from those drawn first.
 STARTS_WHERE_BLIND = 1
 NEW_WEIGHT = 0.3
+LIGHT = 0.3
+LEAST_FREE = 2
 UPDATES = 6
 # Updates go on in the direction of the last one: weights are multiplied by this power of their last ratio, _MOST_PUSH at most.
 MOMENTUM = 0.8
 _MOST_PUSH = 3.0
 LAST_UPDATES = 6
+# Updates a round, of which the second and later ones follow an exchange as long as these pay. In every column a share of
+# half of the rows goes up, and as many down: LARGER than last time, or SMALLER where the objective
+# rose. The share is at least that of LEAST_EXCHANGED rows.
+EXCHANGES = 8
+FIRST_SHARE = 0.01
+_MOST_SHARE = 0.02
+SMALLER, LARGER = 0.6, 1.1
+LEAST_EXCHANGED = 0.1
+# Fewer types, and fewer rows for each type, are left alone: each row counts too much there.
+TYPES_TO_EXCHANGE = 16
+ROWS_TO_EXCHANGE = 2
+# Rows of more than this many times the average weight keep half of it as they are.
+HEAVY = 2.0
 LEAST_GAIN = 1e-6
 # If a workload ignores some directions, randomized response keeps this share of the probability. M
 # is then regular whatever the other rows are, and L at most this share larger.
@@ -88,7 +106,6 @@ class RowSearch:
     ``reference`` is r = n p (n,)."""
 
     finished = False
-    _updates = UPDATES
 
     def __init__(
         self,
@@ -105,6 +122,8 @@ class RowSearch:
         self._size = rows_held(workload.n)
         self._anchors = 0
         self._weights = np.zeros(0)
+        # The share of rows to exchange, the objective before the last update, and what the last round gained.
+        self._share, self._objective, self._gain = FIRST_SHARE, np.inf, 0.0
         self._rough = True  # whether updates may be in single precision
         self._single: SinglePrecision | None = None
         self._hessian: np.ndarray | None = None
@@ -174,23 +193,55 @@ class RowSearch:
         self._anchors = self._workload.n if len(self._root) < self._workload.n else 0
 
     def round(self) -> None:
-        """New rows, then a few updates of all weights; the best feasible mixture is kept."""
+        """New rows, exchanges of single entries while these pay, and updates of all weights; the best feasible mixture is kept."""
+        before, objective = self._objective, self.best.objective
         self._price()
-        objective = self.best.objective
         try:
-            objective = self._step(exact=False)
+            self._step(exact=False)
+            self._objective = max(self._objective, before)  # with the weights of new rows, columns sum to more than 1
+            done, least = 1, LEAST_EXCHANGED / self._size
+            n = self._workload.n
+            many = n >= TYPES_TO_EXCHANGE and len(self._high) - 2 * self._anchors >= ROWS_TO_EXCHANGE * n
+            while many and done < EXCHANGES and self._share >= least and self._exchange():
+                done += 1
+            self._share = max(self._share, least)
             # The weights measured are those before an update, balanced by the update before that:
             # these two updates are exact.
-            for left in reversed(range(self._updates - 1)):
-                objective = self._step(objective, exact=left < 2)
+            for left in reversed(range(max(UPDATES - done, 2))):
+                objective = self._step(self._objective, exact=left < 2)
             self._measure(objective)
+            self._gain = max(0.0, before - objective)
         except Singular:
+            self._share *= SMALLER
             self._rough = self._rough and not self._anchors
             self._restart()
         if self._anchors and self._rough and self.best.objective < objective:
             # Rounding in single precision hides the directions that a workload of low rank needs.
             self._rough = False
             self._restart()
+
+    def _exchange(self) -> bool:
+        """Exchanges of single entries and an update; False, and all as it was, where the objective rose by more than the last round
+        gained."""
+        before, first = vars(self).copy(), 2 * self._anchors
+        chosen = self._rng.choice(np.arange(first, len(self._high)), (len(self._high) - first) // 2, replace=False)
+        held, pairs = self._high[chosen], self._share * len(chosen)
+        X, _, reference = self._priced()
+        rows = exchanged(held, X, reference, self._ratio - 1, max(1, round(pairs)), self._check)
+        left = self._rng.random(held.shape[1]) >= pairs  # columns left alone where there is less than a pair for each
+        rows[:, left] = held[:, left]
+        heavy = (self._weights[chosen] > HEAVY * self._weights[first:].mean()) & (rows != held).any(axis=1)
+        high, weights, split = self._high.copy(), self._weights.copy(), chosen[heavy]
+        high[chosen[~heavy]] = rows[~heavy]
+        weights[split] /= 2
+        trend = np.concatenate([self._trend, self._trend[split]])
+        self._hold(np.vstack([high, rows[heavy]]), np.concatenate([weights, weights[split]]), trend)
+        rise = self._step(self._objective, exact=False) - before["_objective"]
+        kept = rise <= self._gain
+        if not kept:
+            vars(self).update(before)
+        self._share = self._share * SMALLER if rise > 0 else min(self._share * LARGER, _MOST_SHARE)
+        return kept
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
         """The best strategy and its objective, after some more updates without new rows if there is time."""
@@ -264,7 +315,7 @@ class RowSearch:
             done = self._updated(self._multipliers, exact)
         self._previous, self._weights = self._weights, done.weights
         self._multipliers, self._solved, self._hessian = done.multipliers, done.solved, done.hessian
-        self._solved_odd = done.odd
+        self._solved_odd, self._objective = done.odd, done.objective
         rose = before is not None and done.objective > before
         if before is not None:
             self._power = MONOTONE if rose else BOLD
@@ -303,10 +354,13 @@ class RowSearch:
     def _price(self) -> None:
         n = self._high.shape[1]
         share = STARTS_WHERE_BLIND if self._anchors else STARTS_PER_TYPE
-        count = min(max(round(share * n), LEAST_STARTS), len(self._high))
-        starts = self._rng.choice(len(self._high), count, replace=False)
-        about = (*self._priced(), self._ratio - 1)
-        climbed, gains = pricing.climb(self._high[starts], *about, self._check)
+        light = self._weights < LIGHT * self._weights.mean()
+        free = self._size - len(light) + int(light.sum())
+        # Half of them near rows held, and half anywhere: rows held become so alike that climbs from them end in the same places.
+        half = max(1, min(max(round(share * n), LEAST_STARTS), max(free, LEAST_FREE), len(light)) // 2)
+        starts = self._rng.choice(len(self._high), half, replace=False)
+        varied = pricing.varied(self._high[starts], half, self._rng)
+        climbed, gains = pricing.climb(varied, *self._priced(), self._ratio - 1, self._check)
         climbed = climbed[gains > LEAST_GAIN]
         rank = self._weights.copy()
         rank[: 2 * self._anchors] = np.inf
