@@ -38,13 +38,17 @@ def exchanged(
         gains = values + spread * sign * slopes[part] + (spread**2 * form.diagonal()[part])[:, None]
         gains /= np.maximum(masses + sign * steps[part, None], least_mass)  # which rounding loses where E is huge
         gains -= shares
-        raised, lowered = (_highest(np.where(side, gains, -np.inf), most) for side in (up, ~up))
-        pairs = (raised + lowered > 0).sum(axis=1, keepdims=True)
-        least = (np.take_along_axis(best, np.maximum(pairs, 1) - 1, axis=1) for best in (raised, lowered))
-        changed[:, part] ^= ((pairs > 0) & (gains >= np.where(up, *least))).T
+        (risers, raised), (fallers, lowered) = (_highest(np.where(side, gains, -np.inf), most) for side in (up, ~up))
+        taken = raised + lowered > 0
+        columns = np.nonzero(taken)[0] + start
+        changed[risers[taken], columns] = True
+        changed[fallers[taken], columns] = False
     return changed
 
 
-def _highest(values: np.ndarray, most: int) -> np.ndarray:
-    """(c, most) the highest ``values`` (c, k) of every row, the highest first."""
-    return -np.sort(np.partition(-values, most - 1, axis=1)[:, :most], axis=1)
+def _highest(values: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the highest ``values`` (c, k) of every row are, and these, the highest first: both (c, most)."""
+    places = np.argpartition(-values, most - 1, axis=1)[:, :most]
+    found = np.take_along_axis(values, places, axis=1)
+    order = np.argsort(-found, axis=1)
+    return np.take_along_axis(places, order, axis=1), np.take_along_axis(found, order, axis=1)

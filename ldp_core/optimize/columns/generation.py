@@ -33,6 +33,8 @@ STARTS_WHERE_BLIND = 1
 NEW_WEIGHT = 0.3
 LIGHT = 0.3
 LEAST_FREE = 2
+# Of these starts, half of this share are rows held with some entries flipped, and half are drawn anew.
+VARIED = 0.25
 UPDATES = 6
 # Updates go on in the direction of the last one: weights are multiplied by this power of their last ratio, _MOST_PUSH at most.
 MOMENTUM = 0.8
@@ -356,11 +358,12 @@ class RowSearch:
         share = STARTS_WHERE_BLIND if self._anchors else STARTS_PER_TYPE
         light = self._weights < LIGHT * self._weights.mean()
         free = self._size - len(light) + int(light.sum())
-        # Half of them near rows held, and half anywhere: rows held become so alike that climbs from them end in the same places.
-        half = max(1, min(max(round(share * n), LEAST_STARTS), max(free, LEAST_FREE), len(light)) // 2)
-        starts = self._rng.choice(len(self._high), half, replace=False)
-        varied = pricing.varied(self._high[starts], half, self._rng)
-        climbed, gains = pricing.climb(varied, *self._priced(), self._ratio - 1, self._check)
+        count = min(max(round(share * n), LEAST_STARTS), max(free, LEAST_FREE), len(light))
+        chosen, few = self._rng.choice(len(self._high), count, replace=False), round(VARIED * count / 2)
+        # Rows held become so alike that climbs from them alone end in the same places.
+        varied = pricing.varied(self._high[chosen[:few]], few, self._rng)
+        starts = np.vstack([self._high[chosen[2 * few :]], varied])
+        climbed, gains = pricing.climb(starts, *self._priced(), self._ratio - 1, self._check)
         climbed = climbed[gains > LEAST_GAIN]
         rank = self._weights.copy()
         rank[: 2 * self._anchors] = np.inf
