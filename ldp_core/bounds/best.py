@@ -54,7 +54,7 @@ def certificate(
 
     Starts from the centred SVD bound, which has a certificate in closed form, and looks for better
     multipliers (`ldp_core.bounds.general.dual`): milliseconds for 32 types, under a second for 128.
-    Past 128 types, blocks of types that are alike come first: a second for 512 types, half a minute
+    Past 32 types, blocks of types that are alike come first: a second for 512 types, half a minute
     for 4,096. Past 256 the search stops there if blocks tell most of the workload, as with totals
     and ranges, and past 1,024 in any case. ``prior``
     (n,) bounds ``tr(M_p^-1 G)`` instead, as in `ldp_core.optimize.design`. Symmetric workloads

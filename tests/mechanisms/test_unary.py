@@ -34,7 +34,7 @@ def test_known_total_never_loses_and_optimal_is_best_on_average(name, n):
 
 
 @pytest.mark.parametrize("buckets", [2, 3, 4, 6])
-def test_few_types_hash_independently_for_any_number_of_buckets(buckets):
+def test_three_types_hash_independently_for_any_number_of_buckets(buckets):
     """Exact enumeration of all coefficients and offsets, keys apart: every triple of buckets is equally likely."""
     m = LocalHashing(8, 1.0)
     m.buckets = buckets

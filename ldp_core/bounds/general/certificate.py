@@ -213,7 +213,7 @@ class Certificate(QuotientProof):
         """The quadratic form in (1, y) whose smallest eigenvalue decides, but for cuts on few types, and the
         sums of its terms' absolute values."""
         form, terms = bordered(F), bordered(np.abs(F))
-        # The sum of kappa_k `size_form`(k), in a time that does not grow with n^2 for each k.
+        # The sum of the forms of all sizes, in a time that does not grow with n^2 for each.
         form[0, 0] -= D**2 * (kappa @ (sizes * (sizes + 1)))
         terms[0, 0] += D**2 * (kappa @ np.abs(sizes * (sizes + 1)))
         form[1:, 1:] += np.diag(gamma) - N - kappa.sum()

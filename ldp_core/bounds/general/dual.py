@@ -2,8 +2,8 @@
 
 The bound's logarithm, ``log(tr (W A W')^(1/2))^2 - log b``, is maximised by L-BFGS-B. A must be positive semidefinite on all vectors x
 with p'x = 0. Where few questions are asked, W says nothing about most of them, and the best A is
-singular there. A small multiple of log det A, smaller from stage to stage, keeps it regular. The
-slopes by the multipliers are values of their quadratic functions at three arrays, which stand for
+singular there; c vanishes where all good rows have one size. A small multiple of log det A + log c, smaller
+from stage to stage, keeps both away from that. The slopes by the multipliers are values of their quadratic functions at three arrays, which stand for
 the moments of (1, y) of a strategy: this is the dual of the relaxation that keeps of a strategy
 only its moments, and that these functions are not negative on average. Cuts on few types that the
 moments violate are added, round after round.
@@ -22,11 +22,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import linalg, optimize
-from scipy.linalg import lapack
 from scipy.optimize import OptimizeResult
 
 from ldp_core.bounds.general.few_types import Cuts, violated
 from ldp_core.bounds.general.multipliers import Multipliers, definite, held, noise, plain
+from ldp_core.definite import inverse_and_logarithm
 from ldp_core.priors import check_prior
 from ldp_core.run import Check, unchecked
 from ldp_core.threads import blas_threads
@@ -248,14 +248,6 @@ class Dual:
         at = self.at(x, 0.0)
         return -np.inf if at is None else at.value
 
-    def violated(self, x: np.ndarray, barrier: float) -> Cuts:
-        """The cuts on few types that the moments violate most."""
-        at = self.at(x, barrier)
-        if at is None:
-            return Cuts.none(self.m)
-        deep = DEEP * self.D**2 * at.mass
-        return violated(at.second, at.first, at.mass, self.D, deep, CUTS_PER_TYPE * self.m, self._rng)
-
     def at(self, x: np.ndarray, barrier: float) -> Point | None:
         """The value, slopes and moments at a point; None where its multipliers prove nothing."""
         m, p, D, k = self.m, self.shares, self.D, self.sizes
@@ -266,7 +258,7 @@ class Dual:
         if not form.proves:
             return None
         A, g, w, c, top = form.A, float(found.q.sum()), form.w, form.c, form.top
-        inverted = _inverse(definite(A, p, g))
+        inverted = inverse_and_logarithm(definite(A, p, g))
         if inverted is None:
             return None
         inverse, logarithm = inverted
@@ -323,7 +315,11 @@ class Dual:
 
     def with_cuts(self, x: np.ndarray, barrier: float) -> np.ndarray | None:
         """The same point, where cuts on few types that it violates may get multipliers; None if it violates none."""
-        new = self.violated(x, barrier)
+        at = self.at(x, barrier)
+        if at is None:
+            return None
+        deep = DEEP * self.D**2 * at.mass
+        new = violated(at.second, at.first, at.mass, self.D, deep, CUTS_PER_TYPE * self.m, self._rng)
         if not len(new):
             return None
         others, nu = np.split(x, [len(x) - len(self.cuts)])
@@ -336,14 +332,3 @@ def _fewer_rows(columns: np.ndarray) -> np.ndarray:
     """(r, m) with the same products of columns, r at most m."""
     r, m = columns.shape
     return columns if r <= m else linalg.qr(columns, mode="r", check_finite=False)[0][:m]
-
-
-def _inverse(matrix: np.ndarray) -> tuple[np.ndarray, float] | None:
-    """The inverse of a positive definite matrix and the logarithm of its determinant; None of others."""
-    factor, failed = lapack.dpotrf(matrix, lower=1)
-    if failed:
-        return None
-    logarithm = 2 * float(np.log(factor.diagonal()).sum())
-    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    lower = np.tril(inverse)
-    return lower + np.tril(lower, -1).T, logarithm

@@ -48,7 +48,8 @@ FIRST_SHARE = 0.01
 _MOST_SHARE = 0.02
 SMALLER, LARGER = 0.6, 1.1
 LEAST_EXCHANGED = 0.1
-# Fewer types, and fewer rows for each type, are left alone: each row counts too much there.
+# Fewer types, and fewer rows for each type, are left alone: each row counts too much there. All updates are then plain ones, and so
+# few types get new rows as if all were light, from rows held alone.
 TYPES_TO_EXCHANGE = 16
 ROWS_TO_EXCHANGE = 2
 # Rows of more than this many times the average weight keep half of it as they are.
@@ -209,7 +210,7 @@ class RowSearch:
             self._share = max(self._share, least)
             # The weights measured are those before an update, balanced by the update before that:
             # these two updates are exact.
-            for left in reversed(range(max(UPDATES - done, 2))):
+            for left in reversed(range(max((UPDATES if many else EXCHANGES) - done, 2))):
                 objective = self._step(self._objective, exact=left < 2)
             self._measure(objective)
             self._gain = max(0.0, before - objective)
@@ -356,11 +357,12 @@ class RowSearch:
     def _price(self) -> None:
         n = self._high.shape[1]
         share = STARTS_WHERE_BLIND if self._anchors else STARTS_PER_TYPE
-        light = self._weights < LIGHT * self._weights.mean()
-        free = self._size - len(light) + int(light.sum())
-        count = min(max(round(share * n), LEAST_STARTS), max(free, LEAST_FREE), len(light))
-        chosen, few = self._rng.choice(len(self._high), count, replace=False), round(VARIED * count / 2)
-        # Rows held become so alike that climbs from them alone end in the same places.
+        count, part = min(max(round(share * n), LEAST_STARTS), len(self._high)), 0.0
+        if n >= TYPES_TO_EXCHANGE:  # rows held become so alike that climbs from them alone end in the same places
+            light = self._weights < LIGHT * self._weights.mean()
+            free = self._size - len(light) + int(light.sum())
+            count, part = min(count, max(free, LEAST_FREE)), VARIED
+        chosen, few = self._rng.choice(len(self._high), count, replace=False), round(part * count / 2)
         varied = pricing.varied(self._high[chosen[:few]], few, self._rng)
         starts = np.vstack([self._high[chosen[2 * few :]], varied])
         climbed, gains = pricing.climb(starts, *self._priced(), self._ratio - 1, self._check)
