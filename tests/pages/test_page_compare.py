@@ -256,7 +256,7 @@ def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app, request, wh
 
 
 def test_costs_that_take_seconds_join_the_comparison_once_they_are_known(ages, monkeypatch, another):
-    at_once = figures(ages.go("compare"))
+    at_once = figures(ages.go("compare").finish())  # with the proof for the worst case
     other = another()
     monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
     other.sample(page="compare").finish()
