@@ -118,6 +118,12 @@ class Certificate(QuotientProof):
         """No epsilon-LDP mechanism has a smaller variance per user on average over ``prior``, nor for its worst type."""
         return max(0.0, average_variance(self.value, self.workload, self.prior))
 
+    @property
+    def found(self) -> Multipliers:
+        """What `ldp_core.bounds.general.multipliers` calls them."""
+        cuts = Cuts.read(self.cuts, self.workload.n) or Cuts.none(self.workload.n)
+        return Multipliers(self.diagonal, self.pairs, self.sizes, self.size_multipliers, cuts, self.cut_multipliers)
+
     file_kinds = (("general", None),)
 
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
@@ -240,10 +246,14 @@ def _product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return blas.dgemm(1.0, A, B)
 
 
-def general_certificate(workload: Workload, epsilon: float, prior: np.ndarray, budget: Budget) -> Certificate:
-    """The best certificate by types, without use of symmetry, within ``budget``: from the closed form on."""
+def general_certificate(
+    workload: Workload, epsilon: float, prior: np.ndarray, budget: Budget, near: Certificate | None = None
+) -> Certificate:
+    """The best certificate by types, without use of symmetry, within ``budget``: from the closed form on, or from one for a prior that is
+    ``near``."""
     epsilon = check_epsilon(epsilon)
     best = nothing(workload, epsilon, prior)
+    taken = near and (near.found, near.prior)
 
     def stop() -> bool:
         return budget.stopped() is not None
@@ -252,7 +262,7 @@ def general_certificate(workload: Workload, epsilon: float, prior: np.ndarray, b
         if workload.n <= AT_ONCE_TYPES:
             best = closed_form(workload, epsilon, prior)
         if workload.n > AT_ONCE_TYPES or not stop():
-            for found in searched(workload, epsilon, prior, stop, budget.check):
+            for found in searched(workload, epsilon, prior, stop, budget.check, taken):
                 with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types
                     best = max(best, of(found, workload, epsilon, prior, budget.check), key=lambda c: c.value)
                 budget.tell(bound=best.value)

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy import linalg, optimize
-from scipy.optimize import OptimizeResult
+from scipy import linalg
 
 from ldp_core.bounds.general.few_types import Cuts, violated
 from ldp_core.bounds.general.multipliers import Multipliers, definite, held, noise, plain
+from ldp_core.bounds.general.quasi_newton import minimised
 from ldp_core.definite import inverse_and_logarithm
 from ldp_core.priors import check_prior
 from ldp_core.run import Check, unchecked
@@ -44,11 +44,8 @@ BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
 _MOST_EVALUATIONS = 100
 SETTLED = 1e-9
-MEMORY = 20
 FARTHEST = 60.0
 """q is at most e^60 times what it is in the closed form."""
-# The objective of multipliers that prove nothing: worse than all others.
-NOTHING = 1e3
 # Cuts on few types are added where moments violate them by more than DEEP, in units of D^2 and the mass.
 DEEP = 1e-2
 CUTS_PER_TYPE = 40
@@ -115,9 +112,18 @@ def searched(
     prior: np.ndarray,
     stop: Callable[[], bool] = lambda: False,
     check: Check = unchecked,
+    near: tuple[Multipliers, np.ndarray] | None = None,
 ) -> Iterator[Multipliers]:
-    """Better and better multipliers by types: from many types put together in blocks, then from single ones."""
+    """Better and better multipliers by types: from many types put together in blocks, then from single ones. Or at once from those of
+    single types that are ``near``, which were found for another prior (n,)."""
     n, ratio, root = workload.n, float(np.exp(epsilon)), centred_root(workload, prior)
+    if near is not None and len(near[0].sizes):
+        dual = Dual.over_types(root, prior, ratio)
+        x = dual.taken_over(*near)
+        for barrier in BARRIERS[-2:]:
+            x = dual.improved(x, barrier / n, stop, check)
+        yield dual.of_types(x, prior)
+        return
     share = 0.0
     for count in BLOCKS:
         if n <= count or stop():
@@ -212,6 +218,14 @@ class Dual:
             ]
         )
 
+    def taken_over(self, found: Multipliers, shares: np.ndarray) -> np.ndarray:
+        """The point of multipliers ``found`` for single types with other ``shares`` (m,); their cuts are allowed from now on."""
+        self.allow(found.cuts)
+        ratios, even = self.shares / held(shares), held(shares) * found.q.sum()
+        pairs = (found.pairs * np.outer(ratios, ratios))[self._below]
+        others = np.concatenate([pairs, found.size_multipliers, found.cut_multipliers])
+        return np.concatenate([np.log(found.q / even), others / found.q.sum() / self._scales])
+
     @property
     def start(self) -> np.ndarray:
         """The closed form."""
@@ -292,26 +306,15 @@ class Dual:
     def improved(
         self, x: np.ndarray, barrier: float, stop: Callable[[], bool] = lambda: False, check: Check = unchecked
     ) -> np.ndarray:
-        """A better point, by L-BFGS-B."""
+        """A better point."""
 
         def falling(x: np.ndarray) -> tuple[float, np.ndarray]:
             check()
             at = self.at(x, barrier)
-            return (NOTHING, np.zeros_like(x)) if at is None else (-at.value, -at.slopes)
+            return (np.inf, np.zeros_like(x)) if at is None else (-at.value, -at.slopes)
 
-        best = x
-
-        def watch(intermediate_result: OptimizeResult) -> None:
-            nonlocal best
-            best = intermediate_result.x.copy()
-            if stop():
-                raise StopIteration
-
-        bounds = [(None, None)] * self.m + [(0, None)] * len(self._scales)
-        options = {"maxfun": _MOST_EVALUATIONS, "maxcor": MEMORY, "ftol": SETTLED, "gtol": 0.0}
         with blas_threads(self.m):
-            optimize.minimize(falling, x, jac=True, method="L-BFGS-B", bounds=bounds, callback=watch, options=options)
-        return best
+            return minimised(falling, x, self.m, _MOST_EVALUATIONS, SETTLED, stop)
 
     def with_cuts(self, x: np.ndarray, barrier: float) -> np.ndarray | None:
         """The same point, where cuts on few types that it violates may get multipliers; None if it violates none."""

@@ -28,7 +28,7 @@ SETTLED = 1e-3
 NOTHING = 1e-9
 # First step: by how much the weight of a type changes, as a multiple of how far its variance is off the average. Steps that
 # help grow, others shrink, down to the least one.
-FIRST_STEP = 2.0
+FIRST_STEP = 5.0
 GROWTH = 1.5
 SHRINKAGE = 0.25
 LEAST_STEP = 0.02
@@ -66,7 +66,7 @@ def worst_case(
     if few is not None:
         return _over_merged(workload, few.queries, epsilon, budget)
 
-    def at(p: np.ndarray) -> Certificate:
+    def at(p: np.ndarray, near: Certificate | None = None) -> Certificate:
         def comparable(objective: float) -> float:
             return equivalent_objective(average_variance(objective, workload, p), workload)
 
@@ -76,7 +76,7 @@ def worst_case(
                 proved = max(proved, comparable(progress.bound))
                 budget.tell(bound=proved)
 
-        return general_certificate(workload, epsilon, p, Budget(budget.left(), None, cancel, pass_on))
+        return general_certificate(workload, epsilon, p, Budget(budget.left(), None, cancel, pass_on), near)
 
     closed = np.full(workload.n, 1 / workload.n)
     with suppress(Interrupted):  # `at` finds that out again
@@ -98,7 +98,7 @@ def worst_case(
         average = best.prior @ variances
         if average <= NOTHING * workload.trace / workload.n or variances.max() <= (1 + SETTLED) * average:
             break
-        candidate = at(moved(best.prior, variances, step))
+        candidate = at(moved(best.prior, variances, step), best)
         if candidate.variance > best.variance:
             best, step = candidate, step * GROWTH
         else:
