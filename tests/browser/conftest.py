@@ -130,6 +130,28 @@ def begin(page):
     expect(design(page)).to_contain_text(words.SAMPLE)
 
 
+def turn_to(page, title):
+    """Open a page of the app."""
+
+    def click():
+        if title in MORE:
+            page.get_by_test_id("stTopNavSection").first.click(timeout=UNANSWERED)
+            page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click(timeout=UNANSWERED)
+        else:
+            page.get_by_test_id("stTopNavLink").filter(has_text=title).click(timeout=UNANSWERED)
+
+    answered(click, lambda **patience: expect(page.locator("h1")).to_have_text(title, **patience))
+
+
+def answered(act, seen):
+    """``act()``, and again where ``seen(timeout=)`` does not come true: a click is lost where the page is drawn or connects anew."""
+    for _ in range(20):
+        with suppress(PlaywrightTimeout, AssertionError):
+            act()
+            return seen(timeout=UNANSWERED)
+    return seen()
+
+
 def beside(page):
     """Another tab of the same browser, empty, in a window of its own, where it is drawn without being in front."""
     with page.context.expect_page() as opened:
@@ -176,12 +198,7 @@ class Visitor:
         dialog.dismiss()
 
     def go(self, title):
-        if title in MORE:
-            self.page.get_by_test_id("stTopNavSection").first.click()
-            self.page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click()
-        else:
-            self.page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
-        expect(self.page.locator("h1")).to_have_text(title)
+        turn_to(self.page, title)
 
     def drawn(self):
         """See `drawn`."""
@@ -294,14 +311,12 @@ class Visitor:
 
     def forget(self):
         """Begin anew as somebody else would, without loading the page again."""
-        said = self.main.get_by_text(words.FORGOTTEN).first
-        for _ in range(20):  # a click is lost where a page that is drawn closes the menu
+
+        def click():
             self.menu(words.FORGET)
-            self.button("forget-confirmed").click()
-            with suppress(AssertionError):
-                expect(said).to_be_visible(timeout=UNANSWERED)
-                break
-        expect(said).to_be_visible()
+            self.button("forget-confirmed").click(timeout=UNANSWERED)
+
+        answered(click, expect(self.main.get_by_text(words.FORGOTTEN).first).to_be_visible)
         expect(self.page.locator("h1")).to_have_text("Start")
         expect(self.sidebar).to_contain_text(words.EMPTY)
         expect(self.button("forget-confirmed")).to_have_count(0)

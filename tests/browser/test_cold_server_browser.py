@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from pages.ui.session.state import RESTARTED
 from tests.browser import words
-from tests.browser.conftest import MORE, PAGES, ROOT, begin, design, drawn, serve, still
+from tests.browser.conftest import MORE, PAGES, ROOT, begin, design, drawn, serve, still, turn_to
 
 LISTED = """window.listed = [];
 new MutationObserver(() => {
@@ -37,12 +37,6 @@ def test_a_cold_server_shows_no_file_names_and_tells_who_had_begun_of_the_restar
         begin(page)
         expect(page.get_by_text(RESTARTED)).to_have_count(0)
     page.context.close()
-
-
-def turn_to(page, title):
-    page.get_by_test_id("stTopNavLink").filter(has_text=title).click()
-    expect(page.locator("h1")).to_have_text(title)
-    drawn(page)
 
 
 def named(page):

@@ -54,6 +54,8 @@ _MOST_CUT_ROUNDS = 12
 _MOST_CUT_TYPES = 512
 # A round of cuts that gains less than this share is the last.
 LEAST_GAIN = 2e-4
+# What proves nothing goes towards the closed form, by this factor at a time.
+NEARER = 0.8
 POWER_STEPS = 12
 # Workload -> digest of the prior -> True if blocks suffice.
 _KEPT: WeakKeyDictionary[Workload, dict[str, bool]] = WeakKeyDictionary()
@@ -219,12 +221,16 @@ class Dual:
         )
 
     def taken_over(self, found: Multipliers, shares: np.ndarray) -> np.ndarray:
-        """The point of multipliers ``found`` for single types with other ``shares`` (m,); their cuts are allowed from now on."""
+        """The point of multipliers ``found`` for single types with other ``shares`` (m,), as near to it as proves something; their cuts are
+        allowed from now on."""
         self.allow(found.cuts)
         ratios, even = self.shares / held(shares), held(shares) * found.q.sum()
         pairs = (found.pairs * np.outer(ratios, ratios))[self._below]
         others = np.concatenate([pairs, found.size_multipliers, found.cut_multipliers])
-        return np.concatenate([np.log(found.q / even), others / found.q.sum() / self._scales])
+        x = np.concatenate([np.log(found.q / even), others / found.q.sum() / self._scales])
+        while np.abs(x).max() > NEARER**50 and self.at(x, 0.0) is None:
+            x = NEARER * x
+        return x
 
     @property
     def start(self) -> np.ndarray:

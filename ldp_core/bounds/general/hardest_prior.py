@@ -24,6 +24,8 @@ from ldp_core.workloads import Workload
 
 # The search is over when the types' variances say that no prior gives this much more.
 SETTLED = 1e-3
+# Steps that gain less than this share do not help.
+LEAST_GAIN = 3e-5
 # Variances below this share of G's average diagonal are rounding.
 NOTHING = 1e-9
 # First step: by how much the weight of a type changes, as a multiple of how far its variance is off the average. Steps that
@@ -99,10 +101,8 @@ def worst_case(
         if average <= NOTHING * workload.trace / workload.n or variances.max() <= (1 + SETTLED) * average:
             break
         candidate = at(moved(best.prior, variances, step), best)
-        if candidate.variance > best.variance:
-            best, step = candidate, step * GROWTH
-        else:
-            step *= SHRINKAGE
+        step *= GROWTH if candidate.variance > (1 + LEAST_GAIN) * best.variance else SHRINKAGE
+        best = max(best, candidate, key=lambda one: one.variance)
     return best
 
 

@@ -67,7 +67,7 @@ class SinglePrecision:
             lengths[part] = np.einsum("ij,ij->j", product, product)
         lengths *= D**2
         lengths += 2 * D * self._bits_times(blas.dgemv(1.0, solved, ones)) + ones @ ones
-        return lengths
+        return np.maximum(lengths, 0.0)  # rounding can leave less than nothing of a small one
 
     def images(self, vector: np.ndarray) -> np.ndarray:
         """v'vector (k,)."""
