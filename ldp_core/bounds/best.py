@@ -68,7 +68,8 @@ def certificate(
     lose most: the gap is 17 % for 20 random conditions on 256 types at epsilon 1, where
     minutes of search improve the strategy by less than 0.1 %. Proving more means bounding a random
     quadratic form over all sets of types. No fast method is expected for that (Bandeira, Kunisky
-    and Wein, ITCS 2020). ``callback`` (after each stage, with ``bound``) and ``cancel`` as in `ldp_core.run`. Raises ValueError past
+    and Wein, ITCS 2020). ``callback`` (after each stage, with ``bound``) and ``cancel`` as in `ldp_core.run`: cancelled early, more
+    than 512 types may have a bound of 0. Raises ValueError past
     `ldp_core.limits.MOST_MATRIX_TYPES` types: use `centred_svd`.
 
     >>> proof = ldp.bounds.certificate(ldp.workloads.histogram(64), epsilon=1.0, time_limit=None)

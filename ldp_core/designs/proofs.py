@@ -121,7 +121,8 @@ class ProvedDesign(Design):
         before: Proof | None = self.results.get(key)
         if before is not None and before.certificate.variance > proof.certificate.variance:
             proof = before
-        self.results.put(key, proof, proof.size, expensive=True)
+        if proof.certificate.value > 0:  # nothing is proved where many types are cancelled early
+            self.results.put(key, proof, proof.size, expensive=True)
         return proof
 
     def written(self, case: str, before: bool = False) -> Written | None:

@@ -214,7 +214,7 @@ def test_the_column_of_the_distribution_is_chosen_and_missing_values_are_left_ou
         workload=WorkloadRecipe(parts=(KWayMarginalsPart(k=2),)),
         mechanism=MechanismRecipe(name="sampled_sets"),
     )
-    app.load(made.model_dump(mode="json")).go("simulate").press("run").finish()
+    app.load(made.model_dump(mode="json")).go("simulate").enter("number_input", "trials", 10).press("run").finish()
     assert len(shown(app, "distribution")[0]["x"]) == 4
     choice = app.at.selectbox(key="distribution-column")
     assert (choice.options, choice.value) == (["age", "hours"], "age")

@@ -250,10 +250,10 @@ def general_certificate(
     workload: Workload, epsilon: float, prior: np.ndarray, budget: Budget, near: Certificate | None = None
 ) -> Certificate:
     """The best certificate by types, without use of symmetry, within ``budget``: from the closed form on, or from one for a prior that is
-    ``near``."""
+    ``near``. Past `AT_ONCE_TYPES` types it may prove nothing where it is cancelled."""
     epsilon = check_epsilon(epsilon)
     best = nothing(workload, epsilon, prior)
-    taken = near and (near.found, near.prior)
+    taken = None if near is None else (near.found, near.prior)
 
     def stop() -> bool:
         return budget.stopped() is not None
@@ -266,7 +266,7 @@ def general_certificate(
                 with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types
                     best = max(best, of(found, workload, epsilon, prior, budget.check), key=lambda c: c.value)
                 budget.tell(bound=best.value)
-    return _at_least_closed_form(best)
+    return best if budget.cancelled() else _at_least_closed_form(best)
 
 
 def _at_least_closed_form(best: Certificate) -> Certificate:

@@ -192,11 +192,12 @@ def certificate(state: Session, case: str) -> Task[Proof]:
     """The proved limit of all mechanisms in this case. The better of two proofs is kept."""
     setting = state.setting
 
-    def work(job: Job) -> Proof:
+    def work(job: Job) -> Proof | None:
         def follow(progress: Progress) -> None:
             job.progress = tuple(progress.history)
 
-        return setting.prove(case, follow, job.cancelled)
+        setting.prove(case, follow, job.cancelled)
+        return setting.proof(case)
 
     title, of = f"proving what no mechanism can beat, {case_title(case)}", _features(state, case)
     limits = ("Bounds", setting.search_seconds)
