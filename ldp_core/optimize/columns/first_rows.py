@@ -45,14 +45,18 @@ def threshold_rows(
     field /= np.sqrt(np.square(field).sum(axis=1))[:, None]
     threshold = ndtri(1 - high_share(ratio, n))
     rows_made = np.empty((rows, n), dtype=bool)
+    basis, narrow = linalg.qr(rng.standard_normal((n, n)), check_finite=False)[0], field.T.astype(np.float32, order="F")
     for start in range(0, rows, n):
         check()
-        orthogonal, triangle = linalg.qr(rng.standard_normal((n, n)))
-        check()
-        source = orthogonal * (np.sign(triangle.diagonal()) * np.sqrt(n))
+        source = _turned(basis, rng).astype(np.float32)
         block = rows_made[start : start + n]
-        np.greater((linalg.blas.dgemm(1.0, field, source.T).T)[: len(block)], threshold, out=block)
+        np.greater(linalg.blas.sgemm(1.0, source, narrow)[: len(block)], threshold, out=block)
     return rows_made
+
+
+def _turned(basis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(n, n) another orthogonal basis, whose vectors have length n^(1/2), by random signs and a cosine transform."""
+    return fft.dct(basis * rng.choice((-1.0, 1.0), len(basis)), norm="ortho", axis=1) * np.sqrt(len(basis))
 
 
 def query_rows(workload: Workload) -> np.ndarray:
@@ -102,10 +106,7 @@ def sized_rows(
 def sources(bases: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:
     """(n // 2, n) random vectors whose even halves are orthogonal, and whose odd halves are, which lets second moments vary less between
     draws. From an orthogonal basis for each half, random signs and a cosine transform make as many others as are wanted."""
-    even, odd = (
-        fft.dct(basis * rng.choice((-1.0, 1.0), len(basis)), norm="ortho", axis=1) * np.sqrt(len(basis) / 2)
-        for basis in bases
-    )
+    even, odd = (_turned(basis, rng) / np.sqrt(2) for basis in bases)
     half = len(odd)
     even = even[:half]
     return np.hstack([even[:, :half] + odd, even[:, half:] * np.sqrt(2), (even[:, :half] - odd)[:, ::-1]])

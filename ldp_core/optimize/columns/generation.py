@@ -28,8 +28,9 @@ LEAST_ROWS = 256
 STARTS_PER_TYPE = 1 / 4
 LEAST_STARTS = 64
 # Starts for each type where the workload is blind to some directions: the best rows are few, and
-# far from those drawn first.
+# far from those drawn first. More than a few hundred gain no more, and take most of the time.
 STARTS_WHERE_BLIND = 1
+_MOST_STARTS = 256
 NEW_WEIGHT = 0.3
 LIGHT = 0.3
 LEAST_FREE = 2
@@ -357,7 +358,7 @@ class RowSearch:
     def _price(self) -> None:
         n = self._high.shape[1]
         share = STARTS_WHERE_BLIND if self._anchors else STARTS_PER_TYPE
-        count, part = min(max(round(share * n), LEAST_STARTS), len(self._high)), 0.0
+        count, part = min(max(round(share * n), LEAST_STARTS), _MOST_STARTS, len(self._high)), 0.0
         if n >= TYPES_TO_EXCHANGE:  # rows held become so alike that climbs from them alone end in the same places
             light = self._weights < LIGHT * self._weights.mean()
             free = self._size - len(light) + int(light.sum())
