@@ -65,7 +65,7 @@ def certificate(
     seconds. Questions about few of twelve or more bits at a time are bounded as the equivalent
     `Survey`. Questions that distinguish few of many types (a dozen conditions, say) are bounded
     over the merged types: a `MergedCertificate`. Questions without structure are where relaxations
-    lose most: the gap is 17 % for 20 random conditions on 256 types at epsilon 1, where
+    lose most: the gap is about 15 % for 20 random conditions on 256 types at epsilon 1, where
     minutes of search improve the strategy by less than 0.1 %. Proving more means bounding a random
     quadratic form over all sets of types. No fast method is expected for that (Bandeira, Kunisky
     and Wein, ITCS 2020). ``callback`` (after each stage, with ``bound``) and ``cancel`` as in `ldp_core.run`: cancelled early, more

@@ -1,12 +1,12 @@
 """The search for the multipliers of a large bound (`ldp_core.bounds.general.multipliers`).
 
-The bound's logarithm, ``log(tr (W A W')^(1/2))^2 - log b``, is maximised by L-BFGS-B. A must be positive semidefinite on all vectors x
-with p'x = 0. Where few questions are asked, W says nothing about most of them, and the best A is
-singular there; c vanishes where all good rows have one size. A small multiple of log det A + log c, smaller
-from stage to stage, keeps both away from that. The slopes by the multipliers are values of their quadratic functions at three arrays, which stand for
-the moments of (1, y) of a strategy: this is the dual of the relaxation that keeps of a strategy
-only its moments, and that these functions are not negative on average. Cuts on few types that the
-moments violate are added, round after round.
+The bound's logarithm, ``log(tr (W A W')^(1/2))^2 - log b``, is maximised by projected quasi-Newton steps. A must be positive semidefinite
+on all vectors x with p'x = 0. The best A is singular where W says nothing about most of them, as with few questions, and c vanishes where
+all good rows have one size. A small multiple of log det A + log c, smaller from stage to stage, keeps both away from that.
+
+The slopes by the multipliers are values of their quadratic functions at three arrays, which stand for the moments of (1, y) of a
+strategy. This is the dual of a relaxation: it keeps of a strategy only its moments, and that these functions are not negative on average.
+Cuts on few types that the moments violate are added, round after round.
 
 Many types are put together in blocks of alike ones, over which q and N are even (as multiples of the shares): first few blocks, then
 more. Within a block, that part of K counts with the nuclear norm of its own. This estimate ignores
@@ -54,7 +54,7 @@ _MOST_CUT_ROUNDS = 12
 _MOST_CUT_TYPES = 512
 # A round of cuts that gains less than this share is the last.
 LEAST_GAIN = 2e-4
-# What proves nothing goes towards the closed form, by this factor at a time.
+# Multipliers that prove nothing are moved towards the closed form, by this factor at a time.
 NEARER = 0.8
 POWER_STEPS = 12
 # Workload -> digest of the prior -> True if blocks suffice.

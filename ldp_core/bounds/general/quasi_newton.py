@@ -1,4 +1,4 @@
-"""Projected quasi-Newton steps for many variables of which some must not be negative.
+"""Projected quasi-Newton steps for many variables, some of which must not be negative.
 
 L-BFGS (Nocedal 1980) in the variables that are free, as in Bertsekas's projected Newton methods (1982): those at 0 whose slope
 would take them below stay there for one step. SciPy's L-BFGS-B goes through Python lists of bounds, once for every call: with
