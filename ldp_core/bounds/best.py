@@ -54,7 +54,7 @@ def certificate(
 
     Starts from the centred SVD bound, which has a certificate in closed form, and looks for better
     multipliers (`ldp_core.bounds.general.dual`): milliseconds for 32 types, under a second for 128.
-    Past 32 types, blocks of types that are alike come first: a second for 512 types, half a minute
+    Past 128 types, blocks of types that are alike come first: a second for 512 types, half a minute
     for 4,096. Past 256 the search stops there if blocks tell most of the workload, as with totals
     and ranges, and past 1,024 in any case. ``prior``
     (n,) bounds ``tr(M_p^-1 G)`` instead, as in `ldp_core.optimize.design`. Symmetric workloads
@@ -69,7 +69,7 @@ def certificate(
     minutes of search improve the strategy by less than 0.1 %. Proving more means bounding a random
     quadratic form over all sets of types. No fast method is expected for that (Bandeira, Kunisky
     and Wein, ITCS 2020). ``callback`` (after each stage, with ``bound``) and ``cancel`` as in `ldp_core.run`: cancelled early, more
-    than 512 types may have a bound of 0. Raises ValueError past
+    than 1,024 types may have a bound of 0. Raises ValueError past
     `ldp_core.limits.MOST_MATRIX_TYPES` types: use `centred_svd`.
 
     >>> proof = ldp.bounds.certificate(ldp.workloads.histogram(64), epsilon=1.0, time_limit=None)

@@ -243,7 +243,7 @@ def test_matrix_strategies_can_be_cancelled_anywhere(optimise, asks):
 @pytest.mark.parametrize("bound", [bounds.certificate, bounds.worst_case])
 @pytest.mark.parametrize("at_once", [0, 512])
 def test_proofs_can_be_cancelled_anywhere(bound, at_once, lower):
-    """With ``at_once`` 0 as where even the closed form takes seconds: a cancelled proof does not wait for it."""
+    """With ``at_once`` 0 as where even the closed form takes seconds: it is there all the same."""
     lower(AT_ONCE_TYPES=at_once)
     full, values = bound(PREFIX, 1.0, time_limit=None), []
     for asks in itertools.chain(range(1, 12), (20, 40, 80, 160)):
@@ -253,7 +253,7 @@ def test_proofs_can_be_cancelled_anywhere(bound, at_once, lower):
         assert cancel.times <= asks + 4
         values.append(found.variance)
     assert max(values) <= full.variance * (1 + 1e-9)
-    assert (min(values) > 0) == (at_once > 0)
+    assert min(values) > 0
 
 
 def test_the_variances_of_types_do_not_depend_on_how_they_are_solved_for(lower):

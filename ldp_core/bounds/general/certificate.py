@@ -80,7 +80,7 @@ from ldp_core.bounds.proof import (
 )
 from ldp_core.bounds.scales import average_variance
 from ldp_core.bounds.singular_values import centred_svd
-from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
+from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Check, Interrupted, unchecked
@@ -250,7 +250,7 @@ def general_certificate(
     workload: Workload, epsilon: float, prior: np.ndarray, budget: Budget, near: Certificate | None = None
 ) -> Certificate:
     """The best certificate by types, without use of symmetry, within ``budget``: from the closed form on, or from one for a prior that is
-    ``near``. Past `AT_ONCE_TYPES` types it may prove nothing where it is cancelled."""
+    ``near``. Past `UNASKED_TYPES` types it may prove nothing where it is cancelled."""
     epsilon = check_epsilon(epsilon)
     best = nothing(workload, epsilon, prior)
     taken = None if near is None else (near.found, near.prior)
@@ -266,7 +266,9 @@ def general_certificate(
                 with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types
                     best = max(best, of(found, workload, epsilon, prior, budget.check), key=lambda c: c.value)
                 budget.tell(bound=best.value)
-    return best if budget.cancelled() else _at_least_closed_form(best)
+    if budget.cancelled() and workload.n > UNASKED_TYPES:  # who cancels does not wait for the closed form
+        return best
+    return _at_least_closed_form(best)
 
 
 def _at_least_closed_form(best: Certificate) -> Certificate:

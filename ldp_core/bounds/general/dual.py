@@ -8,8 +8,7 @@ The slopes by the multipliers are values of their quadratic functions at three a
 strategy. This is the dual of a relaxation: it keeps of a strategy only its moments, and that these functions are not negative on average.
 Cuts on few types that the moments violate are added, round after round.
 
-Many types are put together in blocks of alike ones, over which q and N are even (as multiples of the shares): first few blocks, then
-more. Within a block, that part of K counts with the nuclear norm of its own. This estimate ignores
+Many types are put together in blocks of alike ones, over which q and N are even (as multiples of the shares). Within a block, that part of K counts with the nuclear norm of its own. This estimate ignores
 the coupling of blocks with their interiors. It only serves to choose q and N.
 """
 
@@ -32,8 +31,8 @@ from ldp_core.run import Check, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
-BLOCKS = (32, 128)
-"""Blocks of types over which q and N are looked for, in turn."""
+BLOCKS = 128
+"""More types are put together in so many blocks first."""
 SINGLE_TYPES = 1024
 """Up to this number of types q and N are looked for type by type."""
 FEW_TYPES = 256
@@ -70,7 +69,7 @@ def suffice(workload: Workload, prior: np.ndarray | None = None) -> bool:
     about = hashlib.sha256(p.tobytes()).hexdigest()
     if about not in known:
         root = centred_root(workload, p)
-        known[about] = Dual.over_blocks(root, p, 1.0, BLOCKS[-1]).share_between >= BETWEEN
+        known[about] = Dual.over_blocks(root, p, 1.0, BLOCKS).share_between >= BETWEEN
     return known[about]
 
 
@@ -126,19 +125,16 @@ def searched(
             x = dual.improved(x, barrier / n, stop, check)
         yield dual.of_types(x, prior)
         return
-    share = 0.0
-    for count in BLOCKS:
-        if n <= count or stop():
-            break
-        check()
-        blocks = Dual.over_blocks(root, prior, ratio, count)
-        x, share = blocks.start, blocks.share_between
+    check()
+    if n > BLOCKS:
+        blocks = Dual.over_blocks(root, prior, ratio, BLOCKS)
+        x = blocks.start
         for barrier in BARRIERS:
             x = blocks.improved(x, barrier / blocks.m, stop, check)
         yield blocks.of_types(x, prior)
-    if n > SINGLE_TYPES or (n > FEW_TYPES and share >= BETWEEN):
-        return
-    check()
+        if n > SINGLE_TYPES or (n > FEW_TYPES and blocks.share_between >= BETWEEN):
+            return
+        check()
     yield from _by_types(Dual.over_types(root, prior, ratio), prior, stop, check)
 
 
