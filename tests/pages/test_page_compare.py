@@ -170,7 +170,8 @@ def test_the_certificate_speaks_where_the_closed_forms_are_silent(app):
 
 
 def test_sweep_agrees_with_the_table_and_is_kept(app):
-    app.declare(bins=8).go("compare").enter("multiselect", "compared", CLOSED)
+    app.declare(bins=8).session.change(optimizer=Optimizer(max_rounds=2))
+    app.go("compare").enter("multiselect", "compared", CLOSED)
     table = figures(app)
     turn(app, "Over epsilon").finish()
     at_once = {trace["name"]: trace for trace in app.charts[-1]["data"]}

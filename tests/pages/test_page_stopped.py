@@ -91,7 +91,7 @@ def test_a_stop_on_request_is_no_warning_and_what_is_known_is_said(stopped):
 
 
 def test_a_stopped_sweep_says_how_much_of_it_there_is(busy, app):
-    app.declare(bins=8).ask("prefix").session.change(compared=("hadamard",))
+    app.declare(bins=8).ask("prefix").session.change(compared=("hadamard",), optimizer=Optimizer(max_rounds=2))
     app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").press("cancel-epsilon")
     busy.set()
     app.finish()
