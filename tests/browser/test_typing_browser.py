@@ -120,12 +120,12 @@ def test_a_table_is_set_up_by_keyboard_and_its_categories_are_merged_in_the_tabl
     editor = guest.unfold("Edit the categories")
     count_as(guest.page, editor, 0, "islands")  # Fiji
     count_as(guest.page, editor, 1, "islands")  # France, while the page still answers the first
-    expect(types).to_contain_text("4")
-    for _ in range(10):  # keys that were lost make more edits
+    guest.drawn()
+    while "3" in types.text_content():  # keys went to another row as well
         guest.button("undo").click()
         guest.drawn()
-        if "5" in types.text_content():
-            break
+    expect(types).to_contain_text("4")
+    guest.button("undo").click()
     expect(types).to_contain_text("5")
 
 

@@ -119,8 +119,8 @@ class Certificate(QuotientProof):
         return max(0.0, average_variance(self.value, self.workload, self.prior))
 
     @property
-    def found(self) -> Multipliers:
-        """What `ldp_core.bounds.general.multipliers` calls them."""
+    def of_dual(self) -> Multipliers:
+        """q, N, kappa and nu of `ldp_core.bounds.general.multipliers`, which the search for another prior can start from."""
         cuts = Cuts.read(self.cuts, self.workload.n) or Cuts.none(self.workload.n)
         return Multipliers(self.diagonal, self.pairs, self.sizes, self.size_multipliers, cuts, self.cut_multipliers)
 
@@ -253,7 +253,7 @@ def general_certificate(
     ``near``. Past `UNASKED_TYPES` types it may prove nothing where it is cancelled."""
     epsilon = check_epsilon(epsilon)
     best = nothing(workload, epsilon, prior)
-    taken = None if near is None else (near.found, near.prior)
+    taken = None if near is None else (near.of_dual, near.prior)
 
     def stop() -> bool:
         return budget.stopped() is not None
@@ -266,9 +266,12 @@ def general_certificate(
                 with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types
                     best = max(best, of(found, workload, epsilon, prior, budget.check), key=lambda c: c.value)
                 budget.tell(bound=best.value)
-    if budget.cancelled() and workload.n > UNASKED_TYPES:  # who cancels does not wait for the closed form
-        return best
-    return _at_least_closed_form(best)
+    return best if given_up(workload, budget) else _at_least_closed_form(best)
+
+
+def given_up(workload: Workload, budget: Budget) -> bool:
+    """True where somebody has cancelled, and even the closed form would keep them waiting."""
+    return budget.cancelled() and workload.n > UNASKED_TYPES
 
 
 def _at_least_closed_form(best: Certificate) -> Certificate:

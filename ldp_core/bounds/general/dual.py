@@ -8,8 +8,9 @@ The slopes by the multipliers are values of their quadratic functions at three a
 strategy. This is the dual of a relaxation: it keeps of a strategy only its moments, and that these functions are not negative on average.
 Cuts on few types that the moments violate are added, round after round.
 
-Many types are put together in blocks of alike ones, over which q and N are even (as multiples of the shares). Within a block, that part of K counts with the nuclear norm of its own. This estimate ignores
-the coupling of blocks with their interiors. It only serves to choose q and N.
+Many types are put together in blocks of alike ones, over which q and N are even (as multiples of the shares). Within a block, that part
+of K counts with the nuclear norm of its own. This estimate ignores the coupling of blocks with their interiors. It only serves to choose
+q and N.
 """
 
 from __future__ import annotations

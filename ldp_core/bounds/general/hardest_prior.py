@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from ldp_core.bounds.best import AnyCertificate, certificate, merged_questions
-from ldp_core.bounds.general.certificate import Certificate, closed_form, general_certificate
+from ldp_core.bounds.general.certificate import Certificate, closed_form, general_certificate, given_up
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.singular_values import LEAST_SHARE, centred_svd, decompositions, least_favourable_prior
@@ -51,7 +51,7 @@ def worst_case(
     ``prior`` (n,) is where the search starts. That of a worst-case design makes bound and design
     meet; the default is the best prior for the closed form. Steps along the gradient of the
     relaxation improve it while there is time; the certificate returned is the best, carries its
-    prior, and is never below the closed form (`ldp_core.bounds.worst_case_variance`). If the
+    prior, and is never below the closed form (`ldp_core.bounds.worst_case_variance`) unless cancelled. If the
     workload's symmetry makes all types alike, the uniform prior is the best and no search is
     needed. Questions that distinguish few of many types are bounded over the merged types, whose
     worst is no worse than that of all, unless a ``prior`` is given.
@@ -90,7 +90,7 @@ def worst_case(
 
         closed, _ = least_favourable_prior(workload, epsilon, rounds, half_over, check)
     best = at(closed if prior is None else check_prior(prior, workload.n))
-    if prior is not None:
+    if prior is not None and not given_up(workload, budget):
         known = average_variance(centred_svd(workload, epsilon, closed), workload, closed)
         if best.variance < known:
             best = max(best, closed_form(workload, epsilon, closed), key=lambda candidate: candidate.variance)
