@@ -52,8 +52,6 @@ MOST_COMBINATIONS = 1e280
 MOST_ATTRIBUTES = 200
 # Attributes whose types are handled together: vectors over 2^24 types take 128 MiB.
 MOST_ATTRIBUTES_TOGETHER = 24
-# A joint model takes half a second of preparation for each attribute.
-MOST_JOINT_ATTRIBUTES = 100
 # Categories of a column of a survey: tables of several such columns would be mostly empty.
 MOST_KEPT_CATEGORIES = 50
 # Parts of a workload.
@@ -135,8 +133,6 @@ MOST_LIKELIHOOD_STEPS = 2e11
 MOST_POSTERIOR_ENTRIES = 2**21
 # Cells of all tables that are made to agree: a tenth of a second a round.
 MOST_FITTED_CELLS = 2**18
-# Cells of a product of tables on the way to an answer of a joint model.
-MOST_MODEL_CELLS = 2**24
 # Numbers in all reports that are made at once, 2 to 4 bytes each.
 MOST_REPORT_NUMBERS = 2**30
 # Probabilities of a table in a device: 70 MB of text.

@@ -14,7 +14,6 @@ from pages.ui.ask import panel as ask
 from pages.ui.compared import fit_button, mechanisms_control
 from pages.ui.controls import control, several, view_switch, whole_number
 from pages.ui.formulas import SIMULATE
-from pages.ui.outcomes import people as synthetic_people
 from pages.ui.outcomes import tabs
 from pages.ui.priors import in_words, prior_control
 from pages.ui.tasks import work
@@ -211,6 +210,5 @@ with results:
             st.caption("Every trial has new people: errors are those of the distribution.")
         if credible:
             st.caption(in_words(c, simulation.prior))
-    synthetic_people.show(state)  # of a collection of its own: it need not wait for the trials
     if done is not None and running is None:
         layout.how_computed(SIMULATE)

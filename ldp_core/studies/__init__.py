@@ -1,5 +1,5 @@
 """Studies of a design: trials, single questions, views of whole collections, sweeps over epsilon
-and types, plans, privacy against accuracy, synthetic people, and the papers' theorems for it."""
+and types, plans, privacy against accuracy, and the papers' theorems for it."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ __all__ = [
     "sampling",
     "simulate",
     "sweep",
-    "synthetic",
     "theorems",
     "trial_frames",
 ]
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
         sampling,
         simulate,
         sweep,
-        synthetic,
         theorems,
         trial_frames,
     )
