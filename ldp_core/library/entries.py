@@ -14,7 +14,7 @@ from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, ball, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys import covering, oracles, sampled, split_budget
+from ldp_core.mechanisms.surveys import covering, oracles, sampled
 from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
@@ -131,28 +131,15 @@ REGISTRY: dict[str, Spec] = {
         Spec(
             "projective_geometry",
             "Projective geometry response",
-            block_designs.build_geometry,
+            block_designs.build,
             made_for="histograms with short reports, close to the optimum there",
-            paper="Feldman, Nelson, Nguyen and Talwar 2022",
+            paper="Feldman, Nelson, Nguyen and Talwar 2022; as a count-mean sketch Pan 2024",
             bits="log2 of the hyperplanes, from log2 n up",
             user_cost="one draw",
             collector_cost="one count per report, then a matrix product",
-            domain_rule=_needs_entries(partial(block_designs.outputs, choose=block_designs.chosen_geometry)),
+            domain_rule=_needs_entries(block_designs.outputs),
             style=("#0F8554", "triangle-se"),
-            parameters={"order": Whole(2, optional=True, typed=True)},
-        ),
-        Spec(
-            "block_design",
-            "Block design",
-            block_designs.build,
-            made_for="histograms with short reports, within a few per cent of the optimum there",
-            paper="Park, Nam and Lee 2023; as a count-mean sketch Pan 2024",
-            bits="log2 of the blocks, from log2 n to 2 log2 n",
-            user_cost="one draw",
-            collector_cost="one count per report, then a matrix product",
-            domain_rule=_needs_entries(partial(block_designs.outputs, choose=block_designs.chosen)),
-            style=("#5F4690", "square-cross"),
-            parameters={"kind": Choice(block_designs.KINDS)},
+            parameters={"order": Whole(2, optional=True, typed=True), "kind": Choice(block_designs.KINDS)},
         ),
         Spec(
             "hierarchical",
@@ -392,21 +379,6 @@ REGISTRY: dict[str, Spec] = {
             surveys_only=True,
             style=("#3C7D93", "diamond-cross"),
             parameters={"oracle": Choice(tuple(oracles.ORACLES)), "shares": Choice(sampled.SHARES)},
-        ),
-        Spec(
-            "split_budget",
-            "Every column, budget split",
-            split_budget.build,
-            closed_form=True,
-            made_for="surveys, where each person answers about every column",
-            paper="the field's practice; Warner 1965",
-            bits="log2 of the values of every column, summed",
-            user_cost="one draw per column",
-            collector_cost="one count per report and set of columns, then one pass over the tables",
-            needs_workload=True,
-            surveys_only=True,
-            domain_rule=split_budget.domain_rule,
-            style=("#AA3377", "star-triangle-down"),
         ),
         Spec(
             "optimized_gradient",

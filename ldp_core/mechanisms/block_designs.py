@@ -28,10 +28,6 @@ Designs known here, for any k/v between 1/n and 1/2:
   sketch as the leading locally differentially private frequency estimator for large dictionaries").
   Under its family of hash functions two types collide least, with probability (q^(t-2) -
   1)/(q^(t-1) - 1) instead of 1/q, so that it is a design.
-* *cosets*: v a prime, and the shifts of the cosets of the subgroup of k elements of its multiplicative group, of every other one where k is
-  odd (Sprott 1954; Paley's quadratic residues for k = (v - 1)/2): b = v (v - 1)/k or half of it.
-* *bent*: v = b = 4^s and k = 2^(2s-1) - 2^(s-1), the shifts of the zeros of the complement of a bent function (Menon 1962).
-* *single*: blocks of one type, which is randomized response.
 """
 
 from __future__ import annotations
@@ -48,11 +44,7 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.privacy import check_epsilon, exp_epsilon
 from ldp_core.wording import meant
 
-KINDS = ("best", "count_mean_sketch")
-NEAR = 0.01
-"""Designs whose variance is within this share of the least are as good, and the one with the fewest blocks is taken."""
-PRIMES_TRIED = 8
-"""The number of cosets: more would leave more points without a type."""
+KINDS = ("geometry", "count_mean_sketch")
 _MOST_TYPES = math.isqrt(MOST_STRATEGY_ENTRIES)
 """No design has fewer blocks than points (Fisher 1940), so that more types than these cannot be written out."""
 
@@ -75,37 +67,21 @@ class Design:
         return (p * (1 - p) + (n - 1) * q * (1 - q)) / (p - q) ** 2
 
 
-def build(n: int, epsilon: float, kind: str = "best") -> ExplicitMechanism:
-    """The block design of least variance for ``n`` types, or one nearly as good with shorter reports; ``kind`` "count_mean_sketch" is
-    the best of the *sketches*. ValueError for another kind, or where the strategy is too large to write out."""
+def build(n: int, epsilon: float, order: int | None = None, kind: str = "geometry") -> ExplicitMechanism:
+    """Projective geometry response over the field of ``order`` elements, a prime power; None is the one of least variance. ``kind``
+    "count_mean_sketch" is an affine geometry whatever ``n`` is.
+
+    ValueError for another kind or order, or where the strategy is too large to write out.
+    """
     epsilon = check_epsilon(epsilon)
     if kind not in KINDS:
         raise ValueError(f"Unknown kind {kind!r}; {meant(kind, KINDS)}")
-    _check_size(n, n)
-    design = chosen(n, epsilon) if kind == "best" else chosen_sketch(n, epsilon)
-    _check_size(n, design.blocks)
-    return _mechanism("block_design", design, n, epsilon, {} if kind == "best" else {"kind": kind})
-
-
-def build_geometry(n: int, epsilon: float, order: int | None = None) -> ExplicitMechanism:
-    """Projective geometry response over the field of ``order`` elements, a prime power; None is the one of least variance.
-
-    ValueError for another order, or where the strategy is too large to write out.
-    """
-    epsilon = check_epsilon(epsilon)
     _check_size(n, max(n, order or 0))
-    design = chosen_geometry(n, epsilon) if order is None else geometry(n, order)
+    written, best = (geometry, chosen_geometry) if kind == "geometry" else (sketch, chosen_sketch)
+    design = best(n, epsilon) if order is None else written(n, order)
     _check_size(n, design.blocks)
-    return _mechanism("projective_geometry", design, n, epsilon, {} if order is None else {"order": int(order)})
-
-
-@lru_cache(maxsize=256)
-def chosen(n: int, epsilon: float) -> Design:
-    """The known design with the fewest blocks among those of nearly the least variance."""
-    known = [*_geometries(n), *_all_cosets(n), bent(n), single(n)]
-    variances = [design.variance(n, epsilon) for design in known]
-    near = [d for d, variance in zip(known, variances, strict=True) if variance <= min(variances) * (1 + NEAR)]
-    return min(near, key=lambda design: (design.blocks, design.points))
+    parameters: dict[str, int | str] = {} if order is None else {"order": int(order)}
+    return _mechanism(design, n, epsilon, parameters if kind == "geometry" else parameters | {"kind": kind})
 
 
 @lru_cache(maxsize=256)
@@ -122,9 +98,9 @@ def chosen_sketch(n: int, epsilon: float) -> Design:
     return min((sketch(n, order) for order in several), key=lambda design: design.variance(n, epsilon))
 
 
-def outputs(n: int, epsilon: float, choose: Callable[[int, float], Design]) -> float:
-    """Blocks of the design that ``choose`` takes, or the least there can be where any is too large to write out."""
-    return choose(n, epsilon).blocks if n <= _MOST_TYPES else n
+def outputs(n: int, epsilon: float) -> float:
+    """Blocks of the geometry of least variance, or the least there can be where any is too large to write out."""
+    return chosen_geometry(n, epsilon).blocks if n <= _MOST_TYPES else n
 
 
 def _check_size(n: int, blocks: int) -> None:
@@ -135,9 +111,7 @@ def _check_size(n: int, blocks: int) -> None:
         )
 
 
-def _mechanism(
-    name: str, design: Design, n: int, epsilon: float, parameters: Mapping[str, int | str]
-) -> ExplicitMechanism:
+def _mechanism(design: Design, n: int, epsilon: float, parameters: Mapping[str, int | str]) -> ExplicitMechanism:
     inside = design.write(n)
     inside = inside[inside.any(axis=1) & ~inside.all(axis=1)]  # others would say nothing
     own, E = int(inside[:, 0].sum()), exp_epsilon(epsilon)  # blocks of a type, the same number for all
@@ -148,7 +122,7 @@ def _mechanism(
         f"sends each block with their own type e^epsilon times as often as any other block. A report is one number of "
         f"{max(1, math.ceil(math.log2(len(inside))))} bits."
     )
-    return ExplicitMechanism(name, Q, epsilon, parameters, explanation)
+    return ExplicitMechanism("projective_geometry", Q, epsilon, parameters, explanation)
 
 
 # --- designs -----------------------------------------------------------------------------------------------------------
@@ -213,47 +187,6 @@ def _hyperplanes(order: int, dimension: int, n: int) -> np.ndarray:
 def _words(letters: int, length: int) -> np.ndarray:
     """(letters^length, length) all words."""
     return np.arange(letters**length)[:, None] // letters ** np.arange(length - 1, -1, -1) % letters
-
-
-def _all_cosets(n: int) -> Iterator[Design]:
-    primes = (v for v in range(max(3, n), 4 * n + 64) if prime_power(v) == (v, 1))
-    for _, v in zip(range(PRIMES_TRIED), primes, strict=False):
-        for size in range(2, (v - 1) // 2 + 1):
-            if (v - 1) % size == 0:
-                blocks = v * (v - 1) // size // (2 if size % 2 else 1)
-                yield Design("cosets", v, blocks, size, partial(_shifted_cosets, v, size))
-
-
-def _shifted_cosets(v: int, size: int, n: int) -> np.ndarray:
-    """(b, n) the shifts of cosets g^i H, H the subgroup of ``size`` elements and g a generator. Multiplication by g turns the cosets, and
-    with them their differences, into each other: all together are a design. Where ``size`` is odd, -1 lies in the coset half-way round,
-    whose differences are those of H, so that half of them are one."""
-    cosets, powers = (v - 1) // size, np.array(_powers(v))
-    first = np.zeros((cosets, v), dtype=bool)
-    for i in range(cosets):
-        first[i, powers[i::cosets]] = True
-    first = first[: cosets // 2] if size % 2 else first
-    shifts = (np.arange(n) - np.arange(v)[:, None]) % v
-    return first[:, shifts].reshape(-1, n)
-
-
-def bent(n: int) -> Design:
-    """The zeros of 1 + x . y over pairs of words x and y of s bits, shifted by all pairs (Menon 1962), with 4^s >= n points."""
-    s = 1
-    while 4**s < n:
-        s += 1
-    return Design("bent", 4**s, 4**s, 2 ** (2 * s - 1) - 2 ** (s - 1), partial(_bent, s))
-
-
-def _bent(s: int, n: int) -> np.ndarray:
-    moved = np.arange(4**s)[:, None] ^ np.arange(n)
-    both = (moved >> s) & moved & (2**s - 1)
-    return np.bitwise_count(both) % 2 == 1
-
-
-def single(n: int) -> Design:
-    """Every type a block."""
-    return Design("single", n, n, 1, lambda types: np.eye(n, types, dtype=bool))
 
 
 # --- finite fields -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from ldp_core.mechanisms import ExplicitMechanism, ScrambledPatterns, SplitSurve
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.sampled import SampledSets
-from ldp_core.mechanisms.surveys.split_budget import SplitBudget
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
 from ldp_core.people import Counted
 from ldp_core.workloads import survey
@@ -133,11 +132,3 @@ def test_one_set_of_all_columns_tells_what_subset_selection_tells():
     assert found.single == pytest.approx(exact.single)
     assert found.between == pytest.approx(exact.between)
     assert found.guess == pytest.approx(exact.guess, rel=0.05)
-
-
-def test_what_is_not_worked_out_is_left_out():
-    found = beliefs.exposure_of_columns(SplitBudget(survey(SIZES), EPSILON), PEOPLE, (0,))
-    assert (found.single, found.guess) == (None, None)
-    assert found.between == pytest.approx(EPSILON)
-    said = beliefs.exposure_in_words(found, "Budget split", 0.5, EPSILON)
-    assert said == "Budget split goes no further; its exact limit is not computed."

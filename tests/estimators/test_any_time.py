@@ -118,7 +118,7 @@ def test_surveys_have_them_too():
     survey = workloads.survey([3, 2, 4], ways=2)
     rng = np.random.default_rng(0)
     records = rng.integers(0, survey.shape, size=(5000, 3))
-    for name in ("sampled_sets", "split_budget", "optimized"):
+    for name in ("sampled_sets", "optimized"):
         mechanism = mechanisms.create(
             name, workload=survey, epsilon=1.0, **({"time_limit": 1} if name == "optimized" else {})
         )

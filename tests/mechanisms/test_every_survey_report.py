@@ -12,7 +12,6 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.surveys import covering
 from ldp_core.mechanisms.surveys.oracles import ORACLES
 from ldp_core.mechanisms.surveys.sampled import RECONSTRUCTIONS, SampledSets
-from ldp_core.mechanisms.surveys.split_budget import SplitBudget
 from ldp_core.people import Counted, Records
 from ldp_core.workloads import Group, Histogram, Survey, survey
 
@@ -23,7 +22,6 @@ CASES = {
         for reconstruction in RECONSTRUCTIONS
     },
     "covering": lambda: covering.build(survey(SIZES, 2), 4.0, "randomized_response"),
-    "split budget": lambda: SplitBudget(PAIRS, EPSILON),
     "scrambled": scrambled,
     **{f"tables: {which}": lambda which=which: split_survey(which) for which in TABLES},
 }
@@ -45,7 +43,7 @@ def test_errors_are_those_of_all_reports(every, name):
     if name in AMONG_ALL and every.mechanism.supports(workload) is not None:
         assert not any(len(members) == 3 for members in every.mechanism.component_information or {})
         return
-    check_errors(every, workload, COUNTS, sharp=isinstance(every.mechanism, (SampledSets, SplitBudget)))
+    check_errors(every, workload, COUNTS, sharp=isinstance(every.mechanism, SampledSets))
     records = Records(np.repeat(list(np.ndindex(SIZES)), COUNTS, axis=0), SIZES)
     variances = every.mechanism.query_variances(workload, COUNTS)
     for people in (records, Counted(COUNTS, SIZES)):

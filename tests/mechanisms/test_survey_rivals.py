@@ -1,7 +1,6 @@
-"""Survey mechanisms used in practice: one random set of columns, and the budget split."""
+"""The survey mechanism used in practice: one random set of columns."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,18 +12,11 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.surveys.combining import OwnEstimate
 from ldp_core.mechanisms.surveys.sampled import RECONSTRUCTIONS, SampledSets
 from ldp_core.mechanisms.surveys.sets import maximal_sets
-from ldp_core.mechanisms.surveys.split_budget import SplitBudget
 from ldp_core.people import Drawn
 from ldp_core.workloads import Group, Survey
 
 NESTED, ORDERED = BETWEEN_PAIRS["nested"], BETWEEN_PAIRS["ordered"]
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
-
-
-def test_the_audit_of_the_split_budget_is_a_product_of_fractions():
-    mechanism = SplitBudget(PAIRS, 1.0)
-    ratio = math.prod(Fraction(one.likelihood_ratio()) for one in mechanism.responses.values())
-    assert math.log(ratio) <= mechanism.audit().epsilon <= math.nextafter(math.log(ratio), 2) <= 1.0
 
 
 @pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
@@ -97,14 +89,13 @@ def test_people_needed_are_those_of_the_notes(sizes, ways, epsilon, oracle, fact
     assert times_the_bound(SampledSets(survey, epsilon, oracle), survey) == pytest.approx(factor, rel=1e-3)
 
 
-def test_separate_tables_and_the_split_budget_need_more_people():
+def test_separate_tables_need_more_people():
     survey = workloads.survey(ADULT, 2)
     assert times_the_bound(SampledSets(survey, 1.0, reconstruction="own"), survey) == pytest.approx(1.795, rel=1e-3)
-    assert times_the_bound(SplitBudget(survey, 1.0), survey) == pytest.approx(11_532, rel=1e-3)
 
 
 def test_how_many_types_there_are_is_written_as_everywhere():
-    mechanism = mechanisms.create("split_budget", workload=workloads.survey([2] * 28, [(0, 1)]), epsilon=1.0)
+    mechanism = mechanisms.create("sampled_sets", workload=workloads.survey([2] * 28, [(0, 1)]), epsilon=1.0)
     assert f" {wording.magnitude(2**28)} types," in repr(mechanism)
     assert f"the workload {wording.magnitude(2**29)}." in mechanism.supports(workloads.histogram(2**29))
 
@@ -114,7 +105,7 @@ def test_surveys_of_any_size():
     survey = workloads.survey(sizes, [(i, i + 1) for i in range(199)])
     rng = np.random.default_rng(0)
     people = Drawn([np.full(20, 100)] * 200, seed=1)
-    for name in ("sampled_sets", "split_budget"):
+    for name in ("sampled_sets", "covering_sets"):
         mechanism = mechanisms.create(name, workload=survey, epsilon=1.0)
         assert mechanism.n == 20**200
         assert "1.61\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10²⁶⁰" in repr(mechanism)
@@ -148,8 +139,6 @@ def test_maximal_sets_leave_out_what_others_hold():
 def test_bits_are_for_the_set_and_the_longest_report():
     sampled = SampledSets(PAIRS, 1.0, "randomized_response")
     assert sampled.bits_per_report == math.ceil(math.log2(3)) + math.ceil(math.log2(12))
-    assert SplitBudget(PAIRS, 1.0).bits_per_report == 1 + 2 + 2
-    assert SplitBudget(workloads.survey(SIZES, [(0, 2)]), 1.0).bits_per_report == 1 + 2
 
 
 def test_what_does_not_fit_is_refused():
@@ -166,8 +155,6 @@ def test_what_does_not_fit_is_refused():
         SampledSets(PAIRS, 1.0, shares=[0.5, 0.5])
     with pytest.raises(ValueError, match="numbered from 0 to 2"):
         mechanism.aggregate(np.array([[3, 0, 1, 2]]))
-    with pytest.raises(ValueError, match=r"epsilon of at least 0\.003"):
-        SplitBudget(PAIRS, 0.002)
     other = SampledSets(PAIRS, 1.0, shares=[0.5, 0.3, 0.2])
     assert other.digest != mechanism.digest
     with pytest.raises(ValueError, match="another mechanism"):
@@ -180,14 +167,13 @@ OTHERS = [name for name, spec in library.REGISTRY.items() if not spec.surveys_on
 
 
 def test_they_are_for_surveys_only():
-    for name in ("sampled_sets", "split_budget"):
+    for name in ("sampled_sets", "covering_sets"):
         assert library.spec(name).unsuitable(PAIRS.n, 1.0, PAIRS) is None
         assert library.spec(name).unsuitable(8, 1.0) is None
         assert "for surveys" in library.spec(name).unsuitable(8, 1.0, workloads.prefix(8))
         with pytest.raises(ValueError, match="for surveys"):
             mechanisms.create(name, workload=workloads.prefix(8), epsilon=1.0)
         assert isinstance(mechanisms.create(name, workload=PAIRS, epsilon=1.0), Mechanism)
-    assert "leaves 0.00067 for each" in library.spec("split_budget").unsuitable(PAIRS.n, 0.002, PAIRS)
     variant = mechanisms.create(
         "sampled_sets(oracle=oue, reconstruction=own, shares=fitted)", workload=PAIRS, epsilon=1.0
     )
@@ -223,7 +209,7 @@ def test_others_answer_surveys_of_few_types(name):
     assert made[0].query_variances(PAIRS, COUNTS) == pytest.approx(made[1].query_variances(plain, COUNTS), rel=1e-6)
 
 
-@pytest.mark.parametrize("name", ["sampled_sets", "split_budget"])
+@pytest.mark.parametrize("name", ["sampled_sets", "covering_sets"])
 def test_collections_are_reproducible_and_refuse_bad_people(name):
     mechanism = mechanisms.create(name, workload=PAIRS, epsilon=1.0)
     records = np.repeat(types_of(SIZES), COUNTS, axis=0)

@@ -19,7 +19,6 @@ from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-from ldp_core.mechanisms.surveys.split_budget import SplitBudget
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
@@ -188,17 +187,6 @@ def _(mechanism: SampledSets):
         for (_, part), members, share in zip(parts, mechanism.sets, mechanism.shares, strict=True)
     ]
     return padded([raw for raw, _ in parts], max(np.size(raw[0]) for raw, _ in parts), -1), np.concatenate(Q)
-
-
-@reports_of.register
-def _(mechanism: SplitBudget):
-    asked, sizes = mechanism.attributes, mechanism.sizes
-    raw = types_of([sizes[i] for i in asked])
-    Q = np.ones((len(raw), mechanism.n))
-    for place, i in enumerate(asked):
-        answer = likely(np.eye(sizes[i], dtype=bool), mechanism.epsilon / len(asked))
-        Q *= answer[raw[:, place][:, None], types_of(sizes)[:, i]]
-    return raw, Q
 
 
 @reports_of.register

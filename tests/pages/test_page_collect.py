@@ -296,7 +296,7 @@ def test_a_local_file_is_read_where_it_is_only_on_a_server_of_this_machine(colle
     assert not collect.has("text_area", "collect-paths")
 
 
-@pytest.mark.parametrize("mechanism", ["sampled_sets", "split_budget"])
+@pytest.mark.parametrize("mechanism", ["sampled_sets", "covering_sets"])
 def test_a_survey_is_collected_and_answered(app, mechanism):
     recipes = [tables.CategoricalRecipe(column=f"q{i}", categories=("a", "b", "c")) for i in range(8)]
     made = Configuration(

@@ -345,7 +345,7 @@ def test_rounding_leaves_round_numbers_alone():
 
 
 def test_subset_selection_is_best_possible_on_histograms():
-    designs = {"projective_geometry", "block_design"}  # hardly worse, with shorter reports
+    designs = {"projective_geometry"}  # hardly worse, with shorter reports
     assert planning.recommend(workloads.histogram(32), 1.0).name in designs
     others = [name for name in mechanisms.names() if name not in designs]
     found = planning.recommend(workloads.histogram(32), 1.0, users=1000, candidates=others)

@@ -23,7 +23,6 @@ from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-from ldp_core.mechanisms.surveys.split_budget import SplitBudget
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.mechanisms.translated import Translated
 from ldp_core.mechanisms.trees.haar import Haar
@@ -160,11 +159,6 @@ def _(mechanism: SplitSurvey, rows: np.ndarray) -> np.ndarray:
 @_possible.register
 def _(mechanism: SampledSets, rows: np.ndarray) -> np.ndarray:
     return _one_of([mechanism.oracle(k) for k in range(len(mechanism.sets))], rows, filler=-1)
-
-
-@_possible.register
-def _(mechanism: SplitBudget, rows: np.ndarray) -> np.ndarray:
-    return _below(rows, np.array([mechanism.sizes[i] for i in mechanism.attributes]))
 
 
 def _below(rows: np.ndarray, limits: int | np.ndarray) -> np.ndarray:

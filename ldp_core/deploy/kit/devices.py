@@ -36,7 +36,6 @@ from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-from ldp_core.mechanisms.surveys.split_budget import SplitBudget
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.mechanisms.translated import Translated
 from ldp_core.mechanisms.trees.haar import Haar
@@ -286,12 +285,6 @@ def _translated(mechanism: Translated, kind: str) -> Sampler:
 def _sampled_sets(mechanism: SampledSets) -> Sampler:
     parts = [(_table_of(mechanism, members), sampler(mechanism.oracle(k))) for k, members in enumerate(mechanism.sets)]
     return _one_of(parts, width=1 + mechanism.width, shares=mechanism.shares, fill=-1)
-
-
-@sampler.register
-def _split_budget(mechanism: SplitBudget) -> Sampler:
-    parts = [(_table_of(mechanism, [i]), sampler(response)) for i, response in mechanism.responses.items()]
-    return {"kind": "each", **_parts(parts)}
 
 
 @sampler.register

@@ -22,12 +22,12 @@ GROUPS = {
     "optimised": ("optimized_gradient", "matrix_l1", "matrix_l2"),
     "histogram": (
         *("randomized_response", "subset_selection", "rappor", "oue", "olh", "hadamard", "projective_geometry"),
-        *("block_design", "hrr", "projected_hadamard"),
+        *("hrr", "projected_hadamard"),
     ),
     "ordered": ("hierarchical", "hierarchical_2d", "haar", "square_wave"),
     "marginals": ("fourier",),
     "noise": ("gaussian", "rejection_gaussian", "ball_sampling", "adaptive"),
-    "surveys": ("sampled_sets", "covering_sets", "split_budget"),
+    "surveys": ("sampled_sets", "covering_sets"),
     "yours": (),
 }
 """Mechanisms are grouped by purpose. The last group has those from a file."""

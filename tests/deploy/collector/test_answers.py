@@ -52,7 +52,7 @@ def test_biased_answers_have_the_interval_of_the_unbiased_one(estimator):
 def test_surveys_are_answered():
     survey = workloads.survey([3, 2, 4], ways=2)
     records = np.random.default_rng(1).integers(0, survey.shape, size=(4000, 3))
-    for name in ("sampled_sets", "split_budget"):
+    for name in ("sampled_sets", "covering_sets"):
         mechanism = mechanisms.create(name, workload=survey, epsilon=2.0)
         for kind in collector.KINDS:
             frame = collector.answers(collected(mechanism, records), mechanism, survey, "wnnls", 0.9999, kind)

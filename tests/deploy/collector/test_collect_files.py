@@ -27,7 +27,6 @@ KINDS = {
         "hierarchical", n=4, epsilon=1.0, branching=2, oracle="oue", reconstruction="consistent"
     ),
     "sets": lambda: mechanisms.create("sampled_sets", workload=workloads.survey([3, 2, 2], ways=2), epsilon=1.0),
-    "split": lambda: mechanisms.create("split_budget", workload=workloads.survey([3, 2, 4], ways=2), epsilon=1.0),
 }
 BUILT = {name: build() for name, build in KINDS.items()}
 

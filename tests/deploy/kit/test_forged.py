@@ -129,7 +129,7 @@ ALTERED = {
     "people": people,
     "older people": lambda: in_older_format(people()),
     **{name: lambda name=name: describe(MECHANISMS[name](), EPSILON) for name in (
-        "table", "randomized_response", "subset_selection", "oue", "olh", "hrr", "haar", "orbits", "ring", "split_budget", "patterns")},
+        "table", "randomized_response", "subset_selection", "oue", "olh", "hrr", "haar", "orbits", "ring", "patterns")},
 }  # fmt: skip
 
 

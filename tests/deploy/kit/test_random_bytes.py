@@ -20,7 +20,7 @@ from tests.deploy.kit.samplers import SAMPLERS, sealed
 STORED = json.loads((Path(__file__).parent / "version_1.json").read_text())
 """Devices of the first format, with reports for known bytes, as that version of the program wrote them."""
 GIVE_AWAY = ("randomized_response", "subset_selection", "olh", "orbits", "ring", "sampled_sets", "covering_sets",
-             "split_budget", "patterns", "split_survey")  # fmt: skip
+             "patterns", "split_survey")  # fmt: skip
 """Mechanisms whose number of bytes gave values away in the older format."""
 
 

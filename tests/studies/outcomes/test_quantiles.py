@@ -148,7 +148,7 @@ def test_a_survey_has_the_orders_of_its_first_columns_and_no_endless_list():
     assert [scale.of for scale in found] == [f"x{i}" for i in range(limits.MOST_QUANTILE_COLUMNS)]
 
 
-@pytest.mark.parametrize("name", ["sampled_sets", "split_budget", "covering_sets"])
+@pytest.mark.parametrize("name", ["sampled_sets", "covering_sets"])
 def test_missing_values_are_left_out_of_quantiles(name):
     asked = [
         NumericAttribute(name="x", edges=(0, 1, 2, 3)),
