@@ -4,17 +4,15 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 import ldp_core
 from ldp_core import limits
 from ldp_core.bounds import verify
-from ldp_core.deploy.kit import audit, client
+from ldp_core.deploy.kit import client
 
 ROOT = Path(ldp_core.__file__).parent
 FILES = sorted([*ROOT.rglob("*.py"), *(ROOT.parent / "pages").rglob("*.py"), ROOT.parent / "app.py"])
 NAMED_AS_A_LIMIT = re.compile(r"(MOST|MAX|LARGEST|LONGEST|DEEPEST)(_|$)")
-ALONE = {"bounds/verify.py", "deploy/kit/audit.py", "deploy/kit/client.py"}
+ALONE = {"bounds/verify.py", "deploy/kit/client.py"}
 NO_SIZES = {  # ranges of parameters, an assumption of a theorem, and the range of floating point
     ("privacy.py", "MAX_EPSILON"),
     ("mechanisms/noise/gaussian_privacy.py", "MAX_DELTA"),
@@ -79,12 +77,11 @@ def test_the_script_that_checks_proofs_agrees():
     assert verify.MOST_BYTES >= limits.MOST_PROOF_BYTES  # it reads what a design holds
 
 
-@pytest.mark.parametrize("script", [client, audit], ids=["client", "audit"])
-def test_the_scripts_of_a_kit_agree(script):
-    assert script.MOST == limits.MOST_DEVICE_TYPES
-    assert script.LONGEST == limits.MOST_DEVICE_NUMBERS
-    assert script.MOST_TOGETHER == limits.MOST_DEVICE_REPORTS
-    assert script.DEEPEST == limits.MOST_DEVICE_DEPTH
+def test_the_client_of_a_kit_agrees():
+    assert client.MOST == limits.MOST_DEVICE_TYPES
+    assert client.LONGEST == limits.MOST_DEVICE_NUMBERS
+    assert client.MOST_TOGETHER == limits.MOST_DEVICE_REPORTS
+    assert client.DEEPEST == limits.MOST_DEVICE_DEPTH
 
 
 def test_the_client_for_browsers_agrees():

@@ -144,27 +144,15 @@ class Device:
     altered, or breaks its promise."""
 
     def __init__(self, description: Mapping[str, Any]):
-        try:
-            older = description["format"] == OLDER
-            if not older and description["format"] != FORMAT:
-                raise ValueError(f"This is no device of the format {FORMAT}: export the design again.")
-            self._always = not older
-            self.design: str = description["design"]
-            _check_ids(description, older)
-            described = _completed(description["sampler"]) if older else description["sampler"]
-            self.sizes: list[int] = [_whole(size, "A size", 1, MOST) for size in _list(described["sizes"])]
-            made = _sampler(described, self.sizes)
-            if not within(made.high, made.low, description["epsilon"]):
-                raise ValueError(
-                    f"This device breaks its promise: a report can be more than e^{description['epsilon']} times as "
-                    "likely for one person as for another. Do not use it."
-                )
-            self.attributes = _attributes(description["domain"], self.sizes)
-            self._draw = made.draw
-        except (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        made, sizes, attributes, (total, over) = checked(description)
+        if not (made.low > 0 and made.high * over <= made.low * total):
             raise ValueError(
-                f"This is no whole description of a device ({error!r}): export the design again."
-            ) from None
+                f"This device breaks its promise: a report can be more than e^{description['epsilon']} times as "
+                "likely for one person as for another. Do not use it."
+            )
+        self.design: str = description["design"]
+        self.sizes, self.attributes = sizes, attributes
+        self._draw, self._always = made.draw, description["format"] != OLDER
 
     @classmethod
     def signed(cls, description: Mapping[str, Any], public_key: str) -> Device:
@@ -243,6 +231,24 @@ def _joined(numbers: Sequence[int], sizes: Sequence[int]) -> int:
 # --- what is refused: altered, damaged and broken descriptions ----------------------------------------------------------
 
 
+def checked(
+    description: Mapping[str, Any],
+) -> tuple[Sampler, list[int], Sequence[Mapping[str, Any]], tuple[int, int]]:
+    """The sampler, the sizes of its values, the attributes of people, and `limit`, whether or not the promise holds. ValueError, one
+    sentence, for a description that is damaged or was altered."""
+    try:
+        older = description["format"] == OLDER
+        if not older and description["format"] != FORMAT:
+            raise ValueError(f"This is no device of the format {FORMAT}: export the design again.")
+        _check_ids(description, older)
+        described = _completed(description["sampler"]) if older else description["sampler"]
+        sizes = [_whole(size, "A size", 1, MOST) for size in _list(described["sizes"])]
+        made, most = _sampler(described, sizes), limit(description["epsilon"])
+        return made, sizes, _attributes(description["domain"], sizes), most
+    except (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"This is no whole description of a device ({error!r}): export the design again.") from None
+
+
 def _check_ids(description: Mapping[str, Any], older: bool) -> None:
     """Accidents are refused here. An attacker can write matching ids, which only a signature stops."""
     known = domain_id(description["domain"])[: 16 if older else 64]
@@ -304,10 +310,9 @@ def _check_signature(description: Mapping[str, Any], public_key: str) -> None:
         raise ValueError("The signature of this device does not fit the key: do not use it.") from None
 
 
-def within(high: int, low: int, epsilon: object) -> bool:
-    """True if high / low is at most the sum of the first terms of 1 + x + x^2/2 + ..., x being
-    epsilon: less than e^epsilon by less than 2^-80 of it. All terms are positive, and the next ones
-    more than halve."""
+def limit(epsilon: object) -> tuple[int, int]:
+    """The sum of the first terms of 1 + x + x^2/2 + ..., x being epsilon, as two numbers whose ratio it is: less than e^epsilon
+    by less than 2^-80 of it. All terms are positive, and the next ones more than halve."""
     x = Fraction(epsilon if isinstance(epsilon, str) and EPSILON.fullmatch(epsilon) else 0)
     if not 0 < x <= MOST_EPSILON:
         raise ValueError(f"Epsilon must be a number in quotation marks, above 0 and at most {MOST_EPSILON}.")
@@ -317,7 +322,7 @@ def within(high: int, low: int, epsilon: object) -> bool:
         term *= x.numerator
         over *= x.denominator * k
         total = total * x.denominator * k + term
-    return low > 0 and high * over <= low * total
+    return total, over
 
 
 def _whole(number: object, what: str, least: int, most: int) -> int:

@@ -133,7 +133,7 @@ def algorithm(c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism
         "rounded when a report is made.",
         f"The audit worked from these numbers ({audit.method}). It found epsilon {audited_in_words(c.epsilon_value, audit)} for a claim of "
         f"{c.epsilon}. No figure here was estimated from samples.",
-        "audit.py repeats this from device.json alone, in exact fractions, with Python's standard library: run python audit.py device.json.",
+        "audit.py repeats this from device.json and the client beside it, in exact fractions, with Python's standard library: run python audit.py device.json.",
         "vectors.json holds random bytes, values and the reports that both clients must make of them; a client of your own can be "
         "checked with it.",
     ]

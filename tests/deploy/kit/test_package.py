@@ -134,7 +134,8 @@ def test_altered_bins_are_refused_everywhere(tmp_path):
     for one, words in ((altered, "altered"), (without, "domain_id"), (altered | {"domain_id": None}, "altered")):
         assert words in complaint(client.Device, one)
         assert words in complaint(audit.audit, one)
-    (tmp_path / "audit.py").write_bytes(members(KIT)["audit.py"])
+    for name in ("audit.py", "client.py"):
+        (tmp_path / name).write_bytes(members(KIT)[name])
     for one in (altered, without):
         (tmp_path / "device.json").write_text(json.dumps(one))
         script = [sys.executable, "-I", "audit.py", "device.json"]
