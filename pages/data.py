@@ -6,12 +6,12 @@ import streamlit as st
 from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.designs import DataChoice, UploadedData
-from pages.ui import layout, loaded
+from pages.ui import access, layout, loaded
 from pages.ui.controls import control, guarded, number, pick, typed, whole_number
 from pages.ui.data import attribute_controls, background_read, every, picture, source_controls
 from pages.ui.data import choice as data_choice
 from pages.ui.formulas import DATA
-from pages.ui.sources import Source, may_read_local_files
+from pages.ui.sources import Source
 from pages.ui.words import plain
 
 SOURCES = {"sample": "Sample", "upload": "Upload", "local": "File on this machine", "declared": "Declare"}
@@ -32,7 +32,7 @@ def where_from() -> str:
     current: str = choice.source if choice is not None else "upload" if state.lacking else "sample"
     if current == "upload" and shown is not None and shown.kind in ("local", "query"):
         current = "local"
-    offered = [kind for kind in SOURCES if kind != "local" or may_read_local_files()]
+    offered = [kind for kind in SOURCES if kind != "local" or access.may_read_local_files()]
     source = state.view.get("source", current)
     chosen = control(
         st.segmented_control,

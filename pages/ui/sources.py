@@ -16,7 +16,6 @@ from ldp_core.data import tables
 from ldp_core.data.tables import ReadOptions
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 QUICK_BYTES = 2**21
 QUICK_ROWS = 50_000
 """Text and tables up to this size are read, and looked at, in a tenth of a second or two."""
@@ -173,11 +172,6 @@ def sample(file: str) -> Source:
 
 def _id(kind: str, identity: Any, options: ReadOptions) -> str:
     return f"{kind}:{hashlib.sha256(json.dumps([identity, options.model_dump()]).encode()).hexdigest()}"
-
-
-def may_read_local_files() -> bool:
-    """True if only this machine can reach the server, so that its visitor may as well name files on it."""
-    return st.get_option("server.address") in LOOPBACK
 
 
 @st.cache_data

@@ -97,6 +97,7 @@ def _wait_for(url, server):
 def browser():
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
+        arguments.append("--host-resolver-rules=MAP elsewhere.example 127.0.0.1")  # a name that somebody pointed here
         arguments.append("--js-flags=--no-turbofan")  # pages are left before it pays to compile what they do best
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
         yield browser

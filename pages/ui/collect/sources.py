@@ -10,9 +10,9 @@ import streamlit as st
 from ldp_core import limits, wording
 from ldp_core.deploy.collector.trying import SIMULATED
 from pages.ui import layout, promises
+from pages.ui.access import may_read_local_files, opened
 from pages.ui.controls import control
 from pages.ui.session.state import Session
-from pages.ui.sources import may_read_local_files
 from pages.ui.tasks import collecting
 from pages.ui.tasks.collecting import Subject
 from pages.ui.words import plain
@@ -116,6 +116,8 @@ def _upload(state: Session, subject: Subject) -> None:
 
 
 def _local(state: Session, subject: Subject) -> None:
+    if not opened():
+        return
     paths = control(
         st.text_area,
         "Paths of CSV and Parquet files on this machine, one per line",
@@ -123,8 +125,7 @@ def _local(state: Session, subject: Subject) -> None:
         state.view.get("collect-paths", ""),
         lambda text: state.view.update({"collect-paths": text}),
         placeholder="/home/me/monday.parquet",
-        help="For files too large to upload: they are read where they are, in flat memory. Offered because only this machine can "
-        "reach this server.",
+        help="For files too large to upload: they are read where they are, in flat memory.",
     )
     lines = [line.strip() for line in paths.splitlines() if line.strip()]
 

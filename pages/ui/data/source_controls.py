@@ -11,7 +11,7 @@ import streamlit as st
 
 from ldp_core.data import tables
 from ldp_core.data.tables import ENCODINGS, EXCEL_ENDINGS, PARQUET_ENDINGS, TEXT_ENDINGS, ReadOptions
-from pages.ui import layout, promises, sources
+from pages.ui import access, layout, promises, sources
 from pages.ui.controls import control, guarded, pick
 from pages.ui.data import background_read
 from pages.ui.data import choice as data_choice
@@ -62,6 +62,8 @@ def upload(state: Session) -> None:
 
 def local(state: Session) -> None:
     """A file by its path, for servers that only this machine can reach."""
+    if not access.opened():
+        return
     with layout.wide():
         path = control(
             st.text_input,
@@ -70,8 +72,7 @@ def local(state: Session) -> None:
             state.view.get("path", ""),
             lambda text: state.view.update(path=text.strip()),
             placeholder="/home/me/survey.parquet",
-            help="For files too large to upload: columns are counted in the file, and the rows are never all loaded at once. Offered "
-            "because only this machine can reach this server.",
+            help="For files too large to upload: columns are counted in the file, and the rows are never all loaded at once.",
         )
     if not path.strip():
         st.caption("Large files are counted where they are. A database is read by one SELECT.")
