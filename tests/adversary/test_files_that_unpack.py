@@ -36,6 +36,7 @@ PARQUET = {
     "map": pa.array([[("k", LONG)], []], pa.map_(pa.string(), pa.string())),
     "many texts": pa.DictionaryArray.from_arrays(pa.array([0] * MANY, pa.int16()), [MEDIUM]),
 }  # fmt: skip
+XMLNS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 REFUSED = "is longer than the 131,072 bytes that are read: |unpack to more than the 400 MB that are read: |more memory than is allowed"
 
 
@@ -115,16 +116,23 @@ def test_a_text_of_a_billion_letters_costs_the_server_nothing(tmp_path, kind, wa
     assert int(grown) < 300  # MB
 
 
+def shared(text, rows):
+    """A workbook with a shared text in so many rows."""
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    cells = b'<row><c><v>1</v></c><c t="s"><v>0</v></c></row>' * rows + b"</sheetData>"
+    declared = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}" /></Types>'.encode()
+    content = workbook(lambda _, part: part.replace(b"</sheetData>", cells).replace(b"</Types>", declared))
+    with zipfile.ZipFile(file := io.BytesIO(content), "a", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("xl/sharedStrings.xml", f"<sst xmlns='{XMLNS}'><si><t>{text}</t></si></sst>")
+    return file.getvalue()
+
+
 def test_long_cells_of_workbooks_are_refused():
-    inline = b'<c r="B2" t="inlineStr"><is><t>' + LONG.encode() + b"</t></is></c>"
-    shared = workbook(lambda name, text: text.replace(b">cell<", b">" + LONG.encode() + b"<"))
-    typed = workbook(
-        lambda name, text: text.replace(b'<c r="B2" t="s"><v>3</v></c>', inline) if "sheet1" in name else text
-    )
-    rows = b'<row><c t="s"><v>0</v></c><c t="s"><v>3</v></c></row>' * (limits.MOST_TEXT_BYTES // 30_000 + 1)
-    many = workbook(lambda name, text: text.replace(b"</sheetData>", rows + b"</sheetData>"), "c" * 30_000)
-    assert max(map(len, (shared, typed, many))) < limits.MB
-    for content in (shared, typed, many):
+    assert load(shared("town", 3), "x.xlsx").table["y"].tolist() == ["cell", "town", "town", "town"]
+    inline = workbook(lambda _, part: part.replace(b">cell<", b">" + LONG.encode() + b"<"))
+    long, many = shared(LONG, 1), shared("c" * 30_000, limits.MOST_TEXT_BYTES // 30_000 + 1)
+    assert max(map(len, (inline, long, many))) < limits.MB
+    for content in (inline, long, many):
         with pytest.raises(UnreadableTable, match=REFUSED):
             load(content, "x.xlsx")
 
