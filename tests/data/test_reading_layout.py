@@ -155,8 +155,8 @@ def test_guesses_are_said_and_can_be_corrected(tmp_path):
     assert read(text, tmp_path, header=True)[:2] == (TEXTS[0], 59)
     unclear = "a,b\nx,y\nz,w"
     assert (
-        read(unclear, tmp_path)[2]
-        == "The first line was read as the names of the columns; say so if it is a row of values."
+        read(unclear, tmp_path)[2] == "The first line was read as the names of the columns. "
+        'If that is wrong, change "The first row holds the column names".'
     )
     assert read(unclear, tmp_path, header=False)[1:] == (3, "")
     answered = csv_of([NAMES, ["", "Response", "Answer"], *ROWS])
@@ -188,10 +188,14 @@ def test_rows_without_anything_to_see_are_no_people(row, tmp_path):
 @pytest.mark.parametrize(
     ("line", "rows", "said"),
     [
-        (["Total", "60"], 3, '"Total" that adds up all others was left out'),
+        (
+            ["Total", "60"],
+            3,
+            '"Total" was left out, since it adds up all others. If it stands for people, choose "rows like others"',
+        ),
         (["TOTALS:", "60"], 3, "was left out"),
         (["Insgesamt", "60"], 3, "was left out"),
-        (["", "60"], 3, "adds up all others was left out"),
+        (["", "60"], 3, "was left out, since it adds up all others"),
         (["Total", "61"], 4, '"Total" was read as a row'),
         (["Rome", "60"], 4, ""),
     ],

@@ -27,6 +27,7 @@ _SURVEY_TOOLS = re.compile(
 )
 """Survey tools write these into a second line of names."""
 _RARE = 0.05
+_HEADER = 'If that is wrong, change "The first row holds the column names".'
 
 Row = Sequence[object]
 
@@ -174,7 +175,7 @@ def _is_merged(rows: Sequence[Row], width: int) -> bool:
 def _has_names(row: Row, first: list[str], columns: list[list[str]], typed: bool) -> tuple[bool, list[str]]:
     """True if line one names the columns, and a note where that is a guess."""
     if any(_is_number(cell, typed) for cell in row):
-        return False, ["The first line holds numbers, so it was read as a row; say so if it is a header."]
+        return False, [f"The first line holds numbers, so it was read as a row. {_HEADER}"]
     if _above_numbers(first, columns) or not columns[0]:
         return True, []
     repeating = [(cell, Counter(filter(None, cells))) for cell, cells in zip(first, columns, strict=True)]
@@ -183,10 +184,10 @@ def _has_names(row: Row, first: list[str], columns: list[list[str]], typed: bool
     again = [cell for cell, seen in repeating if cell in seen]
     if again and 2 * len(again) >= len(repeating):
         said = f"The texts of the first line, such as {quote_examples(again, 2)}, occur again below"
-        return False, [f"{said}, so it was read as a row; say so if it is a header."]
+        return False, [f"{said}, so it was read as a row. {_HEADER}"]
     if _chance(first, columns, veto=False) <= _LIKELY:
         return True, []
-    return True, ["The first line was read as the names of the columns; say so if it is a row of values."]
+    return True, [f"The first line was read as the names of the columns. {_HEADER}"]
 
 
 def _second_names(rows: list[list[str]]) -> tuple[int, list[str]]:
@@ -202,8 +203,8 @@ def _second_names(rows: list[list[str]]) -> tuple[int, list[str]]:
             ]
         if chance <= _LIKELY and lines == 1:
             return 0, [
-                f"The line below the names ({shown}) differs from all others and was read as a row; "
-                'if it is part of the header, say so under "Lines below the names".'
+                f"The line below the names ({shown}) differs from all others and was read as a row. "
+                'If it is part of the header, choose 1 under "Lines below the names".'
             ]
     return 0, []
 
