@@ -171,8 +171,18 @@ MOST_COLUMN_NAME = 300
 MOST_CATEGORY_NAME = 200
 # Rows of a table of categories: a browser still edits them smoothly.
 MOST_EDITED_ROWS = 5000
-# Parts of a workbook, and the last row and column that Excel can hold.
+# Bytes of a cell of a table, and of the texts in a row of a local file: four for each of the 32,767
+# characters that Excel's cells hold.
+MOST_CELL_BYTES = 2**17
+# Bytes of all texts of a table. A text file is no longer, in any encoding; small files of other kinds hold any number.
+MOST_TEXT_BYTES = 2 * MOST_UPLOAD_BYTES
+# Characters of a category in the data: the page shows thousands of them, and a design holds them all.
+MOST_CATEGORY_TEXT = 1000
+# Characters of a cell that is shown among the first rows.
+MOST_SHOWN_CHARACTERS = 200
+# Parts of a workbook, bytes of one that holds no cells (formats above all), and the last row and column of Excel.
 MOST_WORKBOOK_PARTS = 10_000
+MOST_WORKBOOK_PART_BYTES = 10 * MB
 MOST_SHEET_ROWS = 2**20
 MOST_SHEET_COLUMNS = 2**14
 # Distinct rows of a local file that are counted.
@@ -219,7 +229,7 @@ READ_PARQUET = Limits(seconds=60, memory=6 * GB, cells=100_000_000, unpacked=2 *
 READ_EXCEL = Limits(seconds=120, memory=3 * GB, cells=2_000_000, unpacked=400 * MB)
 READ_QUERY = Limits(seconds=60, memory=2 * GB, cells=100_000_000, unpacked=GB)
 # One action on a file by its path, which may look at it several times; the memory is DuckDB's.
-READ_LOCAL = Limits(seconds=600, memory=GB, cells=100_000_000, unpacked=2 * GB)
+READ_LOCAL = Limits(seconds=600, memory=GB, cells=100_000_000, unpacked=GB)
 # A proof that somebody uploads is checked in a process of its own.
 READ_PROOF = Limits(seconds=60, memory=4 * GB, cells=0, unpacked=2**24)
 

@@ -84,9 +84,55 @@ def test_only_people_are_rows_of_a_workbook(lines, said):
     assert said in " ".join(loaded.notes)
 
 
+def ticks(*names):
+    """Answers of 60 people to a question with several answers: a column holds its own name or nothing."""
+    return [[DRAW.choice([name, ""]) for name in names[:-1]] + [names[-1] if i % 3 else ""] for i in range(60)]
+
+
+USE, AGE = "Means of transport", [[str(i + 1), str(DRAW.randint(18, 80))] for i in range(60)]
+TICKED = [[*age, *tick] for age, tick in zip(AGE, ticks("Bus", "Car"), strict=True)]
+CODED = [[*age, DRAW.choice("01"), DRAW.choice("01")] for age in AGE]
+RATED = [[*age, DRAW.choice(["low", "high"]), DRAW.choice(["low", "high"])] for age in AGE]
+ASKED = ["PersonNo", "Age in years", USE, ""]
+NAMED = ["PersonNo", "Age in years", f"{USE}: Bus", f"{USE}: Car"]
+TWO_LINES = [
+    ([ASKED, ["", "Answer", "Bus", "Car"], *TICKED], NAMED),
+    ([ASKED, ["", "Answer", "Bus", "Car"], *CODED], NAMED),
+    ([ASKED, ["", "Answer", "Bus", "Car"], *RATED], NAMED),
+    ([ASKED, ["", "", "Bus", "Car"], *TICKED], NAMED),
+    ([ASKED, ["", "Antwort", "Bus", "Car"], *TICKED], NAMED),
+    ([ASKED, ["Respondent", "Response", "Bus", "Car"], *TICKED[:5]], NAMED),
+    ([["Our survey", "", "", ""], ASKED, ["", "Answer", "Bus", "Car"], *TICKED], NAMED),
+    ([["Sex", USE, ""], ["Response", "Bus", "Car"], *[["fm"[i % 2], *row[2:]] for i, row in enumerate(TICKED)]], ["Sex", *NAMED[2:]]),
+    ([["No", USE, "", "", ""], ["", "Bus", "Car", "Bike", "Other (please say)"], *[[str(i), *row] for i, row in enumerate(ticks("Bus", "Car", "Bike", "horse"))]], ["No", *NAMED[2:], f"{USE}: Bike", f"{USE}: Other (please say)"]),
+    ([["No", "Q" * 400, ""], ["", "Bus", "Car"], *[[str(i), *row] for i, row in enumerate(ticks("Bus", "Car"))]], ["No", "Q" * 294 + "\u2026: Bus", "Q" * 294 + "\u2026: Car"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "names"), TWO_LINES)
+def test_names_of_two_lines_are_joined_and_no_person(lines, names, tmp_path):
+    people = len(lines) - 2 - (lines[0][0] == "Our survey")
+    filled = [line for line in lines if any(line)]
+    people -= len(lines) - len(filled)
+    said = 'The columns have names of two lines, such as "'
+    found, rows, notes = read(csv_of(lines), tmp_path)
+    assert (found, rows) == (names, people)
+    assert said in notes
+    loaded = tables.load(workbook(one=lines), "x.xlsx")
+    assert (list(loaded.table.columns), len(loaded.table)) == (names, people)
+    assert said in " ".join(loaded.notes)
+    if lines[0] == ASKED:
+        assert read(csv_of(lines), tmp_path, below=0)[1] == people + 1
+
+
 @pytest.mark.parametrize(
     ("lines", "names", "rows"),
     [
+        ([["No", "Age", "Bus?", "Car?"], ["", "Answer", "Bus", "Car"], *TICKED], ["No", "Age", "Bus?", "Car?"], 60),
+        ([["No", "Age", "Bus?", "Car?"], ["", "", "Bus", "Car"], *TICKED], ["No", "Age", "Bus?", "Car?"], 60),
+        ([["No", "Age", "Town", ""], *[[*age, "Rome", "x"] for age in AGE]], ["No", "Age", "Town", "column_4"], 60),
+        ([["Name", "Town", ""], ["", "Paris", "no"], *[[f"p{row[0]}", *row[1:]] for row in ROWS]], ["Name", "Town", "column_3"], 61),
+        ([["Name", "Nick", ""], *[[f"p{i}", f"n{i}", f"x{i}"] for i in range(60)]], ["Name", "Nick", "column_3"], 60),
         (TEXTS, ["column_1", "column_2"], 60),
         ([["Town", "Good"], *TEXTS], ["Town", "Good"], 60),
         ([[f"p{row[0]}", *row[1:]] for row in ROWS], ["column_1", "column_2", "column_3"], 60),
@@ -109,8 +155,8 @@ def test_guesses_are_said_and_can_be_corrected(tmp_path):
     assert read(text, tmp_path, header=True)[:2] == (TEXTS[0], 59)
     unclear = "a,b\nx,y\nz,w"
     assert (
-        read(unclear, tmp_path)[2]
-        == "The first line was read as the names of the columns; say so if it is a row of values."
+        read(unclear, tmp_path)[2] == "The first line was read as the names of the columns. "
+        'If that is wrong, change "The first row holds the column names".'
     )
     assert read(unclear, tmp_path, header=False)[1:] == (3, "")
     answered = csv_of([NAMES, ["", "Response", "Answer"], *ROWS])
@@ -142,10 +188,14 @@ def test_rows_without_anything_to_see_are_no_people(row, tmp_path):
 @pytest.mark.parametrize(
     ("line", "rows", "said"),
     [
-        (["Total", "60"], 3, '"Total" that adds up all others was left out'),
+        (
+            ["Total", "60"],
+            3,
+            '"Total" was left out, since it adds up all others. If it stands for people, choose "rows like others"',
+        ),
         (["TOTALS:", "60"], 3, "was left out"),
         (["Insgesamt", "60"], 3, "was left out"),
-        (["", "60"], 3, "adds up all others was left out"),
+        (["", "60"], 3, "was left out, since it adds up all others"),
         (["Total", "61"], 4, '"Total" was read as a row'),
         (["Rome", "60"], 4, ""),
     ],

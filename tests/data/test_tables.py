@@ -70,7 +70,7 @@ def test_numbers_as_text_are_the_numbers_themselves(values):
         (["007", "7"], ("007", "7"), True),
         ([" a", "a ", "b"], ("a", "b"), False),
         ([True, False, None], ("False", "True"), False),
-        (["²", "2", "9" * 5000], None, False),
+        (["²", "2", "9" * 900], None, False),
     ],
 )
 def test_order_of_categories(values, expected, ordered):

@@ -25,6 +25,7 @@ class BinnedAttribute(BaseAttribute):
     if TYPE_CHECKING:  # each kind has these fields where its files have them
         integer: bool
         non_numbers: Literal["refuse", "missing"]
+        no_answer: tuple[float, ...]
 
         @property
         def edges(self) -> tuple[float, ...] | np.ndarray: ...
@@ -47,7 +48,8 @@ class BinnedAttribute(BaseAttribute):
         outside = (numbers < edges[0]) | (numbers > edges[-1])
         if self.outside != "clamp":
             types[outside] = OUTSIDE
-        types[np.isnan(numbers)] = MISSING
+        unanswered = np.isin(numbers, self.no_answer)
+        types[np.isnan(numbers) | unanswered], outside[unanswered] = MISSING, False
         unread = np.isnan(numbers) & ~column.missing
         types[unread] = self._own_labels(column.texts[unread], edges)
         return Places(types, outside, unread & (types == MISSING))
@@ -79,6 +81,7 @@ class NumericAttribute(BinnedAttribute):
         missing: what becomes of missing values.
         outside: what becomes of numbers outside the edges, infinities included: one "(other)" type, the nearest bin
             ("clamp"), or an error.
+        no_answer: numbers that are codes for a missing value, such as 999; left out of files where there are none.
         origin: whether the edges were declared, or taken from the data (and so reveal something about it).
     """
 
@@ -88,6 +91,7 @@ class NumericAttribute(BinnedAttribute):
     integer: bool = False
     non_numbers: Literal["refuse", "missing"] = "refuse"
     outside: Literal["other", "clamp", "refuse"] = "refuse"
+    no_answer: tuple[Edge, ...] = Field(default=(), exclude_if=lambda codes: not codes)
 
     @model_validator(mode="after")
     def _check_edges(self) -> NumericAttribute:
@@ -129,6 +133,7 @@ class RangeAttribute(BinnedAttribute):
     integer: bool = False
     non_numbers: Literal["refuse", "missing"] = "refuse"
     outside: Literal["other", "clamp", "refuse"] = "refuse"
+    no_answer: tuple[Edge, ...] = Field(default=(), exclude_if=lambda codes: not codes)
 
     @model_validator(mode="after")
     def _check_range(self) -> RangeAttribute:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import pickle
-import selectors
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -24,8 +24,9 @@ from typing import IO, Any
 import pyarrow as pa
 
 from ldp_core.data.reading.common import UnreadableTable
-from ldp_core.data.reading.limits_in_words import too_long, too_much
+from ldp_core.data.reading.limits_in_words import died, not_started, too_long, too_much
 from ldp_core.data.reading.watch import watch
+from ldp_core.data.reading.worker import memory_allowed
 from ldp_core.limits import Limits
 
 _HERE = Path(__file__).parent
@@ -55,6 +56,7 @@ _SPARING = {
 }
 _POLL = 0.1
 _PIECE = 2**20
+_COMPLAINT = 4096
 _PLAIN = {("datetime", name) for name in ("date", "datetime", "time", "timedelta")}
 
 
@@ -71,57 +73,79 @@ def run(name: str, options: dict[str, Any], limits: Limits, content: bytes, mend
     """
     guard, until = watch(), time.monotonic() + limits.seconds
     head = json.dumps({"name": name, "options": options, "limits": asdict(limits)}).encode() + b"\n"
-    written = bytearray()
-    with _started() as (inlet, outlet), outlet:
-        threading.Thread(target=_feed, args=(inlet, head, content), daemon=True).start()
-        with selectors.DefaultSelector() as pipes:
-            pipes.register(outlet, selectors.EVENT_READ)
-            while True:
-                guard.check()
-                if time.monotonic() > until:
-                    raise UnreadableTable(too_long(limits.seconds, mend))
-                if not pipes.select(_POLL):
-                    continue
-                piece = os.read(outlet.fileno(), _PIECE)
-                if not piece:
-                    break
-                written += piece
-                if len(written) > limits.unpacked + _PIECE:
-                    raise UnreadableTable(too_much(limits.unpacked, mend))
-    outcome = _outcome(written)
-    if outcome is None or "memory" in outcome:
-        raise UnreadableTable(too_much(limits.memory, mend))
+    written, said = bytearray(), bytearray()
+    with _started() as process:
+        # Threads, since Windows can wait for no pipe.
+        _thread(_feed, process.stdin, head, content)
+        complaints = _thread(_drain, process.stderr, said, math.inf)
+        reader = _thread(_drain, process.stdout, written, limits.unpacked + _PIECE)
+        while reader.is_alive():
+            guard.check()
+            if time.monotonic() > until:
+                raise UnreadableTable(too_long(limits.seconds, mend))
+            reader.join(_POLL)
+        if len(written) > limits.unpacked + _PIECE:
+            raise UnreadableTable(too_much(limits.unpacked, mend))
+        outcome = _outcome(written)
+        if outcome is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(_POLL, until - time.monotonic()))
+            complaints.join(_POLL)
+            raise UnreadableTable(
+                died(process.returncode, said.decode(errors="replace"), limits.memory, memory_allowed(), mend)
+            )
+    if "memory" in outcome:
+        raise UnreadableTable(too_much(limits.memory, mend, memory_allowed()))
     if "sentence" in outcome:
         raise UnreadableTable(outcome["sentence"])
     return written, outcome["found"]
 
 
 @contextmanager
-def _started() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """The process, as what goes into it and what comes out."""
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-c", _START],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, **_SPARING},
-        start_new_session=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
+def _started() -> Iterator[subprocess.Popen[bytes]]:
+    """The process, with pipes, ended as a whole afterwards."""
     try:
-        yield process.stdin, process.stdout
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _START],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **_SPARING},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise UnreadableTable(not_started(error.strerror or "")) from error
+    try:
+        yield process
     finally:
-        # Its own process group, so that whatever it has started ends with it.
+        # Its own process group, where the system has such, so that whatever it has started ends with it.
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
         process.wait()
 
 
+def _thread(target: Callable[..., None], *about: object) -> threading.Thread:
+    thread = threading.Thread(target=target, args=about, daemon=True)
+    thread.start()
+    return thread
+
+
 def _feed(inlet: IO[bytes], head: bytes, content: bytes) -> None:
-    with suppress(BrokenPipeError), inlet:
+    with suppress(OSError), inlet:
         inlet.write(head)
         inlet.write(content)
+
+
+def _drain(outlet: IO[bytes], into: bytearray, most: float) -> None:
+    """All that comes, or a little more than ``most`` bytes; of complaints without end, the last."""
+    with outlet:
+        while len(into) <= most and (piece := os.read(outlet.fileno(), _PIECE)):
+            into += piece
+            if most == math.inf:
+                del into[:-_COMPLAINT]
 
 
 def _outcome(written: bytearray) -> dict | None:

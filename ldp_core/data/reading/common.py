@@ -5,10 +5,10 @@ Imported by the process that reads as well, which would wait for Pydantic: what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from ldp_core.limits import MOST_COLUMN_NAME, MOST_COLUMNS
+from ldp_core.limits import MB, MOST_CELL_BYTES, MOST_COLUMN_NAME, MOST_COLUMNS, MOST_TEXT_BYTES
 from ldp_core.wording import quoted
 
 TEXT_ENDINGS = {".csv", ".tsv", ".tab", ".txt", ".data", ".dat"}
@@ -73,6 +73,28 @@ def check_cells(rows: int, width: int, most: int) -> None:
             f"This table has {rows:,} rows and {width} columns, more than {most:,} cells in all: "
             "keep only the columns or rows you need."
         )
+
+
+def check_text(name: str, longest: int, size: int) -> None:
+    """Refuse a column ``name`` whose ``longest`` cell exceeds `MOST_CELL_BYTES`, and texts of ``size`` bytes in all past `MOST_TEXT_BYTES`."""
+    if longest > MOST_CELL_BYTES:
+        raise UnreadableTable(
+            f"A cell of {quoted(name)} is longer than the {MOST_CELL_BYTES:,} bytes that are read: shorten it, or leave that column out."
+        )
+    if size > MOST_TEXT_BYTES:
+        raise UnreadableTable(
+            f"The texts of this table unpack to more than the {MOST_TEXT_BYTES // MB} MB that are read: keep only the columns or "
+            "rows you need."
+        )
+
+
+def check_row(names: list[str], row: Sequence[object], size: int) -> int:
+    """As `check_text` for a row of Python values; returns ``size`` with its texts."""
+    for name, cell in zip(names, row, strict=False):
+        if isinstance(cell, str | bytes):
+            size += len(cell)
+            check_text(name, len(cell), size)
+    return size
 
 
 def check_rows(rows: int) -> None:

@@ -7,12 +7,13 @@ from typing import Any, BinaryIO
 import duckdb
 import pyarrow as pa
 
+from ldp_core.data.reading.cells import measured
 from ldp_core.data.reading.common import UnreadableTable, check_cells, in_words
 from ldp_core.data.reading.limits_in_words import MEND, too_much
 from ldp_core.limits import READ_LOCAL, Limits
 
 TABLES = "SELECT table_name FROM information_schema.tables ORDER BY table_name"
-BATCH = 4096
+BATCH = 2048
 SETTINGS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -38,14 +39,16 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
             raise UnreadableTable("A query here is one SELECT: leave other statements out.")
         try:
             reader = connection.sql(sql).to_arrow_reader(BATCH)
-            rows = size = 0
-            with pa.ipc.new_stream(output, reader.schema) as stream:
+            rows = size = texts = 0
+            none, _ = measured(reader.schema.empty_table())
+            with pa.ipc.new_stream(output, none.schema) as stream:
                 for batch in reader:
                     rows, size = rows + batch.num_rows, size + batch.nbytes
                     check_cells(rows, batch.num_columns, limits.cells)
                     if size > limits.unpacked:
                         raise UnreadableTable(too_much(limits.unpacked, MEND))
-                    stream.write_batch(batch)
+                    part, texts = measured(pa.Table.from_batches([batch]), texts)
+                    stream.write_table(part)
         except ERRORS as error:
             if "out of memory" in str(error).lower() or "bad_alloc" in str(error) or "allocate" in str(error):
                 raise MemoryError from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,15 +21,27 @@ from ldp_core.data.reading.common import (
     UnreadableTable,
     blank_note,
     check_columns,
+    check_row,
     check_rows,
     column_names,
     numbered,
 )
 from ldp_core.data.reading.layout import holds_table, layout_of
-from ldp_core.limits import MOST_SHEET_COLUMNS, MOST_SHEET_ROWS, MOST_TITLE_LINES, MOST_WORKBOOK_PARTS, Limits
+from ldp_core.limits import (
+    MB,
+    MOST_COLUMN_NAME,
+    MOST_SHEET_COLUMNS,
+    MOST_SHEET_ROWS,
+    MOST_TITLE_LINES,
+    MOST_WORKBOOK_PART_BYTES,
+    MOST_WORKBOOK_PARTS,
+    Limits,
+)
 from ldp_core.wording import quote_examples, quoted
 
 _BATCH = 4096
+_PARSED_WHOLE = re.compile(r"(?i)(.*/)?(styles|workbook|\[Content_Types\])\.xml|docProps/.*|.*\.rels")
+"""Parts that openpyxl makes objects of, many times their size, whatever the cells are."""
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
@@ -107,6 +120,14 @@ def _open(content: bytes, limits: Limits, formulas: bool = False) -> openpyxl.Wo
             f"This workbook unpacks to {size / 2**20:,.0f} MB in {len(parts):,} parts, more than the "
             f"{limits.unpacked // 2**20} MB that are read: save the table alone as CSV or Parquet."
         )
+    large = [
+        part for part in parts if part.file_size > MOST_WORKBOOK_PART_BYTES and _PARSED_WHOLE.fullmatch(part.filename)
+    ]
+    if large:
+        raise UnreadableTable(
+            f"The part {quoted(large[0].filename)} of this workbook (such as its formats) unpacks to {large[0].file_size / MB:,.0f} MB and "
+            f"at most {MOST_WORKBOOK_PART_BYTES // MB} MB are read: save the table alone, without formats, or as CSV."
+        )
     if any(part.flag_bits & 1 for part in parts):
         raise UnreadableTable("This workbook is encrypted: save it without a password.")
     book = openpyxl.load_workbook(
@@ -114,18 +135,21 @@ def _open(content: bytes, limits: Limits, formulas: bool = False) -> openpyxl.Wo
     )
     for chart in book.chartsheets:
         book.remove(chart)
+    if any(len(name) > MOST_COLUMN_NAME for name in book.sheetnames):
+        raise UnreadableTable(f"A sheet has a name of more than {MOST_COLUMN_NAME} characters: shorten it.")
     return book
 
 
 def _rows(sheet: Any, limits: Limits) -> list[tuple[int, list[object]]]:
     """(row number, cells up to the last one filled) of the rows that are not blank."""
-    rows, cells = [], 0
+    rows, cells, size = [], 0, 0
     for number, row in _walk(sheet):
         last = len(row)
         while last and row[last - 1] in (None, ""):
             last -= 1
         if last:
             check_columns(numbered(last))
+            size = check_row(numbered(last), row, size)
             rows.append((number, list(row[:last])))
             cells += last
         if cells > limits.cells:

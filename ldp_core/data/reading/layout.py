@@ -14,17 +14,20 @@ from dataclasses import dataclass
 
 from ldp_core.data.missing import MISSING_WORDS
 from ldp_core.data.reading.common import UnreadableTable
-from ldp_core.limits import MOST_TITLE_LINES
-from ldp_core.wording import quote_examples
+from ldp_core.limits import MOST_COLUMN_NAME, MOST_TITLE_LINES
+from ldp_core.wording import quote_examples, quoted, shortened
 
 _MOST_BELOW = 3
 _MOSTLY = 0.9
 _SURE, _LIKELY = 0.01, 0.05
 """An ordinary row that looked like names as often as this: it is taken for names, or only noted."""
 _NUMBER = re.compile(r"[\s(+\u2212-]*[.,]?\d")
-_SURVEY_TOOLS = re.compile(r'(?i:(open-ended )?(responses?|answers?)$|.*"ImportId")')
+_SURVEY_TOOLS = re.compile(
+    r'(?i:((open-ended )?(responses?|answers?)|antwort(en)?|r[\u00e9e]ponses?|respuestas?|rispost[ae])$|.*"ImportId")'
+)
 """Survey tools write these into a second line of names."""
 _RARE = 0.05
+_HEADER = 'If that is wrong, change "The first row holds the column names".'
 
 Row = Sequence[object]
 
@@ -72,6 +75,14 @@ def layout_of(
         raise UnreadableTable(f"This table has no line below the first {top:,}: leave out fewer.")
     grid = [_texts(row, width) for row in rows[top:]]
     columns = _columns(grid[1:], width)
+    if header is not False and below != 0 and _in_two_lines(grid):
+        called = _joined(grid[0], grid[1])
+        joined = [name for name, first in zip(called, grid[0], strict=True) if name != first]
+        notes.append(
+            f"The columns have names of two lines, such as {quoted(joined[0], 60)}. "
+            'If that is wrong, choose how many under "Lines below the names".'
+        )
+        return Layout(top, True, below or 1, called, notes)
     if header is None:
         header, said = _has_names(rows[top], grid[0], columns, typed)
         notes += said
@@ -98,13 +109,58 @@ def _titles(rows: Sequence[Row], width: int) -> int:
     # A line that lacks one cell may be the names, above numbered rows: such a table is refused.
     other = [len(row) != width and (few or len(row) != width - 1) for row, few in zip(texts, sparse, strict=True)]
     top = next((i for i, pair in enumerate(zip(sparse, other, strict=True)) if not any(pair)), 0)
-    first, *rest = (_texts(row, width) for row in rows[top:])
+    grid = [_texts(row, width) for row in rows]
+    in_two = next((i for i in range(top + 1) if _in_two_lines(grid[i:])), None)
+    if in_two is not None:
+        return in_two
+    first, *rest = grid[top:]
     columns = _columns(rest, width)
     doubtful = any(not row[0] or width == 2 or _looks_numeric(row[0]) for row in texts[:top])
     if any(map(_looks_numeric, first)) or (doubtful and not _evident(first, columns)):
         # Not names, so that a sparse line is one of values, or one of names that are mostly blank.
         top = next((i + 1 for i in reversed(range(top)) if other[i]), 0)
     return top + _is_merged(rows[top:], width)
+
+
+def _in_two_lines(grid: list[list[str]]) -> bool:
+    """True if line one holds questions, with blanks beside one of several answers, and line two the answers: no row of values, since
+    they differ from all below them, or a column holds its own answer or nothing."""
+    if len(grid) < 3:
+        return False
+    first, second, *rest = grid
+    by_tool = any(map(_SURVEY_TOOLS.match, second))
+    named = "" not in map("".join, zip(first, second, strict=True)) and "" in first and first[0] + second[0]
+    if not named or any(map(_looks_numeric, (*first, *second))) or (_is_merged(grid, len(first)) and not by_tool):
+        return False
+    asked, evident = _filled_on(first), by_tool
+    for cell, name, cells in zip(second, zip(first, asked, strict=True), _columns(rest, len(first)), strict=True):
+        seen = Counter(text for text in cells if text and not _is_missing(text))
+        if not cell:
+            evident |= seen.total() == len(cells) >= 1 / _LIKELY
+        elif not _SURVEY_TOOLS.match(cell):
+            own = asked.count(name[1]) > 1 and set(seen) == {cell}
+            if cell in seen and not own:
+                return False
+            evident |= own or _numeric(cells) or max(seen.values(), default=0) > 1
+    return evident
+
+
+def _filled_on(first: list[str]) -> list[str]:
+    """The question of each column: that of the column before where it is blank."""
+    asked = [""]
+    for cell in first:
+        asked.append(cell or asked[-1])
+    return asked[1:]
+
+
+def _joined(first: list[str], second: list[str]) -> list[str]:
+    """The names of columns in two lines: the question, with the answer where it has several columns."""
+    asked = _filled_on(first)
+    several = [
+        question and asked.count(question) > 1 and answer for question, answer in zip(asked, second, strict=True)
+    ]
+    parts = zip(asked, second, several, strict=True)
+    return [f"{shortened(a, MOST_COLUMN_NAME - len(b) - 2)}: {b}" if both else a or b for a, b, both in parts]
 
 
 def _is_merged(rows: Sequence[Row], width: int) -> bool:
@@ -119,7 +175,7 @@ def _is_merged(rows: Sequence[Row], width: int) -> bool:
 def _has_names(row: Row, first: list[str], columns: list[list[str]], typed: bool) -> tuple[bool, list[str]]:
     """True if line one names the columns, and a note where that is a guess."""
     if any(_is_number(cell, typed) for cell in row):
-        return False, ["The first line holds numbers, so it was read as a row; say so if it is a header."]
+        return False, [f"The first line holds numbers, so it was read as a row. {_HEADER}"]
     if _above_numbers(first, columns) or not columns[0]:
         return True, []
     repeating = [(cell, Counter(filter(None, cells))) for cell, cells in zip(first, columns, strict=True)]
@@ -128,10 +184,10 @@ def _has_names(row: Row, first: list[str], columns: list[list[str]], typed: bool
     again = [cell for cell, seen in repeating if cell in seen]
     if again and 2 * len(again) >= len(repeating):
         said = f"The texts of the first line, such as {quote_examples(again, 2)}, occur again below"
-        return False, [f"{said}, so it was read as a row; say so if it is a header."]
+        return False, [f"{said}, so it was read as a row. {_HEADER}"]
     if _chance(first, columns, veto=False) <= _LIKELY:
         return True, []
-    return True, ["The first line was read as the names of the columns; say so if it is a row of values."]
+    return True, [f"The first line was read as the names of the columns. {_HEADER}"]
 
 
 def _second_names(rows: list[list[str]]) -> tuple[int, list[str]]:
@@ -147,8 +203,8 @@ def _second_names(rows: list[list[str]]) -> tuple[int, list[str]]:
             ]
         if chance <= _LIKELY and lines == 1:
             return 0, [
-                f"The line below the names ({shown}) differs from all others and was read as a row; "
-                'if it is part of the header, say so under "Lines below the names".'
+                f"The line below the names ({shown}) differs from all others and was read as a row. "
+                'If it is part of the header, choose 1 under "Lines below the names".'
             ]
     return 0, []
 
@@ -177,6 +233,9 @@ def _chance(row: list[str], columns: list[list[str]], veto: bool = True) -> floa
             blank *= unlike if len(filled) == len(cells) else 1.0
         elif filled and not _is_missing(cell):
             numeric = _numeric(cells)
+            if set(seen) == {cell} and len(filled) > 1 and not numeric:  # its own name or nothing, as line two may say
+                by_tool = True
+                continue
             alike = _looks_numeric(cell) if numeric else cell in seen
             if alike and veto:
                 return 1.0

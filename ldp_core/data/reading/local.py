@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from ldp_core import limits
+from ldp_core.data.reading.child import run
 from ldp_core.data.reading.common import (
     PARQUET_ENDINGS,
     TEXT_ENDINGS,
@@ -30,7 +31,7 @@ from ldp_core.data.reading.common import (
 )
 from ldp_core.data.reading.database import checked_path
 from ldp_core.data.reading.duck import BATCH, ERRORS, LOCKS, SETTINGS, identifier, literal
-from ldp_core.data.reading.limits_in_words import too_long
+from ldp_core.data.reading.limits_in_words import MEND, too_long
 from ldp_core.data.reading.local_text import LocalText, look
 from ldp_core.data.reading.numerals import Evidence, Numerals, columns_of_text, evidence_of, is_text
 from ldp_core.data.reading.options import ReadOptions
@@ -54,6 +55,10 @@ PORTION = 30
 _TOO_MANY = "These columns have more distinct rows than fit in memory: choose fewer."
 _POLL = 0.1  # seconds between looks at who watches
 _BATCH = 2**18
+_HELD = 2**26
+"""Rows, and bytes, that are handled at once."""
+_LONG_ROW = f"A row of this file holds more than the {limits.MOST_CELL_BYTES:,} bytes of text that are read: leave out the columns of long texts."
+_TEXTS = {"varchar", "blob", "list", "array", "struct", "map", "union"}
 
 
 class TooManyRows(UnreadableTable):
@@ -87,8 +92,6 @@ class LocalTable:
             self._schema = pa.schema([field.with_name(name) for field, name in zip(self._schema, names, strict=True)])
             self._orders = {names[place]: order for place, order in places.items()}
             notes, self._numerals = tuple(type_notes(self._schema)), Numerals(options, None)
-            for name, cells in columns_of_text(_beginning(self.path).rename_columns(names)):
-                self._numerals.add(name, cells)
         elif ending in TEXT_ENDINGS:
             self._text = look(self.path, options)
             names, notes, options = self._text.names, self._text.notes, self._text.options
@@ -107,6 +110,12 @@ class LocalTable:
         # DuckDB renames columns that differ in case alone, so they are known by their position.
         with self._query("SELECT * FROM source LIMIT 0", by_arrow=False) as result:
             self._stored = dict(zip(self.columns, result.columns, strict=True))
+            self._texts = {
+                name: str(kind) for name, kind in zip(self.columns, result.types, strict=True) if kind.id in _TEXTS
+            }
+        if self._text is None:
+            for name, cells in columns_of_text(self._beginning(BATCH).rename_columns(names)):
+                self._numerals.add(name, cells)
         self._extra = self._find_extra()
 
     @property
@@ -226,13 +235,17 @@ class LocalTable:
         """The first rows."""
         try:
             return self._first(rows, self._text is not None and self._text.by_arrow is True)
+        except TooManyRows:
+            raise
         except UnreadableTable:  # perhaps for its line ends: then the whole file is examined
             return self._first(rows)
 
     def _first(self, rows: int, by_arrow: bool | None = None) -> pd.DataFrame:
-        columns = list(self.columns)
-        with self._query(f"SELECT {self._select(columns)} FROM source LIMIT {rows:d}", by_arrow) as result:
-            return self._frame(result.to_arrow_table(), columns)
+        return self._frame(self._beginning(rows, by_arrow), list(self.columns))
+
+    def _beginning(self, rows: int, by_arrow: bool | None = None) -> pa.Table:
+        with self._query(f"SELECT {self._select(list(self.columns))} FROM source LIMIT {rows:d}", by_arrow) as result:
+            return _fetch(result, rows, BATCH * limits.MOST_CELL_BYTES)
 
     def batches(self, columns: list[str], rows: int = _BATCH) -> Iterator[pd.DataFrame]:
         """All rows of some columns, a few at a time."""
@@ -243,10 +256,15 @@ class LocalTable:
 
     def _parts(self, columns: list[str], rows: int) -> Iterator[pa.Table]:
         with self._query(f"SELECT {self._select(columns)} FROM source") as result:
-            guard = watch()
-            for batch in result.to_arrow_reader(rows):
+            guard, batches, held = watch(), list[pa.RecordBatch](), 0
+            for batch in result.to_arrow_reader(BATCH):
                 _check(guard)
-                yield pa.Table.from_batches([batch])
+                batches, held = [*batches, batch], held + batch.nbytes
+                if held > _HELD or len(batches) * BATCH >= rows:
+                    yield pa.Table.from_batches(batches)
+                    batches, held = [], 0
+            if batches:
+                yield pa.Table.from_batches(batches)
 
     def _learn(self, table: pa.Table, columns: list[str], users: np.ndarray) -> None:
         """Judge how columns write their numbers by all their cells: those of ``table``, each held by so many ``users``."""
@@ -286,7 +304,13 @@ class LocalTable:
         absent = [name for name in columns if name not in self.columns]
         if absent:
             raise UnreadableTable(f"The file has no column {quoted(absent[0])}: choose one of its columns.")
-        return ", ".join(f"{identifier(self._stored[name])} AS c{i}" for i, name in enumerate(columns))
+        cells = {name: identifier(self._stored[name]) for name in columns}
+        texts = [name for name in cells if name in self._texts]
+        if texts:  # measured where they are: they may be many times larger than the file
+            sizes = (f"coalesce({_size(cells[name], self._texts[name])}, 0)" for name in texts)
+            one = cells[texts[0]]
+            cells[texts[0]] = f"if({' + '.join(sizes)} > {limits.MOST_CELL_BYTES}, error({literal(_LONG_ROW)}), {one})"
+        return ", ".join(f"{cells[name]} AS c{i}" for i, name in enumerate(columns))
 
     @contextmanager
     def _query(self, sql: str, by_arrow: bool | None = None) -> Iterator[duckdb.DuckDBPyRelation]:
@@ -310,6 +334,8 @@ class LocalTable:
                         (self._text.blank_rows,) = connection.execute(sql_blank).fetchall()[0]
                     yield connection.sql(sql)
         except ERRORS as error:
+            if _LONG_ROW in str(error):
+                raise UnreadableTable(_LONG_ROW) from error
             if "Out of Memory" in str(error):
                 raise TooManyRows("Counting these columns takes more memory than is allowed: choose fewer.") from error
             wrong = "" if self._text is None else self._text.undecodable(partial(_check, watch()))
@@ -394,7 +420,7 @@ def _check(guard: Watch) -> None:
         raise UnreadableTable(too_long(limits.READ_LOCAL.seconds, mend))
 
 
-def _fetch(result: duckdb.DuckDBPyRelation, most: int) -> pa.Table:
+def _fetch(result: duckdb.DuckDBPyRelation, most: int, allowed: int = limits.READ_LOCAL.unpacked) -> pa.Table:
     """The result of a query by batches, refused when it exceeds `most` rows or the limits."""
     reader = result.to_arrow_reader(BATCH)
     batches, rows, size = [], 0, 0
@@ -402,30 +428,25 @@ def _fetch(result: duckdb.DuckDBPyRelation, most: int) -> pa.Table:
         batches.append(batch)
         rows, size = rows + batch.num_rows, size + batch.nbytes
         check_cells(rows, batch.num_columns, limits.READ_LOCAL.cells)
-        if size > limits.READ_LOCAL.unpacked or rows > most:
+        if size > allowed or rows > most:
             raise TooManyRows(_TOO_MANY)
     return pa.Table.from_batches(batches, reader.schema)
 
 
-def _beginning(path: Path) -> pa.Table:
-    """The first rows of a Parquet file."""
-    try:
-        with pa.parquet.ParquetFile(path) as file:
-            batches = file.iter_batches(BATCH)
-            return pa.Table.from_batches([batch for batch in [next(batches, None)] if batch], file.schema_arrow)
-    except (pa.ArrowException, OSError) as error:
-        raise UnreadableTable("This Parquet file is damaged or incomplete: save or download it again.") from error
+def _size(cell: str, kind: str) -> str:
+    """Bytes of a cell, as SQL."""
+    return f"octet_length({cell})" if kind == "BLOB" else f"strlen(CAST({cell} AS VARCHAR))"
 
 
 def _parquet_schema(path: Path) -> tuple[pa.Schema, dict[int, list[str]]]:
     """The types of the columns, and the ordered categories of each column that has them, by position."""
     try:
         with pa.parquet.ParquetFile(path) as file:
-            schema, orders = file.schema_arrow, {}
-            for place, field in enumerate(schema):
-                if is_ordered(field.type) and file.num_row_groups:
-                    cells = file.read_row_group(0, columns=[field.name]).column(0)
-                    orders[place] = [str(text) for text in cells.chunk(0).dictionary.to_pylist()]
-            return schema, orders
+            schema, empty = file.schema_arrow, not file.num_row_groups
     except (pa.ArrowException, OSError) as error:
         raise UnreadableTable("This Parquet file is damaged or incomplete: save or download it again.") from error
+    places = [place for place, field in enumerate(schema) if is_ordered(field.type)]
+    if empty or not places:
+        return schema, {}
+    _, answer = run("parquet", {"path": str(path), "places": places}, limits.READ_PARQUET, b"", MEND)
+    return schema, dict(zip(places, answer["orders"], strict=True))

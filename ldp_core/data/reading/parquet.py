@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet
 
-from ldp_core.data.reading.common import UnreadableTable, check_cells, column_names
+from ldp_core.data.reading.cells import written_out
+from ldp_core.data.reading.common import UnreadableTable, check_cells, check_text, column_names
 from ldp_core.limits import Limits
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
-    """Write the table as an Arrow stream; a stored pandas index is a column like any other."""
+    """Write the table as an Arrow stream; a stored pandas index is a column like any other. Of a file by its path only return the
+    ordered categories of the columns at ``options["places"]``."""
+    if "path" in options:
+        with _damage_in_words(), pa.parquet.ParquetFile(options["path"]) as file:
+            names = [file.schema_arrow.names[place] for place in options["places"]]
+            columns = written_out(file.read_row_group(0, columns=names)).columns
+        return {"orders": [[str(text) for text in column.chunk(0).dictionary.to_pylist()] for column in columns]}
     table = read_parquet(content, tuple(options["names"]), limits)
     with pa.ipc.new_stream(output, table.schema) as stream:
         stream.write_table(table)
@@ -29,47 +37,37 @@ def read_parquet(content: bytes, names: tuple[str, ...], limits: Limits) -> pa.T
         raise UnreadableTable(
             "This file is named like a Parquet file but is not one: if it is text, rename it to end in .csv."
         )
-    try:
+    with _damage_in_words():
         file = pa.parquet.ParquetFile(io.BytesIO(content))
         called = column_names(file.schema_arrow.names, names)
         check_cells(file.metadata.num_rows, len(called), limits.cells)
-        groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
-        _check_unpacked(sum(group.total_byte_size for group in groups), limits.unpacked)
+        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+        size = sum(group.total_byte_size for group in groups)
+        if size > limits.unpacked:
+            raise UnreadableTable(
+                f"This file unpacks to {size / 2**20:,.0f} MB and at most {limits.unpacked / 2**20:,.0f} MB are read: "
+                "keep only the columns or rows you need."
+            )
+        for chunk in (group.column(i) for group in groups for i in range(group.num_columns)):
+            # A page may state its smallest and its largest value besides: so large a column cannot do without a long cell.
+            check_text(chunk.path_in_schema, chunk.total_uncompressed_size // (4 * chunk.num_values + 8), 0)
         texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
         # A dictionary holds each text once: a text repeated in every row cannot fill the memory before it is measured.
         file = pa.parquet.ParquetFile(io.BytesIO(content), read_dictionary=texts)
-        table = _plain_texts(file.read(), limits.unpacked)
+        table = written_out(file.read())
         table.validate(full=True)  # texts that are none, which are found out only when somebody looks at them
         return table.rename_columns(called)
-    except MemoryError:
-        raise
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise UnreadableTable("This Parquet file is damaged or incomplete: save or download it again.") from error
 
 
 def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind)
 
 
-def _plain_texts(table: pa.Table, most: int) -> pa.Table:
-    """Dictionary columns as plain ones, once their full size is known to fit. Ordered categories stay."""
-    size = 0
-    for position, field in enumerate(table.schema):
-        if not pa.types.is_dictionary(field.type):
-            continue
-        for chunk in table.column(position).chunks:
-            if _is_text(field.type.value_type):
-                size += pc.sum(pc.take(pc.binary_length(chunk.dictionary), chunk.indices)).as_py() or 0
-        _check_unpacked(size, most)
-        column = table.column(position)
-        column = column.unify_dictionaries() if field.type.ordered else column.cast(field.type.value_type)
-        table = table.set_column(position, pa.field(field.name, column.type), column)
-    return table
-
-
-def _check_unpacked(size: int, most: int) -> None:
-    if size > most:
-        raise UnreadableTable(
-            f"This file unpacks to {size / 2**20:,.0f} MB and at most {most / 2**20:,.0f} MB are read: "
-            "keep only the columns or rows you need."
-        )
+@contextmanager
+def _damage_in_words() -> Iterator[None]:
+    try:
+        yield
+    except MemoryError:
+        raise
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise UnreadableTable("This Parquet file is damaged or incomplete: save or download it again.") from error

@@ -9,7 +9,7 @@ from pathlib import Path
 from sys import getsizeof
 from typing import Any, BinaryIO
 
-from ldp_core.data.reading.common import UnreadableTable, check_cells, in_words
+from ldp_core.data.reading.common import UnreadableTable, check_cells, check_row, in_words
 from ldp_core.data.reading.limits_in_words import MEND, too_much
 from ldp_core.limits import Limits
 
@@ -17,6 +17,7 @@ TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND nam
 _BATCH = 4096
 _LONGEST_CELL = 2**20
 _WAL = 2  # the file format version in bytes 18 and 19 of the header (sqlite.org/fileformat2.html, section 1.3.3)
+_REFUSED = {"load_extension", "fts3_tokenizer"}  # they run code, or give away addresses of it
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
@@ -32,7 +33,7 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
         cursor = connection.execute(options["sql"] or TABLES)
         if cursor.description is None:
             raise UnreadableTable("This statement returns no table: write one SELECT.")
-        names, number, size = [part[0] for part in cursor.description], 0, 0
+        names, number, size, texts = [part[0] for part in cursor.description], 0, 0, 0
         while batch := cursor.fetchmany(_BATCH):
             number += len(batch)
             check_cells(number, len(names), limits.cells)
@@ -40,6 +41,8 @@ def work(content: bytes, options: dict[str, Any], limits: Limits, output: Binary
             size += sum(8 + getsizeof(cell) for row in batch for cell in row)
             if size > limits.unpacked:
                 raise UnreadableTable(too_much(limits.unpacked, MEND))
+            for row in batch:
+                texts = check_row(names, row, texts)
             pickle.dump(batch, output)
     if _state(path) != before:
         raise UnreadableTable("Another program changed this database while it was read: run the query again.")
@@ -69,6 +72,6 @@ def _state(path: Path) -> list[tuple[int, int] | None]:
 
 
 def _authorise(action: int, first: str | None, second: str | None, *_: object) -> int:
-    if action not in _READING or (action == sqlite3.SQLITE_FUNCTION and str(second).lower() == "load_extension"):
+    if action not in _READING or (action == sqlite3.SQLITE_FUNCTION and str(second).lower() in _REFUSED):
         return sqlite3.SQLITE_DENY
     return sqlite3.SQLITE_OK

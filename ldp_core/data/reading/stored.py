@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ldp_core.data.reading.cells import as_text
 from ldp_core.data.reading.numerals import Numerals
 from ldp_core.data.reading.options import Loaded
 from ldp_core.wording import quote_examples
@@ -133,6 +134,7 @@ def _series_of(values: list[object]) -> pd.Series:
 
 
 def _series(cells: pa.ChunkedArray, kind: pa.DataType, order: list[str] | None) -> pd.Series:
+    cells = as_text(cells)
     if order is not None:
         return pd.Series(_ordered(cells.to_pandas(), order))
     if pa.types.is_duration(kind):

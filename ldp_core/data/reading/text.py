@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from ldp_core.data.reading.cells import measured
 from ldp_core.data.reading.common import (
     UnreadableTable,
     blank_note,
@@ -60,7 +61,7 @@ def read_text(content: bytes, options: ReadOptions, limits: Limits) -> tuple[pa.
     text, encoding, notes = decode(content, options.encoding)
     start = beginning(text, options)
     notes += start.notes
-    table = _parse(text, start)
+    table, _ = measured(_parse(text, start))
     filled = _without_blank_rows(table)
     if filled.num_rows < table.num_rows:
         notes.append(blank_note(table.num_rows - filled.num_rows))

@@ -24,6 +24,10 @@ _REMARK = re.compile(
 )
 
 
+_WHERE = '"Lines of totals and remarks"'
+_IF_WRONG = f'If it stands for people, choose "rows like others" under {_WHERE}.'
+
+
 @dataclass(frozen=True)
 class Line:
     """The row at ``place`` is no person: in ``column`` it alone has this ``cell``, which is blank or a
@@ -68,7 +72,7 @@ def _remarks(table: pd.DataFrame) -> list[Line]:
         plainly = _REMARK.fullmatch(text) or (numbers[:place].all() and not numbers[place])
         if len(parsed) < 3 or filled[place] > 1 or not text or not plainly:
             break
-        note = f"The line {quoted(text)} below the table was left out; say so if it is a row like others."
+        note = f"The line {quoted(text)} below the table was left out, as a remark. {_IF_WRONG}"
         lines.append(Line(place, str(table.columns[0]), str(table.iloc[place, 0]), True, note))
     alone = all((first.codes == first.codes[line.place]).sum() == 1 for line in lines)
     return lines if alone and (filled[: len(table) - len(lines)] > 1).all() else []
@@ -90,9 +94,9 @@ def _total(table: pd.DataFrame, place: int, stated: bool) -> Line | None:
         sure = True in sums and (bool(label) or False not in sums)
         if sure or (label and False in sums):
             called, cell = f" {quoted(label)}" if label else "", str(table.iloc[place, i]) if label else ""
-            note = f"The line{called} that adds up all others was left out; say so if it is a row like them."
+            note = f"The line{called} was left out, since it adds up all others. {_IF_WRONG}"
             if not sure and not stated:
-                note = f"The line{called} was read as a row like all others; say so if it adds them up."
+                note = f"The line{called} was read as a row. If it adds up all others, leave it out under {_WHERE}."
             return Line(place, name, cell, sure or stated, note)
     return None
 

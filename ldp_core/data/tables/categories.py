@@ -13,7 +13,7 @@ import pandas as pd
 from ldp_core.data import columns
 from ldp_core.data.domain import CategoricalAttribute, Missing, Origin, build
 from ldp_core.data.population import check_types, checked_name
-from ldp_core.limits import MOST_LISTED_TYPES
+from ldp_core.limits import MOST_CATEGORY_TEXT, MOST_LISTED_TYPES
 from ldp_core.wording import quote_examples, quoted
 
 
@@ -120,6 +120,11 @@ def _found(column: columns.Column, pairs: dict[str, str], rare_below: int) -> tu
     kept = users >= rare_below
     _check_kept(column, users, kept, rare_below)
     categories = np.asarray(categories, dtype=object)[kept]
+    if max(map(len, categories)) > MOST_CATEGORY_TEXT:
+        raise ValueError(
+            f"{column.name} holds a text of more than {MOST_CATEGORY_TEXT:,} characters, too long for a category: choose another "
+            "column, or merge rare values into (other)."
+        )
     if column.order:
         return tuple(categories.tolist()), bool(kept.all())
     return _in_order(categories, columns.to_numbers(categories)), bool(kept.all())

@@ -28,7 +28,7 @@ from ldp_core.data.tables.recipes import (
     NumericRecipe,
     build_attribute,
 )
-from ldp_core.limits import MOST_CATEGORY_NAME, MOST_EDITED_ROWS
+from ldp_core.limits import MOST_CATEGORY_NAME, MOST_CATEGORY_TEXT, MOST_EDITED_ROWS
 from ldp_core.wording import quote_examples, quoted
 
 _LARGEST_EDGE = 1e300
@@ -65,7 +65,8 @@ def category_table(
         named = {category for text, category in attribute.merged if text in people}
         listed = [text for text in known if text in people or text not in named]
         is_other = _lenient(attribute).encode(column.texts).codes == len(attribute.values)
-        outside = sorted(column.texts[is_other], key=lambda text: -people[text])
+        short = (text for text in column.texts[is_other] if len(text) <= MOST_CATEGORY_TEXT)  # a page shows them all
+        outside = sorted(short, key=lambda text: -people[text])
     order = {category: place for place, category in enumerate(attribute.values, 1)}
     other = _other_label(attribute) if attribute.outside == "other" else None
     rows = [*((text, known[text], order[known[text]]) for text in listed), *((text, other, pd.NA) for text in outside)]

@@ -27,6 +27,7 @@ def numeric_attribute(
     non_numbers: Literal["refuse", "missing"] = "refuse",
     integer: bool | None = None,
     weights: np.ndarray | None = None,
+    no_answer: tuple[float, ...] = (),
 ) -> NumericAttribute:
     """Bins for a column of numbers.
 
@@ -38,12 +39,13 @@ def numeric_attribute(
         non_numbers: whether texts that are not numbers are an error or missing values, now and when encoding.
         integer: the numbers are whole; by default when those in the column are.
         weights: (rows,) people a row stands for; one each by default.
+        no_answer: numbers that count as missing.
 
     Raises:
         ValueError: texts that are not numbers, no number or only one, an unusable number of bins, bad edges.
     """
     column = columns.parse(series, weights)
-    finite = _finite(column, non_numbers)
+    finite = _finite(column, non_numbers, no_answer)
     numbers = column.numbers[finite]
     integer = whole(numbers) if integer is None else integer
     if method == "own_edges":
@@ -73,6 +75,7 @@ def numeric_attribute(
         non_numbers=non_numbers,
         missing=missing,
         outside=outside,
+        no_answer=no_answer,
         origin="declared" if method == "own_edges" else "data",
     )
     return check_types(attribute)
@@ -89,6 +92,7 @@ def range_attribute(
     missing: Missing = "drop",
     outside: Literal["other", "clamp", "refuse"] = "refuse",
     non_numbers: Literal["refuse", "missing"] = "refuse",
+    no_answer: tuple[float, ...] = (),
 ) -> RangeAttribute:
     """Bins of one width, up to `MOST_BINS` of them, kept as two ends and a number of bins.
 
@@ -113,7 +117,7 @@ def range_attribute(
     if series is not None:
         column = columns.parse(series)
         name = column.name if name is None else name
-        numbers = np.concatenate([numbers, column.numbers[_finite(column, non_numbers)]])
+        numbers = np.concatenate([numbers, column.numbers[_finite(column, non_numbers, no_answer)]])
     integer = whole(numbers) if integer is None else integer
     declared = low is not None and high is not None
     if low is None or high is None:
@@ -134,6 +138,7 @@ def range_attribute(
         non_numbers=non_numbers,
         missing=missing,
         outside=outside,
+        no_answer=no_answer,
         origin="declared" if declared else "data",
     )
 
@@ -146,12 +151,12 @@ def _with_whole_edges(low: float, high: float, bins: int) -> int:
     return next((fewer for fewer in range(bins, -(-3 * bins // 4) - 1, -1) if span % fewer == 0), bins)
 
 
-def _finite(column: columns.Column, non_numbers: str) -> np.ndarray:
-    """(distinct,) mask of the finite numbers; texts that are not numbers are refused unless they count as missing."""
+def _finite(column: columns.Column, non_numbers: str, no_answer: tuple[float, ...]) -> np.ndarray:
+    """(distinct,) mask of the finite numbers that are answers; texts that are not numbers are refused unless they count as missing."""
     unread = np.isnan(column.numbers) & ~column.missing
     if non_numbers == "refuse" and unread.any():
         raise ValueError(columns.not_numbers(column, unread))
-    return np.isfinite(column.numbers)
+    return np.isfinite(column.numbers) & ~np.isin(column.numbers, no_answer)
 
 
 def _check_spread(numbers: np.ndarray, name: str) -> None:

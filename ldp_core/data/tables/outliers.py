@@ -10,6 +10,7 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.domain.numbers import BinnedAttribute
+from ldp_core.data.tables.codes import codes_of
 from ldp_core.data.tables.recipes import NumericRecipe, build_attribute
 
 _TAIL = 0.01
@@ -57,8 +58,10 @@ def crowd(recipe: NumericRecipe, series: pd.Series, weights: np.ndarray | None =
     if given or recipe.method not in ("equal_width", "range"):
         return None
     column = columns.parse(series, weights)
+    if codes_of(column, recipe.no_answer):
+        return None  # asked about first
     order = np.argsort(column.numbers)
-    order = order[np.isfinite(column.numbers[order])]
+    order = order[np.isfinite(column.numbers[order]) & ~np.isin(column.numbers[order], recipe.no_answer)]
     numbers, so_far = column.numbers[order], np.cumsum(column.rows_per_text[order])
     if not numbers.size:
         return None
@@ -80,7 +83,8 @@ def crowd(recipe: NumericRecipe, series: pd.Series, weights: np.ndarray | None =
     bins = len(edges) - 1
     places = np.clip(np.searchsorted(edges, [first, last], side="right") - 1, 0, bins - 1)
     held = int(places[1] - places[0]) + 1
-    beyond = int(column.rows_per_text[(column.numbers < low) | (column.numbers > high)].sum())
+    outside = ((column.numbers < low) | (column.numbers > high)) & ~np.isin(column.numbers, recipe.no_answer)
+    beyond = int(column.rows_per_text[outside].sum())
     return Crowd(cut, held, bins, beyond) if held * _CROWDED <= bins and beyond else None
 
 

@@ -89,6 +89,7 @@ class NumericRecipe(_Recipe):
         method: "equal_width", "equal_count" and "own_edges" as in `numeric_attribute`, at most 2,048 bins; "range" for
             bins of one width, up to millions, from `low` to `high`, each taken from the data where it is None.
         integer: the numbers are whole; None means that they are when those in the data are.
+        no_answer: numbers that count as missing, such as 999.
         origin: whether own `edges`, or given ends, were declared, or taken from the data (and so reveal some of it).
     """
 
@@ -101,6 +102,7 @@ class NumericRecipe(_Recipe):
     integer: bool | None = None
     outside: Literal["other", "clamp", "refuse"] = "refuse"
     non_numbers: Literal["refuse", "missing"] = "refuse"
+    no_answer: Numbers = Field(default=(), exclude_if=lambda codes: not codes)
     origin: Origin = "declared"
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core.data import columns
+from ldp_core.data.tables.codes import codes_of
 from ldp_core.data.tables.outliers import crowd
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
@@ -19,8 +20,9 @@ from ldp_core.data.tables.recipes import (
     suggest_recipe,
 )
 from ldp_core.data.tables.summary import ColumnSummary, called_id, identifies, summarise
-from ldp_core.data.tables.two_readings import readings
+from ldp_core.data.tables.two_readings import readings, with_codes
 from ldp_core.limits import MOST_COMBINATIONS, MOST_KEPT_CATEGORIES
+from ldp_core.wording import listed
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,12 @@ def _suited(series: pd.Series, weights: np.ndarray | None, gaps: bool) -> tuple[
     if isinstance(recipe, DateRecipe):
         return recipe.model_copy(update=what | {"non_dates": "missing" if stray else recipe.non_dates}), ""
     numeric = recipe.model_copy(update=what | {"non_numbers": "missing" if stray else recipe.non_numbers})
+    said, codes = "", codes_of(columns.parse(series, weights)) if isinstance(numeric, NumericRecipe) else ()
+    if codes:  # nobody is lost: missing values are a category of their own
+        numeric = with_codes(numeric, codes).model_copy(update={"missing": "category"})
+        said = f"{listed([f'{code:.15g}' for code in codes])} in {summary.name} {'counts' if len(codes) == 1 else 'count'} as missing."
     crowded = crowd(numeric, series, weights)
-    return (numeric, "") if crowded is None else (crowded.recipe, crowded.told)
+    return (numeric, said) if crowded is None else (crowded.recipe, f"{said} {crowded.told}".strip())
 
 
 def _categories(

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.domain.dates import periods_of
+from ldp_core.data.tables.codes import codes_of
 from ldp_core.data.tables.dates import crowd_of_dates
 from ldp_core.data.tables.recipes import (
     AttributeRecipe,
@@ -18,7 +19,7 @@ from ldp_core.data.tables.recipes import (
     NumericRecipe,
 )
 from ldp_core.data.tables.summary import MOSTLY
-from ldp_core.wording import quote_examples, quoted
+from ldp_core.wording import listed, quote_examples, quoted
 
 _TWO_DIGITS = r"^\d{1,2}[-/.]\d{1,2}[-/.]\d\d$"
 _EXPONENT = r"^[+-]?\d+[eE]\d+$"
@@ -40,7 +41,7 @@ def readings(recipe: AttributeRecipe, series: pd.Series, weights: np.ndarray | N
     elif isinstance(recipe, DateRecipe):
         possible = [_dates(recipe, column), _far(recipe, column)]
     else:
-        possible = [_exponents(recipe, column)]
+        possible = [_exponents(recipe, column), _codes(recipe, column), _known_codes(recipe, column)]
     return tuple(reading for reading in possible if reading is not None)
 
 
@@ -121,6 +122,45 @@ def _exponents(recipe: CategoricalRecipe | NumericRecipe, column: columns.Column
         return Reading(said, (("Numbers in bins", NumericRecipe(**kept)),))
     said = f"{quoted(texts[0])} in {column.name} was read as the number {number}; it could be a code."
     return Reading(said, (("Categories", CategoricalRecipe(**kept)),))
+
+
+def _codes(recipe: NumericRecipe, column: columns.Column) -> Reading | None:
+    codes = codes_of(column, recipe.no_answer)
+    if not codes:
+        return None
+    said = f"{_numbers(column, codes)}: a number so far from all others may be a code for no answer."
+    return Reading(said, (("Count as missing", with_codes(recipe, codes)),))
+
+
+def _known_codes(recipe: NumericRecipe, column: columns.Column) -> Reading | None:
+    known = tuple(code for code in recipe.no_answer if code in column.numbers)
+    if not known:
+        return None
+    kept = tuple(code for code in recipe.no_answer if code not in known)
+    said = f"{_numbers(column, known)}, counted as missing."
+    return Reading(
+        said,
+        (
+            (
+                "Keep as a number" if len(known) == 1 else "Keep as numbers",
+                recipe.model_copy(update={"no_answer": kept}),
+            ),
+        ),
+    )
+
+
+def with_codes(recipe: NumericRecipe, codes: tuple[float, ...]) -> NumericRecipe:
+    """The recipe with more numbers that count as missing. Ends that were taken from the data are so again, without these."""
+    update: dict[str, Any] = {"no_answer": (*recipe.no_answer, *codes)}
+    if recipe.method == "range" and recipe.origin == "data":
+        update |= {"method": "equal_width", "low": None, "high": None, "outside": "refuse", "origin": "declared"}
+    return recipe.model_copy(update=update)
+
+
+def _numbers(column: columns.Column, codes: tuple[float, ...]) -> str:
+    """Codes and who has them: 999 in age (12 users)."""
+    users = int(column.rows_per_text[np.isin(column.numbers, codes)].sum())
+    return f"{listed([f'{code:.15g}' for code in codes], 6)} in {column.name} ({_users(users)})"
 
 
 def _users(users: int) -> str:

@@ -20,7 +20,7 @@ from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.data.tables import AttributeRecipe, NumericRecipe
 from ldp_core.designs import DataChoice
-from ldp_core.limits import MOST_LISTED_TYPES
+from ldp_core.limits import MOST_LISTED_TYPES, MOST_SHOWN_CHARACTERS
 from pages.ui.controls import guarded
 from pages.ui.session.history import History
 from pages.ui.session.saved_designs import SavedDesigns
@@ -163,7 +163,16 @@ def beginning(state: Session, source: Source) -> pd.DataFrame:
     """The first rows."""
     table = source.table
     first = table.head if isinstance(table, pd.DataFrame) else table.first
-    return state.results.cached(("first", source.id), lambda: first(PREVIEW))
+
+    def shown() -> pd.DataFrame:
+        frame = first(PREVIEW)
+        long = frame.map(lambda cell: isinstance(cell, str | bytes) and len(cell) > MOST_SHOWN_CHARACTERS)
+        for name in frame.columns[long.any()]:
+            cut = frame[name].map(lambda cell: wording.shortened(str(cell), MOST_SHOWN_CHARACTERS), na_action="ignore")
+            frame = frame.assign(**{name: cut.astype(object)})
+        return frame
+
+    return state.results.cached(("first", source.id), shown)
 
 
 def edit_table(

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.data.tables import ENCODINGS, EXCEL_ENDINGS, PARQUET_ENDINGS, TEXT_ENDINGS, ReadOptions
 from pages.ui import access, layout, promises, sources
@@ -94,7 +95,7 @@ def _database(state: Session, path: str) -> None:
     except ValueError as error:
         st.error(plain(str(error)))
         return
-    names = ", ".join(plain(name) for name in names_of_tables[:20]) or "none"
+    names = ", ".join(plain(wording.shortened(name)) for name in names_of_tables[:20]) or "none"
     st.caption(f"Tables: {names}{f' and {len(names_of_tables) - 20:,} more' if len(names_of_tables) > 20 else ''}.")
     shown, awaited = state.source_shown, getattr(state.configuration.data, "query", None)
     query = control(
