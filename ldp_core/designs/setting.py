@@ -157,8 +157,17 @@ class Setting(ProvedDesign):
         return "fitted:" + json.dumps([[name, self.workload.digest, self.epsilon], settings], default=str)
 
     def fitted(self, name: str) -> Fit | None:
-        """A fitted mechanism and its history, once it has been computed or loaded."""
-        return self.results.get(self.fitted_key(name))
+        """A fitted mechanism and its history, once it has been computed or loaded, or at once where that takes no search."""
+        return self.results.get(self.fitted_key(name)) or self.unsearched(name)
+
+    def unsearched(self, name: str, recorded: object = None) -> Fit | None:
+        """The fit of a mechanism that takes no search, kept: see `library.unsearched`, also for what a file has ``recorded``."""
+        options = self.fit_options(name)
+        made = library.unsearched(self.named(name), self.epsilon, self.workload, recorded=recorded, **options)
+        if made is None:
+            return None
+        self._keep(name, fit := Fit(made, ()))
+        return fit
 
     def from_file(self, name: str) -> bool:
         """True if the mechanism in use was loaded from a file, so that no one here knows how it was made."""
