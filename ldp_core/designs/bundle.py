@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ldp_core import library, limits
+from ldp_core import limits
 from ldp_core.designs import certificate_file, patterns_file, rows_file, strict_json
 from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration

@@ -94,7 +94,7 @@ def load(state: Session, content: bytes) -> None:
     elif (
         isinstance(design, Setting)
         and library.spec(name).fitted
-        and not (design.fitted(name) or design.unsearched(name, bundle.recorded_parameters))
+        and not (design.unsearched(name, bundle.recorded_parameters) or design.fitted(name))
     ):
         if library.spec(name).strategy_fitted:
             warnings.append(LACKS_STRATEGY)
