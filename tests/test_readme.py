@@ -27,9 +27,11 @@ EXAMPLES = [block for block in BLOCKS if "ldp." in block and "kit.zip" not in bl
 COMMANDS, KIT = (block for block in BLOCKS if "kit.zip" in block)
 
 
-def test_examples_run():
+def test_examples_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     survey = "age,sex\n" + "\n".join(f"{20 + i % 50},{'Female' if i % 3 else 'Male'}" for i in range(200))
-    names = {"content": survey.encode()}
+    Path("survey.csv").write_text(survey)
+    names = {}
     assert len(EXAMPLES) == 3
     for block in EXAMPLES:
         exec(block.replace("64", "12").replace("10)", "0.2)"), names)  # the same for fewer types, in less time

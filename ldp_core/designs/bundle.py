@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ldp_core import library, limits
+from ldp_core import limits
 from ldp_core.designs import certificate_file, patterns_file, rows_file, strict_json
 from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
@@ -79,6 +79,11 @@ class Bundle:
     warnings: list[str]
     device: bytes | None = None
     certificate: Written | None = None
+
+    @property
+    def recorded_parameters(self) -> dict[str, Any] | None:
+        """What the outcome says of the mechanism that a fit came to; None where it says nothing."""
+        return _recorded_parameters(self.outcome or {})
 
 
 def export(
@@ -179,10 +184,6 @@ def _warnings(configuration: Configuration, content: bytes, outcome: dict[str, A
         warnings.append(
             f"The file has no {OUTCOME} to compare the strategy with; the strategy was checked against epsilon only."
         )
-    recorded = outcome is not None and outcome.get("strategy") is not None
-    chosen = library.REGISTRY.get(configuration.mechanism.name)
-    if not fitted and (recorded or (chosen is not None and chosen.strategy_fitted)):
-        warnings.append(LACKS_STRATEGY)
     return warnings
 
 
@@ -225,7 +226,7 @@ def _built(members: Mapping[str, bytes], configuration: Configuration, outcome: 
             raise BundleError(
                 f"The strategy has {strategy.size:,} entries; at most {MOST_STRATEGY_ENTRIES:,} are kept."
             )
-        parameters = _recorded_parameters(outcome)
+        parameters = _recorded_parameters(outcome) or {}
         try:
             made = from_strategy(name, strategy, configuration.epsilon_value, parameters, prior, loaded=True)
             return made if classes is None else OnClasses(made, classes)
@@ -237,11 +238,11 @@ def _built(members: Mapping[str, bytes], configuration: Configuration, outcome: 
     return rows_file.read(members[ROWS], name) if ROWS in members else None
 
 
-def _recorded_parameters(outcome: Mapping[str, Any]) -> dict[str, Any]:
+def _recorded_parameters(outcome: Mapping[str, Any]) -> dict[str, Any] | None:
     """The file's record of how its strategy was fitted."""
     mechanism = outcome.get("mechanism")
     parameters = mechanism.get("parameters") if isinstance(mechanism, dict) else None
-    return parameters if isinstance(parameters, dict) else {}
+    return parameters if isinstance(parameters, dict) else None
 
 
 def _check_mechanism(mechanism: Mechanism, configuration: Configuration) -> None:

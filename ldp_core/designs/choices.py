@@ -36,6 +36,8 @@ SIMULATED_UNASKED = 64
 """Trials take about a second for at most this number of types, and are run without asking."""
 OPTIMIZED_UNASKED = 128
 """Types up to which a fit that is proved to be `NEAR_ENOUGH` takes about three seconds at most, and is computed without asking."""
+SETS_UNASKED = 450
+"""The same for sets of columns whose values are treated alike: all pairs of 30 columns take three seconds."""
 NEAR_ENOUGH = 5e-3
 """A fit that was not asked for ends when it is proved to be this close to the best possible."""
 
@@ -245,8 +247,10 @@ def prove(
 
 def optimized_unasked(name: str, workload: workloads.Workload, fitted_types: int) -> bool:
     """True if a mechanism is fitted to the questions, which distinguish so many types, in a matter of seconds."""
-    spec = library.spec(name)
-    return spec.fitted and spec.aimed and workload.survey is None and fitted_types <= OPTIMIZED_UNASKED
+    spec, survey = library.spec(name), workload.survey
+    if survey is not None:
+        return spec.fitted and spec.aimed and survey.symmetric and len(survey.groups) <= SETS_UNASKED
+    return spec.fitted and spec.aimed and fitted_types <= OPTIMIZED_UNASKED
 
 
 def close(objective: float, bound: float, trace: float, enough: float = GOOD_ENOUGH) -> bool:

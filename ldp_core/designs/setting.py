@@ -24,7 +24,7 @@ from ldp_core.designs import choices
 from ldp_core.designs.proofs import Curve as Curve
 from ldp_core.designs.proofs import Proof as Proof
 from ldp_core.designs.proofs import ProvedDesign
-from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
+from ldp_core.limits import MOST_DEVICE_ENTRIES, MOST_FITTED_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.people import dense
@@ -157,8 +157,17 @@ class Setting(ProvedDesign):
         return "fitted:" + json.dumps([[name, self.workload.digest, self.epsilon], settings], default=str)
 
     def fitted(self, name: str) -> Fit | None:
-        """A fitted mechanism and its history, once it has been computed or loaded."""
-        return self.results.get(self.fitted_key(name))
+        """A fitted mechanism and its history, once it has been computed or loaded, or at once where that takes no search."""
+        return self.results.get(self.fitted_key(name)) or self.unsearched(name)
+
+    def unsearched(self, name: str, recorded: object = None) -> Fit | None:
+        """The fit of a mechanism that takes no search, kept: see `library.unsearched`, also for what a file has ``recorded``."""
+        options = self.fit_options(name)
+        made = library.unsearched(self.named(name), self.epsilon, self.workload, recorded=recorded, **options)
+        if made is None:
+            return None
+        self._keep(name, fit := Fit(made, ()))
+        return fit
 
     def from_file(self, name: str) -> bool:
         """True if the mechanism in use was loaded from a file, so that no one here knows how it was made."""
@@ -195,6 +204,19 @@ class Setting(ProvedDesign):
             return 16 * n * (n + n // 16)
         rows = {**self.parameters_for(name), **spec.fixed}.get("rows")
         return 24 * n * (rows or rows_held(n)) if rows or n <= MOST_FITTED_TYPES else 0
+
+    def outgrows_a_kit(self, name: str) -> str | None:
+        """Why a fit may have too large a table for the devices of a kit, in a sentence said before the search; None where it has not."""
+        n, spec, fit = self.fitted_types, library.spec(name), self.fitted(name)
+        if fit is not None or not spec.strategy_fitted or self.workload.survey is not None or n > MOST_FITTED_TYPES:
+            return None
+        rows = {**self.parameters_for(name), **spec.fixed}.get("rows") or (rows_held(n) if spec.aimed else 4 * n)
+        if rows * n <= MOST_DEVICE_ENTRIES:
+            return None
+        return (
+            f"The table may have {rows:,} x {n:,} chances, more than the {MOST_DEVICE_ENTRIES:,} that fit into the devices of a kit: to "
+            "collect, use coarser bins or a mechanism without a table, such as subset selection."
+        )
 
     def fit_options(self, name: str) -> dict[str, Any]:
         """The optimiser settings of the design that a mechanism knows."""

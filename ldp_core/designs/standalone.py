@@ -58,10 +58,12 @@ def realise(
 
 
 def adopt(setting: Setting, bundle: Bundle | None) -> Mechanism | None:
-    """Use the fitted mechanism of a file, if it holds one, in this setting."""
+    """Use the fitted mechanism of a file, if it holds one, in this setting; else what it records as having taken no search."""
     mechanism = None if bundle is None else mechanism_of(bundle)
     if mechanism is not None:
         setting.use(mechanism)
+    elif bundle is not None:
+        setting.unsearched(bundle.configuration.mechanism.name, bundle.recorded_parameters)
     return mechanism
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core.library import merging
+from ldp_core.library import merging, optimized
 from ldp_core.library import table_strategies as table_strategies
 from ldp_core.library import variants as variants
 from ldp_core.library.entries import REGISTRY as REGISTRY
@@ -19,6 +19,7 @@ from ldp_core.library.merging import TYPES as TYPES
 from ldp_core.library.merging import classes_for as classes_for
 from ldp_core.library.specification import Spec as Spec
 from ldp_core.mechanisms.base import Mechanism
+from ldp_core.optimize.closed_form import candidates
 from ldp_core.privacy import check_epsilon
 from ldp_core.wording import check_parameters, meant, shortened
 from ldp_core.workloads import Workload
@@ -139,3 +140,38 @@ def create(
     if entry.may_use_workload:
         parameters["workload"] = workload
     return entry.build(workload if entry.needs_workload else int(n), epsilon, **parameters)
+
+
+def unsearched(
+    name: str,
+    epsilon: float,
+    workload: Workload,
+    types: str = "distinguished",
+    recorded: object = None,
+    prior: np.ndarray | None = None,
+    target: str = "average",
+    **_options: Any,
+) -> Mechanism | None:
+    """The mechanism that a fit comes to without a search; None where it is a strategy, which only a search or a file gives.
+
+    That is the optimum of questions that treat all types alike, or the closed form with the parameters ``recorded`` in the file of a
+    design. The other parameters are those of `create`.
+    """
+    entry = spec(name)
+    if entry.build is not optimized.build_certified or entry.unsuitable(workload.n, epsilon, workload):
+        return None
+    classes = classes_for(entry, workload, epsilon) if types == TYPES[0] else None
+    asked = workload if classes is None else classes.workload
+    even = target != "average" or (prior if classes is None else classes.shares(prior)) is None
+    for made in candidates(asked.n, epsilon):
+        whole = made if classes is None else merging.about_classes(made, workload, classes)
+        if whole.parameters == recorded or (recorded is None and even and asked.symmetry == "exchangeable"):
+            return whole
+        if recorded is None:
+            break
+    return None
+
+
+def held_by_file(name: str, mechanism: Mechanism) -> bool:
+    """True if the file of a design has to hold the fit of its mechanism ``name``; False where ``mechanism`` is built from its inputs."""
+    return spec(name).fitted and mechanism.name == spec(name).mechanism

@@ -8,6 +8,7 @@ from typing import Any
 from ldp_core.bounds.scales import equivalent_objective
 from ldp_core.library.specification import Spec
 from ldp_core.library.table_strategies import is_own
+from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.on_classes import OnClasses
 from ldp_core.optimize.classes import of_types
 from ldp_core.workloads import Distinguished, Workload, classes_of
@@ -51,5 +52,10 @@ def build(
     drawn = entry.build(few if entry.needs_workload else few.n, epsilon, **stated)
     if not entry.fitted and drawn.supports(few):
         return None
+    return about_classes(drawn, workload, classes)
+
+
+def about_classes(drawn: Mechanism, workload: Workload, classes: Distinguished) -> OnClasses:
+    """``drawn``, which reports on ``classes`` of the types of ``workload``, as a mechanism for all types."""
     known = {"workload": workload.spec} if "workload" in drawn.parameters else {}
     return OnClasses(drawn, classes.classes, {**drawn.parameters, **known, "types": TYPES[0]}, workload)

@@ -112,7 +112,7 @@ def best_closed_form(
     """The mechanism in closed form of least variance for ``workload``, averaged over ``prior`` (n,) or
     of the worst type: subset selection, which is the best of those that treat all types alike, and trees."""
     scored = []
-    for made in _candidates(workload.n, check_epsilon(epsilon)):
+    for made in candidates(workload.n, check_epsilon(epsilon)):
         if worst_case:
             value = equivalent_objective(float(made.variance_profile(workload).max()), workload)
         else:
@@ -130,7 +130,8 @@ def better(fitted: Found, closed: ClosedFormDesign) -> Found | ClosedFormDesign:
     return replace(closed, **{name: getattr(fitted, name) for name in ("history", "rounds", "seconds", "stopped")})
 
 
-def _candidates(n: int, epsilon: float) -> Iterator[Mechanism]:
+def candidates(n: int, epsilon: float) -> Iterator[Mechanism]:
+    """The mechanisms in closed form that a search is compared with: the optimum for types that are all alike is the first."""
     yield SubsetSelection(n, epsilon)
     yield Haar(n, epsilon)
     if n <= TREE_TYPES:

@@ -205,22 +205,6 @@ def test_a_design_too_large_to_load_is_not_exported():
 # --- what is missing or does not belong together --------------------------------------------------------------------
 
 
-def test_a_bare_configuration_offers_to_optimise_again():
-    bundle = load(CONFIGURATION.to_json())
-    assert (bundle.configuration, bundle.outcome, bundle.mechanism) == (CONFIGURATION, None, None)
-    assert [warning for warning in bundle.warnings if "optimise again" in warning] == bundle.warnings != []
-
-
-@pytest.mark.parametrize("mechanism", ["optimized_gradient", "hadamard"])
-def test_a_removed_strategy_offers_to_optimise_again(mechanism):
-    configuration = CONFIGURATION.with_(mechanism=MechanismRecipe(name=mechanism))
-    parts = members(export(configuration, OUTCOME, explicit(STRATEGY)))
-    del parts["strategy.npz"]
-    bundle = load(packed(parts))
-    assert bundle.mechanism is None
-    assert "optimise again" in bundle.warnings[0]
-
-
 def test_a_removed_outcome_is_said():
     parts = members(EXPORTED)
     del parts["outcome.json"]

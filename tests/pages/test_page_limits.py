@@ -167,7 +167,7 @@ def test_a_prior_on_many_types_is_refused_before_the_fit(app, lower):
     lower(MOST_FITTED_TYPES=16)
     app.sample(page="design").ask("histogram")
     chosen(app.go("design"))
-    assert not app.at.button(key="optimise").disabled
+    assert not app.errors
     app.enter("selectbox", "aim", "people")
     assert app.at.button(key="optimise").disabled
     assert "an even spread" in app.errors[0]

@@ -174,7 +174,7 @@ def test_a_mechanism_is_recommended_with_reasons(lives):
     lives.go("compare").open("compare-tabs", "Recommendation").finish()
     assert not lives.errors
     said = words(lives)
-    assert "Take Covering sets of columns: at epsilon 1 it needs" in said
+    assert "Take Optimized (column generation): at epsilon 1 it needs" in said
     assert "With your 10,000 users, all 3,794 answers are noise." in said
 
 
@@ -224,7 +224,7 @@ def test_a_design_goes_out_and_comes_back(small, another):
 
 
 def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, another):
-    load(app, [13, 14, 15], mechanism="optimized").go("design").press("optimise").finish()
+    load(app, [13, 14, 15], mechanism="optimized").go("design").finish()
     said, state = words(app), app.session
     mechanism, workload = state.mechanism("optimized"), app.workload
     needed = analysis.sample_complexity(mechanism, workload, state.setting.alpha)

@@ -54,6 +54,8 @@ def fitted(given: argparse.Namespace, stop: threading.Event) -> Setting:
     working.told(setting)
     name = setting.chosen
     loaded: Bundle | None = None if again else bundle
+    if (loaded is None or loaded.mechanism is None) and (warning := setting.outgrows_a_kit(name)):
+        terminal.say(warning)
     working.prove(setting, stop, [setting.aim(name)] if library.spec(name).aimed else [])
     working.built(setting, name, stop, loaded)
     return setting

@@ -9,7 +9,6 @@ from ldp_core import designs
 from ldp_core.data import tables
 from ldp_core.deploy.commands import terminal
 from ldp_core.designs import Bundle, Configuration, UploadedData
-from ldp_core.designs.bundle import LACKS_STRATEGY
 from ldp_core.designs.standalone import Table
 from ldp_core.limits import MOST_DESIGN_BYTES
 
@@ -56,8 +55,7 @@ def opened(name: str) -> Bundle:
     """A design file; what it has to say goes to standard error."""
     bundle = designs.load(content(name))
     for warning in bundle.warnings:
-        if warning != LACKS_STRATEGY:  # commands fit what is missing
-            terminal.say(warning)
+        terminal.say(warning)
     return bundle
 
 

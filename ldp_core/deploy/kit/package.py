@@ -77,10 +77,11 @@ def design(
 
 def without_files(configuration: Configuration, mechanism: Mechanism | None) -> str:
     """Why the file of a design holds no files of its mechanism, in a sentence; empty where it holds some."""
-    if not library.spec(configuration.mechanism.name).fitted:
-        return "This mechanism is fully described by its parameters."
-    if mechanism is None:
+    name = configuration.mechanism.name
+    if mechanism is None and library.spec(name).fitted:
         return "The mechanism is not optimised for this design yet."
+    if mechanism is None or not library.held_by_file(name, mechanism):
+        return "This mechanism is fully described by its parameters."
     try:
         reason = "" if mechanism.files() else "Its reports are not all written out anywhere."
     except ValueError as error:

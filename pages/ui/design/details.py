@@ -56,8 +56,8 @@ def unfitted(state: Session, case: str) -> None:
         )
     if fit.error:
         st.error(plain(fit.error))
-    if fit.running is None and (crowded := state.crowded([name])):
-        st.caption(plain(crowded))
+    for warning in filter(None, (state.setting.outgrows_a_kit(name), fit.running is None and state.crowded([name]))):
+        st.caption(plain(warning))
 
 
 def simulated_only(state: Session, mechanism: Mechanism) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 from ldp_core import designs, estimators, library, mechanisms, wording
 from ldp_core.deploy.kit import package
 from ldp_core.designs import Configuration, Setting
+from ldp_core.designs.bundle import LACKS_STRATEGY
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.standalone import mechanism_of
 from ldp_core.limits import MOST_EXACT_TYPES, UNASKED_TYPES
@@ -90,8 +91,14 @@ def load(state: Session, content: bytes) -> None:
     name = configuration.mechanism.name
     if (mechanism := mechanism_of(bundle)) is not None:
         warnings += _adopt(state, mechanism, bundle.outcome or {})
-    elif library.spec(name).fitted and isinstance(design, Setting):
-        state.view["offer_optimise"] = state.setting.fitted_key(name)
+    elif (
+        isinstance(design, Setting)
+        and library.spec(name).fitted
+        and not (design.unsearched(name, bundle.recorded_parameters) or design.fitted(name))
+    ):
+        if library.spec(name).strategy_fitted:
+            warnings.append(LACKS_STRATEGY)
+        state.view["offer_optimise"] = design.fitted_key(name)
     state.notices = [("success", "The design was loaded.")]
     if bundle.certificate is not None and isinstance(design, Setting):
         state.notices.append(_proof(state, bundle.certificate))

@@ -13,7 +13,7 @@ import pytest
 from kits import kit_of, members
 
 from ldp_core import mechanisms
-from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
+from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.deploy import collector
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
@@ -21,8 +21,7 @@ from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.standalone import realise
 from ldp_core.designs.supplied_tables import SuppliedTable
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
-from ldp_core.people import Records
-from ldp_core.workloads import HistogramPart, KWayMarginalsPart, PrefixPart
+from ldp_core.workloads import HistogramPart, PrefixPart
 
 PEOPLE = 4_000
 
@@ -58,16 +57,6 @@ def tree_of_shares():
     return realised(domain, (PrefixPart(attribute="age"),), "hierarchical", told)
 
 
-def split_of_people():
-    """Pairs of columns, and running totals along one of them, on more than a million types."""
-    columns = [
-        CategoricalAttribute(name=f"question {i}", values=tuple("abcdefgh"), origin="declared") for i in range(6)
-    ]
-    hours = NumericAttribute(name="hours", edges=tuple(range(13)), origin="declared")
-    parts = (KWayMarginalsPart(k=2), PrefixPart(attribute="hours", weight=9.0))
-    return realised(Domain(attributes=(hours, *columns)), parts, "optimized")
-
-
 def said(domain, numbers):
     """Values as people say them."""
     return {
@@ -79,7 +68,6 @@ def said(domain, numbers):
 KINDS = {
     own_matrix: mechanisms.ExplicitMechanism,
     tree_of_shares: HierarchicalTree,
-    split_of_people: mechanisms.SplitSurvey,
 }
 
 
@@ -115,14 +103,9 @@ def test_reports_of_the_client_of_a_kit_are_answered_by_its_opener(kind, tmp_pat
 
     told = collector.answers(counted, kit.mechanism, kit.workload)
     people = np.vstack([values, values[:1]])
-    if len(shape) == 1:
-        true = np.bincount(people[:, 0], minlength=shape[0])
-        exact = kit.workload.answers(true)
-        spread = np.sqrt(kit.mechanism.query_variances(kit.workload, true))
-    else:
-        records = Records(people, shape)
-        exact = kit.workload.answers(records)
-        spread = np.sqrt(kit.mechanism.query_variances(kit.workload, records))
+    true = np.bincount(people[:, 0], minlength=shape[0])
+    exact = kit.workload.answers(true)
+    spread = np.sqrt(kit.mechanism.query_variances(kit.workload, true))
     weights = kit.workload.query_weights()
     scores = ((told["answer"] * weights - exact) / np.maximum(spread, 1e-9))[spread > 1e-6 * spread.max()]
     assert np.abs(scores).max() < 5

@@ -1,0 +1,236 @@
+"""Every kind of question with every mechanism, from a design to answers: the kit is opened in every way, 300 reports of its own client
+are collected, and the answers and their errors are those that the design promised."""
+
+import csv
+import json
+import runpy
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ldp_core import library
+from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
+from ldp_core.deploy.commands import main
+from ldp_core.deploy.kit import package
+from ldp_core.deploy.kit.opening import open_kit
+from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
+from ldp_core.designs.configuration import Optimizer
+from ldp_core.designs.setting import Fit, NotFitted
+from ldp_core.designs.standalone import ready, realise
+from ldp_core.optimize.closed_form import candidates
+from ldp_core.people import Records
+from ldp_core.workloads import (
+    AllMarginalsPart,
+    HistogramPart,
+    JointHistogramPart,
+    KWayMarginalsPart,
+    MarginalsPart,
+    MatrixPart,
+    ParityPart,
+    Predicate,
+    PredicatesPart,
+    PrefixPart,
+    RangesPart,
+    RectanglesPart,
+    TypesPart,
+)
+from pages.ui.session import exchange
+from pages.ui.session.state import Session
+from tests.deploy.kit.javascript import by_node, needs_node
+from tests.deploy.kit.kits import members, packed
+
+PEOPLE = 300
+
+
+def labels(name, size):
+    return CategoricalAttribute(name=name, values=tuple(f"{name} {k}" for k in range(size)), origin="declared")
+
+
+def bins(name, size):
+    return NumericAttribute(name=name, edges=tuple(10 * k for k in range(size + 1)), origin="declared")
+
+
+PAIR, GRID, BITS = (labels("a", 5), labels("b", 4)), (bins("x", 4), bins("y", 4)), tuple(labels(k, 2) for k in "pqrs")
+MANY = tuple(labels(f"q{k}", 8) for k in range(7))  # more combinations than a vector is kept over
+QUESTIONS = {
+    "two types": ((labels("a", 2),), HistogramPart(attribute="a")),
+    "four types": ((labels("a", 4),), HistogramPart(attribute="a")),
+    "seven types, weighted": ((labels("a", 7),), HistogramPart(attribute="a", weight=3.0)),
+    "1,500 types": ((labels("a", 1500),), HistogramPart(attribute="a")),
+    "bins": ((bins("x", 9),), HistogramPart(attribute="x")),
+    "one of two columns": (PAIR, HistogramPart(attribute="b")),
+    "both columns": (PAIR, HistogramPart(attribute="a"), HistogramPart(attribute="b", weight=2.0)),
+    "joint table": (PAIR, JointHistogramPart()),
+    "running totals": ((bins("x", 12),), PrefixPart(attribute="x")),
+    "running totals and bins": ((bins("x", 8),), PrefixPart(attribute="x"), HistogramPart(attribute="x")),
+    "ranges": ((bins("x", 8),), RangesPart(attribute="x")),
+    "ranges of one width by a column": ((bins("x", 6), labels("b", 3)), RangesPart(attribute="x", width=2, by=("b",))),
+    "rectangles": (GRID, RectanglesPart(attributes=("x", "y"))),
+    "table of two columns of three": ((*PAIR, labels("c", 2)), MarginalsPart(groups=[("a", "c")])),
+    "all pairs": (BITS, KWayMarginalsPart(k=2)),
+    "all tables": (BITS, AllMarginalsPart()),
+    "parities": (BITS, ParityPart(max_weight=2)),
+    "conditions": (PAIR, PredicatesPart(predicates=[Predicate(expression="a in {'a 1', 'a 2'} or b = 'b 3'")])),
+    "a matrix": ((labels("a", 4),), MatrixPart.of(np.array([[1.0, 2, 0, -1], [0, 1, 1, 0.5]]))),
+    "ranges of types": (PAIR, TypesPart(family="all_range")),
+    "pairs of many columns": (MANY, KWayMarginalsPart(k=2)),
+    "pairs and totals of many": ((bins("x", 12), *MANY), KWayMarginalsPart(k=2), PrefixPart(attribute="x", weight=9.0)),
+}
+NO_DEVICE = [name for name, spec in library.REGISTRY.items() if spec.continuous]
+MECHANISMS = [name for name in library.names() if name not in NO_DEVICE]
+USUAL = {"optimized", "subset_selection"}
+"""Mechanisms that are tried with every question by default; each of the others with some."""
+WITHOUT_TABLE = {*USUAL, "oue", "rappor", "olh"}
+"""Those tried with many types: tables do not fit, and of randomized response an answer rests on a report or two."""
+CELLS = [
+    (question, name)
+    for question in QUESTIONS
+    for name in MECHANISMS
+    if question != "1,500 types" or name in WITHOUT_TABLE
+]
+STEP = 7
+
+
+def marked():
+    for k, (question, name) in enumerate(CELLS):
+        slow = () if name in USUAL or k % STEP == 0 else pytest.mark.slow
+        yield pytest.param(question, name, k % 3 == 0, id=f"{question}-{name}", marks=slow)
+
+
+def designed(question, name) -> Configuration:
+    attributes, *parts = QUESTIONS[question]
+    return Configuration(
+        domain=Domain(attributes=attributes),
+        population=Population(users=PEOPLE, origin="declared", shape="zipf" if "many" not in question else "uniform"),
+        workload=WorkloadRecipe(parts=tuple(parts)),
+        epsilon="2.0",
+        mechanism=MechanismRecipe(name=name),
+        optimizer=Optimizer(max_rounds=2),
+    )
+
+
+def said(domain, row):
+    """A value as a person says it."""
+    return {
+        one.name: one.edges[k] if isinstance(one, NumericAttribute) else one.values[k]
+        for one, k in zip(domain.attributes, row, strict=True)
+    }
+
+
+def people_of(shape, seed):
+    rng = np.random.default_rng(seed)
+    return np.minimum(rng.geometric(0.4, size=(PEOPLE, len(shape))) - 1, np.array(shape) - 1)
+
+
+def reports_of(folder, domain, values, node):
+    """Reports drawn by the client in a kit's folder, by the randomness of the system."""
+    described = json.loads((folder / "device.json").read_text())
+    people = [said(domain, row) for row in values.tolist()]
+    if node:
+        (drawn,) = by_node(devices=[described], secure=[[0, people]])["secure"]
+        return drawn["answer"]
+    device = runpy.run_path(str(folder / "client.py"))["Device"](described)
+    return [device.report(value) for value in people]
+
+
+def unpacked(content, folder):
+    (folder / "kit.zip").write_bytes(content)
+    with zipfile.ZipFile(folder / "kit.zip") as archive:
+        archive.extractall(folder / "kit")
+    return folder / "kit"
+
+
+def collected(setting, folder, node=False, seed=0):
+    """The scores of all answers: their distance from the truth in standard errors of the design."""
+    content = package.kit(setting)
+    kit_folder = unpacked(content, folder)
+    made, domain, workload = setting.chosen_mechanism, setting.domain, setting.workload
+    zipped, opened = open_kit(content), open_kit(kit_folder)
+    assert zipped.mechanism.digest == opened.mechanism.digest
+    session = Session.of("journeys", Configuration())
+    exchange.load(session, content)
+    assert session.mechanism(setting.chosen).digest == opened.mechanism.digest
+    assert not [text for kind, text in session.notices if kind == "warning" and "lacks" in text]
+
+    values = people_of(domain.shape, seed)
+    with (folder / "reports.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "report"])
+        drawn = reports_of(kit_folder, domain, values, node)
+        writer.writerows([f"{k:032x}", report] for k, report in enumerate(drawn))
+    answers = []
+    for place in ("kit.zip", "kit"):
+        out = folder / "answers.csv"
+        assert main(["collect", str(folder / place), str(folder / "reports.csv"), "-o", str(out)]) == 0
+        answers.append(pd.read_csv(out))
+    pd.testing.assert_frame_equal(*answers)
+    told = answers[0]
+
+    many = domain.size > 10**6
+    people = (
+        Records(values, domain.shape)
+        if many
+        else np.bincount(np.ravel_multi_index(values.T, domain.shape), minlength=domain.size)
+    )
+    weights, exact = workload.query_weights(), workload.answers(people)
+    spread = np.sqrt(np.maximum(made.query_variances(workload, people), 0.0))
+    missed = np.abs(told["answer"].to_numpy() * weights - exact)
+    assert (missed <= 6 * spread + 1e-6 * PEOPLE).all()
+    assert (told["promised"].to_numpy() * weights >= spread - 1e-6 * PEOPLE).all()
+    outcome = json.loads((kit_folder / "outcome.json").read_text())["expected_errors"]
+    if outcome is not None:
+        summary = setting.summary(made)
+        assert outcome["worst_case_variance"] == pytest.approx(summary.worst_case_variance)
+        if not many:
+            assert (spread**2).sum() <= PEOPLE * summary.worst_case_variance * (1 + 1e-9)
+    return missed[spread > 1e-6] / spread[spread > 1e-6]
+
+
+@needs_node
+@pytest.mark.parametrize(("question", "name", "node"), list(marked()))
+def test_reports_of_a_kit_come_back_as_answers(question, name, node, tmp_path):
+    chosen = designed(question, name)
+    setting = ready(chosen)
+    reason = library.spec(name).unsuitable(setting.domain.size, setting.epsilon, setting.workload)
+    if reason is None:
+        setting = realise(chosen)
+        reason = setting.chosen_mechanism.supports(setting.workload)
+    if reason is None:
+        collected(setting, tmp_path, node)
+    else:  # a mechanism for other questions, which the design says before anything is sent out
+        assert name != "optimized"
+        assert reason.endswith(".")
+
+
+@pytest.mark.parametrize("question", ["four types", "bins", "one of two columns", "running totals"])
+def test_a_search_that_came_to_a_closed_form_is_built_again_from_what_the_file_records(question, tmp_path):
+    """Kits hold the parameters of the closed form and nothing else of it, as they always did."""
+    setting = ready(designed(question, "optimized"))
+    classes = library.classes_for(library.spec("optimized"), setting.workload, setting.epsilon)
+    for k, made in enumerate(candidates(setting.fitted_types, setting.epsilon)):
+        whole = made if classes is None else library.merging.about_classes(made, setting.workload, classes)
+        setting._keep("optimized", Fit(whole, ()))
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        collected(setting, folder)
+
+
+def test_a_kit_whose_strategy_was_taken_out_is_refused():
+    parts = members(package.kit(realise(designed("running totals", "optimized"))))
+    del parts["strategy.npz"]
+    with pytest.raises(NotFitted, match="lacks the strategy"):
+        open_kit(packed(parts))
+
+
+def test_errors_are_those_that_the_design_said(tmp_path):
+    """Scores of all answers of some cells together: as large as standard errors say, no larger and no smaller."""
+    scores = []
+    for question, name in (("bins", "optimized"), ("running totals", "hierarchical"), ("joint table", "oue")):
+        for seed in range(3):
+            folder = tmp_path / f"{name}{seed}"
+            folder.mkdir()
+            scores.append(collected(realise(designed(question, name)), folder, seed=seed))
+    joined = np.concatenate(scores)
+    assert 0.7 < np.sqrt(np.mean(joined**2)) < 1.35  # 133 answers, some of them correlated
