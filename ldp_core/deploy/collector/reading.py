@@ -23,7 +23,7 @@ import pyarrow as pa
 from ldp_core.data.reading.duck import literal
 from ldp_core.deploy.collector import files as look_at
 from ldp_core.deploy.collector.alphabet import Alphabet, alphabet
-from ldp_core.deploy.collector.collection import Collection, Read
+from ldp_core.deploy.collector.collection import Collection, Read, ids_of, lock_of
 from ldp_core.deploy.collector.engine import Engine, Progress
 from ldp_core.deploy.collector.files import DESIGN, REPORT, REPORTS, Source
 from ldp_core.deploy.collector.lock import Held, held
@@ -82,8 +82,8 @@ def collect(
     with _only_one(state), private_folder(_place(wanted)) as home:
         store = home / "ids"
         if state is not None:
-            store = Path(state).with_name(f"{Path(state).name}.ids")
-            collection = _resumed(Path(state), mechanism, collection)
+            store = ids_of(state)
+            collection = _resumed(state, mechanism, collection)
         collection = Collection.empty(mechanism, design) if collection is None else collection
         _check_design(collection, mechanism, design)
         before = {file_read.digest for file_read in collection.read} if state is not None else set()
@@ -123,14 +123,13 @@ def collect(
 
 
 @contextmanager
-def _only_one(state: str | Path | None) -> Iterator[None]:
+def _only_one(state: Path | None) -> Iterator[None]:
     """Refuses a second collection into the same state, and reports a full disk in a sentence."""
     try:
-        if state is None or not Path(state).parent.is_dir():
+        if state is None or not state.parent.is_dir():
             yield
             return
-        path = Path(state)
-        with held(path.with_name(f".{path.name}.lock")):
+        with held(lock_of(state)):
             yield
     except Held:
         raise ValueError(

@@ -7,12 +7,13 @@ Results go to standard output, progress and sentences about what went wrong to s
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from ldp_core.deploy.commands import audit, collect, compare, design, kit, simulate
+from ldp_core.deploy.commands import audit, collect, compare, design, files, kit, simulate
 from ldp_core.deploy.commands.terminal import Stopping, stopping
 from ldp_core.run import Interrupted
 
@@ -53,11 +54,15 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command. Returns its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # characters that its encoding lacks are written as \\u2265, say
+            stream.reconfigure(errors="backslashreplace")
     try:
         given = parser().parse_args(arguments)
     except SystemExit as left:  # after --help, or a sentence
         return int(left.code or 0)
     try:
+        files.check_apart(given)
         with stopping() as stop:
             given.run(given, stop)
             sys.stdout.flush()
@@ -74,8 +79,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}."
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'The system says'}: {error.strerror}."
     if isinstance(error, MemoryError):
         return "There is not enough memory for this: ask fewer questions at once, or use coarser bins."
     return " ".join(str(error).split())

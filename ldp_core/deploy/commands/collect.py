@@ -19,14 +19,21 @@ HELP = "Count the reports of a kit's devices, and answer the questions from them
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kit", metavar="KIT", help="the kit's zip, or the folder that it was unpacked to")
+    parser.add_argument("kit", metavar="KIT", type=files.Input, help="the kit's zip, or the folder that it was unpacked to")
     parser.add_argument(
-        "reports", nargs="+", metavar="REPORTS", help="files of reports, or of their counts (CSV or Parquet)"
+        "reports",
+        nargs="+",
+        metavar="REPORTS",
+        type=files.Input,
+        help="files of reports, or of their counts (CSV or Parquet)",
     )
-    parser.add_argument("-o", "--output", metavar="CSV", help="where to write the answers; without it they are shown")
+    parser.add_argument(
+        "-o", "--output", metavar="CSV", type=files.Output, help="where to write the answers; without it they are shown"
+    )
     parser.add_argument(
         "--state",
         metavar="FILE",
+        type=files.State,
         help="what is counted is kept here, and found again by the next call: files are added day by day (the same id in files of "
         "different calls is not noticed)",
     )

@@ -103,7 +103,7 @@ class Bar:
 
 def write_json(result: object) -> None:
     """One JSON document; NaN and infinities are null."""
-    print(json.dumps(_json(result), indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(_json(result), indent=2, allow_nan=False))  # ASCII, whatever the encoding of the output
 
 
 def _json(value: Any) -> Any:

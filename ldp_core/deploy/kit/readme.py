@@ -16,10 +16,16 @@ EXAMPLE_PEOPLE = 1000
 
 def count_sql(design: str) -> str:
     """The statement that any database counts the reports of a design with, one for each report id."""
-    return f"""-- Counts the reports of design {design} in a table reports(id, design, report): one report for each id. Rows without an id are left out.
--- Save the two columns as CSV or Parquet and give that file to collect.py.
+    return f"""-- Counts the reports of design {design} in a table reports(id, design, report): one report for each id, chosen without a look at it.
+-- Rows without an id are left out. If the table has the time of arrival, write its column instead of RANDOM(): then the first report counts.
+-- RANDOM() is RAND() in MySQL and BigQuery, NEWID() in SQL Server. Save both columns as CSV or Parquet, and give that file to collect.py.
 SELECT report, COUNT(*) AS reports
-FROM (SELECT MIN(report) AS report FROM reports WHERE design = '{design}' AND id IS NOT NULL GROUP BY id) AS once
+FROM (
+    SELECT report, ROW_NUMBER() OVER (PARTITION BY id ORDER BY RANDOM()) AS turn
+    FROM reports
+    WHERE design = '{design}' AND id IS NOT NULL
+) AS numbered
+WHERE turn = 1
 GROUP BY report
 """
 
