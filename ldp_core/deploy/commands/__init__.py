@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from ldp_core.deploy.commands import audit, collect, compare, design, files, kit, simulate
@@ -74,13 +75,14 @@ def main(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (ValueError, OSError, MemoryError) as error:
-        print(_sentence(error), file=sys.stderr)
+        print(_sentence(error, arguments), file=sys.stderr)
         return BAD_INPUT
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: Exception, arguments: Sequence[str]) -> str:
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'The system says'}: {error.strerror}."
+        given = error.filename in arguments  # other files are of this program's own
+        return f"{error.filename if given else Path(str(error.filename or 'The system')).name}: {error.strerror}."
     if isinstance(error, MemoryError):
         return "There is not enough memory for this: ask fewer questions at once, or use coarser bins."
     return " ".join(str(error).split())

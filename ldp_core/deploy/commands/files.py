@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ldp_core import designs
 from ldp_core.data import tables
-from ldp_core.deploy.commands import terminal
 from ldp_core.deploy.collector.collection import beside
+from ldp_core.deploy.commands import terminal
 from ldp_core.designs import Bundle, Configuration, UploadedData
 from ldp_core.designs.bundle import KIT, LACKS_STRATEGY, MEMBERS, PROOF
 from ldp_core.designs.standalone import Table
@@ -44,7 +44,9 @@ def check_apart(given: argparse.Namespace) -> None:
             raise ValueError(f"{output}: files cannot be written to this folder; choose another one.")
         for other in [value for value in values if isinstance(value, Input)] + outputs[:place]:
             if any(_same(written, read) for written in _files(output) for read in _files(other)):
-                raise ValueError(f"{output} would be written over {other}, which this command uses: choose another name.")
+                raise ValueError(
+                    f"{output} would be written over {other}, which this command uses: choose another name."
+                )
 
 
 def _files(name: str) -> Iterator[Path]:
