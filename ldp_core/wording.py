@@ -28,6 +28,22 @@ LEAST_WRITTEN_OUT = 1e-6
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_RIGHT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]+"
+_TO_THE_LEFT = re.compile(rf"{_RIGHT}(?:[ \N{{NO-BREAK SPACE}}'\-]+{_RIGHT})*")
+
+
+def visible(text: str) -> str:
+    """``text`` from data or files as it can stand in a sentence: characters that cannot be seen, or turn the direction of writing, as
+    "\\u202e", say, and words written from right to left isolated (Unicode Standard Annex 9), so that the numbers beside them stay in order.
+    Once only, where text is put on a page, a screen or into a file."""
+    seen = _HIDDEN.sub(lambda found: ascii(found[0])[1:-1], text)
+    return _TO_THE_LEFT.sub("\N{FIRST STRONG ISOLATE}\\g<0>\N{POP DIRECTIONAL ISOLATE}", seen)
+
+
 def shortened(text: str, most: int = 90) -> str:
     """``text`` in at most ``most`` characters; the default fits in a sentence."""
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -63,6 +63,8 @@ with controls:
         elif task.cut_short:
             st.info("Counting was cancelled: nothing of those files was counted.")
     if not own:
+        for warning in subject.warnings:
+            st.warning(plain(warning))
         c = subject.configuration
         st.caption(
             f"The kit of design {plain(subject.design)}: {library.spec(c.mechanism.name).title}, epsilon {c.epsilon}."

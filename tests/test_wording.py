@@ -2,6 +2,7 @@
 
 import math
 import re
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,33 @@ def test_numbers_agree_with_their_nouns_and_lists_end_in_and():
     assert [wording.plural(k, "query", "queries") for k in (0, 1, 1200)] == ["0 queries", "1 query", "1,200 queries"]
     assert wording.plural(2, "column") == "2 columns"
     assert [wording.listed("abcde"[:k]) for k in (1, 2, 3, 5)] == ["a", "a and b", "a, b and c", "a, b and 3 more"]
+
+
+HIDDEN = ["\0", "\x1b", "\x85", "\xad", "\u061c", "\u200b", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e",
+    "\u2060", "\u2066", "\u2067", "\u2068", "\u2069", "\u206a", "\ufeff", "\ufffb", "\ud800", "\U000e0041", "\u3164"]  # fmt: skip
+
+
+@pytest.mark.parametrize("sign", HIDDEN, ids=ascii)
+def test_what_cannot_be_seen_is_shown_as_text(sign):
+    assert wording.visible(f"age{sign}, epsilon 12") == f"age{ascii(sign)[1:-1]}, epsilon 12"
+
+
+def test_every_sign_of_direction_is_known():
+    """Against Unicode: nothing that is left turns the direction of writing, or is a control."""
+    for code in range(0x110000):
+        sign = chr(code)
+        turns = unicodedata.bidirectional(sign) in ("RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI", "BN")
+        if (turns or unicodedata.category(sign) == "Cc") and sign not in "\t\n\r\u200c\u200d":
+            assert wording.visible(sign) != sign, ascii(sign)
+        if unicodedata.bidirectional(sign) in ("R", "AL") and unicodedata.category(sign)[0] == "L":
+            assert wording.visible(f"a {sign} 12") == f"a \u2068{sign}\u2069 12", ascii(sign)
+
+
+def test_names_from_right_to_left_are_isolated_and_others_left_as_they_are():
+    assert wording.visible("\u05d2\u05d9\u05dc 12") == "\u2068\u05d2\u05d9\u05dc\u2069 12"
+    assert (
+        wording.visible("\u05e9\u05dd \u05e4\u05e8\u05d8\u05d9: 21")
+        == "\u2068\u05e9\u05dd \u05e4\u05e8\u05d8\u05d9\u2069: 21"
+    )
+    for text in ("Größe 日本", "e\u0301", "👨\u200d👩\u200d👧", "❤\ufe0f", "a\tb\nc", "می\u200cخواهم"[:0]):
+        assert wording.visible(text) == text

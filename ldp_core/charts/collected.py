@@ -14,7 +14,7 @@ PROMISED = 1.96
 """Standard errors that hold 95 of 100 answers."""
 
 
-def collection(frame: pd.DataFrame, users: int, mechanism: str, look: Theme = LIGHT) -> go.Figure:
+def collection(frame: pd.DataFrame, users: float, mechanism: str, look: Theme = LIGHT) -> go.Figure:
     """The answers of ``frame`` (see `ldp_core.deploy.collector.answers`) from ``users`` people as
     shares, with their intervals, on bars that extend 1.96 promised standard errors to each side."""
     fig = figure(look, "query", "share of those who reported (%)", height=420)

@@ -247,4 +247,4 @@ def short(label: str, length: int = TICK_LENGTH) -> str:
 
 def literal(label: str) -> str:
     """A label of the user's as text: Plotly would read ``<b>`` and ``&amp;`` in it as markup."""
-    return html.escape(label, quote=False)
+    return html.escape(wording.visible(label), quote=False)

@@ -35,7 +35,7 @@ from ldp_core.limits import MOST_DESIGN_BYTES, MOST_KIT_BYTES, MOST_PROOF_BYTES,
 from ldp_core.mechanisms import Mechanism, OnClasses
 from ldp_core.mechanisms.files import PATTERNS, ROWS, STRATEGIES, STRATEGY, MechanismFile
 from ldp_core.version import __version__
-from ldp_core.wording import rounded_up
+from ldp_core.wording import listed, rounded_up
 
 CONFIGURATION = "configuration.json"
 OUTCOME = "outcome.json"
@@ -143,18 +143,20 @@ def load(content: bytes) -> Bundle:
     if not content.startswith(b"PK"):
         configuration = load_configuration(content)
         return Bundle(configuration, None, None, _warnings(configuration, content, None, False))
-    members = _unzip(content, (*MEMBERS, *KIT, *PROOF), (*MEMBERS, DEVICE, DOCUMENT, ARRAYS))
+    members = _unzip(content, (*MEMBERS, *KIT, *PROOF), (*MEMBERS, *KIT, DOCUMENT, ARRAYS))
     if CONFIGURATION not in members:
         raise BundleError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
     configuration = load_configuration(members[CONFIGURATION])
     outcome = _read_outcome(members[OUTCOME]) if OUTCOME in members else None
     if DEVICE in members:
-        _check_device(members[DEVICE], outcome or {})
+        _check_device(members[DEVICE], outcome)
     for file, entry in ((STRATEGY, "strategy"), (PATTERNS, "strategy"), (STRATEGIES, "strategies"), (ROWS, "strategy")):
         if outcome is not None and file in members and (file != STRATEGIES or PATTERNS in members):
             _check_recorded(members[file], outcome, entry)
     mechanism = _mechanism(members, configuration, outcome or {})
     warnings = _warnings(configuration, members[CONFIGURATION], outcome, mechanism is not None)
+    if DEVICE in members and (changed := _changed(members, outcome or {})):
+        warnings.append(f"Since this kit was exported, {changed}: export it again before anyone uses these files.")
     return Bundle(configuration, outcome, mechanism, warnings, members.get(DEVICE), _proof(members))
 
 
@@ -289,7 +291,20 @@ def _check_kit(kit: Mapping[str, bytes]) -> None:
         )
 
 
-def _check_device(content: bytes, outcome: dict[str, Any]) -> None:
+def _changed(members: Mapping[str, bytes], outcome: dict[str, Any]) -> str:
+    """The files of a kit that are not as they were recorded, in words; empty where all are."""
+    recorded = outcome["kit"].items()  # as `_check_device` found
+    gone = [name for name, _ in recorded if name in KIT and name not in members]
+    other = [
+        name for name, digest in recorded if name in members and hashlib.sha256(members[name]).hexdigest() != digest
+    ]
+    said = [(gone, "went missing"), (other, "changed")]
+    return " and ".join(f"{listed(names, len(KIT))} {what}" for names, what in said if names)
+
+
+def _check_device(content: bytes, outcome: dict[str, Any] | None) -> None:
+    if outcome is None:
+        raise BundleError(f"The kit lacks {OUTCOME}, which records its files: put it back, or export the kit again.")
     record = outcome.get("kit")
     recorded = record.get(DEVICE) if isinstance(record, dict) else None
     if recorded != hashlib.sha256(content).hexdigest():

@@ -26,7 +26,7 @@ def plain(text: str) -> str:
     Icons, emoji, arrows, addresses and e-mail are looked for in what is left once backslashes have been read, so these are
     taken apart by a letter no one sees.
     """
-    line = _READ_LATER.sub(rf"\g<0>{JOINER}", _SPACES.sub(" ", text).strip(" "))
+    line = _READ_LATER.sub(rf"\g<0>{JOINER}", wording.visible(_SPACES.sub(" ", text).strip(" ")))
     return _SIGNS.sub(r"\\\g<0>", line)
 
 

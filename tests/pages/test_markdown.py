@@ -122,3 +122,8 @@ def test_ordinary_names_stay_what_they_are():
     assert plain("New York, over 90; à la carte = 5 %") == "New York, over 90; à la carte = 5 %"
     assert plain(" two\n  lines\t") == "two lines"
     assert spoken(f"**{plain('snake_case *')}** is `it`, $5") == "snake_case * is it, 5"
+
+
+def test_names_cannot_turn_the_direction_of_a_sentence():
+    assert plain("age\u202e") == "age\\\\u202e"
+    assert "\u2068\u05d2\u2069" in plain("\u05d2 12")

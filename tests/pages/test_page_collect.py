@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -381,3 +382,41 @@ def _draw_answers(table):
     from pages.ui.collect import results
 
     results._table(table, 1_000_000, None)
+
+
+def test_reports_that_no_device_draws_are_said(collect):
+    content, _ = reports(collect)
+    header, first, *_ = content.decode().splitlines()
+    count(collect, ("same.csv", "\n".join([header, *[first] * 500, ""]).encode()))
+    assert any("do not draw such reports" in error for error in collect.errors)
+    count(collect.press("forget-collection"), ("monday.csv", content))
+    assert not collect.errors
+
+
+def test_several_reports_of_a_person_are_answered_once_it_is_said_how_many_occasions_they_are_of(collect):
+    collect.session.change(reports_per_user=4)
+    content, _ = reports(collect)
+    count(collect.go("collect"), ("monday.csv", content))
+    assert "Say how many occasions these reports are of" in collect.words
+    assert not collect.charts
+    collect.enter("number_input", "collect-occasions", 2).finish()
+    about = subject(collect)
+    expected = collector.answers(held(collect), about.mechanism, about.workload, labels=about.labels)
+    table = next(frame for frame in collect.dataframes if "Answer (people)" in frame)
+    assert np.allclose(table["Answer (people)"], expected["answer"] / 2)
+    assert np.allclose(table["Share (%)"], 100 * expected["answer"] / USERS)
+
+
+def test_what_changed_in_a_kit_is_said(another, collect):
+    content = kit.kit(collect.session, collect.session.mechanism("subset_selection")).known(at_once=True)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist() if name != "audit.py"}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, written in files.items():
+            archive.writestr(name, written)
+    app = another().go("collect").enter("segmented_control", "collect-whose", "The design of a kit")
+    (box,) = [u for u in app.at.file_uploader if u.key.startswith("kit-")]
+    box.set_value(("kit.zip", packed.getvalue(), "application/zip")).run()
+    app.finish()
+    assert "audit.py went missing" in app.words.replace("\\", "")

@@ -12,6 +12,7 @@ from ldp_core.deploy.collector.collection import Collection as Collection
 from ldp_core.deploy.collector.collection import Read as Read
 from ldp_core.deploy.collector.manipulated_reports import Manipulation as Manipulation
 from ldp_core.deploy.collector.manipulated_reports import manipulation as manipulation
+from ldp_core.deploy.collector.plausible import unlike_in_words as unlike_in_words
 from ldp_core.deploy.collector.reading import collect as collect
 from ldp_core.deploy.collector.reading import uploads_stay_in_memory as uploads_stay_in_memory
 from ldp_core.deploy.collector.reasons import REASONS as REASONS

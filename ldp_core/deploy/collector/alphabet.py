@@ -47,9 +47,14 @@ class Alphabet:
         return self.shape[0] if self.shape else 1
 
     @property
+    def outcomes(self) -> float:
+        """How many different reports there are, or infinity where they are not counted."""
+        return _outcomes(self.mechanism.drawn, self.width)
+
+    @property
     def few(self) -> bool:
         """True if there are at most `FEW_OUTCOMES` different reports, so that it pays to count equal ones first."""
-        return _outcomes(self.mechanism.drawn, self.width) <= FEW_OUTCOMES
+        return self.outcomes <= FEW_OUTCOMES
 
     @property
     def nothing(self) -> np.ndarray:

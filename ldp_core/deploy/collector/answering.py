@@ -18,6 +18,8 @@ from ldp_core.workloads import Workload, in_chunks
 
 KINDS: dict[str, Callable[..., Intervals]] = {"fixed": intervals, "any_time": any_time}
 """Intervals for one look at the answers, and for as many as one likes."""
+_POINT, _KNOWN = 1e-6, 1e-6
+"""Parts of a standard error, and standard errors for one person, that are rounding alone."""
 
 
 def answers(
@@ -29,12 +31,13 @@ def answers(
     kind: str = "fixed",
     queries: np.ndarray | None = None,
     labels: Sequence[str] | None = None,
+    occasions: int = 1,
     **options: Any,
 ) -> pd.DataFrame:
     """Answers of a ``collection`` to a ``workload``, in people, without the weights of its queries.
 
     Columns: query, name, answer, low, high (an interval that holds the true answer of those who
-    reported with a probability of at least ``level``), method (of the interval), promised (the
+    reported with a probability of at least ``level``; NaN where only impossible answers agree with the reports), method (of the interval), promised (the
     standard error of the unbiased answer that the design promises for this number of people,
     whatever their values), adds_up_to (the people that all answers together add up to, see
     `people_told`), unbiased (the unbiased answer from the same reports).
@@ -44,6 +47,7 @@ def answers(
     Args:
         kind: one of `KINDS`.
         queries: those to answer; all by default. labels: of the types, for the names. options: of the estimator, see `estimators.apply`.
+        occasions: how many reports of each person are in the collection, each of an occasion of its own; answers are the average of these.
 
     ValueError for a collection without reports or of another mechanism, and an estimator or workload that does not suit it.
     """
@@ -58,11 +62,14 @@ def answers(
     estimate = apply(estimator, collection.reports, mechanism, workload, unbiased, **options)
     based_on = estimate if estimate.unbiased else unbiased
     intervals = KINDS[kind](mechanism, workload, based_on, level, chosen, collection.users)
-    weights, answered = workload.query_weights(chosen), estimate.answers(workload, chosen)
+    weights, answered = workload.query_weights(chosen) * occasions, estimate.answers(workload, chosen)
     low, high = np.minimum(intervals.ends[:, 0], answered), np.maximum(intervals.ends[:, 1], answered)
     if estimate.unbiased:
         low, high = intervals.ends.T
     built = mechanism.consistent if based_on.adds_up else mechanism
+    promised = np.sqrt(collection.users * largest_variances(built, workload, chosen))
+    point = np.ptp(intervals.ends, axis=1) <= _POINT * promised  # cut to what is possible, nothing was left
+    low, high = (np.where(point & (promised > _KNOWN * collection.users**0.5), np.nan, end) for end in (low, high))
     return pd.DataFrame(
         {
             "query": chosen,
@@ -71,8 +78,8 @@ def answers(
             "low": low / weights,
             "high": high / weights,
             "method": intervals.methods.astype(str),
-            "promised": np.sqrt(collection.users * largest_variances(built, workload, chosen)) / weights,
-            "adds_up_to": people_told(estimate, workload),
+            "promised": promised / weights,
+            "adds_up_to": people_told(estimate, workload) / occasions,
             "unbiased": based_on.answers(workload, chosen) / weights,
         }
     )

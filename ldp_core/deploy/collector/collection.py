@@ -228,6 +228,21 @@ def _digest(about: Mapping[str, object], arrays: Mapping[str, np.ndarray]) -> st
     return hasher.hexdigest()
 
 
+def lock_of(state: Path) -> Path:
+    """The file that is there while somebody collects into a ``state``."""
+    return state.with_name(f".{state.name}.lock")
+
+
+def ids_of(state: Path) -> Path:
+    """The folder with the ids that were counted into a ``state``."""
+    return state.with_name(f"{state.name}.ids")
+
+
+def beside(state: Path) -> list[Path]:
+    """The files beside a ``state`` that collecting writes or removes."""
+    return [lock_of(state), *ids_of(state).glob("*")]
+
+
 def replace(path: Path, content: bytes) -> None:
     """Put ``content`` in the place of the file ``path`` at one stroke."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

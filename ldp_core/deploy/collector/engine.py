@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from ldp_core.data.reading.common import first_line
-from ldp_core.data.reading.duck import ERRORS, LOCKS, SETTINGS, literal
+from ldp_core.data.reading.duck import ERRORS, LOCKS, SETTINGS, identifier, literal
 from ldp_core.deploy.collector.files import Source
-from ldp_core.deploy.collector.reasons import NotRead
+from ldp_core.deploy.collector.reasons import NotRead, UnreadableReports
 from ldp_core.limits import MOST_DATABASE_MIB
 from ldp_core.run import Interrupted
 from ldp_core.wording import quoted
@@ -23,6 +23,8 @@ from ldp_core.wording import quoted
 HASHES = 40_000_000
 """Hashes of ids compared at once: 320 MB."""
 _BATCH = 2**18
+_LOOKED_AT = 64
+"""Columns that are not ours and may hold counts; a table of counts has few."""
 _POLL = 0.1  # seconds between looks at whether somebody has cancelled
 
 Progress = Callable[[float], None]
@@ -62,9 +64,26 @@ class Engine:
                     yield connection
         except ERRORS as error:
             self.check()
+            self._check_kept()
+            said = str(error)
+            for path in (self.source.place, self.written, self.folder):
+                said = said.replace(str(path), path.name)
             raise NotRead(
-                f"The file {quoted(self.source.path.name)} cannot be read to its end, and nothing of it was counted: {first_line(error)}."
+                f"The file {quoted(self.source.path.name)} cannot be read to its end, and nothing of it was counted: "
+                f"{first_line(ValueError(said))}."
             ) from error
+
+    def _check_kept(self) -> None:
+        """UnreadableReports where the ids of earlier files are damaged, so that the file of reports is not blamed."""
+        for path in self.kept:
+            try:
+                for _ in pa.parquet.ParquetFile(path).iter_batches(columns=["id"]):
+                    self.check()
+            except ERRORS as error:
+                raise UnreadableReports(
+                    f"The ids of earlier files, in the folder {quoted(path.parent.name)}, are damaged, so repeated reports could not be "
+                    "found: put that folder back as it was, or collect into a new state. No report of this file was counted."
+                ) from error
 
     def check(self) -> None:
         """Raises Interrupted once somebody has cancelled."""
@@ -142,6 +161,28 @@ class Engine:
         )
         connection.execute("DROP TABLE several")
         return True
+
+    def rounded(self, connection: duckdb.DuckDBPyConnection) -> str | None:
+        """An id that a spreadsheet has written as a rounded number, if there is one, or if most of the long whole numbers end in zeros."""
+        ((written, ending, zeros, long),) = connection.execute(
+            "SELECT any_value(id) FILTER (regexp_full_match(id, '[0-9]([.,][0-9]+)?[eE][+][0-9]+')), any_value(id) FILTER (zeros), "
+            "count(*) FILTER (zeros), count(*) FILTER (regexp_full_match(id, '[0-9]{17,}')) FROM (SELECT CAST(id AS VARCHAR) AS id, "
+            f"regexp_full_match(id, '[1-9][0-9]{{0,14}}0{{5,}}') AS zeros FROM {self.source.query()})"
+        ).fetchall()
+        return written or (ending if 2 * zeros > long else None)
+
+    def like_counts(self, connection: duckdb.DuckDBPyConnection) -> tuple[str, int] | None:
+        """A column of whole numbers beside reports that all differ, if there is one, and how many these are."""
+        table = f"(SELECT *, {identifier(self.source.columns['report'])} AS report FROM {self.source.table})"
+        ((rows, different),) = connection.execute(f"SELECT count(*), count(DISTINCT report) FROM {table}").fetchall()
+        for stored, name in list(self.source.others.items())[:_LOOKED_AT] if 1 < rows == different else []:
+            times = f"CAST({identifier(stored)} AS VARCHAR)"
+            ((alike,),) = connection.execute(
+                f"SELECT bool_and(regexp_full_match({times}, '[0-9]{{1,15}}')) AND sum(TRY_CAST({times} AS BIGINT)) > count(*) FROM {table}"
+            ).fetchall()
+            if alike:
+                return name, rows
+        return None
 
     def _checked(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         for batch in reader:

@@ -7,8 +7,8 @@ import hashlib
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,10 +27,28 @@ ID = "id"
 REPORTS = "reports"
 PARQUET_ENDINGS = (".parquet", ".pq")
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
+_COUNT_LIKE = re.compile(r"(^|[^a-z])(counts?|cnt|reports|number|num|times|freq|frequency|total)([^a-z]|$)|^n$|^#$")
+"""The usual names of columns of counts, as databases write them: `COUNT(*)`, `count_star()`, `n`."""
 _HEADER = 2**16
 _NUMBERED = "file_row_number"
 _BY_ORDER = "row_number() OVER ()"
 _PARQUET_MAGIC = b"PAR1"
+_NO_TEXT = {
+    b"PK\x03\x04": "a zip archive or an Excel file: unpack it, or save its table as CSV UTF-8",
+    b"\xd0\xcf\x11\xe0": "an old Excel file: save its table as CSV UTF-8",
+    b"\x1f\x8b": "compressed with gzip: unpack it",
+    b"BZh": "compressed with bzip2: unpack it",
+    b"\xfd7zXZ": "compressed with xz: unpack it",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd: unpack it",
+    b"7z\xbc\xaf": "a 7-Zip archive: unpack it",
+    b"SQLite format 3": "an SQLite database: export its reports as CSV",
+    b"%PDF": "a PDF document: export the reports as CSV",
+    b"\xff\xfe\0\0": "UTF-32 text: save it as CSV UTF-8",
+    b"\0\0\xfe\xff": "UTF-32 text: save it as CSV UTF-8",
+    b"\xff\xfe": "UTF-16 text: save it as CSV UTF-8",
+    b"\xfe\xff": "UTF-16 text: save it as CSV UTF-8",
+}
+"""Kinds of other files by their first bytes, with the remedy."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +70,7 @@ class Source:
         path: of the file. columns: the stored name of each of ours that it has. rows: how many there are, or can be at most.
         version: changes with the file. table: what stands after FROM. row: the number of a row, as SQL.
         whole_numbers: whether `REPORT` holds integers instead of texts. ids: "text", "uuid", or "" without ids.
-        text: how a text file is written; None for Parquet.
+        text: how a text file is written; None for Parquet. others: the stored name of each column that is not ours, to its own.
     """
 
     path: Path
@@ -65,6 +83,7 @@ class Source:
     ids: str = ""
     text: Text | None = None
     read: Path | None = None
+    others: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def place(self) -> Path:
@@ -100,6 +119,12 @@ def look(path: Path) -> Source:
         raise UnreadableReports(f"The file {quoted(path.name)} is empty: export the reports again.")
     if path.suffix.lower() in PARQUET_ENDINGS or start.startswith(_PARQUET_MAGIC):
         return _parquet(path, version)
+    kind = next((kind for magic, kind in _NO_TEXT.items() if start.startswith(magic)), None)
+    if kind is None and b"\0" in start:
+        wide = max(start[0:200:2].count(0), start[1:200:2].count(0)) > len(start[0:200:2]) / 2
+        kind = f"{'UTF-16 text' if wide else 'no text, but binary data'}: save the table as CSV UTF-8"
+    if kind is not None:
+        raise UnreadableReports(f"The file {quoted(path.name)} is {kind}. No report in it was counted.")
     if path.suffix.lower() not in TEXT_ENDINGS:
         raise UnreadableReports(
             f"Reports are read from CSV (.csv, .tsv, .txt) and Parquet (.parquet) files, not from {quoted(path.name)}: convert it."
@@ -137,10 +162,11 @@ def _parquet(path: Path, version: tuple[int, int]) -> Source:
         raise UnreadableReports(
             f"The column reports of {quoted(path.name)} holds no whole numbers: export it as whole numbers."
         )
+    others = {name: name for name in schema.names if name not in columns.values()}
+    table, row = f"read_parquet({literal(path)}, file_row_number=true)", _NUMBERED
     if _NUMBERED in schema.names:  # a column of the file has the name of the database's own
-        return Source(path, columns, about.num_rows, version, f"read_parquet({literal(path)})", _BY_ORDER, whole, ids)
-    table = f"read_parquet({literal(path)}, file_row_number=true)"
-    return Source(path, columns, about.num_rows, version, table, _NUMBERED, whole, ids)
+        table, row = f"read_parquet({literal(path)})", _BY_ORDER
+    return Source(path, columns, about.num_rows, version, table, row, whole, ids, others=others)
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -160,13 +186,15 @@ def _text(path: Path, version: tuple[int, int], start: bytes, end: bytes) -> Sou
     stored = [f"c{i}" for i in range(len(names))]
     text = Text(delimiter, {name: names.index(own) for name, own in columns.items()}, len(names), one_line)
     columns = {name: stored[place] for name, place in text.places.items()}
+    others = {own: name for own, name in zip(stored, names, strict=True) if own not in columns.values()}
     types = ", ".join(f"'{name}': 'VARCHAR'" for name in stored)
     table = (
         f"read_csv({literal(path)}, auto_detect=false, header=false, skip=1, columns={{{types}}}, delim={literal(delimiter)}, "
         "quote='\"', escape='\"', null_padding=true, strict_mode=true, max_line_size=16777216)"
     )
     rows = _about_how_many(start, path.stat().st_size)
-    return Source(path, columns, rows, version, table, _BY_ORDER, False, "text" if ID in columns else "", text)
+    ids = "text" if ID in columns else ""
+    return Source(path, columns, rows, version, table, _BY_ORDER, False, ids, text, others=others)
 
 
 def _header(path: Path) -> tuple[str, list[str], bool]:
@@ -199,7 +227,8 @@ def converted(source: Source, folder: Path, check: Callable[[], None]) -> Source
     assert source.text is not None
     target = folder / "converted.parquet"
     text = source.text
-    rows = slow_text.convert(source.path, text.delimiter, text.places, text.names, target, check)
+    others = {} if {ID, REPORTS} & set(text.places) else {stored: int(stored[1:]) for stored in source.others}
+    rows = slow_text.convert(source.path, text.delimiter, text.places | others, text.names, target, check)
     table, columns = f"read_parquet({literal(target)}, file_row_number=true)", {name: name for name in text.places}
     return replace(source, columns=columns, rows=rows, table=table, row=_NUMBERED, read=target)
 
@@ -222,7 +251,18 @@ def _columns(names: Sequence[str], path: Path) -> dict[str, str]:
         raise UnreadableReports(
             f"The file {quoted(path.name)} has the columns id and reports: counted reports have no ids, so leave one of them out."
         )
+    others = [name for name in names if name not in columns.values() and _COUNT_LIKE.search(name.strip().lower())]
+    if others and ID not in columns and REPORTS not in columns:
+        raise like_counts(path, others[0])
     return columns
+
+
+def like_counts(path: Path, name: str) -> UnreadableReports:
+    """The refusal of a file whose column ``name`` may say how often each report was sent: if it does, a row is not one report."""
+    return UnreadableReports(
+        f"The file {quoted(path.name)} has no ids, and its column {quoted(name)} looks like counts of reports: name it reports if it is, and "
+        "leave it out if not. No report in it was counted."
+    )
 
 
 def now(path: Path) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ldp_core.deploy.collector.lock import Held, held
+from ldp_core.deploy.collector.reasons import UnreadableReports
 
 PREFIX = "ldp-collector-"
 _LOCK = "lock"
@@ -23,7 +24,12 @@ _LOCK = "lock"
 @contextmanager
 def private_folder(place: Path | None) -> Iterator[Path]:
     """A new folder in ``place`` (None: the usual one for temporary files). Those of processes that are gone are removed."""
-    remove_abandoned(Path(tempfile.gettempdir()) if place is None else place)
+    try:
+        remove_abandoned(Path(tempfile.gettempdir()) if place is None else place)
+    except FileNotFoundError:
+        raise UnreadableReports(
+            "There is no folder for temporary files that can be written to: set TMPDIR to one."
+        ) from None
     with tempfile.TemporaryDirectory(prefix=PREFIX, dir=place) as name:
         folder = Path(name)
         with held(folder / _LOCK):

@@ -9,6 +9,7 @@ one of them.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import re
 import shutil
@@ -23,7 +24,7 @@ import pyarrow as pa
 from ldp_core.data.reading.duck import literal
 from ldp_core.deploy.collector import files as look_at
 from ldp_core.deploy.collector.alphabet import Alphabet, alphabet
-from ldp_core.deploy.collector.collection import Collection, Read
+from ldp_core.deploy.collector.collection import Collection, Read, ids_of, lock_of
 from ldp_core.deploy.collector.engine import Engine, Progress
 from ldp_core.deploy.collector.files import DESIGN, REPORT, REPORTS, Source
 from ldp_core.deploy.collector.lock import Held, held
@@ -43,6 +44,8 @@ _NUMBERS_AT_ONCE = 2**22
 _FEWEST = 2**8
 _ROWS_AT_ONCE = 2**20
 _OWN, _ANOTHER, _NAMELESS, _AGAIN, _UNCOUNTED = range(5)
+_SURPRISING = 0.2
+"""Chance below which single reports are not taken to differ from each other by accident."""
 _KINDS = {"text": "texts", "uuid": "UUIDs"}
 _REFUSED = {_ANOTHER: ANOTHER_DESIGN, _NAMELESS: NO_ID, _UNCOUNTED: NO_NUMBER}
 
@@ -82,8 +85,8 @@ def collect(
     with _only_one(state), private_folder(_place(wanted)) as home:
         store = home / "ids"
         if state is not None:
-            store = Path(state).with_name(f"{Path(state).name}.ids")
-            collection = _resumed(Path(state), mechanism, collection)
+            store = ids_of(state)
+            collection = _resumed(state, mechanism, collection)
         collection = Collection.empty(mechanism, design) if collection is None else collection
         _check_design(collection, mechanism, design)
         before = {file_read.digest for file_read in collection.read} if state is not None else set()
@@ -123,14 +126,13 @@ def collect(
 
 
 @contextmanager
-def _only_one(state: str | Path | None) -> Iterator[None]:
+def _only_one(state: Path | None) -> Iterator[None]:
     """Refuses a second collection into the same state, and reports a full disk in a sentence."""
     try:
-        if state is None or not Path(state).parent.is_dir():
+        if state is None or not state.parent.is_dir():
             yield
             return
-        path = Path(state)
-        with held(path.with_name(f".{path.name}.lock")):
+        with held(lock_of(state)):
             yield
     except Held:
         raise ValueError(
@@ -236,6 +238,15 @@ def _share_of(progress: Progress | None, sizes: Sequence[int], number: int) -> P
     return tell
 
 
+def _all_differ(rows: int, outcomes: int) -> float:
+    """The largest chance that as many single reports all differ; 0 where they are all there are, or more."""
+    return (
+        0.0
+        if rows >= outcomes
+        else math.exp(math.lgamma(outcomes + 1) - math.lgamma(outcomes - rows + 1) - rows * math.log(outcomes))
+    )
+
+
 class _File:
     """One file of reports while it is read."""
 
@@ -247,6 +258,16 @@ class _File:
         tally, repeated = Tally(self.letters, self.letters.mechanism.aggregate(self.letters.nothing)), 0
         with self.engine.connected() as connection:
             again = bool(self.source.ids) and self.engine.find_repeated(connection, self._usable)
+            if again and self.source.ids == "text" and (rounded := self.engine.rounded(connection)):
+                raise UnreadableReports(
+                    f"Ids in {quoted(self.path.name)} such as {quoted(rounded)} look rounded by a spreadsheet, so that different ones became "
+                    "the same: export the reports again with ids as text. No report in it was counted."
+                )
+            few = self.letters.few and self.source.rows <= 2 * self.letters.outcomes
+            if few and not self.source.ids and REPORTS not in self.source.columns:
+                found = self.engine.like_counts(connection)
+                if found is not None and _all_differ(found[1], int(self.letters.outcomes)) < _SURPRISING:
+                    raise look_at.like_counts(self.path, found[0])
             if self.source.ids and store is not None:
                 self.engine.keep_ids(connection, self._usable)
             self.engine.phase = (0.5, 1.0) if self.source.ids else (0.0, 1.0)

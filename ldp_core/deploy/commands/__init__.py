@@ -7,12 +7,14 @@ Results go to standard output, progress and sentences about what went wrong to s
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
-from ldp_core.deploy.commands import audit, collect, compare, design, kit, simulate
+from ldp_core.deploy.commands import audit, collect, compare, design, files, kit, simulate
 from ldp_core.deploy.commands.terminal import Stopping, stopping
 from ldp_core.run import Interrupted
 
@@ -53,11 +55,15 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command. Returns its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # characters that its encoding lacks are written as \\u2265, say
+            stream.reconfigure(errors="backslashreplace")
     try:
         given = parser().parse_args(arguments)
     except SystemExit as left:  # after --help, or a sentence
         return int(left.code or 0)
     try:
+        files.check_apart(given)
         with stopping() as stop:
             given.run(given, stop)
             sys.stdout.flush()
@@ -69,13 +75,14 @@ def main(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (ValueError, OSError, MemoryError) as error:
-        print(_sentence(error), file=sys.stderr)
+        print(_sentence(error, arguments), file=sys.stderr)
         return BAD_INPUT
 
 
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}."
+def _sentence(error: Exception, arguments: Sequence[str]) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        given = error.filename in arguments  # other files are of this program's own
+        return f"{error.filename if given else Path(str(error.filename or 'The system')).name}: {error.strerror}."
     if isinstance(error, MemoryError):
         return "There is not enough memory for this: ask fewer questions at once, or use coarser bins."
     return " ".join(str(error).split())

@@ -24,10 +24,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
+        type=files.Input,
         help="a design (zip or configuration.json), or a strategy matrix (CSV, NPY or NPZ): a row for each report, a column for each type",
     )
     parser.add_argument(
-        "--questions", metavar="CONFIG", help="the design whose questions a strategy matrix is to answer"
+        "--questions",
+        metavar="CONFIG",
+        type=files.Input,
+        help="the design whose questions a strategy matrix is to answer",
     )
     files.data_argument(parser)
     files.json_argument(parser)

@@ -19,14 +19,23 @@ HELP = "Count the reports of a kit's devices, and answer the questions from them
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kit", metavar="KIT", help="the kit's zip, or the folder that it was unpacked to")
     parser.add_argument(
-        "reports", nargs="+", metavar="REPORTS", help="files of reports, or of their counts (CSV or Parquet)"
+        "kit", metavar="KIT", type=files.Input, help="the kit's zip, or the folder that it was unpacked to"
     )
-    parser.add_argument("-o", "--output", metavar="CSV", help="where to write the answers; without it they are shown")
+    parser.add_argument(
+        "reports",
+        nargs="+",
+        metavar="REPORTS",
+        type=files.Input,
+        help="files of reports, or of their counts (CSV or Parquet)",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="CSV", type=files.Output, help="where to write the answers; without it they are shown"
+    )
     parser.add_argument(
         "--state",
         metavar="FILE",
+        type=files.State,
         help="what is counted is kept here, and found again by the next call: files are added day by day (the same id in files of "
         "different calls is not noticed)",
     )
@@ -38,11 +47,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--estimator", default="unbiased", metavar="NAME", help=f"how answers are made of reports: {known}"
     )
+    parser.add_argument(
+        "--occasions",
+        type=int,
+        metavar="N",
+        help="how many reports of each person these files hold, each of an occasion of its own; answers are the average of the occasions. "
+        "Needed where a design allows each person several reports",
+    )
     files.json_argument(parser)
 
 
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
     kit, spec = open_kit(given.kit), estimators.spec(given.estimator)
+    for warning in kit.warnings:
+        terminal.say(warning)
+    occasions = _occasions(given.occasions, kit.configuration.reports_per_user)
     with terminal.Bar("counting reports") as bar:
         collection = collector.collect(
             given.reports, kit.mechanism, kit.design, progress=bar.share, cancel=stop, state=given.state
@@ -52,26 +71,47 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
             terminal.say(_said(file))
         elif not given.json:
             print(terminal.plain(_said(file)))
-    options: dict[str, Any] = {"labels": kit.domain.type_labels}
+    options: dict[str, Any] = {"labels": kit.domain.type_labels, "occasions": occasions}
     if spec.needs_facts:
+        if occasions > 1:
+            raise ValueError(f"Public facts are about one occasion: choose an estimate other than {given.estimator}.")
         options["facts"] = choices.facts(kit.configuration, kit.workload, collection.users)
+    if unlike := collector.unlike_in_words(collection, kit.mechanism):
+        terminal.say(unlike)
     kind = "any_time" if given.any_time else "fixed"
     answers = collector.answers(collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, **options)
     if given.output:
         files.write(given.output, frames.as_csv(answers).encode())
     if given.json:
         read = [_read(file) for file in collection.read]
-        terminal.write_json({"design": kit.design, "files": read, "answers": answers, "file": given.output})
+        terminal.write_json(
+            {"design": kit.design, "files": read, "answers": answers, "unlike": unlike, "file": given.output}
+        )
     elif given.output:
         print(f"Answers written to {terminal.plain(given.output)}.")
     else:
         _tell(answers)
         if missed := estimators.missed_in_words(
-            float(answers["adds_up_to"].iloc[0]), collection.users, given.estimator
+            float(answers["adds_up_to"].iloc[0]), collection.users / occasions, given.estimator
         ):
             print(terminal.plain(missed))
         if contradicted := estimators.contradicted_in_words(answers, given.estimator):
             print(terminal.plain(contradicted))
+
+
+def _occasions(stated: int | None, allowed: int) -> int:
+    """How many reports of each person were counted. ValueError where that is more than ``allowed``, or not known."""
+    if stated is None and allowed > 1:
+        raise ValueError(
+            f"People of this design send up to {allowed:,} reports, one on each occasion: say with --occasions how many of each person's are "
+            "in these files."
+        )
+    occasions = 1 if stated is None else stated
+    if not 1 <= occasions <= allowed:
+        raise ValueError(
+            f"Each person of this design sends at most {wording.plural(allowed, 'report')}, so --occasions is 1 to {allowed:,}."
+        )
+    return occasions
 
 
 def _read(file: Read) -> dict[str, Any]:
@@ -90,7 +130,7 @@ def _said(file: Read) -> str:
 def _tell(answers: pd.DataFrame) -> None:
     number = wording.significant
     columns = {"name": ("Question", str)} | {
-        name: (heading, lambda value: number(value, 5))
+        name: (heading, lambda value: "none" if value != value else number(value, 5))
         for name, heading in {"answer": "Answer", "low": "Low", "high": "High", "promised": "± promised"}.items()
     }
     print()

@@ -16,7 +16,9 @@ HELP = "Build or fit the mechanism of a configuration, say what it costs, and wr
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     files.configuration_argument(parser)
-    parser.add_argument("-o", "--output", metavar="ZIP", help="where to write the design, as Export in the app does")
+    parser.add_argument(
+        "-o", "--output", metavar="ZIP", type=files.Output, help="where to write the design, as Export in the app does"
+    )
     search_arguments(parser)
     files.data_argument(parser)
     files.figures_argument(parser)

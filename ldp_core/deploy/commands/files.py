@@ -3,19 +3,72 @@
 from __future__ import annotations
 
 import argparse
+import os
+import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 from ldp_core import designs
 from ldp_core.data import tables
+from ldp_core.deploy.collector.collection import beside
 from ldp_core.deploy.commands import terminal
 from ldp_core.designs import Bundle, Configuration, UploadedData
+from ldp_core.designs.bundle import KIT, MEMBERS, PROOF
 from ldp_core.designs.standalone import Table
 from ldp_core.limits import MOST_DESIGN_BYTES
 
 
+class Input(str):
+    """The name of a file or a kit's folder that a command reads."""
+
+
+class Output(str):
+    """The name of a file that a command writes."""
+
+
+class State(Output):
+    """The name of a file that a command reads and writes, and others beside it."""
+
+
+def check_apart(given: argparse.Namespace) -> None:
+    """ValueError, one sentence, where an output of a command cannot be written, or is one of its inputs or another output, by
+    whatever name or link."""
+    values = [one for value in vars(given).values() for one in (value if isinstance(value, list) else [value])]
+    outputs = [value for value in values if isinstance(value, Output)]
+    for place, output in enumerate(outputs):
+        if not Path(output).parent.is_dir():
+            raise ValueError(f"{output}: there is no folder {Path(output).parent}; make it, or choose another path.")
+        if Path(output).is_dir():
+            raise ValueError(f"{output} is a folder: name a file.")
+        if not os.access(Path(output).parent, os.W_OK):
+            raise ValueError(f"{output}: files cannot be written to this folder; choose another one.")
+        for other in [value for value in values if isinstance(value, Input)] + outputs[:place]:
+            if any(_same(written, read) for written in _files(output) for read in _files(other)):
+                raise ValueError(
+                    f"{output} would be written over {other}, which this command uses: choose another name."
+                )
+
+
+def _files(name: str) -> Iterator[Path]:
+    """The files that stand behind a name."""
+    path = Path(name)
+    yield path
+    if isinstance(name, State):
+        yield from beside(path.expanduser().resolve())
+    elif path.is_dir():
+        yield from (path / member for member in (*MEMBERS, *KIT, *PROOF))
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there yet
+        return one.resolve() == other.resolve()
+
+
 def configuration_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "config", metavar="CONFIG", help="configuration.json, or a zip that the app has saved or exported"
+        "config", metavar="CONFIG", type=Input, help="configuration.json, or a zip that the app has saved or exported"
     )
 
 
@@ -27,6 +80,7 @@ def data_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         metavar="FILE",
+        type=Input,
         help="a table (CSV, Parquet or Excel) whose people are counted by the configuration; without it they are as the configuration "
         "says",
     )
@@ -73,7 +127,7 @@ def table(name: str | None, configuration: Configuration) -> Table | None:
 def write(name: str, what: bytes) -> None:
     """Write a file whole, or not at all."""
     path = Path(name)
-    unfinished = path.with_name(path.name + ".part")
+    unfinished = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")  # no file that is there
     try:
         unfinished.write_bytes(what)
         unfinished.replace(path)

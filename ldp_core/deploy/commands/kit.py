@@ -14,12 +14,15 @@ HELP = "Write the kit of a design: clients, audit, test vectors and a report for
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     files.configuration_argument(parser)
-    parser.add_argument("-o", "--output", metavar="ZIP", required=True, help="where to write the kit")
+    parser.add_argument(
+        "-o", "--output", metavar="ZIP", type=files.Output, required=True, help="where to write the kit"
+    )
     design.search_arguments(parser)
     files.data_argument(parser)
     parser.add_argument(
         "--sign",
         metavar="PEM",
+        type=files.Input,
         help=f"sign the device with this private key, and print the public key for clients; {signing.MAKE_A_KEY} makes one",
     )
     files.figures_argument(parser)

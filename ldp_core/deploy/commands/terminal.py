@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import signal
 import sys
 import threading
@@ -24,7 +25,6 @@ WIDTH = 24
 Columns = Mapping[str, tuple[str, Callable[[Any], str]]]
 """Columns of a table by name: the heading, and how a value is written."""
 EVERY = 0.1  # seconds between two looks of a bar
-CONTROL = dict.fromkeys((*range(32), *range(127, 160)), "�")
 
 
 class Stopping(Exception):
@@ -60,8 +60,8 @@ def say(sentence: str) -> None:
 
 
 def plain(text: str) -> str:
-    """Text from files, without what moves the cursor or colours a terminal."""
-    return text.translate(CONTROL)
+    """Text from files in one line, without what moves the cursor or colours a terminal."""
+    return wording.visible(re.sub(r"[\t\n\r]", " ", text))
 
 
 class Bar:
@@ -103,7 +103,7 @@ class Bar:
 
 def write_json(result: object) -> None:
     """One JSON document; NaN and infinities are null."""
-    print(json.dumps(_json(result), indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(_json(result), indent=2, allow_nan=False))  # ASCII, whatever the encoding of the output
 
 
 def _json(value: Any) -> Any:

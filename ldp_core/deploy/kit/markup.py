@@ -1,24 +1,26 @@
-"""HTML and SVG as trees: texts and attributes are escaped when the tree is written, wherever they come from."""
+"""HTML and SVG as trees: texts and attributes are escaped when the tree is written, and made `visible`, wherever they come from."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
+from ldp_core.wording import visible
+
 Node = ET.Element | str
 
 
 def element(tag: str, *content: Node, **attributes: object) -> ET.Element:
     """An element with texts and elements in it. ``class_`` stands for class, and _ for - in other names."""
-    named = {name.rstrip("_").replace("_", "-"): str(value) for name, value in attributes.items()}
+    named = {name.rstrip("_").replace("_", "-"): visible(str(value)) for name, value in attributes.items()}
     made = ET.Element(tag, named)
     for node in content:
         if isinstance(node, ET.Element):
             made.append(node)
         elif len(made):
-            made[-1].tail = (made[-1].tail or "") + node
+            made[-1].tail = (made[-1].tail or "") + visible(node)
         else:
-            made.text = (made.text or "") + node
+            made.text = (made.text or "") + visible(node)
     return made
 
 

@@ -19,13 +19,13 @@ from ldp_core.designs.standalone import realise
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Workload
 
-_READ = (*bundle.MEMBERS, bundle.DEVICE)
+_READ = (*bundle.MEMBERS, *bundle.KIT)
 
 
 @dataclass(frozen=True, eq=False)
 class Kit:
     """A kit opened again, to count and answer: ``device`` is the description that people's devices
-    run, ``design`` its id."""
+    run, ``design`` its id, ``warnings`` say what else of it changed or is missing."""
 
     configuration: Configuration
     domain: Domain
@@ -33,6 +33,7 @@ class Kit:
     mechanism: Mechanism
     device: Mapping[str, object]
     design: str
+    warnings: tuple[str, ...] = ()
 
 
 def open_kit(place: str | Path | bytes) -> Kit:
@@ -51,7 +52,8 @@ def open_kit(place: str | Path | bytes) -> Kit:
         raise ValueError(
             f"{bundle.DEVICE} does not draw reports as the design beside it does; one of them was changed: export the kit again."
         )
-    return Kit(c, made.domain, made.workload, made.chosen_mechanism, written, Device(written).design)
+    warnings = tuple(warning for warning in opened.warnings if warning != bundle.LACKS_STRATEGY)
+    return Kit(c, made.domain, made.workload, made.chosen_mechanism, written, Device(written).design, warnings)
 
 
 def _others(device: Mapping[str, object], written: Any) -> list[dict[str, object]]:

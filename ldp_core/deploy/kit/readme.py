@@ -10,16 +10,22 @@ from collections.abc import Sequence
 
 from ldp_core.designs import Configuration, guarantee
 from ldp_core.mechanisms import Audit
+from ldp_core.wording import visible
 
 EXAMPLE_PEOPLE = 1000
 
 
 def count_sql(design: str) -> str:
     """The statement that any database counts the reports of a design with, one for each report id."""
-    return f"""-- Counts the reports of design {design} in a table reports(id, design, report): one report for each id. Rows without an id are left out.
--- Save the two columns as CSV or Parquet and give that file to collect.py.
+    return f"""-- Counts the reports of design {design} in a table reports(id, design, report): one report for each id, chosen without a look at it.
+-- Rows without an id are left out. If the table has the time of arrival, write its column instead of RANDOM(): then the first report counts.
+-- RANDOM() is RAND() in MySQL and BigQuery, NEWID() in SQL Server. Save both columns as CSV or Parquet, and give that file to collect.py.
 SELECT report, COUNT(*) AS reports
-FROM (SELECT MIN(report) AS report FROM reports WHERE design = '{design}' AND id IS NOT NULL GROUP BY id) AS once
+FROM (
+    SELECT report, ROW_NUMBER() OVER (PARTITION BY id ORDER BY turn) AS place
+    FROM (SELECT id, report, RANDOM() AS turn FROM reports WHERE design = '{design}' AND id IS NOT NULL) AS drawn
+) AS placed
+WHERE place = 1
 GROUP BY report
 """
 
@@ -36,6 +42,14 @@ SIGNED = """This device is signed with Ed25519. Get the public key from someone 
 UNSIGNED = """This device is not signed. A signature stops such an attacker: `python3 -m ldp_core kit design.zip -o kit.zip --sign private.pem`."""
 
 
+ONE_REPORT = "* Draw one report for each person, keep it, and send the same one again if it was lost. Every new report spends epsilon again."
+SEVERAL = """* Each person may take part on {several:,} separate occasions, such as months, with one report on each. Draw a report for an occasion, keep it,
+  and send the same one again if it was lost. A report beyond these {several:,} spends more epsilon than was promised."""
+OCCASIONS = """* The reports of each occasion are a collection of their own: `python3 collect.py month.csv --occasions 1`. Files with the reports of several
+  occasions give their average with `--occasions` 2 to {several:,}, so that no person counts more than once.
+"""
+
+
 def readme(
     configuration: Configuration,
     audit: Audit,
@@ -45,13 +59,14 @@ def readme(
     signed: bool = False,
 ) -> str:
     """README.md of a kit; ``sizes`` are those of the values that its device takes, ``proof`` whether one is in it."""
+    several = configuration.reports_per_user
     first = "0" if len(sizes) == 1 else f"'{[0] * len(sizes)}'"
     last = str(sizes[0] - 1) if len(sizes) == 1 else f"'{[size - 1 for size in sizes]}'"
     return f"""# A private collection, ready to run
 
 Design {design}. Its promise, in one line for a privacy review:
 
-    {guarantee(configuration, audit)}
+    {visible(guarantee(configuration, audit))}
 
 `report.html` explains the promise at length: its assumptions, its limits, and the accuracy of the answers.
 
@@ -96,7 +111,7 @@ END
 And their answers, with the program that made this design on the path (`export PYTHONPATH=/path/to/it`):
 
 ```sh
-python3 collect.py reports.csv
+python3 collect.py reports.csv{"" if several == 1 else " --occasions 1"}
 ```
 
 ## What is noticed, and what is not
@@ -117,7 +132,7 @@ python3 collect.py reports.csv
 
 * In Python: `Device(json.load(file)).report(value)`. In JavaScript the same is in `client.js`. A value is the number of a type, a list
   with a number for each attribute, or an object with a value for each attribute by name, in people's own words.
-* Draw one report for each person, keep it, and send the same one again if it was lost. Every new report spends epsilon again.
+{ONE_REPORT if several == 1 else SEVERAL.format(several=several)}
 * Send the report with `design` (`{design}`) and with an `id` of 32 random hexadecimal digits made for this report alone. Send nothing else.
 * How many random bytes a report takes is independent of the value. Time and power are not: keep them from anyone who could measure them.
 * Do not store or log the value, and do not take random numbers from anywhere but the client.
@@ -129,4 +144,4 @@ python3 collect.py reports.csv
 * If the reports are in a database, `count.sql` counts them there; `collect.py` takes its result, with the columns `report` and `reports`.
 * Counts of days or places add up: nothing is lost by counting first and answering later. Counts hold no ids, so the same id in files
   that were counted apart is not noticed: count files that may share ids together.
-"""
+{"" if several == 1 else OCCASIONS.format(several=several)}"""

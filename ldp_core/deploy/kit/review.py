@@ -92,7 +92,8 @@ def unit(c: Configuration) -> tuple[str, ...]:
         "Each person sends one report. Another one, even of the same value, would spend epsilon again: a device that has to send "
         "again must send the report it drew first."
         if k == 1
-        else f"Each person sends up to {k:,} reports. Together they keep epsilon {c.total_epsilon:g} by basic composition.",
+        else f"Each person sends up to {k:,} reports, one on each of as many separate occasions. Together they keep epsilon {c.total_epsilon:g} "
+        "by basic composition. A device that has to send again must send the report that it drew first for that occasion.",
         "That somebody takes part is not hidden.",
     )
 
@@ -102,7 +103,7 @@ def parameter_rows(c: Configuration, audit: Audit) -> list[list[Node]]:
     rows: list[list[Node]] = [
         ["epsilon of one report", c.epsilon, "natural logarithm of the factor below; a number without a unit"],
         ["e^epsilon", factor_in_words(c.epsilon_value), "the most by which one report changes the odds of two values"],
-        ["reports of one person", f"{c.reports_per_user:,}", "reports"],
+        ["reports of one person", f"{c.reports_per_user:,}", "reports, each of an occasion of its own"],
         ["epsilon of all of them", f"{c.total_epsilon:g}", "the sum of those of the reports"],
         ["audited epsilon", audited_in_words(c.epsilon_value, audit), "of one report, from the probabilities in device.json"],
     ]  # fmt: skip
@@ -154,12 +155,13 @@ def hazards(c: Configuration) -> tuple[str, ...]:
         f"The seed {c.simulation.seed:d} in configuration.json is for simulations; a device that used it would give no privacy.",
         "Side channels: the number of random bytes that a report takes is independent of the value. Time and power are not: "
         "keep the device from anybody who could measure them, and send the report at a time that does not depend on them.",
-        "Repeated reports: a device that draws a new report whenever it is asked gives its value away in the long run. Draw once, keep "
-        "the report, and send the same one again.",
+        "Repeated reports: a device that draws a new report whenever it is asked gives its value away in the long run. Draw once"
+        f"{' for each occasion' if c.reports_per_user > 1 else ''}, keep the report, and send the same one again.",
         "Altered designs: the clients and audit.py refuse a device.json that does not match its ids, which stops accidents, "
         "and one that breaks the promise. An attacker who alters bins or categories can write matching ids: only a signature "
         "stops that. Reports that name another design are not counted.",
-        "Forged reports: anybody can send reports of their choice. Ids that come twice are counted once; let each person send one.",
+        "Forged reports: anybody can send reports of their choice. Ids that come twice are counted once; "
+        "let each person send one" + (" on each occasion." if c.reports_per_user > 1 else "."),
         "The simulation of the program that made this design draws from generators that can be predicted. It must not make reports of "
         "real people; the clients in this kit do.",
     )

@@ -82,7 +82,7 @@ class SampledSets(SurveyMechanism):
         else:
             self.shares = given_shares([1.0] * len(self.sets) if isinstance(stated, str) else stated, len(self.sets))
         kept = {cells: kept_numbers(held_oracle) for cells, held_oracle in self.oracles.items()}
-        self._starts = np.concatenate([[0], np.cumsum([kept[cells] for cells in self._cells.tolist()])])
+        self.starts = np.concatenate([[0], np.cumsum([kept[cells] for cells in self._cells.tolist()])])
 
     def _identity(self) -> dict[str, Any]:
         return {**super()._identity(), "sets": self.sets}
@@ -258,10 +258,10 @@ class SampledSets(SurveyMechanism):
             raise ValueError("Each report must hold the number of a set and a report on it.")
         if raw.size and (raw[:, 0].min() < 0 or raw[:, 0].max() >= len(self.sets)):
             raise ValueError(f"Sets are numbered from 0 to {len(self.sets) - 1}.")
-        sums = np.zeros(self._starts[-1], dtype=np.int64)
+        sums = np.zeros(self.starts[-1], dtype=np.int64)
         for k, people in _by_number(raw[:, 0]):
             sent = raw[people, 1 : 1 + numbers_sent(self.oracle(k))]
-            sums[self._starts[k] : self._starts[k + 1]] = self._summed(k, sent)
+            sums[self.starts[k] : self.starts[k + 1]] = self._summed(k, sent)
         return Reports(self.digest, len(raw), (np.bincount(raw[:, 0], minlength=len(self.sets)), sums))
 
     def _summed(self, k: int, sent: np.ndarray) -> np.ndarray:
@@ -270,7 +270,7 @@ class SampledSets(SurveyMechanism):
 
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Everyone draws a set; the people of one set are then simulated by their cells. Simulation only."""
-        users, sums = np.zeros(len(self.sets), dtype=np.int64), np.zeros(self._starts[-1], dtype=np.int64)
+        users, sums = np.zeros(len(self.sets), dtype=np.int64), np.zeros(self.starts[-1], dtype=np.int64)
         for k, table in enumerate(self._drawn(people_of(counts, self.sizes), rng)):
             users[k] = table.sum()
             if users[k] >= _DRAWN_SINGLY:
@@ -281,7 +281,7 @@ class SampledSets(SurveyMechanism):
                     .aggregate(self.oracle(k).privatize(np.repeat(np.arange(len(table)), table), rng))
                     .arrays[0]
                 )
-            sums[self._starts[k] : self._starts[k + 1]] = sums_of_set
+            sums[self.starts[k] : self.starts[k + 1]] = sums_of_set
         return Reports(self.digest, int(users.sum()), (users, sums))
 
     def _drawn(self, people: People, rng: np.random.Generator) -> list[np.ndarray]:
@@ -321,9 +321,7 @@ class SampledSets(SurveyMechanism):
         tables = {}
         for k, members in enumerate(self.sets):
             oracle, cells = self.oracle(k), int(self._cells[k])
-            estimate = oracle.estimate(
-                Reports(oracle.digest, int(users[k]), sums[self._starts[k] : self._starts[k + 1]])
-            )
+            estimate = oracle.estimate(Reports(oracle.digest, int(users[k]), sums[self.starts[k] : self.starts[k + 1]]))
             varying = estimate.estimated_counts - estimate.estimated_counts.mean()
             tables[members] = reports.users / cells + varying / self.shares[k]
         weights = dict(zip(self.sets, (self.shares * self.information_of_sets).tolist(), strict=True))

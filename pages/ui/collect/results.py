@@ -80,11 +80,13 @@ def files(collection: Collection) -> None:
         listing.show_words(table, "What was counted of each file.")
 
 
-def estimate_controls(state: Session, subject: Subject, users: int) -> tuple[str, str, dict[str, Any]]:
+def estimate_controls(
+    state: Session, subject: Subject, users: int, occasions: int | None
+) -> tuple[str, str, dict[str, Any]]:
     """The estimator and the kind of intervals chosen, and the options of the estimator: public facts to agree with, or a prior."""
     facts: tuple[Fact, ...] = ()
     try:
-        facts = choices.facts(subject.configuration, subject.workload, users)
+        facts = choices.facts(subject.configuration, subject.workload, users) if occasions == 1 else ()
     except ValueError as error:
         st.caption(f"No estimate agrees with the public facts. {plain(str(error))}")
     offered = {
@@ -116,6 +118,24 @@ def estimate_controls(state: Session, subject: Subject, users: int) -> tuple[str
     if estimators.spec(estimator).credible:
         options["prior"] = _prior(state, subject)
     return estimator, kind, options
+
+
+def _occasions(state: Session, subject: Subject) -> int | None:
+    """How many reports of each person were counted; None until somebody has said so, where a person may send several."""
+    most = subject.configuration.reports_per_user
+    if most == 1:
+        return 1
+    stated: int = control(
+        st.number_input,
+        "Occasions counted",
+        "collect-occasions",
+        state.view.get("collect-occasions", 0),
+        lambda number: state.view.update({"collect-occasions": number}),
+        min_value=0,
+        max_value=most,
+        help=f"People send up to {most:,} reports, one on each occasion. Answers are the average of the occasions counted.",
+    )
+    return stated or None
 
 
 def prior_kind(state: Session, subject: Subject) -> Dirichlet:
@@ -150,10 +170,14 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
     place = layout.controls("answers")
     with place:
         try:
-            estimator, kind, options = estimate_controls(state, subject, collection.users)
+            occasions = _occasions(state, subject)
+            estimator, kind, options = estimate_controls(state, subject, collection.users, occasions)
         except ValueError as error:
             layout.instead(error)
             return
+    if occasions is None:
+        st.info("Say how many occasions these reports are of: otherwise people would be counted several times.")
+        return
     workload = subject.workload
     compute = partial(
         collector.answers,
@@ -164,6 +188,7 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         LEVEL,
         kind,
         labels=subject.labels,
+        occasions=occasions,
         **options,
     )
     chosen, listed = shown_queries(workload), workload.num_queries <= MOST_DOWNLOADED_ANSWERS
@@ -175,25 +200,29 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         subject.design,
         estimator,
         kind,
+        occasions,
         [fact.text for fact in options.get("facts", ())],
         np.asarray(options.get("prior", 0.0)).tolist(),
     )
     try:
-        table = later.value(
+        found = later.value(
             key,
             "working out the answers",
             subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports,
-            lambda cancel: compute(queries=chosen),
+            lambda cancel: (compute(queries=chosen), collector.unlike_in_words(collection, subject.mechanism)),
         )
     except ValueError as error:
         layout.instead(error)
         return
     finally:
         later.finish()
-    if table is None:
+    if found is None:
         st.info("The answers are being worked out.")
         return
-    users = collection.users
+    table, unlike = found
+    users = collection.users / occasions
+    if unlike:
+        st.error(plain(unlike))
     download = (lambda: compute()) if listed else table
     layout.chart(
         lambda look: charts.collection(table, users, subject.mechanism.name, look),
@@ -208,8 +237,9 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         st.caption(f"{len(table):,} of {workload.num_queries:,} answers are shown, evenly spread; {more}.")
 
 
-def _said(subject: Subject, table: pd.DataFrame, users: int, estimator: str) -> str:
-    half = float(np.median(table["high"] - table["low"])) / 2
+def _said(subject: Subject, table: pd.DataFrame, users: float, estimator: str) -> str:
+    lengths = (table["high"] - table["low"]).dropna()
+    half = float(lengths.median() if len(lengths) else 0.0) / 2
     promised = float(np.median(table["promised"]))
     words = (
         f"From **{wording.count(users)} reports**: the interval of a typical answer reaches {wording.points(half / users)} to each side. For so "
@@ -229,7 +259,7 @@ def _said(subject: Subject, table: pd.DataFrame, users: int, estimator: str) -> 
     return words
 
 
-def _table(table: pd.DataFrame, users: int, difference: float | None) -> None:
+def _table(table: pd.DataFrame, users: float, difference: float | None) -> None:
     shown = pd.DataFrame(
         {
             "Question": table["name"].to_numpy(),
@@ -250,7 +280,7 @@ def _table(table: pd.DataFrame, users: int, difference: float | None) -> None:
         shown,
         "The answers, their intervals, and the standard error that the design promised.",
         column_config={
-            "Question": st.column_config.TextColumn(width="medium"),
+            "Question": st.column_config.TextColumn(width="large"),
             **dict.fromkeys(("Answer (people)", "Low (people)", "High (people)"), whole),
             "Share (%)": st.column_config.NumberColumn(format="%.2f"),
             "± promised (people)": few,

@@ -83,13 +83,13 @@ def reports_control(state: Session) -> None:
     c = state.configuration
     control(
         st.number_input,
-        "Reports per user",
+        "Reports per user (occasions)",
         "reports",
         c.reports_per_user,
         change(state, "reports_per_user"),
         min_value=1,
         max_value=1000,
-        help="How often one person will send a report over the whole collection.",
+        help="Separate occasions on which one person sends a report; each is counted as a collection of its own. Their epsilons add up.",
     )
 
 

@@ -42,6 +42,7 @@ class Subject:
     mechanism: mechanisms.Mechanism
     design: str
     difference: float | None
+    warnings: tuple[str, ...] = ()
 
     @cached_property
     def labels(self) -> Sequence[str]:
@@ -67,7 +68,7 @@ def opened(state: Session, content: bytes, digest: str = "") -> Task[Subject]:
         kit = open_kit(content)
         c = kit.configuration
         seen = verdicts.difference_for(c.target_alpha) if c.difference is None else None
-        return Subject(c, kit.domain, kit.workload, kit.mechanism, kit.design, seen)
+        return Subject(c, kit.domain, kit.workload, kit.mechanism, kit.design, seen, kit.warnings)
 
     return Task(state, f"opened-kit:{digest}", "opening the kit", work, lambda _: _NOTHING, page=_PAGE)
 

@@ -1,6 +1,7 @@
 """Every row of a file is accepted, refused for a reason, or repeated, and counted once: against a plain Python loop."""
 
 import csv
+import gzip
 import uuid
 from collections import Counter
 
@@ -233,6 +234,22 @@ BAD = {
     "more cells": (b"report,id\n1,aa\n2,bb,cc\n", "has 3 cells, and its header 2"),
     "open quote": (b'report,id\n1,"aa\n', "cannot be read to its end"),
     "not utf-8": (b"report,id\n1,\xff\xfe\n", "is not UTF-8"),
+    "utf-16": ("report\n1\n".encode("utf-16"), "is UTF-16 text"),
+    "utf-16 without a mark": ("report\n1\n".encode("utf-16-le"), "is UTF-16 text"),
+    "utf-16 of the other kind": ("report\n1\n".encode("utf-16-be"), "is UTF-16 text"),
+    "utf-32": ("report\n1\n".encode("utf-32"), "is UTF-32 text"),
+    "gzip": (gzip.compress(b"report\n1\n"), "compressed with gzip: unpack it"),
+    "zip": (b"PK\x03\x04 and more", "zip archive or an Excel file"),
+    "binary": (b"report\n1\0\n", "binary data"),
+    **{
+        name: (f"report,{name}\n0,400\n1,300\n2,200\n3,100\n".encode(), "name it reports")
+        for name in ("count", "n", "COUNT(*)", "count_star()", "Anzahl", "how many", "report_count")
+    },
+    "counts in mixed lines": (b"report,people\r\n0,40\n1,30\r\n2,5\n3,1\n", "name it reports"),
+    "counts among texts": (b"report,country,n\n0,nl,40\n0,be,30\n", "name it reports"),
+    "rounded ids": (b"id,report\n" + b"1.23457E+31,1\n" * 200, "rounded by a spreadsheet"),
+    "ids with a comma": (b"id;report\n" + b"1,23457E+31;1\n" * 200, "rounded by a spreadsheet"),
+    "ids with zeros": (b"id,report\n" + b"12345678901234500000,1\n" * 200, "rounded by a spreadsheet"),
 }
 
 
@@ -244,7 +261,25 @@ def test_bad_text_files_get_one_sentence_and_count_nothing(name, tmp_path):
         collector.collect([good, ("bad.csv", content)], BUILT["number"], DESIGN, state=state)
     assert "\n" not in str(refused.value)
     assert '"bad.csv"' in str(refused.value)
+    assert str(tmp_path) not in str(refused.value)
     assert collector.Collection.load(state, BUILT["number"]).users == 1
+
+
+def test_columns_beside_single_reports_are_no_counts(tmp_path):
+    """Of a few people by chance all reports differ, and of many with long reports always."""
+    for name in BUILT:
+        texts, _ = drawn(BUILT[name], 30)
+        content = "report,wave\n" + "".join(f"{text},{1700000000 + i}\n" for i, text in enumerate(texts))
+        assert collector.collect(("raw.csv", content.encode()), BUILT[name], DESIGN).users == 30
+    for name in ("country", "discount", "note"):
+        content = f"report,{name}\n0,1\n1,1\n2,1\n3,1\n".encode()
+        assert collector.collect(("raw.csv", content), BUILT["number"], DESIGN).users == 4
+
+
+def test_long_ids_of_digits_may_repeat_and_end_in_zeros():
+    ids = [*(f"{i:020d}" for i in range(1, 50)), "12345678901234500000", f"{1:020d}"]
+    content = "id,report\n" + "".join(f"{one},1\n" for one in ids)
+    assert collector.collect(("raw.csv", content.encode()), BUILT["number"], DESIGN).repeated == 1
 
 
 def test_bad_parquet_files_get_one_sentence(tmp_path):

@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -125,6 +126,33 @@ def test_a_state_without_its_ids_is_refused(tmp_path):
     kept[0].unlink()
     with pytest.raises(ValueError, match="ids of earlier files"):
         collector.collect(two, BUILT["number"], DESIGN, state=state)
+
+
+def test_damaged_ids_are_blamed_and_not_the_reports(tmp_path):
+    rows = [("1", f"{i:032x}") for i in range(3000)]
+    one, two = (write_csv(tmp_path / f"{i}.csv", rows[i:], ["report", "id"]) for i in range(2))
+    state = tmp_path / "state.npz"
+    collector.collect(one, BUILT["number"], DESIGN, state=state)
+    (kept,) = (tmp_path / "state.npz.ids").iterdir()
+    whole = kept.read_bytes()
+    for damaged in (whole[:-20], b"", whole[:100] + b"\xff" * 2000 + whole[2100:]):
+        kept.write_bytes(damaged)
+        with pytest.raises(ValueError, match="ids of earlier files") as refused:
+            collector.collect(two, BUILT["number"], DESIGN, state=state)
+        assert "1.csv" not in str(refused.value)
+        assert str(tmp_path) not in str(refused.value)
+
+
+def test_no_folder_for_temporary_files_is_a_sentence(tmp_path, monkeypatch):
+    _, paths = shards("number", tmp_path)
+
+    def missing():
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp', '/work/here']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", missing)
+    with pytest.raises(ValueError, match="set TMPDIR") as refused:
+        collector.collect(paths, BUILT["number"], DESIGN)
+    assert "Errno" not in str(refused.value)
 
 
 def test_bad_states_are_refused_before_anything_is_read(tmp_path):

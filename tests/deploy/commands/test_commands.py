@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import math
+import zipfile
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from ldp_core import designs, frames, mechanisms
 from ldp_core.deploy import collector
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.opening import open_kit
+from ldp_core.designs import MechanismRecipe
 from ldp_core.studies import outcomes
 from ldp_core.workloads.axes import axes_of
 from pages.ui.session import exchange
@@ -290,3 +292,33 @@ def test_an_estimate_can_be_chosen(shell, collected):
     about = ("collect", shell.folder / "kit.zip", reports)
     assert all(row["answer"] > -1e-9 for row in shell.result(*about, "--estimator", "wnnls")["answers"])
     assert "Unknown" in shell.refused(*about, "--estimator", "wnls")
+
+
+def test_several_reports_of_a_person_are_of_several_occasions(shell):
+    """Each of 100 people reports on each of four: how many of theirs are in the files must be said, and people count once."""
+    several = HIERARCHICAL.with_(reports_per_user=4, epsilon="8", mechanism=MechanismRecipe(name="randomized_response"))
+    shell.result("kit", shell.file(several), "-o", shell.folder / "kit.zip")
+    kit = open_kit(shell.folder / "kit.zip")
+    device = Device(kit.device)
+    reports = shell.holding("report\n" + "".join(f"{device.report(i % 8)}\n" for i in range(400)), "reports.csv")
+    about = ("collect", shell.folder / "kit.zip", reports)
+    assert "--occasions" in shell.refused(*about)
+    assert "1 to 4" in shell.refused(*about, "--occasions", "5")
+    assert "1 to 4" in shell.refused(*about, "--occasions", "0")
+    (everybody,) = [row for row in shell.result(*about, "--occasions", "4")["answers"] if row["query"] == 7]
+    assert everybody["answer"] == pytest.approx(100)
+    with zipfile.ZipFile(shell.folder / "kit.zip") as files:
+        readme, report = (files.read(name).decode() for name in ("README.md", "report.html"))
+    assert "4 separate occasions" in readme
+    assert "Draw one report for each person" not in readme
+    assert "collect.py reports.csv --occasions 1" in readme
+    assert "one on each of as many separate occasions" in report
+
+
+def test_reports_that_no_device_draws_are_said(shell, collected):
+    kit, _ = collected
+    line = Device(kit.device).report(0)
+    same = shell.holding("report\n" + f"{line}\n" * 300, "same.csv")
+    assert shell.run("collect", shell.folder / "kit.zip", same) == 0
+    assert "do not draw such reports" in shell.err
+    assert "do not draw" in shell.result("collect", shell.folder / "kit.zip", same)["unlike"]

@@ -156,7 +156,8 @@ def test_a_bar_says_nothing_where_nobody_looks(capsys):
 
 
 def test_no_text_of_a_file_moves_the_cursor():
-    assert plain("a\x1b[2Jb\rc") == "a�[2Jb�c"
+    assert plain("a\x1b[2Jb\rc\td\n") == "a\\x1b[2Jb c d "
+    assert plain("age\u202e, epsilon 12") == "age\\u202e, epsilon 12"
 
 
 def test_searches_end_in_a_thread_as_well(shell):

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import zlib
@@ -126,6 +127,22 @@ def test_an_altered_device_is_refused_in_one_sentence():
     assert open_kit(reordered).design == device["design"]
 
 
+def test_what_else_changed_in_a_kit_is_said(tmp_path):
+    files = members(KIT)
+    assert open_kit(KIT).warnings == ()
+    without = {name: content for name, content in files.items() if name != "outcome.json"}
+    for read in (designs.load, open_kit):
+        assert "lacks outcome.json" in complaint(read, packed(without))
+    changed = {**files, "client.js": files["client.js"] + b" ", "vectors.json": b"{}"}
+    del changed["audit.py"], changed["count.sql"]
+    for name, content in changed.items():
+        (tmp_path / name).write_bytes(content)
+    for place in (packed(changed), tmp_path):
+        (said,) = open_kit(place).warnings
+        assert "audit.py and count.sql went missing and client.js and vectors.json changed" in said
+    assert designs.load(packed(changed)).warnings == [said]
+
+
 def test_altered_bins_are_refused_everywhere(tmp_path):
     device = device_of(KIT)
     altered = json.loads(json.dumps(device))
@@ -180,7 +197,7 @@ def test_what_is_no_kit_is_refused_in_one_sentence(tmp_path):
     assert "cannot be read" in complaint(open_kit, tmp_path / "nowhere.zip")
     assert "no configuration.json" in complaint(open_kit, tmp_path)
     without = {name: content for name, content in members(KIT).items() if name != "outcome.json"}
-    assert "does not match the SHA-256" in complaint(open_kit, packed(without))
+    assert "lacks outcome.json" in complaint(open_kit, packed(without))
     assert "holiday.jpg" in complaint(open_kit, packed({**members(KIT), "holiday.jpg": b""}))
 
 
@@ -301,11 +318,29 @@ def test_collecting_without_the_program_says_what_to_do(flags, path, said, tmp_p
 def test_the_statement_counts_each_id_once_and_other_designs_never():
     design = "0123456789abcdef"
     rows = [("a", design, "1"), ("a", design, "1"), ("b", design, "1"), ("c", design, "2 0"), ("d", "f" * 16, "1")]
-    rows += [("a", design, "2 0"), (None, design, "1")]
-    engine = duckdb.connect()
-    engine.execute("CREATE TABLE reports (id TEXT, design TEXT, report TEXT)")
-    engine.executemany("INSERT INTO reports VALUES (?, ?, ?)", rows)
-    assert sorted(engine.execute(count_sql(design)).fetchall()) == [("1", 2), ("2 0", 1)]
+    rows += [(None, design, "1")]
+    for engine in (duckdb.connect(), sqlite3.connect(":memory:")):
+        engine.execute("CREATE TABLE reports (id TEXT, design TEXT, report TEXT)")
+        engine.executemany("INSERT INTO reports VALUES (?, ?, ?)", rows)
+        assert sorted(engine.execute(count_sql(design)).fetchall()) == [("1", 2), ("2 0", 1)]
+
+
+def test_reports_sent_again_do_not_move_the_counts_of_the_statement():
+    """A fifth of 5,000 devices sends another report, higher or lower; also where an index has them in order. The smallest of each id
+    would make 500 more of the lower ones: 16 standard errors."""
+    design, people = "0123456789abcdef", 5000
+    rows = [(str(i), design, str(i % 2), i) for i in range(people)]
+    rows += [(str(i), design, str(1 - i % 2), people + i) for i in range(0, people, 5)]
+    for engine in (duckdb.connect(), sqlite3.connect(":memory:")):
+        engine.execute(
+            "CREATE TABLE reports (id TEXT, design TEXT, report TEXT, arrived INTEGER, UNIQUE (id, design, report))"
+        )
+        engine.executemany("INSERT INTO reports VALUES (?, ?, ?, ?)", rows)
+        found = dict(engine.execute(count_sql(design)).fetchall())
+        assert sum(found.values()) == people
+        assert abs(found["0"] - people / 2) < 6 * (people / 5 / 4) ** 0.5
+        first = engine.execute(count_sql(design).replace(" RANDOM() AS", " arrived AS")).fetchall()
+        assert dict(first) == {"0": people / 2, "1": people / 2}
 
 
 def test_both_ways_to_name_people_give_reports_of_the_design():

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from kits import NASTY, USERS, ages, members, survey
+from kits import NASTY, USERS, ages, kit_of, members, survey
 
 from ldp_core import analysis, beliefs, designs, verdicts, wording
 from ldp_core.deploy.kit import markup, package, pictures
@@ -210,3 +210,16 @@ def test_the_line_of_errors_passes_through_the_point_of_the_people(needed, users
     heights = [float(point.split(",")[1]) for point in drawn.find("polygon").get("points").split()]
     assert min(heights[:2]) > min(y1, y2) - 1e-9
     assert max(heights) <= pictures._HEIGHT
+
+
+def test_names_cannot_reverse_a_promise():
+    """A column whose name turns the direction of writing, in the report and in README.md."""
+    files = members(kit_of(ages(epsilon="12", attribute="age\u202e")))
+    for name in ("report.html", "README.md"):
+        written = files[name].decode()
+        assert "\u202e" not in written
+        assert "age\\u202e" in written
+    files = members(kit_of(ages(attribute="\u05d2\u05d9\u05dc")))
+    for name in ("report.html", "README.md"):
+        written = files[name].decode()
+        assert written.count("\u05d2\u05d9\u05dc") == written.count("\u2068\u05d2\u05d9\u05dc\u2069") > 0
