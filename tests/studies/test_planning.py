@@ -384,7 +384,7 @@ def test_fits_take_part_once_they_exist():
     workload, names = workloads.prefix(16), ["optimized", "haar", "matrix_l2"]
     without = planning.recommend(workload, 1.0, candidates=names)
     assert without.name == "haar"
-    assert without.sentences[-1] == "Not fitted yet, and perhaps better: Optimized (column generation)."
+    assert without.sentences[-1] == "Not fitted yet, and perhaps better: Optimised."
     notes = without.ranking.set_index("name")["note"]
     assert notes["optimized"] == notes["matrix_l2"] == "Not fitted yet, so its figures are not known."
     fit = mechanisms.create("optimized", 16, 1.0, workload, max_rounds=30)

@@ -90,7 +90,7 @@ def _total(table: pd.DataFrame, place: int, stated: bool) -> Line | None:
         sure = True in sums and (bool(label) or False not in sums)
         if sure or (label and False in sums):
             called, cell = f" {quoted(label)}" if label else "", str(table.iloc[place, i]) if label else ""
-            note = f"The line{called} that adds up all others was left out; say so if it is a row like them."
+            note = f"The line{called} was left out because it adds up the others. If it is a row like them, choose that under “Lines of totals and remarks”."
             if not sure and not stated:
                 note = f"The line{called} was read as a row like all others; say so if it adds them up."
             return Line(place, name, cell, sure or stated, note)
