@@ -331,9 +331,9 @@ class Setting(ProvedDesign):
         found = verdicts.judge(errors, self.limits(queries))
         return pd.DataFrame({"query": queries, "label": names, "standard_error": errors, "verdict": found})
 
-    def verdict(self, mechanism: Mechanism) -> str:
-        """What the design comes to, in words: see `verdicts.headline`."""
-        error, tally = self.error(mechanism), self.tally(mechanism)
+    def verdict(self, mechanism: Mechanism, singly: bool = True) -> str:
+        """What the design comes to, in words: see `verdicts.headline`; without single answers unless ``singly``."""
+        error, tally = self.error(mechanism), self.tally(mechanism) if singly else None
         return verdicts.headline(self.users, self.configuration.epsilon, error, self.target, tally)
 
     def gap(self, mechanism: Mechanism, case: str | None = None) -> float:

@@ -67,7 +67,8 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     else:
         target = kit.configuration.target_alpha**0.5
         _tell(answers.assign(verdict=collector.judged(answers, collection.users, target)))
-        print(terminal.plain(f"\nTarget error: {wording.error(target)}. {verdicts.RULE}"))
+        print()
+        print(terminal.plain(f"Target error: {wording.error(target)}. {verdicts.RULE}"))
         if missed := estimators.missed_in_words(
             float(answers["adds_up_to"].iloc[0]), collection.users, given.estimator
         ):

@@ -122,7 +122,7 @@ def kit(
         mechanism,
         shown.workload,
         shown.counts,
-        _verdict(setting),
+        _verdict(setting, shown is setting),
         device.design,
         digests,
         bundle.software(),
@@ -131,11 +131,12 @@ def kit(
     return design(configuration, outcome, mechanism, files, certificate)
 
 
-def _verdict(setting: Setting) -> str:
-    """What Design says of the people of the design; empty where its errors take too long."""
+def _verdict(setting: Setting, told: bool) -> str:
+    """What Design says of the people of the design, without what depends on their counts unless these are ``told``; empty where errors
+    take too long."""
     with suppress(ValueError):
-        setting.profile(setting.chosen_mechanism)
-        return setting.verdict(setting.chosen_mechanism)
+        said = setting.verdict(setting.chosen_mechanism, singly=told)
+        return said if told else f"{said} How many answers are usable depends on counts that are left out of the files."
     return ""
 
 
