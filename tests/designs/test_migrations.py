@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ldp_core import verdicts, workloads
+from ldp_core import workloads
 from ldp_core.data import tables
 from ldp_core.data.population import SHAPES
 from ldp_core.designs import (

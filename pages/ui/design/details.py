@@ -108,12 +108,13 @@ def figures(state: Session, mechanism: Mechanism, case: str) -> None:
 
 
 def answers(state: Session, mechanism: Mechanism) -> None:
-    """Each answer with its error and verdict, the least accurate first."""
+    """Each answer with its error and verdict, what is not usable first."""
     later = Later(state, "answers")
     found = verdict_panel.judged(state, mechanism, later)
     later.finish()
     if found is not None:
-        verdict_panel.show_answers(state, found.sort_values("standard_error", ascending=False, kind="stable"))
+        usable = found["verdict"] == verdicts.USABLE
+        verdict_panel.show_answers(state, pd.concat([found[~usable], found[usable]]))
     elif reason := verdicts.too_large(state.setting.workload):
         st.info(reason)
 

@@ -46,7 +46,7 @@ def _verdict(outcomes_shown: Outcomes) -> str:
     first = outcomes_shown.errors.iloc[0]
     words = f"A typical answer was off by {wording.error(first['observed'])}"
     if first["predicted"] == first["predicted"]:
-        words += f"; {wording.error(first['predicted'])} was predicted"
+        words += f"; {wording.error(first['predicted'])} was predicted for these people"
     return f"{words}."
 
 

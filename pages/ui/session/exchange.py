@@ -29,8 +29,7 @@ def address(state: Session, here: str, everything: bool = False) -> str:
     Data-dependent or hand-given parts (see `designs.revealing`) are left out unless ``everything``
     is set.
     """
-    state.settle()
-    configuration = state.configuration if everything else designs.shareable(state.configuration)
+    configuration = state.settled if everything else designs.shareable(state.settled)
     parts = urlsplit(here)
     root = parts.path.rsplit("/", 1)[0] + "/"
     left_out = () if everything else designs.left_out(state.configuration)
@@ -190,8 +189,7 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
 def export(state: Session, figures: bool = False) -> bytes:
     """The current design as a zip, packed once as long as all that goes into it stays; ``figures`` as for `package.outcome_of`. ValueError with
     a sentence when something it needs is missing."""
-    state.settle()
-    c, mechanism = state.configuration, state.mechanism(state.configuration.mechanism.name)
+    c, mechanism = state.settled, state.mechanism(state.configuration.mechanism.name)
     outcome = {} if mechanism is None else package.outcome_of(state.setting, figures)
     proof = None if mechanism is None else certificate(state, mechanism)
     key = ("file", c.to_json(), mechanism and mechanism.digest, outcome, proof and proof.document)

@@ -110,10 +110,15 @@ class Session:
     def draft(self, draft: Draft | None) -> None:
         self.history.draft = draft
 
+    @property
+    def settled(self) -> Configuration:
+        """The configuration with its target error as a number, where that can be worked out."""
+        design = self.design()
+        return design.settled if isinstance(design, Setting) else self.configuration
+
     def settle(self) -> None:
         """Keep the target error as a number, as it is being shown. This is no step that could be undone."""
-        if isinstance(design := self.design(), Setting):
-            self.history.configuration = design.settled
+        self.history.configuration = self.settled
 
     def change(self, **fields: Any) -> None:
         """Replace fields of the configuration (undoable). Raises ValueError with a sentence; then nothing has changed."""
