@@ -255,4 +255,6 @@ def test_where_nothing_can_be_taken_the_papers_default_is_and_that_is_said(fifty
 
 def test_a_target_is_never_smaller_than_can_be_asked_for(app):
     app.declare(high="8192", bins=8192, users=1_000_000).ask("histogram").go("design")
-    assert app.session.setting.suggested.typical / 4 < verdicts.LEAST_TARGET == pytest.approx(app.session.setting.target)
+    assert (
+        app.session.setting.suggested.typical / 4 < verdicts.LEAST_TARGET == pytest.approx(app.session.setting.target)
+    )
