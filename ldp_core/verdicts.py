@@ -106,7 +106,8 @@ def tally(standard_errors: np.ndarray | pd.Series, limit: float | np.ndarray, qu
     '1 of 3 answers is usable.'
     """
     verdicts = judge(standard_errors, limit)
-    return Tally(*(int((verdicts == word).sum()) for word in MARKS), len(verdicts) if queries is None else queries)
+    usable, rough, noise = (int((verdicts == word).sum()) for word in MARKS)
+    return Tally(usable, rough, noise, len(verdicts) if queries is None else queries)
 
 
 def headline(users: float, epsilon: str, error: float, target: float, tally: Tally | None) -> str:

@@ -75,7 +75,7 @@ def demonstration(
     table = sample_table(file)
     domain = build_domain(NumericRecipe(**recipe), table)
     workload, people = workloads.prefix(domain.size), tally(table, domain).counts
-    fitted = {"target": "worst_case", "max_rounds": ROUNDS}
+    fitted: dict[str, Any] = {"target": "worst_case", "max_rounds": ROUNDS}
     mechanism = library.create("optimized", n=domain.size, epsilon=epsilon, workload=workload, **fitted)
     run = simulate.collect(mechanism, workload, people, trials=TRIALS, seed=DEMO_SEED)
     answers = trial_frames.simulated_answers({mechanism.name: run}, workload, domain.labels())

@@ -165,7 +165,7 @@ def test_simulate_judges_as_design_does(told):
 
 def test_files_and_commands_say_the_same(told, tmp_path, capsys):
     """The report, the outcome, the command line, and reports of the kit's own design collected."""
-    app, found = told
+    _app, found = told
     setting = found.setting
     kit = package.kit(setting, package.certificate_of(setting))
     with zipfile.ZipFile(io.BytesIO(kit)) as archive:
