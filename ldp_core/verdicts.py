@@ -95,8 +95,7 @@ class Tally:
             return f"The only answer is {USABLE if self.usable else ROUGH if self.rough else NOISE}."
         if self.usable == self.judged:
             return f"All {self.judged:,} {among} are usable."
-        many = f"{self.usable:,}" if self.usable else "None"
-        return f"{many} of {self.judged:,} {among} {'are' if self.usable > 1 else 'is'} usable."
+        return f"{self.usable:,} of {self.judged:,} {among} {'is' if self.usable == 1 else 'are'} usable."
 
 
 def tally(standard_errors: np.ndarray | pd.Series, limit: float | np.ndarray, queries: int | None = None) -> Tally:

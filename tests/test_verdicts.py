@@ -57,7 +57,7 @@ def test_a_tally_counts_every_answer_once(errors, target):
     [
         (verdicts.Tally(31, 12, 7, 50), "31 of 50 answers are usable."),
         (verdicts.Tally(1, 0, 2, 3), "1 of 3 answers is usable."),
-        (verdicts.Tally(0, 3, 2, 5), "None of 5 answers is usable."),
+        (verdicts.Tally(0, 3, 2, 5), "0 of 5 answers are usable."),
         (verdicts.Tally(50, 0, 0, 50), "All 50 answers are usable."),
         (verdicts.Tally(0, 1, 0, 1), "The only answer is rough."),
         (verdicts.Tally(400, 0, 0, 20_000), "All 400 answers looked at (there are 20,000) are usable."),

@@ -165,7 +165,7 @@ def test_the_axis_changes_to_users_needed(histogram):
     after = histogram.charts[0]["layout"]["xaxis"]["title"]["text"]
     assert after.replace("\N{NO-BREAK SPACE}", " ") == "users needed (log scale)" != before
     mechanism = mechanisms.create("hadamard", n=5, epsilon=1.0)
-    needed = analysis.average_variance(mechanism, workloads.histogram(5)) / 5 / histogram.session.setting.alpha
+    needed = analysis.worst_case_variance(mechanism, workloads.histogram(5)) / 5 / histogram.session.setting.alpha
     (own,) = [trace for trace in histogram.charts[0]["data"] if trace["name"] == "Hadamard response"]
     assert own["x"] == [pytest.approx(needed)]
     histogram.target(10)

@@ -72,7 +72,9 @@ def held(app):
 def subject(app):
     c, design = app.configuration, app.session.design()
     mechanism = app.session.mechanism(c.mechanism.name)
-    return collecting.Subject(c, c.domain, design.workload, mechanism, design_id(app), 0.1)
+    return collecting.Subject(
+        c, c.domain, design.workload, mechanism, design_id(app), design.users_needed(mechanism, design.case)
+    )
 
 
 def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(another, collect):
@@ -339,8 +341,8 @@ def test_what_forged_reports_do_is_told_with_the_numbers_of_the_core(collect, pa
     found = collector.manipulation(about.mechanism, about.workload, judged_queries(about.workload))
     name = about.workload.query_name(found.farthest, about.labels)
     assert (
-        f"One forged report can move the answer to **{name}** by at most **{wording.significant(found.reach.max())} people** (an honest "
-        "one moves it by at most 1 person on average)" in collect.words
+        f"One forged report can move the answer to **{name}** by at most **{wording.significant(found.reach.max())} people** (an honest report adds at "
+        "most 1 person on average)" in collect.words
     )
     share, number = text(wording.share(found.share(USERS))), wording.count(found.reports(USERS))
     assert f"Forged reports of **{share}** of people, {number} of {USERS:,} users, move" in collect.words

@@ -22,7 +22,7 @@ TITLES = {
     "What somebody can believe after a report",
     "Three collections, each as likely as the others",
 }
-METRICS = {"needed": "Users needed", "bound": "Proved minimum", "audited": "Audited epsilon", "gap": "Gap, at most"}
+METRICS = {"needed": "People needed", "bound": "Proved minimum", "audited": "Audited epsilon", "gap": "Gap, at most"}
 
 
 def metric(app, which):

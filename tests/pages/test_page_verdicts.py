@@ -117,14 +117,14 @@ def test_no_page_calls_fifty_shares_that_drown_enough(fifty):
     fifty.go("design").finish()
     error = wording.error(0.01 * (needed(fifty) / 1000) ** 0.5)
     people = round(10 * (needed(fifty) / 1000) ** 0.5)
-    said = f"With 1,000 people at epsilon 1 a typical answer is off by {error} ({people} people). None of 50 answers is usable."
+    said = f"With 1,000 people at epsilon 1 a typical answer is off by {error} ({people} people). 0 of 50 answers are usable."
     said = said.replace("\N{NO-BREAK SPACE}", " ")
     assert said in fifty.words
     assert 'Not usable: "trade t0", "trade t1" and "trade t2" and 47 more.' in fifty.words
     fifty.go("export").finish()
     assert said in fifty.words
     fifty.go("compare").open("compare-tabs", "Recommendation").finish()
-    assert "With your 1,000 users: None of 50 answers is usable." in fifty.words
+    assert "With your 1,000 users: 0 of 50 answers are usable." in fifty.words
 
 
 def test_what_would_help_is_offered_where_nothing_is_usable(fifty):

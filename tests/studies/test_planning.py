@@ -441,7 +441,7 @@ def test_a_typical_error_within_the_target_is_never_called_enough():
     assert found.ranking.iloc[0]["standard_error"] < 0.1
     assert not any("enough" in sentence for sentence in found.sentences)
     fine = planning.recommend(workload, 1.0, users=1000, alpha=verdicts.alpha_for(0.005), counts=counts)
-    assert fine.sentences[1].startswith("With your 1,000 users: None of 50 answers is usable.")
+    assert fine.sentences[1].startswith("With your 1,000 users: 0 of 50 answers are usable.")
 
 
 def test_the_typical_answer_is_judged_where_single_ones_take_too_long():
