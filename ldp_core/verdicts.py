@@ -1,18 +1,13 @@
-"""The verdict on an answer: usable, rough or noise, judged against the difference that the analyst
-must be able to see.
+"""The verdict on an answer: usable, rough or noise. This is the one place that judges.
 
-Let s be the standard error of an answer and d the difference to be seen, both as shares of all
-users. An answer is *usable* if 2 s <= d, *rough* if s <= d, and *noise* beyond. The standard error
-aimed at is therefore d / 2, and alpha its square: a typical answer is usable once there are as many
-users as needed for alpha. That says nothing of the others, which are judged one by one: each group
-of questions has a target of its own, and no answer is asked to show less than its own size
-(`differences`). An answer smaller than its standard error is therefore never usable.
+The *target* t of a design is a standard error, as a share of all users, stored in its configuration. `RULE` says what follows from it.
+A typical answer reaches t with the people needed for alpha, its square; the others are judged one by one, and an answer smaller than
+its standard error is never usable.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,53 +24,50 @@ from ldp_core.workloads.shown import shown_queries, unweighted_answers
 USABLE = "usable"
 ROUGH = "rough"
 NOISE = "noise"
-MEANINGS = {
-    USABLE: "the standard error is at most half of the target, and at most half of the answer itself",
-    ROUGH: "the standard error is up to twice that: a hint, not proof",
-    NOISE: "the standard error is larger still, so chance alone often moves the answer by more",
-}
 MARKS = {USABLE: "✓", ROUGH: "≈", NOISE: "✕"}
 """Signs that differ in shape, to stand before the words."""
+RULE = (
+    "An answer is usable (✓) if its standard error is at most the target error, and at most half of the answer where its size is known; "
+    "rough (≈) up to twice that; noise (✕) beyond."
+)
 
-MULTIPLE = 2.0
-LEAST_DIFFERENCE = 2e-4
-LARGEST_DIFFERENCE = 2.0
-"""The differences that can be asked for, as shares of all users."""
+LEAST_TARGET = 1e-4
+LARGEST_TARGET = 1.0
+"""The target errors that can be asked for, as shares of all users."""
 NEGLIGIBLE = 0.05
 """The part of the sum of all answers that those too small to matter may have."""
 _ROUNDING = 1e-9  # with exactly the users needed an answer must not turn rough by the last bit
 
 
-def alpha_for(difference: float) -> float:
-    """The mean squared error of a share at which ``difference`` shows clearly in a typical answer.
+def alpha_for(target: float) -> float:
+    """The mean squared error of a share that a target error stands for.
 
-    >>> ldp.verdicts.alpha_for(0.2)
+    >>> ldp.verdicts.alpha_for(0.1)
     0.01
     """
-    # 20 percentage points must give 0.01 exactly, not 0.010000000000000002.
-    return float(f"{(difference / MULTIPLE) ** 2:.14g}")
+    # 10 percentage points must give 0.01 exactly, not 0.010000000000000002.
+    return float(f"{target**2:.14g}")
 
 
-def difference_for(alpha: float) -> float:
-    """The difference that a mean squared error of shares stands for: two of its roots."""
-    return MULTIPLE * math.sqrt(alpha)
+def judge(standard_errors: np.ndarray | pd.Series, limit: float | np.ndarray) -> np.ndarray:
+    """(q,) `USABLE`, `ROUGH` or `NOISE` for answers with these standard errors, "" where they are nan. ``limit`` is the largest standard
+    error of a usable answer, one for all or (q,): see `limits`. All are shares of all users.
 
-
-def judge(standard_errors: np.ndarray | pd.Series, difference: float | np.ndarray) -> np.ndarray:
-    """(q,) `USABLE`, `ROUGH` or `NOISE` for answers with these standard errors, "" where they are nan. ``difference`` is one
-    for all or (q,); both are shares of all users.
-
-    >>> ldp.verdicts.judge(np.array([0.004, 0.006, 0.02]), difference=0.01).tolist()
+    >>> ldp.verdicts.judge(np.array([0.004, 0.006, 0.02]), limit=0.005).tolist()
     ['usable', 'rough', 'noise']
     """
-    errors, most = np.asarray(standard_errors, dtype=float), np.asarray(difference) * (1 + _ROUNDING)
-    verdicts = np.where(MULTIPLE * errors <= most, USABLE, np.where(errors <= most, ROUGH, NOISE))
+    errors, most = np.asarray(standard_errors, dtype=float), np.asarray(limit) * (1 + _ROUNDING)
+    verdicts = np.where(errors <= most, USABLE, np.where(errors <= 2 * most, ROUGH, NOISE))
     return np.where(np.isnan(errors), "", verdicts)
 
 
-def verdict(standard_error: float, difference: float) -> str:
-    """That of `judge` on one answer."""
-    return str(judge(np.array([standard_error]), difference)[0])
+def limits(target: float, sizes: np.ndarray | pd.Series) -> np.ndarray:
+    """(q,) the largest standard error of usable answers of these ``sizes`` (q,), as shares of all users.
+
+    >>> ldp.verdicts.limits(0.01, np.array([0.5, 0.004])).tolist()
+    [0.01, 0.002]
+    """
+    return np.minimum(target, np.abs(np.asarray(sizes, dtype=float)) / 2)
 
 
 def marked(verdict: str) -> str:
@@ -85,71 +77,50 @@ def marked(verdict: str) -> str:
 
 @dataclass(frozen=True)
 class Tally:
-    """How many answers are usable, rough and noise.
-
-    Attributes:
-        queries: the number of all queries, some or all of which were judged.
-        users_for_all: the number of users with which all answers judged are usable, but for those that count no one; nan
-            where the number of users was not given.
-        nobody: the answers that are expected to count no one: no number of users makes them usable.
-    """
+    """How many answers are usable, rough and noise, of those judged. ``queries`` is the number of all."""
 
     usable: int
     rough: int
     noise: int
     queries: int
-    users_for_all: float = math.nan
-    nobody: int = 0
 
     @property
     def judged(self) -> int:
         return self.usable + self.rough + self.noise
 
     def in_words(self) -> str:
-        """The tally in words, such as "31 of 50 answers are usable, 12 rough and 7 noise"."""
-        counts = {USABLE: self.usable, ROUGH: self.rough, NOISE: self.noise}
-        words = [word for word, number in counts.items() if number]
+        """The tally as a sentence, such as "31 of 50 answers are usable." """
         among = "answers" if self.judged == self.queries else f"answers looked at (there are {self.queries:,})"
-        if len(words) == 1:
-            return (
-                f"the only answer is {words[0]}" if self.judged == 1 else f"all {self.judged:,} {among} are {words[0]}"
-            )
-        rest = " and ".join(f"{counts[word]:,} {word}" for word in words if word != USABLE)
-        first = f"{self.usable or 'none'} of {self.judged:,} {among} {'are' if self.usable > 1 else 'is'} usable"
-        return f"{first}, {rest}"
+        if self.judged == 1:
+            return f"The only answer is {USABLE if self.usable else ROUGH if self.rough else NOISE}."
+        if self.usable == self.judged:
+            return f"All {self.judged:,} {among} are usable."
+        return f"{self.usable:,} of {self.judged:,} {among} {'is' if self.usable == 1 else 'are'} usable."
 
 
-def tally(
-    standard_errors: np.ndarray | pd.Series,
-    difference: float | np.ndarray,
-    queries: int | None = None,
-    users: float = math.nan,
-) -> Tally:
-    """The verdicts on answers with these standard errors from ``users`` users, counted. ``queries`` is the number of all queries,
-    where only some are judged.
+def tally(standard_errors: np.ndarray | pd.Series, limit: float | np.ndarray, queries: int | None = None) -> Tally:
+    """The verdicts of `judge`, counted. ``queries`` is the number of all queries, where only some are judged.
 
-    >>> ldp.verdicts.tally(np.array([0.004, 0.006, 0.02]), 0.01, users=1000).in_words()
-    '1 of 3 answers is usable, 1 rough and 1 noise'
+    >>> ldp.verdicts.tally(np.array([0.004, 0.006, 0.02]), 0.005).in_words()
+    '1 of 3 answers is usable.'
     """
-    verdicts = judge(standard_errors, difference)
-    number = {word: int((verdicts == word).sum()) for word in MEANINGS}
-    errors, differences = np.broadcast_arrays(np.asarray(standard_errors, dtype=float), np.asarray(difference))
-    possible = differences > 0
-    worst = float(np.max(errors[possible] / differences[possible], initial=0.0))
-    return Tally(
-        **number,
-        queries=len(verdicts) if queries is None else queries,
-        users_for_all=users * (MULTIPLE * worst) ** 2,
-        nobody=int((~possible & (errors > 0)).sum()),
-    )
+    verdicts = judge(standard_errors, limit)
+    usable, rough, noise = (int((verdicts == word).sum()) for word in MARKS)
+    return Tally(usable, rough, noise, len(verdicts) if queries is None else queries)
 
 
-def for_all(tally: Tally) -> str:
-    """The users that make all answers usable, in a sentence."""
-    if tally.nobody == tally.judged:
-        return "No number of users makes them usable: they are expected to count no one."
-    those = f"All but the {tally.nobody:,} expected to count no one" if tally.nobody else "All"
-    return f"{those} would be with {wording.users(tally.users_for_all)}."
+def headline(users: float, epsilon: str, error: float, target: float, tally: Tally | None) -> str:
+    """What a design comes to, the error first: ``error`` is the standard error of a typical answer with these ``users``. Without a
+    ``tally`` it is that answer that is judged.
+
+    >>> ldp.verdicts.headline(3000, "4", 0.004, 0.01, ldp.verdicts.Tally(29, 4, 2, 35))
+    'With 3,000 people at epsilon 4 a typical answer is off by ±\xa00.4\xa0percentage points (12 people). 29 of 35 answers are usable.'
+    """
+    people = [wording.plural(round(number), "person", "people") for number in (users, error * users)]
+    first = f"With {people[0]} at epsilon {epsilon} a typical answer is off by {wording.error(error)} ({people[1]})"
+    if tally is None:
+        return f"{first}, which is {judge(np.array([error]), target)[0]}."
+    return f"{first}. {tally.in_words()}"
 
 
 def judged_queries(workload: Workload) -> np.ndarray:
@@ -179,7 +150,7 @@ def standard_errors(mechanism: Mechanism, workload: Workload, counts: Counts) ->
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Differences taken from questions and data, shares of all users.
+    """Target errors taken from questions and data, shares of all users.
 
     Attributes:
         typical: the root mean square of the answers, each or what it lacks to everyone where that is less (None: all answers are
@@ -193,25 +164,26 @@ class Suggestion:
     smallest: float | None
 
     @property
-    def difference(self) -> float:
-        """Half of a typical answer; 20 percentage points, which the papers' alpha stands for, where there is none."""
-        return difference_for(DEFAULT_ALPHA) if self.typical is None else _rounded(self.typical / 2)
+    def target(self) -> float:
+        """A quarter of a typical answer; 10 percentage points, which the papers' alpha stands for, where there is none."""
+        return math.sqrt(DEFAULT_ALPHA) if self.typical is None else _rounded(self.typical / 2)
 
     @property
-    def smallest_difference(self) -> float | None:
-        """The target at which the smallest share that matters can be distinguished from zero."""
+    def smallest_target(self) -> float | None:
+        """The target at which the smallest share that matters is just usable."""
         return None if self.smallest is None else _rounded(self.smallest)
 
 
 def suggest(workload: Workload, counts: Counts) -> Suggestion:
-    """The differences that answers of the users ``counts`` (n,) suggest, from the queries shown.
+    """The target errors that answers of the users ``counts`` (n,) suggest, from the queries shown.
     The distance of an answer from everyone counts if it is smaller than the answer: the last
     running totals are as informative as the first.
 
-    >>> ldp.verdicts.suggest(ldp.workloads.histogram(50), np.full(50, 20)).difference
-    0.01
+    >>> ldp.verdicts.suggest(ldp.workloads.histogram(50), np.full(50, 20)).target
+    0.005
     """
-    shares = np.sort(_distances(_sizes(workload, counts, shown_queries(workload))))
+    sizes = sizes_of(workload, counts, shown_queries(workload))
+    shares = np.sort(np.where(sizes <= 1, np.minimum(sizes, 1 - sizes), sizes))
     shares = shares[shares > _ROUNDING]
     if not len(shares):
         return Suggestion(None, None)
@@ -220,63 +192,11 @@ def suggest(workload: Workload, counts: Counts) -> Suggestion:
     return Suggestion(float(np.sqrt(np.mean(shares**2))), float(smallest))
 
 
-def group_targets(workload: Workload, counts: Counts) -> dict[int, float]:
-    """The differences that the answers of each group of questions (`Workload.groups_of`) suggest:
-    half of a typical answer.
-
-    The answers of a union of running totals and a histogram differ by far. One target for both
-    would call a cell of a histogram usable though its error is as large as the cell.
-    """
-    queries = judged_queries(workload)
-    whole = suggest(workload, counts).difference
-    groups, of = np.unique(workload.groups_of(queries), return_inverse=True)
-    if len(groups) == 1:
-        return {int(groups[0]): whole}
-    shares = _distances(_sizes(workload, counts, queries))
-    kept = shares > _ROUNDING
-    number = np.bincount(of[kept], minlength=len(groups))
-    squares = np.bincount(of[kept], shares[kept] ** 2, minlength=len(groups))
-    return {
-        int(group): _rounded(math.sqrt(square / many) / 2) if many else whole
-        for group, square, many in zip(groups, squares, number, strict=True)
-    }
-
-
-def differences(
-    workload: Workload, counts: Counts, queries: np.ndarray, target: float | Mapping[int, float]
-) -> np.ndarray:
-    """(q,) the difference that each answer must show, as a share of all users: ``target``, the same for all or by group of
-    questions (those that are missing take the smallest), and never more than the answer that is expected of the users
-    ``counts`` (n,).
-
-    >>> w = ldp.workloads.union([ldp.workloads.prefix(4), ldp.workloads.histogram(4)])
-    >>> counts = np.array([60, 30, 9, 1])
-    >>> ldp.verdicts.differences(w, counts, np.arange(8), ldp.verdicts.group_targets(w, counts)).tolist()
-    [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.09, 0.01]
-    """
-    sizes = _sizes(workload, counts, queries)
-    if not isinstance(target, Mapping):
-        return np.minimum(target, sizes)
-    least = min(target.values())
-    return np.minimum([target.get(int(group), least) for group in workload.groups_of(queries)], sizes)
-
-
-def _sizes(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
-    """(q,) answers without their sign, as shares of all users."""
+def sizes_of(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
+    """(q,) answers of the users ``counts`` (n,) without their sign and weights, as shares of all users."""
     return np.abs(unweighted_answers(workload, counts, queries)) / float(users_of(counts))
 
 
-def _distances(sizes: np.ndarray) -> np.ndarray:
-    """(q,) the distance of answers from no one or from everyone, whichever is nearer."""
-    return np.where(sizes <= 1, np.minimum(sizes, 1 - sizes), sizes)
-
-
 def _rounded(difference: float) -> float:
-    """One significant digit, within what can be asked for."""
-    return min(max(float(f"{difference:.0e}"), LEAST_DIFFERENCE), LARGEST_DIFFERENCE)
-
-
-def in_words(difference: float) -> str:
-    """A difference of shares: "1 percentage point"."""
-    text = wording.significant(100 * difference)
-    return f"{text} percentage point{'' if text == '1' else 's'}"
+    """Half of a ``difference`` with one significant digit, within what can be asked for."""
+    return min(max(float(f"{difference:.0e}") / 2, LEAST_TARGET), LARGEST_TARGET)

@@ -142,24 +142,29 @@ def minimum(value: float) -> str:
     return _people(value, up=False)
 
 
+def whole(value: float) -> int:
+    """People are whole: a finite number of them, rounded up."""
+    return math.ceil(value - 1e-9)  # a whole number may come out of a computation a little above itself
+
+
 def _people(value: float, up: bool) -> str:
     if not math.isfinite(value):
         return "unlimited"
     if value <= 0:
         return "0"
-    people = math.ceil(value - 1e-9)  # a whole number may come out of a computation a little above itself
+    people = whole(value)
     unit = 10 ** max(0, len(str(people)) - USERS_DIGITS)
     return f"{(-(-people // unit) if up else people // unit) * unit:,}"
 
 
 def gap(value: float) -> str:
     """How many more users than a bound allows, rounded up since it is the most that can be saved: 0.04261 -> "4.27 %"; from
-    twice the bound on a multiple of it: 9.04 -> "10.1 times". "unknown" where the bound says nothing (inf or nan)."""
+    twice the bound on a multiple of it: 9.04 -> "10.1 times". "0 %" where whole people leave nothing to save; "unknown" where the bound says nothing (inf or nan)."""
     if not math.isfinite(value):
         return "unknown"
     if value >= 1:
         return f"{_up(value + 1)} times"
-    return f"{_up(100 * max(value, LEAST_GAP))}\N{NO-BREAK SPACE}%"
+    return f"{_up(100 * max(value, LEAST_GAP)) if value else 0}\N{NO-BREAK SPACE}%"
 
 
 def extra(value: float) -> str:

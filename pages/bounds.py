@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from ldp_core import charts, library, wording
+from ldp_core import charts, frames, library, wording
 from ldp_core.bounds.statements import KINDS
 from ldp_core.bounds.statements.statement import Kind
 from ldp_core.studies import theorems
@@ -14,7 +14,7 @@ from pages.ui.bounds import setting as page
 from pages.ui.bounds.setting import GROUPS
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
-from pages.ui.words import people, plain, weighting
+from pages.ui.words import case_meaning, people, plain, weighting
 
 state = layout.open_page(
     "Bounds",
@@ -25,13 +25,13 @@ c, name = state.configuration, state.configuration.mechanism.name
 spec = library.spec(name)
 title = spec.title
 
-mechanism, exact = None, None
+mechanism, exact, own = None, None, None
 problem: ValueError | None = None
 later = Later(state)
 try:  # predictions are about mechanisms whose errors take too long, too
     mechanism = state.setting.priced(name) if spec.needs_workload else state.mechanism(name)
     if mechanism is not None and work.priced(state, mechanism, later):
-        exact = page.exact_variance(state, mechanism)
+        exact, own = page.exact_variance(state, mechanism), page.own_variance(state, mechanism)
 except ValueError as error:
     problem = error
 
@@ -54,9 +54,7 @@ elif exact is None:
 later.finish()
 
 
-whose = (
-    "whatever values people have" if state.setting.only_case else "averaged over people spread evenly over the types"
-)
+whose = case_meaning(design.case)
 
 
 def verdict() -> str:
@@ -66,8 +64,9 @@ def verdict() -> str:
     if not limits:
         return f"At epsilon {c.epsilon} the lower bounds say nothing."
     best = max(limits, key=lambda entry: entry.variance or 0.0)
-    if best.ratio:
-        return f"{title} needs {wording.more_users(best.ratio - 1)} the {best.statement.title.lower()} allows."
+    if mechanism is not None and own is not None:
+        strongest = charts.title(frames.strongest(design.bounds(design.case)))
+        return f"{title} needs {wording.more_users(design.gap(mechanism))} the {strongest} allows."
     return f"No unbiased mechanism can have less than {wording.error(best.standard_error or 0.0)}."
 
 
@@ -75,8 +74,8 @@ def sentence() -> str:
     """The numbers of the picture, as the quantity on its axis."""
     words = [f"{wording.capital(whose)}, with your {people(design.users)}"]
     in_users = quantity == "users_needed"
-    if exact is not None:
-        shown = page.on_axis(state, exact)
+    if own is not None:
+        shown = page.on_axis(state, own)
         number = wording.users(shown["users_needed"]) if in_users else wording.error(shown["standard_error"])
         words.append(f"**{title}**: {number}, exactly")
     if limits and not (mechanism is not None and mechanism.delta):
@@ -94,7 +93,7 @@ layout.chart(
     lambda look: charts.on_one_axis(
         table[table["kind"].isin(page.groups_shown(state))],
         quantity,
-        {} if exact is None else page.on_axis(state, exact),
+        {} if own is None else page.on_axis(state, own),
         name,
         look,
     ),
@@ -104,7 +103,7 @@ layout.chart(
     title=f"{plain(page.QUANTITIES[quantity])}, {whose}",
 )
 
-behind = [plain(panels.elsewhere(state, mechanism if exact is not None else None)), weighting(state.configuration)]
+behind = [plain(panels.elsewhere(state, exact)), weighting(state.configuration)]
 if any(behind):
     layout.details(" ".join(filter(None, behind)))
 

@@ -20,7 +20,8 @@ state = layout.open_page(
 
 def current(state: Session) -> Subject | None:
     """The current design, as devices know it; None until that is known. The page ends where it has no mechanism to count with."""
-    design, c = layout.need_design(state), state.configuration
+    design = layout.need_design(state)
+    c = design.configuration
     try:
         mechanism = layout.need(
             state.mechanism(c.mechanism.name),
@@ -36,7 +37,9 @@ def current(state: Session) -> Subject | None:
         layout.end()
     if known is None or c.domain is None:
         return None
-    return Subject(c, c.domain, design.workload, mechanism, known, state.setting.difference)
+    costed = design.costed(design.chosen)
+    needed = None if costed is None else design.users_needed(mechanism, design.case)
+    return Subject(c, c.domain, design.workload, mechanism, known, needed)
 
 
 def draw_counting(progress: float, job: Job) -> None:

@@ -40,7 +40,7 @@ with controls:
     case = case_control(
         state,
         "case",
-        state.view.get("case") or state.present.aim(state.chosen),
+        state.view.get("case") or state.present.case,
         lambda chosen: state.view.update(case=chosen),
         state.present.cases,
         help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
@@ -113,7 +113,7 @@ def verdict(table: pd.DataFrame) -> None:
     with st.container(key="verdict"):
         st.markdown(
             plain(best),
-            help=f"For a target error of {wording.error(state.setting.alpha**0.5)} in a typical answer, {case_meaning(case)}. The target is "
+            help=f"For a target error of {wording.error(state.setting.target)} in a typical answer, {case_meaning(case)}. The target is "
             "set on the Design page.",
         )
 
@@ -214,10 +214,10 @@ def draw_query_errors(best: str) -> None:
         f"Exact standard errors on {design.population}. For {title} the hardest {among} is **{plain(hardest['label'])}** with "
         f"{wording.error(hardest['standard_error'])}.",
         "query-errors",
-        errors.assign(verdict=verdicts.judge(errors["standard_error"], state.setting.differences(errors["query"]))),
+        errors.assign(verdict=verdicts.judge(errors["standard_error"], state.setting.limits(errors["query"]))),
     )
     listing.show_table(
-        side_by_side(errors, state.setting.differences(errors["query"])),
+        side_by_side(errors, state.setting.limits(errors["query"])),
         "The answers of each mechanism; ± is the standard error in percentage points.",
     )
     explain(state)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ldp_core import library, wording
 from pages.ui import layout, lazy, privacy_accuracy, unused_columns, verdict_panel
-from pages.ui.controls import target_control, target_moved, target_sources
+from pages.ui.controls import target_control, target_sources
 from pages.ui.design import choices, details, trade_off
 from pages.ui.planning import solve_for
 from pages.ui.tasks import work
@@ -20,7 +20,7 @@ design = layout.need_design(state)
 c = state.configuration
 name = c.mechanism.name
 spec = library.spec(name)
-case = state.present.aim(name)
+case = design.case
 fit = work.fit(state, name)
 work.find_optima(state)
 refusal = state.setting.unfit(name)
@@ -87,7 +87,6 @@ with layout.controls("page"):
     if spec.caveat:
         st.caption(spec.caveat)
 unused_columns.show(state)
-target_moved(state)
 
 with st.container(key="results"):
     try:
@@ -119,6 +118,7 @@ with st.container(key="results"):
     tabs: dict[str, Callable[[], None]] = {"Trade-off": partial(trade_off.draw, state, mechanism)}
     if mechanism is not None:
         details.figures(state, mechanism, case)
+        tabs["Answers"] = partial(details.answers, state, mechanism)
         tabs["Patterns"] = partial(details.patterns_of, state, mechanism)
         if spec.fitted:
             tabs["Progress"] = progress

@@ -16,7 +16,7 @@ from pages.ui import layout, manipulation
 from pages.ui.session import exchange
 from pages.ui.tasks import kit
 from pages.ui.tasks.later import Later
-from pages.ui.verdict_panel import explain, headline, judged, show_answers
+from pages.ui.verdict_panel import headline, show_answers
 from pages.ui.words import plain, weighting
 
 KIT = [
@@ -43,9 +43,11 @@ spec = library.spec(c.mechanism.name)
 
 
 def answers(mechanism: Mechanism, queries: np.ndarray | None) -> pd.DataFrame:
-    """The queries with their errors and verdicts; some of them for None."""
+    """The queries with their errors, and verdicts unless counted people are withheld; some of them for None."""
     errors = frames.query_errors([mechanism], design.workload, released.counts, design.labels, queries)
-    return errors.assign(verdict=verdicts.judge(errors["standard_error"], released.differences(errors["query"])))
+    if released is not design:  # a verdict tells how large an answer is
+        return errors
+    return errors.assign(verdict=verdicts.judge(errors["standard_error"], design.limits(errors["query"])))
 
 
 def _kilobytes(content: bytes) -> str:
@@ -117,7 +119,7 @@ with controls:
         "File menu."
     )
     if refused:
-        st.info(f"There is no kit of this design. {plain(refused)} The design alone can be had all the same.")
+        st.info(f"There is no kit of this design. {plain(refused)} You can still download the design alone.")
     if mechanism is None:
         st.warning(
             "The mechanism is not optimised for this design yet, so the file holds your choices but no strategy."
@@ -134,8 +136,8 @@ with controls:
             )
         about.append(
             f"{'All queries' if few else 'Some of the queries, evenly spread,'} in the order of their numbers, each with the "
-            f"standard error to expect in its answer on {released.population}, as a share of all users and without its weight, and whether "
-            "that is usable, rough or noise."
+            f"standard error to expect in its answer on {released.population}, as a share of all users and without its weight"
+            f"{'' if released is not design else ', and whether that is usable, rough or noise'}."
         )
 
     with buttons:
@@ -145,22 +147,16 @@ with results:
     if mechanism is not None:
         costed = state.setting.costed(c.mechanism.name) is not None
         if costed:
-            later = Later(state, "verdicts")
-            headline(state, mechanism, later)
-            later.finish()
+            found = headline(state, mechanism)
         else:
             st.markdown(
                 f"With {wording.magnitude(design.domain.size)} types the errors to expect are not computed exactly; Simulate shows them."
             )
         layout.heading("What you promise")
         layout.guarantee(c, mechanism.audit())
-        if costed:
-            later = Later(state)
-            if (shown := judged(state, mechanism, later)) is not None:
-                with st.expander("What each answer is worth"):
-                    show_answers(shown, state.setting.differences(shown["query"]))
-                    explain(state)
-            later.finish()
+        if costed and found is not None:
+            with st.expander("What each answer is worth"):
+                show_answers(state, found)
         if weighting(state.configuration):
             st.caption(weighting(state.configuration))
         if packed is not None:
@@ -196,7 +192,7 @@ with results:
     contents = st.expander("What is in it")
     members = [
         "**configuration.json**: every choice you made, nothing else.",
-        "**outcome.json**: expected errors, bounds, the audit, software versions. Whoever loads it reads it as a claim.",
+        "**outcome.json**: expected errors, bounds, the audit, software versions. These are claims; opening the file computes them again.",
     ]
     if mechanism is not None or not spec.fitted:
         reason = package.without_files(c, mechanism)

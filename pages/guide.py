@@ -8,6 +8,7 @@ import streamlit as st
 from ldp_core import designs, library
 from ldp_core.library import REGISTRY
 from ldp_core.mechanisms import FLOATING_POINT
+from ldp_core.verdicts import RULE
 from pages.ui import layout, listing, promises
 
 state = layout.open_page(
@@ -58,7 +59,8 @@ can reveal as much as one at epsilon 2. That is why the Design page asks how man
 what is in the report. It does not cover the fact that somebody took part, their network address, or when they reported.
 """
 )
-WORDS = """
+WORDS = (
+    """
 - **Type**: one possible value of a person, for example an age from 20 to 29. The *domain* is the list of all types; their number is *n*.
 - **Attribute**: one thing each person reports, such as age; with several, a type is a combination of their values, and the number of types
   is the product of theirs. Many types with few people each make single types noisy; sums over many types stay useful.
@@ -71,10 +73,11 @@ WORDS = """
   quotes.
 - **Mechanism**: how a device turns a value into a report, and how answers are computed from the reports.
 - **Strategy**: the table of a mechanism's probabilities, with one row per report and one column per type.
-- **Target error**: the standard error you can live with in a typical answer, in percentage points of all users. Until you say so, it
-  is a quarter of a typical answer (the root mean square of the answers, as a typical error is that of the errors).
-- **Usable, rough, noise**: what each answer is worth. An answer is *usable* (✓) if its standard error is at most the target error of its
-  group of questions, *rough* (≈) up to twice that, and *noise* (✕) beyond. An answer smaller than its own error is never usable.
+- **Target error**: a standard error, in percentage points of all users, stored with the design. *Auto* takes a quarter of a typical
+  answer (the root mean square of the answers, as a typical error is that of the errors) when it is first shown or pressed again.
+- **Usable, rough, noise**: """
+    + RULE
+    + """
 - **Users needed** (sample complexity): how many people must report for the target error in a typical answer. Some answers may need more.
 - **Standard error**: how far an answer is typically off. "± 2 percentage points" means that about two collections in three land within
   2 points of the truth, and 19 in 20 within 4.
@@ -105,10 +108,11 @@ WORDS = """
   are about equally common (smoothed likelihood, EMS).
 - **Public fact**: something known about these people anyway, such as *sex = male : 480*. On the Simulate page one estimate agrees with all stated facts. It is a projection onto the counts of which they are true (as in McKenna et al. 2020, Appendix A).
 """
+)
 STEPS = """
 1. **Data**: upload a table, pick a sample, or declare the values and the number of people you expect; one attribute or several.
 2. **Workload**: choose the questions, in groups, each as important as its weight says.
-3. **Design**: choose epsilon and a mechanism. *Optimized (column generation)* finds very nearly the best one for your
+3. **Design**: choose epsilon and a mechanism. *Optimised* finds very nearly the best one for your
    questions, and proves how close it is.
 4. **Compare**: see which mechanism needs the fewest users, how far each is from what is possible, and what drowns in
    noise with as many as you have.

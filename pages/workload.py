@@ -5,7 +5,6 @@ import streamlit as st
 from ldp_core.designs import Setting, WorkloadRecipe
 from ldp_core.workloads import axes_of
 from pages.ui import layout, unused_columns
-from pages.ui.controls import target_moved
 from pages.ui.formulas import WORKLOAD
 from pages.ui.tasks.later import Later
 from pages.ui.words import plain
@@ -42,7 +41,6 @@ with results:
         )
         layout.end()
     unused_columns.show(state)
-    target_moved(state)
     later = Later(state)
     if design.workload.survey is not None:
         tables.show(later, state, design, recipe.parts)

@@ -46,11 +46,12 @@ def beliefs(
         )
         at = float(np.interp(epsilon, frame["epsilon"], frame[column]))
         left = "top left" if epsilon > 0.12 * end["epsilon"] else "bottom right"  # or the edge cuts the number
-        _mark(fig, epsilon, at, shade, "circle", left, f"{called} %{{y:.3g}} of 100<extra>any mechanism</extra>")
+        apart = own is None or abs(own - at) > 0.03
+        _mark(fig, epsilon, at, shade, "circle", left, f"{called} %{{y:.3g}} of 100<extra>any mechanism</extra>", apart)
         if own is not None:
             said = "belief in one value against all others" if column == "belief" else called
             hover = f"{said} %{{y:.3g}} of 100<extra>{title(name)}</extra>"
-            _mark(fig, epsilon, own, colour(name), marker(name), "bottom right", hover, apart=abs(own - at) > 0.03)
+            _mark(fig, epsilon, own, colour(name), marker(name), "bottom right", hover)
     fig.add_annotation(
         x=end["epsilon"], y=100 * end["belief"], xanchor="right", yanchor="bottom", text=_BELIEF, showarrow=False,
         font={"size": 13, "color": look.text},

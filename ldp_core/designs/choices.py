@@ -97,21 +97,14 @@ def aim(configuration: Configuration, among: Cases, name: str) -> str:
     return chosen if chosen in aims and chosen in among else aims[0]
 
 
-def difference(configuration: Configuration, suggested: Callable[[], verdicts.Suggestion]) -> float:
-    """The difference between answers that must be seen, as a share of all users; ``suggested`` is asked where it follows from the
-    questions and the people."""
+def settled(configuration: Configuration, suggested: Callable[[], verdicts.Suggestion]) -> Configuration:
+    """The configuration with its target error as a number. One that is left to the questions and the people is worked out once:
+    ``suggested`` is asked, and what it says is stored."""
     if configuration.difference is None:
-        return verdicts.difference_for(configuration.target_alpha)
-    difference_of = suggested()
-    return (configuration.difference == "smallest" and difference_of.smallest_difference) or difference_of.difference
-
-
-def alpha(configuration: Configuration, suggested: Callable[[], verdicts.Suggestion]) -> float:
-    """The target mean squared error of shares: as given, or the one at which the difference shows
-    clearly."""
-    if configuration.difference is None:
-        return configuration.target_alpha
-    return verdicts.alpha_for(difference(configuration, suggested))
+        return configuration
+    found = suggested()
+    target = (configuration.difference == "smallest" and found.smallest_target) or found.target
+    return configuration.model_copy(update={"difference": None, "target_alpha": verdicts.alpha_for(target)})
 
 
 def search_seconds(configuration: Configuration, types: int) -> float:

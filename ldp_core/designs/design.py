@@ -126,6 +126,11 @@ class Design:
         return choices.aim(self.configuration, self.cases, name)
 
     @property
+    def case(self) -> str:
+        """The case that the design is for, that of its mechanism: the one that pages, files and commands speak of."""
+        return self.aim(self.configuration.mechanism.name)
+
+    @property
     def even_case(self) -> str:
         """The case of people spread evenly; the only one there is where all types have the same error."""
         return "average" if "average" in self.cases else analysis.WORST_CASE.name

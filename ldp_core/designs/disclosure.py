@@ -28,7 +28,7 @@ MARK = "Made with counted data: it may tell about people."
 def withheld(setting: Setting) -> bool:
     """True if files leave out figures of counted people by default. They do not where the mechanism is fitted to these people: its strategy
     holds their shares, and the file says so."""
-    return setting.on_data and setting.aim(setting.chosen) != PEOPLE
+    return setting.on_data and setting.case != PEOPLE
 
 
 def released(setting: Setting, figures: bool = False) -> Setting:

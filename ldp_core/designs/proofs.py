@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -14,6 +15,7 @@ from ldp_core import analysis, bounds, frames, optimize, verdicts, workloads
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.designs import certificate_file, choices, proof_check
 from ldp_core.designs.certificate_file import Written
+from ldp_core.designs.configuration import Configuration
 from ldp_core.designs.design import Design
 from ldp_core.limits import MOST_ENUMERATED_TYPES, MOST_EXACT_TYPES
 from ldp_core.run import Callback, Cancel, Progress, asked
@@ -51,28 +53,25 @@ class ProvedDesign(Design):
         return self.results.cached(key, lambda: verdicts.suggest(self.workload, self.counts))
 
     @cached_property
-    def difference(self) -> float:
-        """The difference between answers that must be seen, as a share of all users."""
-        return choices.difference(self.configuration, lambda: self.suggested)
+    def settled(self) -> Configuration:
+        """The configuration with its target error as a number: see `choices.settled`."""
+        return choices.settled(self.configuration, lambda: self.suggested)
 
     @property
-    def targets(self) -> float | dict[int, float]:
-        """The differences that answers are judged against: the difference that was entered, or that
-        of each group of questions."""
-        if self.configuration.difference != "typical":
-            return self.difference
-        key = ("group_targets", self.workload.digest, self.people_digest)
-        return self.results.cached(key, lambda: verdicts.group_targets(self.workload, self.counts))
-
-    def differences(self, queries: np.ndarray) -> np.ndarray:
-        """(q,) the difference that each answer must show: see `verdicts.differences`."""
-        return verdicts.differences(self.workload, self.counts, np.asarray(queries), self.targets)
-
-    @cached_property
     def alpha(self) -> float:
-        """The target mean squared error of shares: as given, or the one at which the difference
-        shows clearly."""
-        return choices.alpha(self.configuration, lambda: self.suggested)
+        """The target mean squared error of shares."""
+        return self.settled.target_alpha
+
+    @property
+    def target(self) -> float:
+        """The target error: a standard error, as a share of all users."""
+        return math.sqrt(self.alpha)
+
+    def limits(self, queries: np.ndarray) -> np.ndarray:
+        """(q,) the largest standard error of usable answers to ``queries`` from the people of the design: see `verdicts.limits`."""
+        if self.configuration.population.shape == "data" and not self.on_data:  # nobody knows how large answers are
+            return np.full(len(queries), self.target)
+        return verdicts.limits(self.target, verdicts.sizes_of(self.workload, self.counts, np.asarray(queries)))
 
     @property
     def only_case(self) -> str:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, frames, library, mechanisms, workloads
+from ldp_core import analysis, bounds, frames, library, mechanisms, verdicts, workloads
 from ldp_core.designs import choices
 from ldp_core.designs.proofs import Curve as Curve
 from ldp_core.designs.proofs import Proof as Proof
@@ -330,12 +330,40 @@ class Setting(ProvedDesign):
         variance = self.cases[case].variance(self.profile(mechanism))
         return analysis.users_for(variance, self.workload.squared_weights, self.alpha)
 
+    def error(self, mechanism: Mechanism, case: str | None = None) -> float:
+        """The standard error of a typical answer with the users of the design, as a share of them, in a case (that of the design)."""
+        return self.target * math.sqrt(self.users_needed(mechanism, case or self.case) / self.users)
+
+    def answer_errors(self, mechanism: Mechanism) -> np.ndarray:
+        """(q,) see `verdicts.standard_errors`, for the people of the design."""
+        key = ("answer_errors", mechanism.digest, self.workload.digest, self.people_digest)
+        return self.results.cached(key, lambda: verdicts.standard_errors(mechanism, self.workload, self.counts))
+
+    def tally(self, mechanism: Mechanism) -> verdicts.Tally | None:
+        """The verdicts on the answers of the people of the design, counted; None where single answers take too long."""
+        if verdicts.too_large(self.workload):
+            return None
+        limits = self.limits(verdicts.judged_queries(self.workload))
+        return verdicts.tally(self.answer_errors(mechanism), limits, self.workload.num_queries)
+
+    def judged(self, mechanism: Mechanism) -> pd.DataFrame:
+        """query, label, standard_error, verdict of the answers that are judged, from the people of the design."""
+        queries, errors = verdicts.judged_queries(self.workload), self.answer_errors(mechanism)
+        names = [self.workload.query_name(int(query), self.labels) for query in queries]
+        found = verdicts.judge(errors, self.limits(queries))
+        return pd.DataFrame({"query": queries, "label": names, "standard_error": errors, "verdict": found})
+
+    def verdict(self, mechanism: Mechanism, singly: bool = True) -> str:
+        """What the design comes to, in words: see `verdicts.headline`; without single answers unless ``singly``."""
+        error, tally = self.error(mechanism), self.tally(mechanism) if singly else None
+        return verdicts.headline(self.users, self.configuration.epsilon, error, self.target, tally)
+
     def gap(self, mechanism: Mechanism, case: str | None = None) -> float:
-        """How many more users (as a share) a mechanism needs than the best bound allows, in one case (its own).
+        """How many more users (as a share) a mechanism needs than the best bound allows, in a case (that of the design).
 
         Infinite without pure epsilon, which the bounds speak of.
         """
-        case = case or self.aim(mechanism.name)
+        case = case or self.case
         needed = self.users_needed(mechanism, case)
         return math.inf if mechanism.delta > 0 else frames.gap(needed, max(self.bounds(case).values()))
 

@@ -9,6 +9,7 @@ setting.chosen_mechanism
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -97,7 +98,8 @@ def ready(configuration: Configuration, table: Table | None = None, cancel: Canc
     if workload is None:
         raise ValueError(misfit)
     people, notes = people_in(configuration, domain, tally), (NO_ROWS,) if unknown else ()
-    return Setting(configuration, domain, people, tally is not None, workload, "", price, results, notes)
+    setting = Setting(configuration, domain, people, tally is not None, workload, "", price, results, notes)
+    return replace(setting, configuration=setting.settled)
 
 
 def with_domain(configuration: Configuration, table: Table | None) -> Configuration:

@@ -52,10 +52,12 @@ class _Contributing(Protocol):
 
 @dataclass(frozen=True)
 class Intervals:
-    """``ends`` (q, 2), lower and upper, in users, and ``methods`` (q,), which of `METHODS` found each."""
+    """``ends`` (q, 2), lower and upper, in users, ``methods`` (q,), which of `METHODS` found each, and ``errors`` (q,), the standard
+    error of each answer for people as they were estimated, in users."""
 
     ends: np.ndarray
     methods: np.ndarray
+    errors: np.ndarray
 
     def __repr__(self) -> str:
         methods, times = np.unique(self.methods, return_counts=True)
@@ -104,32 +106,44 @@ def _by_table(
 ) -> Intervals:
     """The questions about each set of attributes on their own, on the table of these attributes, with its cells as types."""
     survey = as_survey(workload, mechanism.sizes)
-    intervals = Intervals(np.zeros((len(queries), 2)), np.full(len(queries), "bounded"))
+    intervals = Intervals(np.zeros((len(queries), 2)), np.full(len(queries), "bounded"), np.zeros(len(queries)))
     for k, here, local in survey.located(queries):
         group = survey.groups[k]
         table = Estimate(estimate.table(group.attributes), unbiased=True, identified=mechanism.knows(group.attributes))
         some = _of_counts(mechanism.on(group.attributes), group.base, table, local, people, tail)
         intervals.ends[here], intervals.methods[here] = group.weight * some.ends, some.methods
+        intervals.errors[here] = group.weight * some.errors
     return intervals
 
 
 def _of_counts(
     mechanism: _Contributing, workload: Workload, estimate: Estimate, queries: np.ndarray, people: float, tail: float
 ) -> Intervals:
-    pieces = [(np.zeros((0, 2)), np.zeros(0, dtype=str))]
+    pieces = [(np.zeros((0, 2)), np.zeros(0, dtype=str), np.zeros(0))]
     for some in in_chunks(queries, workload.n):
         answers = estimate.answers(workload, some)
         if isinstance(mechanism, AdditiveMechanism):  # sums of noise whose law does not depend on the types
             rows = workload.rows(some)
             half = mechanism.noise.reach(rows @ mechanism.reconstruction, people, tail)
             ends, methods = np.stack([answers - half, answers + half], axis=1), np.full(some.size, "exact")
+            variance = mechanism.query_variances(workload, people * np.eye(1, workload.n)[0], some)
         else:
             adds = mechanism.query_contributions(workload, some)
             rows = adds.means
             ends, methods = _of_reports(mechanism, estimate, answers, adds, people, tail)
+            variance = _variances(estimate, adds, people)
         possible = people * rows.min(axis=1, keepdims=True), people * rows.max(axis=1, keepdims=True)
-        pieces.append((np.clip(ends, *possible), methods))
+        pieces.append((np.clip(ends, *possible), methods, np.sqrt(np.maximum(variance, 0.0))))
     return Intervals(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
+
+
+def _variances(estimate: Estimate, adds: Contributions, users: float) -> np.ndarray:
+    """(q,) variances for people as they were estimated, at most those of the types of largest variance."""
+    least, largest = (users * values for values in (adds.variances.min(axis=1), adds.variances.max(axis=1)))
+    if not estimate.identified:
+        return largest
+    extra = adds.variances - adds.variances.min(axis=1, keepdims=True)
+    return np.clip(least + extra @ estimate.estimated_counts, least, largest)
 
 
 def _of_reports(
@@ -162,13 +176,12 @@ def _normal(mechanism: _Contributing, estimate: Estimate, adds: Contributions, u
     errors are added to it, since where the answer is z standard errors off, the variance may be too. It is at most that
     of the types of largest variance.
     """
-    z, least = -ndtri(tail), adds.variances.min(axis=1)
-    variance = largest = users * adds.variances.max(axis=1)
+    z, variance, largest = -ndtri(tail), _variances(estimate, adds, users), users * adds.variances.max(axis=1)
     if estimate.identified:
         population = norm_sub.project(estimate.estimated_counts, users)
-        extra = adds.variances - least[:, None]
-        error = np.sqrt(np.maximum(mechanism.linear_variances(extra, population), 0.0))
-        variance = np.clip(users * least + extra @ estimate.estimated_counts + z * error, users * least, largest)
+        extra = adds.variances - adds.variances.min(axis=1, keepdims=True)
+        variance = variance + z * np.sqrt(np.maximum(mechanism.linear_variances(extra, population), 0.0))
+        variance = np.minimum(variance, largest)
     # First-order terms of the tails, in parts of one report: its skewness, (z^2 - 1)/6, and half a step of a lattice.
     steps = max(1.0, 0.5 + abs(z * z - 1) / 6)
     return z * np.sqrt(variance) + steps * np.maximum(adds.up, adds.down)

@@ -80,4 +80,4 @@ def any_time(
     ends = np.concatenate(endpoints)
     wide = np.stack([np.minimum(ends[:, 0], fixed.ends[:, 0]), np.maximum(ends[:, 1], fixed.ends[:, 1])], axis=1)
     known = (wide[:, 0] == wide[:, 1]) & (fixed.methods == "exact")
-    return confidence.Intervals(wide, np.where(known, "exact", "any time"))
+    return confidence.Intervals(wide, np.where(known, "exact", "any time"), fixed.errors)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, library
+from ldp_core import analysis, bounds, library, wording
 from ldp_core.run import Cancel
 from ldp_core.workloads import Workload
 
@@ -86,8 +86,9 @@ def strongest(limits: Mapping[str, float]) -> str:
 
 
 def gap(users_needed: float, users_bound: float) -> float:
-    """How many more users a mechanism needs than the bound allows, as a share; inf where the bound says nothing."""
-    return users_needed / users_bound - 1 if users_bound > 0 else float("inf")
+    """How many more users a mechanism needs than the bound allows, as a share, both in whole people as they are printed; inf where
+    the bound says nothing."""
+    return max(0.0, wording.whole(users_needed) / wording.whole(users_bound) - 1) if users_bound > 0 else math.inf
 
 
 def convergence(history: Sequence[tuple[float, float]], workload: Workload, alpha: float) -> pd.DataFrame:

@@ -382,7 +382,7 @@ REGISTRY: dict[str, Spec] = {
         ),
         Spec(
             "optimized_gradient",
-            "Optimized (projected gradient)",
+            "Optimised (projected gradient)",
             optimized.build_gradient,
             made_for="any workload: fitted to the chosen one",
             paper="McKenna, Maity, Mazumdar and Miklau 2020, Algorithms 1 and 2",
@@ -402,11 +402,11 @@ REGISTRY: dict[str, Spec] = {
             },
             sweep_rounds={128: 300, 512: 100},
             aims=("average",),
-            legend="Optimized (gradient)",
+            legend="Optimised (gradient)",
         ),
         Spec(
             "optimized",
-            "Optimized (column generation)",
+            "Optimised",
             optimized.build_certified,
             closed_form=True,
             any_size=True,

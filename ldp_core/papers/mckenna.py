@@ -289,7 +289,7 @@ PAPER = Paper(
     ),
     absent=(
         ("Table 2", "It lists notation and has no results."),
-        ("Algorithms 1 and 2", "They are what the mechanism Optimized (gradient) runs, on the Design page."),
+        ("Algorithms 1 and 2", "They are what the mechanism Optimised (gradient) runs, on the Design page."),
         (
             "Figure 3c on HEPTH",
             "The data set is not shipped. The Simulate page shows the same for people in your own file.",

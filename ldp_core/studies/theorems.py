@@ -86,12 +86,15 @@ def entries(
     exact: float | None,
     known: Mapping[str, tuple[float, float]],
     worst: float | None = None,
+    case: tuple[float | None, Mapping[str, float]] | None = None,
 ) -> list[Entry]:
     """Every statement applied to a ``setting``; users needed are for the mean squared error
     ``alpha`` of a share.
 
     ``exact`` is the average variance per user of the setting's mechanism and ``worst`` that of its worst type, None where it is
     not known; ``known`` holds costly numbers that have been computed, with their standard errors, by the names of statements.
+    ``case`` is about the people that the design is for: the variance per user of the mechanism, and what no mechanism goes below, by the
+    names of statements. Without it, all are for people spread evenly.
     """
     drawn = None if exact is None else exact + sampling(setting.workload, setting.concentration)
     if exact is not None:
@@ -101,7 +104,13 @@ def entries(
     for name, statement in STATEMENTS.items():
         about = worst if statement is WORST_FROM_AVERAGE else drawn if statement.of_population else exact
         try:
-            if statement.costly:
+            if case is not None and statement.kind == "impossible":
+                about, number, deviation = case[0], case[1].get(name), 0.0
+                if reason := statement.why_not(setting):
+                    raise ValueError(reason)
+                if number is None and not statement.costly:
+                    raise ValueError("It is about people spread evenly over the types; this design is for others.")
+            elif statement.costly:
                 if reason := statement.why_not(setting):
                     raise ValueError(reason)
                 number, deviation = known.get(name, (None, 0.0))

@@ -169,11 +169,6 @@ class Workload(ABC):
         queries."""
         return np.ones(self.num_queries if queries is None else len(queries))
 
-    def groups_of(self, queries: np.ndarray) -> np.ndarray:
-        """(q,) for each of the ``queries`` the number of its group: queries of one kind about the same attributes, which
-        are judged against one target (see `ldp_core.verdicts`)."""
-        return np.zeros(len(queries), dtype=np.int64)
-
     @cached_property
     def squared_weights(self) -> float:
         """Sum of the squared `query_weights`, p without weights: what divides a total squared error into its mean."""

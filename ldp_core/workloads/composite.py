@@ -199,13 +199,6 @@ class Union(Workload):
             if places.size:
                 yield part, weight, places, queries[places] - self.offsets[i]
 
-    def groups_of(self, queries: np.ndarray) -> np.ndarray:
-        queries = np.asarray(queries)
-        groups = np.empty(len(queries), dtype=np.int64)
-        for part, _, places, own in self._located(queries):
-            groups[places] = queries[places] - own + part.groups_of(own)  # counted on from the part's first query
-        return groups
-
     def rows(self, queries: np.ndarray) -> np.ndarray:
         queries = np.asarray(queries)
         rows = np.empty((len(queries), self.n))

@@ -130,9 +130,6 @@ class _Marginals(Workload):
         position = np.searchsorted(self._offsets, queries, side="right") - 1
         return position, queries - self._offsets[position]
 
-    def groups_of(self, queries: np.ndarray) -> np.ndarray:
-        return self._located(np.asarray(queries))[0]
-
     def rows(self, queries: np.ndarray) -> np.ndarray:
         rows = np.zeros((len(queries), *self.shape))
         for row, position, cell in zip(rows, *self._located(np.asarray(queries)), strict=True):

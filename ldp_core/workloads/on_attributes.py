@@ -78,9 +78,6 @@ class OnAttributes(Workload):
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         return self.base.query_weights(queries)
 
-    def groups_of(self, queries: np.ndarray) -> np.ndarray:
-        return self.base.groups_of(queries)
-
     @property
     def squared_weights(self) -> float:
         return self.base.squared_weights

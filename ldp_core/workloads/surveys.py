@@ -197,9 +197,6 @@ class Survey(Workload):
             weights[here] = self.groups[k].weight * self.groups[k].base.query_weights(local)
         return weights
 
-    def groups_of(self, queries: np.ndarray) -> np.ndarray:
-        return np.searchsorted(self._starts, queries, side="right") - 1
-
     @cached_property
     def squared_weights(self) -> float:
         return math.fsum(group.weight**2 * group.base.squared_weights for group in self.groups)

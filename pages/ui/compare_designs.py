@@ -105,8 +105,7 @@ def _designs(state: Session) -> None:
     _listed(table)
     st.caption(
         "± is the standard error of a typical query in percentage points (pp) of the people of each design, whatever values they have "
-        "and for people like those. Questions and the target error make a cost what it is: compare users needed only where both are "
-        "the same."
+        "and for people like those. Compare users needed only between designs with the same questions and target error."
     )
 
 
@@ -153,7 +152,7 @@ def _row(cost: Cost, case: str) -> dict[str, object]:
         "epsilon": c.epsilon,
         "reports_per_user": c.reports_per_user,
         "mechanism": own.chosen,
-        "target_error": _alpha(own) ** 0.5,
+        "target_error": math.sqrt(_alpha(own)),
     }
     costs = ("users_needed", "users_bound", "gap", "standard_error_worst_case", "standard_error_on_data")
     if cost.mechanism is None:
@@ -179,7 +178,7 @@ def _fitting(state: Session, unfitted: list[Cost]) -> None:
 
     st.info(f"Not optimised yet: {names}. {'This is under way.' if running else ''}")
     st.button(
-        "Optimising" if running else f"Optimise {len(unfitted)} design{'' if len(unfitted) == 1 else 's'}",
+        "Optimising" if running else f"Optimise {wording.plural(len(unfitted), 'design')}",
         key="optimise-designs",
         type="primary",
         disabled=running,

@@ -153,88 +153,56 @@ def several(
 
 
 def target_control(state: Session) -> None:
-    """The target error of a typical answer. While it is not automatic, a button that makes it so stands beside it."""
+    """The target error of a typical answer, and a button that works it out anew."""
     control(
         st.text_input,
         "Target error (± pp)",
         "target",
-        wording.significant(100 * state.setting.difference / verdicts.MULTIPLE, 6),
-        lambda text: state.change(difference=None, target_alpha=verdicts.alpha_for(verdicts.MULTIPLE * _target(text))),
-        help="The standard error you can live with in a typical answer (root mean square over all queries), in percentage points of "
-        "all users. Users needed are for it. An answer is usable if its own error is no larger. Default: a quarter of a typical "
-        "answer.",
+        wording.significant(100 * state.setting.target, 6),
+        lambda text: state.change(target_alpha=verdicts.alpha_for(_target(text))),
+        help="A standard error, in percentage points of all users. People needed are for it in a typical answer (root mean square over all "
+        f"queries). {verdicts.RULE}",
     )
-    if state.configuration.difference is None:
-        st.button(
-            "Auto",
-            key="target-auto",
-            on_click=lambda: state.change(difference="typical", target_alpha=0.01),
-            icon=":material/auto_awesome:",
-            help="Take the target error from the questions and the people: a quarter of a typical answer.",
-        )
+    suggested = state.setting.suggested
+    _take(state, "Auto", "target-auto", suggested.target, f"a quarter of a typical answer{_typical(suggested)}")
 
 
-def target_moved(state: Session) -> None:
-    """One line, with an undo, where other questions have moved a target error that follows from them."""
-    setting, seen = state.setting, state.view.get("target_seen")
-    now = (setting.workload.digest, setting.alpha)
-    if state.configuration.difference is None:
-        state.view["target_seen"] = now
-        return
-    if seen is None or seen[0] != now[0]:
-        state.view.update(target_seen=now, target_before=None if seen is None else seen[1])
-    before = state.view.get("target_before")
-    if before is None or math.isclose(before, now[1]):
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key="target-moved"):
-        st.caption(f"The target error moved from {_points(before)} to {_points(now[1])} with the questions.")
-        st.button(
-            f"Keep {_points(before)}",
-            key="target-keep",
-            type="tertiary",
-            on_click=lambda: state.change(difference=None, target_alpha=before),
-        )
+def _typical(suggested: verdicts.Suggestion) -> str:
+    return "" if suggested.typical is None else f", which is {wording.share(suggested.typical)} of all users"
 
 
-def _points(alpha: float) -> str:
-    return f"± {wording.significant(100 * alpha**0.5)} pp"
+def _take(state: Session, label: str, key: str, target: float, what: str) -> None:
+    """A button that stores a target error taken from the questions and the people."""
+    alpha = verdicts.alpha_for(target)
+    st.button(
+        label,
+        key=key,
+        on_click=lambda: state.change(target_alpha=alpha),
+        disabled=state.setting.alpha == alpha,
+        icon=":material/auto_awesome:",
+        help=f"{wording.capital(wording.error(target))} on {state.setting.population}: {what}. It stays when the questions change.",
+    )
 
 
 def target_sources(state: Session) -> None:
-    """The sources of the target error, and its square."""
-    c, suggested, design = state.configuration, state.setting.suggested, state.setting
-    if suggested.typical is None or suggested.smallest is None or suggested.smallest_difference is None:
-        st.caption(f"No default: on {design.population} every answer is nobody or everybody.")
+    """Another source of the target error, and its square."""
+    suggested = state.setting.suggested
+    if suggested.smallest is None or suggested.smallest_target is None:
+        st.caption(f"No default: on {state.setting.population} every answer is nobody or everybody.")
     else:
-        shown = {
-            "typical": f"a quarter of a typical answer{_offer(suggested.typical / 2, suggested.difference)}",
-            "smallest": f"half of the smallest share that matters{_offer(suggested.smallest, suggested.smallest_difference)}",
-        }
-        control(
-            st.pills,
-            f"Target error taken from the questions and {design.population}",
-            "difference-from",
-            c.difference,
-            lambda chosen: state.change(difference=chosen, target_alpha=0.01 if chosen else state.setting.alpha),
-            options=list(shown),
-            format_func=shown.get,
-            help=f"A typical answer is {wording.share(suggested.typical)} of all users (root mean square, and what an answer lacks to "
-            f"everybody where that is less). Answers below {wording.share(suggested.smallest)} are together at most "
-            f"{wording.share(verdicts.NEGLIGIBLE)} of the sum of all answers.",
+        what = (
+            f"half of the smallest share that matters; answers below {wording.share(suggested.smallest)} are together at most "
+            f"{wording.share(verdicts.NEGLIGIBLE)} of the sum of all answers"
         )
+        _take(state, "Target from the smallest share", "target-smallest", suggested.smallest_target, what)
     control(
         st.text_input,
         "alpha, the square of the target error",
         "alpha",
         typed(state.setting.alpha),
-        lambda text: state.change(difference=None, target_alpha=_alpha(text)),
+        lambda text: state.change(target_alpha=_alpha(text)),
         help="The papers' normalised variance: 0.01 in McKenna et al. 2020.",
     )
-
-
-def _offer(exact: float, difference: float) -> str:
-    """The size of an offered target error, in percentage points, after its name."""
-    return f"{', but at least' if exact < verdicts.LEAST_DIFFERENCE else ''}: ± {wording.significant(100 * difference / verdicts.MULTIPLE)} pp"
 
 
 def _target(text: str) -> float:
@@ -242,10 +210,7 @@ def _target(text: str) -> float:
     points = number(
         text.strip().removeprefix("±").strip().removesuffix("pp").strip().removesuffix("%"), "the target error"
     )
-    low, high = (
-        100 * verdicts.LEAST_DIFFERENCE / verdicts.MULTIPLE,
-        100 * verdicts.LARGEST_DIFFERENCE / verdicts.MULTIPLE,
-    )
+    low, high = 100 * verdicts.LEAST_TARGET, 100 * verdicts.LARGEST_TARGET
     if not low <= points <= high:
         raise ValueError(f"The target error must be from {low:g} to {high:g} percentage points; 0.5 to 5 is common.")
     return points / 100
@@ -254,9 +219,7 @@ def _target(text: str) -> float:
 def _alpha(text: str) -> float:
     """The mean squared error of a share, typed. ValueError with a sentence."""
     alpha = number(text, "alpha")
-    low, high = (
-        verdicts.alpha_for(difference) for difference in (verdicts.LEAST_DIFFERENCE, verdicts.LARGEST_DIFFERENCE)
-    )
+    low, high = map(verdicts.alpha_for, (verdicts.LEAST_TARGET, verdicts.LARGEST_TARGET))
     if not low <= alpha <= high:
         raise ValueError(f"Alpha must be from {low:g} to {high:g}; 0.01 is common.")
     return alpha

@@ -3,6 +3,7 @@
 from ldp_core import wording
 from ldp_core.estimators import INTERVAL_PART
 from ldp_core.limits import MOST_ENUMERATED_TYPES
+from ldp_core.verdicts import RULE
 
 DATA = r"""
 Each person has exactly one of the $n$ types: a combination of one value of each attribute. The histogram is the data vector $x$ of
@@ -77,7 +78,7 @@ t_u = \sum_y Q_{yu}\, \lVert W R_y \rVert^2 - G_{uu}
 $$
 
 **Users needed** (sample complexity) are $\max_u t_u / (p\,\alpha)$ for $p$ queries (Corollary 5.4); $\alpha$ is the mean squared error
-aimed at, $(d/2)^2$ for a difference $d$ to be seen.
+aimed at, the square of the target error.
 
 **Gap.** Users needed divided by the users the bound allows, less 1, both for the same people: the worst type against a bound that is
 the largest over all priors, and average against average, which with $L = \operatorname{tr}(M^{-1} G)$ is
@@ -143,9 +144,7 @@ factorisation of a matrix checks, rounding included.
 many users (Lopuhaä-Zwakenberg et al. 2020). Theorem 5.1 (McKenna et al. 2020) is the most that the worst type can need, given the average
 of the design's own mechanism.
 
-**Verdicts.** With $s$ the exact standard error of an answer and $t$ the target error of its group of questions, an answer is usable where
-$s \le t$, rough where $s \le 2 t$, and noise beyond. Variances refer to unbiased
-estimates; non-negative ones are compared by simulation.
+**Verdicts.** {RULE} Variances refer to unbiased estimates; non-negative ones are compared by simulation.
 """
 
 PLAN = r"""
@@ -162,9 +161,6 @@ meets the error, found by bisection and checked there.
 The bound replaces $v$ by a value that no unbiased mechanism can be below (certificate or centred SVD bound, this project): at the epsilon
 of the design, the bound that all pages show. Fitted mechanisms are those fitted to this design; where epsilon is what you ask for, they
 are fitted anew at each epsilon tried, for a fixed number of rounds.
-
-**Verdicts.** With $s$ the standard error of an answer and $t$ the target error of its group of questions, an answer is usable where
-$s \le t$, rough where $s \le 2 t$, and noise beyond.
 """
 
 SIMULATE = rf"""

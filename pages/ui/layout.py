@@ -273,6 +273,8 @@ def need_design(state: Session) -> Setting:
     """The current design with data and workload; otherwise the page says what it needs."""
     design = need_domain(state, "This page needs a domain: the values people can have.")
     need_questions(state, design)
+    state.settle()
+    design = state.present
     return need(
         design if isinstance(design, Setting) else None,
         f"The questions {'are too many for this server' if design.expensive else 'no longer fit the data'}. {plain(design.misfit)} They "

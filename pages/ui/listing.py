@@ -11,7 +11,7 @@ from pandas.io.formats.style import Styler
 from pages.ui.words import plain, spoken
 
 _LETTERS = 29
-"""Letters that fit into a line of a column of medium width: Optimized (column generation) does."""
+"""Letters that fit into a line of a column of medium width."""
 # pixels
 _LINE = 20
 _MARGIN = 6

@@ -6,8 +6,6 @@ from ldp_core import library, wording
 from pages.ui import listing
 from pages.ui.session.state import Session
 
-TARGETS = {"typical": "a quarter of a typical answer", "smallest": "half of the smallest share that matters"}
-
 
 def held(state: Session) -> None:
     """Its choices in a table: there is nothing yet that they could be computed for."""
@@ -20,7 +18,7 @@ def held(state: Session) -> None:
         ("Mechanism", library.spec(c.mechanism.name).title),
         (
             "Target error",
-            TARGETS.get(c.difference or "") or wording.error(c.target_alpha**0.5),
+            "automatic" if c.difference is not None else wording.error(c.target_alpha**0.5),
         ),
     ]
     listing.show_table(pd.DataFrame(choices, columns=["Choice", "In this design"]), "What else the design holds.")

@@ -110,19 +110,17 @@ def _mechanism(state: Session, design: Design | None) -> None:
             mark, gap_mark, detail, why = RUNNING, RUNNING, "its costs are being worked out", "Follows once they are"
         else:
             if library.spec(name).fitted:
-                work.prove_unasked(
-                    state, [state.present.aim(name)]
-                )  # a design that was loaded comes without its proofs
-            case, share = case_title(state.present.aim(name)), state.setting.gap(mechanism)
-            needed = wording.users(state.setting.users_needed(mechanism, state.present.aim(name)))
+                work.prove_unasked(state, [design.case])  # a design that was loaded comes without its proofs
+            case, share = case_title(design.case), design.gap(mechanism)
+            needed = wording.users(design.users_needed(mechanism, design.case))
             mark, gap_mark, why = SET, SET, "At this epsilon the lower bounds say nothing"
-            detail = f"{needed} needed for {wording.error(state.setting.alpha**0.5)}, {case}"
+            detail = f"{needed} needed for {wording.error(design.target)}, {case}"
             if state.setting.from_file(name):
                 title += ", loaded from a file and not computed here"
             if not math.isinf(share):
                 few = f"Gap to minimum: at most {gap_in_words(share)}"
                 gap = few if share < 1 else f"Up to {gap_in_words(share)} the minimum"
-                strongest = charts.title(frames.strongest(state.setting.bounds(state.present.aim(name))))
+                strongest = charts.title(frames.strongest(design.bounds(design.case)))
                 why = f"More users than the {strongest} allows, {case}"
     except Stopped:
         mark, gap_mark, detail, why = STALE, STALE, "you stopped working out its costs", "Follows once they are known"

@@ -2,203 +2,154 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import frames, library, verdicts, wording
+from ldp_core import library, verdicts, wording
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.privacy import MAX_EPSILON
-from ldp_core.verdicts import MARKS, MEANINGS, Tally
+from ldp_core.verdicts import MARKS
 from pages.ui import layout, listing
 from pages.ui.controls import guarded
 from pages.ui.session.state import Session
+from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
-from pages.ui.tasks.task import Stopped
 from pages.ui.words import plain
 
-VOCABULARY = "; ".join(f"{MARKS[word]} **{word}**: {meaning}" for word, meaning in MEANINGS.items()) + "."
+NAMED = 3
+"""Answers that are not usable are named up to this number; the table has all."""
 
 
-def counted(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
-    """How many answers of a mechanism are usable on the people of this design; None while that is computed. ValueError with a
-    sentence where it takes too long."""
+def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame | None:
+    """The answers of the design with their errors and verdicts; None while they are computed, take too long, or are not available,
+    which is said."""
     design = state.setting
-    if reason := verdicts.too_large(design.workload):
-        raise ValueError(reason)
-    errors = later.value(
-        ("answer_errors", mechanism.digest, design.workload.digest, design.people_digest),
-        "judging the answers",
-        mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES,
-        lambda cancel: verdicts.standard_errors(mechanism, design.workload, design.counts),
-    )
-    if errors is None:
+    if verdicts.too_large(design.workload):
         return None
-    return verdicts.tally(
-        errors,
-        design.differences(verdicts.judged_queries(design.workload)),
-        design.workload.num_queries,
-        design.users,
-    )
-
-
-def headline(state: Session, mechanism: Mechanism, later: Later) -> Tally | None:
-    """The verdict as the largest text of the page; says so if judging was stopped. Returns the tally
-    if it is known."""
-    tally, refused = None, None
+    key = ("judged", mechanism.digest, design.naming, design.people_digest)
+    quick = mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES
     try:
-        tally = counted(state, mechanism, later)
+        errors = later.value(key, "judging the answers", quick, lambda cancel: design.answer_errors(mechanism))
     except ValueError as error:
-        refused = error
-    words = _in_words(state, tally) if refused is None else _of_typical_answer(state, mechanism)
-    with st.container(key="verdict"):
-        st.markdown(plain(words), help=_meaning(state))
-    if isinstance(refused, Stopped):
-        layout.instead(refused)
-    return tally
+        layout.instead(error)
+        return None
+    return None if errors is None else design.judged(mechanism)
 
 
-def _who(state: Session) -> str:
-    return f"with {wording.count(state.setting.users)} people at epsilon {state.configuration.epsilon}"
-
-
-def _of_typical_answer(state: Session, mechanism: Mechanism) -> str:
-    """The verdict on a typical answer, where the answers are not judged one by one."""
-    typical = state.setting.summary(mechanism).standard_error_on_data
-    verdict = verdicts.verdict(typical, state.setting.difference)
-    return f"{wording.capital(_who(state))}, a typical answer is {verdict}: {wording.error(typical)}."
-
-
-def _in_words(state: Session, tally: Tally | None) -> str:
-    """How many answers are usable with the people of this design, and what all would take; None while they are being judged."""
-    who = _who(state)
-    if tally is None:
-        return f"{wording.capital(who)}: the answers are being judged."
-    among = "answers" if tally.judged == tally.queries else "answers looked at"
-    if tally.usable == tally.judged:
-        every = "the only answer is" if tally.judged == 1 else f"all {tally.judged:,} {among} are"
-        return f"{wording.capital(who)}, {every} usable."
-    needed = verdicts.for_all(tally).removesuffix(" users.").removesuffix(".") + "."
-    if not tally.usable:
-        return f"No answer is usable {who}. {needed}"
-    return f"{wording.capital(who)}, {tally.usable:,} of {tally.judged:,} {among} are usable. {needed}"
+def headline(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
+    """The verdict as the largest text of the page, and what is not usable. Returns the answers judged, once they are."""
+    later, place = Later(state, "verdicts"), st.container(key="verdict")
+    found = judged(state, mechanism, later)
+    later.finish()
+    design = state.setting
+    known = found is not None or verdicts.too_large(design.workload)
+    words = design.verdict(mechanism) if known else "The answers are being judged."
+    place.markdown(plain(words), help=explained(state))
+    if found is not None and len(lacking := found[found["verdict"] != verdicts.USABLE]):
+        names = wording.listed([wording.quoted(label) for label in lacking["label"].head(NAMED)], NAMED)
+        more = f" and {len(lacking) - NAMED:,} more" if len(lacking) > NAMED else ""
+        st.caption(plain(f"Not usable: {names}{more}."))
+    return found
 
 
 def show(state: Session, mechanism: Mechanism) -> None:
     """The verdict; where no answer is usable, what would help."""
-    later = Later(state, "verdicts")
-    tally = headline(state, mechanism, later)
-    later.finish()
-    if tally is not None and not tally.usable:
-        _what_helps(state, tally)
+    found = headline(state, mechanism)
+    if found is not None and not (found["verdict"] == verdicts.USABLE).any():
+        _what_helps(state, mechanism)
 
 
-def _meaning(state: Session) -> str:
-    return f"For a target error of {wording.error(state.setting.alpha**0.5)}. {VOCABULARY}"
+def explained(state: Session) -> str:
+    """The rule, with the target of this design."""
+    return f"Target error: {wording.error(state.setting.target)}. {verdicts.RULE}"
 
 
-def _what_helps(state: Session, tally: Tally) -> None:
-    """Buttons and links, each with its number."""
-    c, design = state.configuration, state.setting
+def _what_helps(state: Session, mechanism: Mechanism) -> None:
+    """Buttons and links, each with its number; none that cannot help."""
+    design = state.setting
+    needed = design.users_needed(mechanism, design.case)
     with st.container(horizontal=True, vertical_alignment="center", key="what-helps"):
-        double = f"{2 * c.epsilon_value:g}"
-        if 2 * c.epsilon_value <= MAX_EPSILON:
+        epsilon = _epsilon_needed(state) if needed > design.users else None
+        if epsilon is not None:
             st.button(
-                f"Epsilon {double}",
+                f"Epsilon {epsilon}",
                 key="try-epsilon",
                 type="tertiary",
                 icon=":material/lock_open:",
                 on_click=state.change,
-                kwargs={"epsilon": double},
+                kwargs={"epsilon": epsilon},
+                help="The least that reaches the target error in a typical answer, as “Solve for” finds it.",
             )
-        if not design.on_data and math.isfinite(tally.users_for_all):
-            enough = int(wording.needed(tally.users_for_all).replace(",", ""))
+        if not design.on_data and needed > design.users:
+            enough = int(wording.needed(needed).replace(",", ""))
             st.button(
                 f"Plan with {wording.count(enough)} people", key="try-people", type="tertiary", icon=":material/group_add:", on_click=guarded,
                 args=(state, lambda: state.change(
                         population=state.configuration.population.model_copy(update={"users": enough, "origin": "declared"})
                     )),
             )  # fmt: skip
-        st.page_link(
-            "pages/workload.py",
-            label=f"Fewer than {design.workload.num_queries:,} questions",
-            icon=":material/quiz:",
-        )
-        st.page_link(
-            "pages/data.py",
-            label=f"Fewer than {wording.magnitude(design.domain.size)} types",
-            icon=":material/table_rows:",
-        )
+        if (queries := design.workload.num_queries) > 1:
+            label = f"Fewer questions (now {queries:,})"
+            st.page_link("pages/workload.py", label=label, icon=":material/quiz:")
+        if (types := design.domain.size) > 2:
+            label = f"Fewer types (now {wording.magnitude(types)})"
+            st.page_link("pages/data.py", label=label, icon=":material/table_rows:")
 
 
-def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame | None:
-    """The queries shown with their standard errors, as of `frames.query_errors`; None while they are computed, take too
-    long, or is not available, which is said."""
-    design = state.setting
-    if verdicts.too_large(design.workload):
+def _epsilon_needed(state: Session) -> str | None:
+    """The epsilon that “Solve for” finds for the mechanism of the design; None while that is not known. What has to be fitted for it
+    is left to “Solve for”."""
+    design, name = state.setting, state.chosen
+    task = work.plan(state, work.Question(None, float(design.users), design.alpha, design.case, (name,)))
+    if task.result is None and task.job is None and not library.spec(name).fitted:
+        task.start()
+    if task.running is not None:
+        layout.live(task.running, lambda progress, job: None)
+    found = task.result
+    row = None if found is None else found[found["name"] == name]
+    if row is None or row.empty or not row["epsilon"].iloc[0] <= MAX_EPSILON:
         return None
-    try:
-        return later.value(
-            ("judged", mechanism.digest, design.naming, design.people_digest),
-            "errors of single queries",
-            mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES,
-            lambda cancel: frames.query_errors(
-                [mechanism], design.workload, design.counts, design.labels, cancel=cancel
-            ),
-        )
-    except ValueError as error:
-        layout.instead(error)
-        return None
+    return wording.rounded_up(float(row["epsilon"].iloc[0]), 3)
 
 
 def explain(state: Session) -> None:
     """The meaning of the words, below their use."""
-    targets = state.setting.targets
-    many = isinstance(targets, dict) and len(set(targets.values())) > 1
-    target = (
-        "Each group of questions has its own target"
-        if many
-        else f"Target: {verdicts.in_words(state.setting.difference)}"
-    )
-    st.caption(f"{target}. {VOCABULARY}")
+    st.caption(explained(state))
 
 
-def answers(rows: pd.DataFrame, difference: float | np.ndarray, error: str = "standard_error") -> pd.DataFrame:
+def answers(rows: pd.DataFrame, limit: float | np.ndarray, error: str = "standard_error") -> pd.DataFrame:
     """Each answer with its error in percentage points and its verdict, for people. ``rows`` has ``label`` and the column ``error``."""
     return pd.DataFrame(
         {
             "Question": rows["label"].to_numpy(),
             "± percentage points": (100 * rows[error]).to_numpy(),
-            "Verdict": [verdicts.marked(word) for word in verdicts.judge(rows[error], difference)],
+            "Verdict": [verdicts.marked(word) for word in verdicts.judge(rows[error], limit)],
         }
     )
 
 
-def show_answers(rows: pd.DataFrame, difference: float | np.ndarray, error: str = "standard_error") -> None:
-    """The table of `answers` on the page."""
+def show_answers(state: Session, rows: pd.DataFrame, error: str = "standard_error") -> None:
+    """The table of `answers` on the page, with what its words mean."""
     listing.show_table(
-        answers(rows, difference, error),
+        answers(rows, state.setting.limits(rows["query"]), error),
         "What each answer is worth.",
         column_config={
             "Question": st.column_config.TextColumn(width="large"),
             "± percentage points": st.column_config.NumberColumn(format="%.3g"),
         },
     )
+    explain(state)
 
 
-def side_by_side(rows: pd.DataFrame, difference: float | np.ndarray) -> pd.DataFrame:
+def side_by_side(rows: pd.DataFrame, limit: float | np.ndarray) -> pd.DataFrame:
     """A row for each question, and the error in percentage points and the verdict of each mechanism; ``rows`` as of `frames.query_errors`."""
     table = rows[["query"]].assign(
         mechanism=[library.spec(name).title for name in rows["name"]],
         shown=[
             f"{verdicts.marked(word)}, ± {wording.significant(100 * error)}"
-            for word, error in zip(
-                verdicts.judge(rows["standard_error"], difference), rows["standard_error"], strict=True
-            )
+            for word, error in zip(verdicts.judge(rows["standard_error"], limit), rows["standard_error"], strict=True)
         ],
     )
     wide = table.pivot(index="query", columns="mechanism", values="shown")[list(dict.fromkeys(table["mechanism"]))]
@@ -206,8 +157,7 @@ def side_by_side(rows: pd.DataFrame, difference: float | np.ndarray) -> pd.DataF
     return wide.reset_index(drop=True)
 
 
-def counts_in_words(errors: pd.Series, difference: float | np.ndarray) -> str:
+def counts_in_words(errors: pd.Series, limit: float | np.ndarray) -> str:
     """For a table: "✓ 31 usable, ≈ 12 rough, ✕ 7 noise"."""
-    tally = verdicts.tally(errors, difference)
-    numbers: Mapping[str, int] = {"usable": tally.usable, "rough": tally.rough, "noise": tally.noise}
-    return ", ".join(f"{MARKS[word]} {number:,} {word}" for word, number in numbers.items())
+    found = list(verdicts.judge(errors, limit))
+    return ", ".join(f"{mark} {found.count(word):,} {word}" for word, mark in MARKS.items())

@@ -93,6 +93,10 @@ def outcome(content):
 def test_what_leaves_is_the_same_for_every_table_with_as_many_people(name, difference):
     chosen = COUNTED.with_(mechanism=MechanismRecipe(name=name), difference=difference)
     one, other = (made(chosen, table(counts)) for counts in (ONE, OTHER))
+    target = one.configuration.target_alpha
+    assert difference is None or target != other.configuration.target_alpha  # a digit of the data, which is announced
+    assert any("one digit of how large" in sentence for sentence in disclosure.told(one))
+    other = made(chosen.with_(target_alpha=target, difference=None), table(OTHER))
     assert files(one) == files(other)
     exact, others = (files(found, figures=True) for found in (one, other))
     differ = {kind for kind in exact if exact[kind] != others[kind]}
@@ -193,7 +197,7 @@ def test_a_design_opened_without_its_data_is_written_again_as_it_was():
 
 @pytest.mark.parametrize("command", ["design", "kit"])
 def test_commands_write_errors_on_data_only_where_they_are_told_to(command, tmp_path, capsys):
-    (tmp_path / "design.json").write_bytes(COUNTED.to_json())
+    (tmp_path / "design.json").write_bytes(COUNTED.with_(difference=None).to_json())
 
     def written(counts, *told):
         table(counts).to_csv(tmp_path / "people.csv", index=False)

@@ -69,7 +69,7 @@ def test_what_is_fixed_cannot_be_given_again_and_the_rest_can():
         ("gaussian(delta=nan)", "Delta must be a number above 0 and at most 0.1; got 'nan'."),
         ("gaussian(delta=0_0.01)", "Delta must be a number above 0 and at most 0.1; got '0_0.01'."),
         ("randomized_response(size=2)", "Randomized response has no parameter 'size'; there are none."),
-        ("optimized(prior=1)", "Optimized (column generation) has no parameter 'prior'; there are none."),
+        ("optimized(prior=1)", "Optimised has no parameter 'prior'; there are none."),
         ("optimized_gradient(time_limit=1)", "has no parameter 'time_limit'"),
         ("optimized_gradient(start=haar)", "Unknown start 'haar'"),
     ],

@@ -136,7 +136,7 @@ class App:
 
     def target(self, points):
         """The target error in percentage points, as the Design page sets it."""
-        self.session.change(difference=None, target_alpha=verdicts.alpha_for(points / 50))
+        self.session.change(difference=None, target_alpha=verdicts.alpha_for(points / 100))
         self.at.run()
         return self.check()
 

@@ -62,14 +62,14 @@ def test_the_survey_opens_with_bounds_and_says_that_nothing_is_fitted(ages):
     bound = ages.session.setting.closed_bounds("average")["svd"]
     assert wording.users(bound) in inside(ages, "SVD bound")
     assert "There is no exact error of a mechanism" in inside(ages, "SVD bound")
-    proof = ages.session.setting.proof("average").certificate
+    proof = ages.session.setting.proof("worst_case").certificate
     assert proof.verify()
     assert number(ages, "Certificate") == wording.error(math.sqrt(proof.variance / 25 / 3000)).replace(
         "\N{NO-BREAK SPACE}", " "
     )
 
 
-def test_numbers_of_the_case_that_other_pages_tell_stand_beside_those_of_an_even_spread(app):
+def test_bounds_speak_about_the_case_that_the_design_is_for(app):
     app.sample("commutes.csv")
     choose(app, "hierarchical").go("bounds").finish()
     session = app.session
@@ -77,14 +77,14 @@ def test_numbers_of_the_case_that_other_pages_tell_stand_beside_those_of_an_even
     worst, even = (session.setting.users_needed(mechanism, case) for case in ("worst_case", "average"))
     assert worst > 1.02 * even
     app.enter("segmented_control", "bounds-quantity", "users_needed")
-    assert f"**Hierarchical**: {wording.users(even)}, exactly" in app.words
-    assert "The sidebar and the Design page tell another case, the one the design is for (worst case)" in app.words
-    assert f"Hierarchical needs {wording.users(worst)}, and no unbiased" in app.words
-    assert f"fewer than {wording.at_least(bound)}." in app.words
+    assert f"**Hierarchical**: {wording.users(worst)}, exactly" in app.words
+    assert f"less than {wording.at_least(bound)} (" in app.words
+    error = wording.error(session.setting.error(mechanism, "average")).replace("\N{NO-BREAK SPACE}", " ")
+    assert f"over people spread evenly over the types, for whom Hierarchical has {error}." in app.words
     choose(app, "optimized")
     session.change(optimizer=session.configuration.optimizer.model_copy(update={"aim": "average"}))
     app.at.run()
-    assert "tell another case" not in app.words
+    assert "over people spread evenly over the types" not in app.words
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_the_axis_changes_to_users_needed(histogram):
     after = histogram.charts[0]["layout"]["xaxis"]["title"]["text"]
     assert after.replace("\N{NO-BREAK SPACE}", " ") == "users needed (log scale)" != before
     mechanism = mechanisms.create("hadamard", n=5, epsilon=1.0)
-    needed = analysis.average_variance(mechanism, workloads.histogram(5)) / 5 / histogram.session.setting.alpha
+    needed = analysis.worst_case_variance(mechanism, workloads.histogram(5)) / 5 / histogram.session.setting.alpha
     (own,) = [trace for trace in histogram.charts[0]["data"] if trace["name"] == "Hadamard response"]
     assert own["x"] == [pytest.approx(needed)]
     histogram.target(10)

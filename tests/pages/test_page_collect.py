@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ldp_core import analysis, wording
+from ldp_core import verdicts, wording
 from ldp_core.data import tables
 from ldp_core.deploy import collector
 from ldp_core.deploy.kit.opening import open_kit
@@ -73,7 +73,9 @@ def held(app):
 def subject(app):
     c, design = app.configuration, app.session.design()
     mechanism = app.session.mechanism(c.mechanism.name)
-    return collecting.Subject(c, c.domain, design.workload, mechanism, design_id(app), 0.1)
+    return collecting.Subject(
+        c, c.domain, design.workload, mechanism, design_id(app), design.users_needed(mechanism, design.case)
+    )
 
 
 def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(another, collect):
@@ -121,13 +123,14 @@ def test_reports_become_the_answers_of_the_core(collect):
     assert np.allclose(drawn["as promised"][1::3], 100 * (expected["answer"] + 1.96 * expected["promised"]) / USERS)
     table = next(frame for frame in collect.dataframes if "Answer (people)" in frame)
     assert np.allclose(table["Answer (people)"], expected["answer"])
-    assert np.allclose(table["± promised (people)"], expected["promised"])
-    # The error of all answers together is at most that of each with its own worst values: what is promised is more, and said to be.
-    together = analysis.summarise(about.mechanism, about.workload, np.full(about.workload.n, USERS / about.workload.n))
-    assert together.standard_error_worst_case * USERS <= np.sqrt(np.mean(expected["promised"] ** 2)) * (1 + 1e-9)
-    assert "can be more than the worst case on the Design page, which is of all answers together." in collect.words
-    half = np.median(expected["high"] - expected["low"]) / 2 / USERS
-    assert f"the interval of a typical answer reaches {text(wording.points(half))} to each side" in collect.words
+    assert np.allclose(table["± (people)"], expected["standard_error"])
+    assert list(table["Verdict"]) == [
+        verdicts.marked(word) for word in collector.judged(expected, USERS, collect.session.setting.target)
+    ]
+    promised = about.target * (about.needed / USERS) ** 0.5
+    assert f"The design promised {text(wording.error(promised))} for so many." in collect.words
+    half = np.sqrt(np.mean((expected["high"] - expected["low"]) ** 2)) / 2 / USERS
+    assert f"its interval reaches {text(wording.points(half))} to each side" in collect.words
     for key in ("csv-collected", "download-collection"):
         assert collect.has("download_button", key)
 
@@ -339,8 +342,8 @@ def test_what_forged_reports_do_is_told_with_the_numbers_of_the_core(collect, pa
     found = collector.manipulation(about.mechanism, about.workload, judged_queries(about.workload))
     name = about.workload.query_name(found.farthest, about.labels)
     assert (
-        f"One forged report can move the answer to **{name}** by at most **{wording.significant(found.reach.max())} people** (an honest "
-        "one moves it by at most 1 person on average)" in collect.words
+        f"One forged report can move the answer to **{name}** by at most **{wording.significant(found.reach.max())} people** (an honest report adds at "
+        "most 1 person on average)" in collect.words
     )
     share, number = text(wording.share(found.share(USERS))), wording.count(found.reports(USERS))
     assert f"Forged reports of **{share}** of people, {number} of {USERS:,} users, move" in collect.words
@@ -372,16 +375,18 @@ def test_where_reports_are_is_said_as_it_is(monkeypatch):
 
 
 def test_errors_of_many_people_are_written_without_powers_of_ten():
-    table = pd.DataFrame({"promised": [80.0, 1550.0], "name": "x", "answer": 1.0, "low": 0.0, "high": 2.0})
+    table = pd.DataFrame({"standard_error": [80.0, 1550.0], "name": "x", "answer": 1.0, "low": 0.0, "high": 2.0})
     drawn = AppTest.from_function(_draw_answers, kwargs={"table": table}).run()
     columns = json.loads(drawn.dataframe[0].proto.columns)
-    assert columns["± promised (people)"]["type_config"]["format"] == "%,.0f"
+    assert columns["± (people)"]["type_config"]["format"] == "%,.0f"
 
 
 def _draw_answers(table):
+    from types import SimpleNamespace
+
     from pages.ui.collect import results
 
-    results._table(table, 1_000_000, None)
+    results._table(SimpleNamespace(target=0.01), table, 1_000_000)
 
 
 def test_reports_that_no_device_draws_are_said(collect):

@@ -69,9 +69,7 @@ def test_errors_halve_and_users_quadruple_with_the_difference(compared):
 def test_mechanisms_can_be_left_out_down_to_none(compared):
     compared.enter("multiselect", "compared", ["hadamard"])
     assert list(figures(compared).index) == ["Hadamard response"]
-    missing = (
-        "Optimized (column generation) is not optimised yet. Of the others, Hadamard response needs the fewest people"
-    )
+    missing = "Optimised is not optimised yet. Of the others, Hadamard response needs the fewest people"
     assert missing in compared.words
     compared.enter("multiselect", "compared", [])
     assert "Choose at least one mechanism" in compared.at.info[0].value
@@ -122,7 +120,7 @@ def test_hardest_of_a_selection_is_called_that(app):
 def test_the_optimised_mechanism_joins_and_wins(app):
     app.declare(bins=8).ask("prefix").session.change(optimizer=Optimizer(max_rounds=60))
     app.go("compare").press("optimise").finish()
-    assert figures(app).index[0] == "Optimized (column generation)"
+    assert figures(app).index[0] == "Optimised"
     assert not app.has("button", "optimise")
     assert (figures(app)["gap"].dropna() >= -1e-9).all()
 
@@ -178,7 +176,7 @@ def test_sweep_agrees_with_the_table_and_is_kept(app):
     for title, row in table.iterrows():
         drawn = dict(zip(at_once[title]["x"], at_once[title]["y"], strict=True))
         assert drawn[1.0] == pytest.approx(row["users_needed"])
-    assert "**Optimized (column generation) is not computed yet.**" in app.words
+    assert "**Optimised is not computed yet.**" in app.words
     app.press("sweep-epsilon").finish()
     assert not app.has("button", "sweep-epsilon")
     assert len(app.charts) == 1
@@ -209,7 +207,7 @@ def test_sizes_that_cannot_be_computed_are_said_before(app):
     turn(app, "Over domain size")
     assert "at 8, 16, 32, 64, 128, 256, 512, 1,024 types" in app.at.button(key="sweep-size").help
     assert "What will be left out" in [box.label for box in app.at.expander]
-    assert "- Optimized (column generation) at 1,024 types: Fitting it to 1,024 types takes too long" in app.words
+    assert "- Optimised at 1,024 types: Fitting it to 1,024 types takes too long" in app.words
     assert "certificate at" not in app.words
 
 

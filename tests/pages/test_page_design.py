@@ -22,7 +22,7 @@ TITLES = {
     "What somebody can believe after a report",
     "Three collections, each as likely as the others",
 }
-METRICS = {"needed": "Users needed", "bound": "Proved minimum", "audited": "Audited epsilon", "gap": "Gap, at most"}
+METRICS = {"needed": "People needed", "bound": "Proved minimum", "audited": "Audited epsilon", "gap": "Gap, at most"}
 
 
 def metric(app, which):
@@ -113,7 +113,7 @@ def test_figures_are_those_of_the_core(ages):
 
 
 def test_optimising_ends_in_a_result_and_export_follows(small):
-    assert "Optimized (column generation) is not optimised yet." in small.words
+    assert "Optimised is not optimised yet." in small.words
     assert small.at.button(key="optimise").label.startswith("Optimise (up to ")
     small.press("optimise").finish()
     assert "audited epsilon 1," in small.words
@@ -349,7 +349,7 @@ def test_a_design_that_takes_seconds_optimises_itself(unasked, small):
     mechanism = small.session.setting.fitted("optimized").mechanism
     first = small.session.setting.gap(mechanism)
     assert "answers are usable" in small.words or "No answer is usable" in small.words
-    assert {"Optimized (column generation)", "Subset selection"} <= {line["name"] for line in small.charts[0]["data"]}
+    assert {"Optimised", "Subset selection"} <= {line["name"] for line in small.charts[0]["data"]}
     if small.has("button", "optimise"):
         assert small.at.button(key="optimise").label == "Refine"
         small.press("optimise").finish()
@@ -364,7 +364,7 @@ def test_one_that_takes_longer_waits_for_its_button(unasked, app):
 
 def test_the_trade_off_gets_its_points_from_designs_at_other_epsilons(unasked, small):
     small.finish()
-    points = next(line for line in small.charts[0]["data"] if line["name"] == "Optimized (column generation)")
+    points = next(line for line in small.charts[0]["data"] if line["name"] == "Optimised")
     assert points["x"] == [0.25, 0.5, 1.0, 2.0, 4.0]
     assert points["y"] == sorted(points["y"], reverse=True)
     small.enter("text_input", "epsilon-text", "2")

@@ -64,7 +64,7 @@ def test_every_job_is_in_the_tray_on_every_page_and_can_be_stopped(busy, ages):
     (proof, fit) = jobs().active(ages.session.id)
     assert [line.split(":")[0] for line in lines(ages)] == [
         "Proving what no mechanism can beat, your people",
-        "Fitting Optimized (column generation) to Running totals along age",
+        "Fitting Optimised to Running totals along age",
     ]
     assert len(stops(ages)) == 2
     ages.press(f"stop-{fit.number}")

@@ -1,93 +1,231 @@
-"""Users needed, the proved minimum and the gap of one design are the same numbers on every page, also after loading it."""
+"""One design is told once: every number that surfaces share is the same on all of them, printed, written and opened again."""
 
+import csv
+import io
+import json
 import re
+import zipfile
+from html import unescape
 
 import pytest
 
-from ldp_core import frames, library, wording
+from ldp_core import frames, library, verdicts, wording
+from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute
+from ldp_core.deploy import collector
+from ldp_core.deploy.commands import main
+from ldp_core.deploy.kit import package
+from ldp_core.deploy.kit.opening import open_kit
+from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
+from ldp_core.workloads import HistogramPart, PrefixPart
 from pages.ui.session import exchange
 
-PAGES = ("workload", "design", "compare", "bounds", "simulate", "export")
-TITLE = library.spec("optimized").title
+SPACE = "\N{NO-BREAK SPACE}"
+COLOUR = CategoricalAttribute(name="colour", values=("red", "green", "blue", "none"), origin="declared")
+HEIGHT = NumericAttribute(name="height", edges=(0, 1, 2, 3, 4, 5, 6, 7, 8), origin="declared")
 
 
-@pytest.fixture(scope="module")
-def designed(another):
+def design(attribute, part, mechanism, users, epsilon, aim="worst_case", shape="zipf"):
+    """A design whose target is still to be worked out."""
+    return Configuration(
+        domain=Domain(attributes=(attribute,)),
+        population=Population(users=users, origin="declared", shape=shape),
+        workload=WorkloadRecipe(parts=(part(attribute=attribute.name),)),
+        mechanism=MechanismRecipe(name=mechanism),
+        epsilon=epsilon,
+        difference="typical",
+        optimizer=Optimizer(aim=aim, max_rounds=3),
+    )
+
+
+DESIGNS = {
+    "running totals, optimised": design(HEIGHT, PrefixPart, "optimized", 3000, "1"),
+    "histogram, closed form, average": design(COLOUR, HistogramPart, "optimized", 50_000, "0.5", "average"),
+    "running totals for these people": design(HEIGHT, PrefixPart, "optimized", 900, "2", "people"),
+    "few people at a large epsilon": design(COLOUR, HistogramPart, "subset_selection", 200, "20", shape="uniform"),
+}
+
+
+def flat(text):
+    return " ".join(unescape(text).replace(SPACE, " ").split())
+
+
+class Told:
+    """The numbers of a design, as they are printed."""
+
+    def __init__(self, setting):
+        mechanism = setting.chosen_mechanism
+        case = setting.case
+        needed, bound = setting.users_needed(mechanism, case), max(setting.bounds(case).values())
+        self.setting, self.target = setting, wording.error(setting.target).replace(SPACE, " ")
+        self.needed, self.minimum = wording.needed(needed), wording.minimum(bound)
+        self.gap = wording.gap(frames.gap(needed, bound)).replace(SPACE, " ")
+        self.error = wording.error(setting.target * (needed / setting.users) ** 0.5).replace(SPACE, " ")
+        self.verdict = flat(setting.verdict(mechanism))
+        self.title = library.spec(setting.chosen).title
+
+    def check(self):
+        """What is printed agrees: the gap is that of the people printed, as far as they are written out."""
+        read = lambda text: int(text.replace(",", ""))  # noqa: E731
+        if read(self.needed) < 10_000:
+            more = read(self.needed) / read(self.minimum) - 1 if read(self.minimum) else float("inf")
+            assert wording.gap(more).replace(SPACE, " ") == self.gap
+        assert read(self.minimum) <= read(self.needed)
+        found = self.setting.judged(self.setting.chosen_mechanism)
+        limits = [min(self.setting.target, size / 2) for size in self._sizes()]
+        usable = sum(error <= limit * (1 + 1e-9) for error, limit in zip(found["standard_error"], limits, strict=True))
+        assert f"{usable} of {len(found)}" in self.verdict or usable in (0, len(found))
+        assert self.error in self.verdict
+
+    def _sizes(self):
+        w, counts = self.setting.workload, self.setting.counts
+        return w.answers(counts) / counts.sum()
+
+
+@pytest.fixture(params=DESIGNS)
+def told(request, another):
     app = another()
-    app.go("guide").declare(bins=8, users="50,000").ask("prefix")
-    app.session.change(optimizer=Optimizer(max_rounds=2), difference=None, target_alpha=0.0001)
-    app.go("compare").enter("multiselect", "compared", ["subset_selection", "optimized"])
-    return app.go("design").finish()
+    app.go("guide").load(DESIGNS[request.param].model_dump(mode="json"))
+    app.go("design").finish()
+    if app.session.setting.unfitted([app.session.chosen]):
+        app.press("optimise").finish()
+    app.finish()
+    app.session.setting.prove(app.session.setting.case)
+    app.at.run()
+    found = Told(app.session.setting)
+    found.check()
+    return app, found
 
 
-def numbers(app):
-    """All whole numbers on the page, in words, metrics, tables and charts."""
-    texts = [
-        app.words,
-        *(str(text) for chart in app.charts for trace in chart["data"] for text in trace.get("text", ())),
+def side(app):
+    (label,) = [
+        link.proto.label for link in app.at.get("page_link") if re.search("Gap to|the minimum", link.proto.label)
     ]
-    found = {int(number.replace(",", "")) for text in texts for number in re.findall(r"\d[\d,]*\d", text)}
-    for table in app.dataframes:
-        for name in {"users", "users_needed"} & set(table):
-            for row, value in zip(table["name"], table[name], strict=True):
-                written = wording.minimum if row.startswith("Proved minimum") else wording.needed
-                found |= {int(written(value).replace(",", ""))} if value < 1e12 else set()
-    return found
+    return flat(label.replace("\\", ""))
 
 
-def expected(app):
-    """Users needed and the bounds as they are written: the first rounded up, the second down."""
-    session = app.session
-    mechanism, limits = session.mechanism("optimized"), session.setting.bounds("worst_case")
-    needed, bound = session.setting.users_needed(mechanism, "worst_case"), max(limits.values())
-    read = lambda text: int(re.sub(r"\D", "", text))  # noqa: E731
-    allowed = {read(wording.needed(needed)), *(read(wording.minimum(limit)) for limit in limits.values())}
-    return needed, bound, allowed
+def words(app):
+    return flat(app.words)
 
 
-def walk(app):
-    """The pages with whatever number near users needed is not one of those allowed, and those that tell the gap."""
-    needed, bound, allowed = expected(app)
-    gap, strange, told = wording.gap(frames.gap(needed, bound)).replace("\N{NO-BREAK SPACE}", " "), {}, set()
-    assert needed > 10_000
-    assert bound < needed
-    for page in PAGES:
+def metrics(app):
+    return {metric.label: flat(metric.value) for metric in app.at.metric}
+
+
+def walk(app, found):
+    """Every page that shows a number of the design, and what it has to be."""
+    app.go("design").finish()
+    shown = metrics(app)
+    assert (shown["People needed"], shown["Proved minimum"], shown["Gap, at most"]) == (
+        found.needed,
+        found.minimum,
+        found.gap,
+    )
+    assert found.verdict in words(app)
+    assert app.at.text_input(key="target").value == wording.significant(100 * found.setting.target, 6)
+    app.go("compare").finish()
+    assert f"{found.title} needs {found.needed}" in words(app) or f"people: {found.needed}." in words(app)
+    assert f"fewer than {found.minimum} user" in words(app)
+    row = next(table for table in app.dataframes if "users_needed" in table).set_index("name").loc[found.title]
+    assert (wording.needed(row["users_needed"]), wording.gap(row["gap"]).replace(SPACE, " ")) == (
+        found.needed,
+        found.gap,
+    )
+    app.go("bounds").finish()
+    assert f"{found.title}**: {found.error}, exactly" in words(app)
+    assert f"{found.title} needs {found.gap}" in words(app)
+    app.enter("segmented_control", "bounds-quantity", "users_needed").finish()
+    assert f"{found.title}**: {found.needed} user" in words(app)
+    assert f"less than {found.minimum} user" in words(app)
+    app.enter("segmented_control", "bounds-quantity", "standard_error").go("export").finish()
+    assert found.verdict in words(app)
+    for page in ("design", "compare", "bounds", "simulate", "export", "collect"):
         app.go(page).finish()
-        near = {number for number in numbers(app) if 0.98 * bound <= number <= 1.02 * needed}
-        # Averaged over even people, the Bounds page says so, are other numbers.
-        if page != "bounds" and near - allowed:
-            strange[page] = near - allowed
-        if gap in app.words.split("**Current design**")[0].replace("\N{NO-BREAK SPACE}", " "):
-            told.add(page)
-        side = [link.proto.label for link in app.at.get("page_link") if "Gap to minimum" in link.proto.label]
-        assert [label.replace("\\", "").replace("\N{NO-BREAK SPACE}", " ") for label in side] == [
-            f"Gap to minimum: at most {gap}"
-        ]
-        assert "More users than the certificate allows, worst case" in app.words
-    return strange, told
+        assert found.gap in side(app), page
+        help = next(link.proto.help for link in app.at.get("page_link") if link.proto.label.startswith(found.title))
+        assert f"{found.needed} user" in flat(help.replace("\\", "")), page
+        assert found.target in flat(help.replace("\\", "")), page
 
 
-def test_every_page_says_the_same(designed):
-    strange, told = walk(designed)
-    assert not strange
-    assert told == {"design", "compare"}
+def test_every_page_says_the_same(told):
+    walk(*told)
 
 
-def test_so_does_every_page_after_loading(designed, another):
-    before = expected(designed)
-    app = another()
-    app.load(exchange.export(designed.session)).finish()
-    strange, told = walk(app)
-    assert not strange
-    assert told == {"design", "compare"}
-    needed, bound, _ = expected(app)
-    assert (needed, bound) == pytest.approx(before[:2], rel=1e-6)
+def test_simulate_judges_as_design_does(told):
+    app, found = told
+    app.session.change(simulation=app.configuration.simulation.model_copy(update={"trials": 2}))
+    app.go("simulate").finish()
+    if not any("Answers" in table for table in app.dataframes):
+        app.press("run").finish()
+    totals = next(table for table in app.dataframes if "Answers" in table)
+    tally = found.setting.tally(found.setting.chosen_mechanism)
+    marks = f"✓ {tally.usable} usable, ≈ {tally.rough} rough, ✕ {tally.noise} noise"
+    assert totals["Answers"].iloc[0] == marks
 
 
-def test_the_plan_takes_the_fit_and_the_bound_of_the_design(designed):
-    designed.solve_for("users")
-    table = next(table for table in designed.dataframes if "users" in table).set_index("name")["users"]
-    needed, bound, _ = expected(designed)
-    assert table[TITLE] == pytest.approx(needed)
-    assert table["Proved minimum (certificate)"] == pytest.approx(bound)
+def test_files_and_commands_say_the_same(told, tmp_path, capsys):
+    """The report, the outcome, the command line, and reports of the kit's own design collected."""
+    _app, found = told
+    setting = found.setting
+    kit = package.kit(setting, package.certificate_of(setting))
+    with zipfile.ZipFile(io.BytesIO(kit)) as archive:
+        report, outcome = (
+            flat(re.sub("<[^>]*>", " ", archive.read("report.html").decode())),
+            archive.read("outcome.json"),
+        )
+        stored = json.loads(archive.read("configuration.json"))
+    assert stored["target_alpha"] == setting.alpha
+    assert stored.get("difference") is None
+    for number in (found.verdict, f"target error {found.target}", f"{found.needed} user", verdicts.RULE):
+        assert flat(number) in report
+    assert json.loads(outcome)["users_needed"][setting.case] == setting.users_needed(
+        setting.chosen_mechanism, setting.case
+    )
+    (tmp_path / "kit.zip").write_bytes(kit)
+    assert main(["design", str(tmp_path / "kit.zip")]) == 0
+    printed = flat(capsys.readouterr().out)
+    for number in (found.verdict, f"People needed {found.needed} ", f"Gap, at most {found.gap} ", found.target):
+        assert number in f"{printed} "
+    if setting.fitted(setting.chosen) and package.without_files(setting.configuration, setting.chosen_mechanism):
+        return  # a closed form is optimised again before its reports are collected
+    opened = open_kit(kit)
+    assert wording.needed(opened.needed) == found.needed
+    reports = tmp_path / "reports.csv"
+    reports.write_bytes(collector.simulated(opened.mechanism, opened.design, setting.counts.round(), 1))
+    assert main(["collect", str(tmp_path / "kit.zip"), str(reports), "-o", str(tmp_path / "answers.csv")]) == 0
+    with (tmp_path / "answers.csv").open() as file:
+        answers = list(csv.DictReader(file))
+    exact = setting.judged(setting.chosen_mechanism)["standard_error"] * setting.users
+    for row, error in zip(answers, exact, strict=True):
+        assert float(row["standard_error"]) == pytest.approx(error, rel=0.25, abs=1)
+
+
+@pytest.mark.parametrize("way", ["zip", "link"])
+def test_who_opens_it_sees_the_same(told, way, another):
+    app, found = told
+    other = another()
+    if way == "zip":
+        other.go("guide").load(exchange.export(app.session)).finish()
+    else:
+        address = exchange.address(app.session, "http://localhost/design")
+        assert exchange.open_link(other.go("guide").session, address.split("design=")[1])
+        other.session.setting.use(found.setting.chosen_mechanism) if found.setting.fitted("optimized") else None
+        other.at.run()
+    if other.session.setting.unfitted([other.session.chosen]):  # a closed form has no file
+        other.go("design").press("optimise").finish()
+    other.session.setting.prove(other.session.setting.case)
+    assert other.configuration.target_alpha == found.setting.alpha
+    walk(other, Told(other.session.setting))
+    again = Told(other.session.setting)
+    assert (again.needed, again.verdict, again.target) == (found.needed, found.verdict, found.target)
+
+
+def test_the_plan_takes_the_fit_and_the_bound_of_the_design(told):
+    app, found = told
+    if found.setting.case == "people":
+        return  # Solve for knows the worst case and the average
+    app.solve_for("users")
+    table = next(table for table in app.dataframes if "users" in table).set_index("name")["users"]
+    assert wording.needed(table[found.title]) == found.needed
+    (bound,) = [users for name, users in table.items() if name.startswith("Proved minimum")]
+    assert wording.minimum(bound) == found.minimum

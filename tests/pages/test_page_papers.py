@@ -44,7 +44,7 @@ def chart(app):
 def test_the_page_opens_with_a_picture(app):
     app.go("papers")
     assert len(app.charts) == 1
-    assert "Optimized (gradient)" in chart(app)
+    assert "Optimised (gradient)" in chart(app)
     assert "no numbers here to compare with" in app.words
     assert "stored results of the same calculation" in app.words
 

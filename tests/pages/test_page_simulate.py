@@ -178,7 +178,7 @@ def test_an_unfitted_mechanism_can_be_fitted_where_it_is_missed(ages):
     ages.go("simulate")
     assert "not fitted to this design yet" in ages.words
     assert ages.at.button(key="run").disabled
-    assert ages.at.button(key="fit-simulated").label == "Fit and include Optimized (column generation)"
+    assert ages.at.button(key="fit-simulated").label == "Fit and include Optimised"
     ages.press("fit-simulated").finish()
     assert not ages.has("button", "fit-simulated")
     assert not ages.at.button(key="run").disabled
@@ -328,7 +328,7 @@ def test_an_estimate_that_errs_many_times_as_much_as_the_unbiased_one_is_told_wi
     app.session.change(simulation=simulation.model_copy(update={"estimators": ("unbiased", "wnnls", "norm_sub")}))
     app.go("simulate").press("run").finish()
     (said,) = [plain(one.value) for one in app.at.warning if "err many times as much" in one.value]
-    assert "Optimized (column generation), Norm-Sub: " in said
+    assert "Optimised, Norm-Sub: " in said
     assert "times as much. Norm-Sub takes the counts of all types for about equally well known" in said
     assert "non-negative" not in said
     app.session.change(simulation=simulation.model_copy(update={"estimators": ("unbiased", "wnnls")}))

@@ -246,7 +246,7 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
     assert "This strategy was loaded from a file, not computed here" in words(other)
     app.session.change(compared=("sampled_sets", "optimized"))
     app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
-    assert "Fewest users: Optimized (column generation) at epsilon 0.25, 0.5, 0.75, 1," in words(app)
+    assert "Fewest users: Optimised at epsilon 0.25, 0.5, 0.75, 1," in words(app)
 
 
 def test_a_certificate_below_the_closed_form_is_not_called_the_bound(lives, monkeypatch):

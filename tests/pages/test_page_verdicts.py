@@ -1,4 +1,4 @@
-"""Usable, rough or noise on every page, by the difference that must be seen: first with fifty categories and 1,000 users."""
+"""Usable, rough or noise on every page, by the target error: first with fifty categories and 1,000 users."""
 
 import json
 
@@ -34,32 +34,24 @@ def errors_with(users, shape="zipf"):
     return analysis.standard_errors(mechanism, workloads.histogram(50), counts) / users
 
 
-def differences(users, target):
-    """What each answer must show: the target, or its own size where that is smaller."""
+def limits(users, target):
+    """The largest standard error of usable answers: the target, or half of their size."""
     counts = tables.expected_counts("zipf", 50, users)
-    return verdicts.differences(workloads.histogram(50), counts, np.arange(50), target)
+    return np.minimum(target, counts / counts.sum() / 2)
 
 
 def tally(users, target):
-    return verdicts.tally(errors_with(users), differences(users, target), users=users)
+    return verdicts.tally(errors_with(users), limits(users, target))
 
 
-def in_words(users, target):
-    return tally(users, target).in_words()
-
-
-def test_the_target_error_is_set_on_the_design_page(fifty):
+def test_the_target_error_is_a_number_once_it_is_shown(fifty):
+    assert FIFTY.difference == "typical"
     fifty.go("design")
+    assert (fifty.configuration.target_alpha, fifty.configuration.difference) == (0.0001, None)
     assert fifty.at.text_input(key="target").value == "1"
     suggested = verdicts.suggest(workloads.histogram(50), tables.expected_counts("zipf", 50, 1000))
-    assert (suggested.difference, suggested.smallest_difference) == (0.02, 0.005)
-    offered = fifty.at.pills(key="difference-from")
-    assert offered.options == [
-        "a quarter of a typical answer: ± 1 pp",
-        "half of the smallest share that matters: ± 0.25 pp",
-    ]
-    assert offered.value == "typical"
-    assert not fifty.has("button", "target-auto")
+    assert (suggested.target, suggested.smallest_target) == (0.01, 0.0025)
+    assert fifty.at.button(key="target-auto").disabled
     fifty.enter("text_input", "target", "2.5")
     assert (fifty.configuration.target_alpha, fifty.configuration.difference) == (0.000625, None)
     assert fifty.at.text_input(key="alpha").value == "0.000625"
@@ -71,11 +63,37 @@ def test_the_target_error_is_set_on_the_design_page(fifty):
     fifty.enter("text_input", "alpha", "much")
     assert "Please give alpha as a number" in fifty.errors[0]
     fifty.press("target-auto")
-    assert fifty.configuration.difference == "typical"
-    assert fifty.at.text_input(key="target").value == "1"
-    fifty.enter("pills", "difference-from", "smallest")
-    assert fifty.configuration.difference == "smallest"
+    assert fifty.configuration.target_alpha == 0.0001
+    fifty.press("target-smallest")
+    assert (fifty.configuration.target_alpha, fifty.configuration.difference) == (0.0025**2, None)
     assert fifty.at.text_input(key="target").value == "0.25"
+
+
+def test_the_target_stays_when_questions_are_added_until_auto_is_pressed(fifty):
+    fifty.go("design")
+    before = fifty.session.setting.alpha
+    fifty.go("workload").ask("prefix").go("design")
+    assert fifty.session.setting.suggested.target > fifty.session.setting.target
+    assert fifty.session.setting.alpha == before
+    assert fifty.at.text_input(key="target").value == "1"
+    fifty.press("target-auto")
+    assert fifty.session.setting.target == pytest.approx(fifty.session.setting.suggested.target)
+    fifty.session.undo()
+    assert fifty.session.setting.alpha == before
+
+
+def test_to_keep_the_target_is_no_step_of_its_own(fifty):
+    steps = len(fifty.session.history.past)
+    fifty.go("design").go("compare")
+    assert len(fifty.session.history.past) == steps
+
+
+def test_other_data_has_a_target_of_its_own(app):
+    app.sample().go("design")
+    before = app.session.setting.alpha
+    app.go("data").declare(bins=50, high="50").ask("histogram").go("design")
+    assert app.session.setting.target == app.session.setting.suggested.target
+    assert app.session.setting.alpha != before
 
 
 @pytest.mark.parametrize("entry", ["", "0", "-1", "abc", "nan", "inf", "101", "1,5"])
@@ -89,49 +107,72 @@ def test_refused_target_errors(fifty, entry):
     assert fifty.at.text_input(key="target").value == entry
 
 
+def needed(fifty):
+    setting = fifty.session.setting
+    return setting.users_needed(fifty.session.mechanism("subset_selection"), "worst_case")
+
+
 def test_no_page_calls_fifty_shares_that_drown_enough(fifty):
-    assert in_words(1000, 0.004) == "all 50 answers are noise"
-    needed = wording.users(tally(1000, 0.02).users_for_all).removesuffix(" users")
+    assert tally(1000, 0.004).usable == 0
     fifty.go("design").finish()
-    assert f"No answer is usable with 1,000 people at epsilon 1. All would be with {needed}." in fifty.words
+    error = wording.error(0.01 * (needed(fifty) / 1000) ** 0.5)
+    people = round(10 * (needed(fifty) / 1000) ** 0.5)
+    said = f"With 1,000 people at epsilon 1 a typical answer is off by {error} ({people} people). 0 of 50 answers are usable."
+    said = said.replace("\N{NO-BREAK SPACE}", " ")
+    assert said in fifty.words
+    assert 'Not usable: "trade t0", "trade t1" and "trade t2" and 47 more.' in fifty.words
     fifty.go("export").finish()
-    assert "No answer is usable with 1,000 people at epsilon 1." in fifty.words
+    assert said in fifty.words
     fifty.go("compare").open("compare-tabs", "Recommendation").finish()
-    assert "With your 1,000 users, all 50 answers are noise." in fifty.words
+    assert "With your 1,000 users: 0 of 50 answers are usable." in fifty.words
 
 
 def test_what_would_help_is_offered_where_nothing_is_usable(fifty):
+    """The people needed, and the epsilon that Solve for finds: each makes a typical answer reach the target."""
     fifty.go("design").finish()
-    enough = int(wording.needed(tally(1000, 0.02).users_for_all).replace(",", ""))
+    enough = int(wording.needed(needed(fifty)).replace(",", ""))
     assert fifty.at.button(key="try-people").label == f"Plan with {enough:,} people"
-    fifty.press("try-people").finish()
-    assert fifty.session.setting.users == enough
-    assert f"With {enough:,} people at epsilon 1, all 50 answers are usable." in fifty.words
-    assert not fifty.has("button", "try-people")
+    epsilon = fifty.at.button(key="try-epsilon").label.removeprefix("Epsilon ")
+    fifty.press("try-epsilon").finish()
+    assert fifty.configuration.epsilon == epsilon
+    assert 0.97 * 1000 < needed(fifty) <= 1000
+    assert not fifty.has("button", "try-epsilon")
     fifty.session.undo()
-    fifty.go("design").finish().press("try-epsilon")
-    assert fifty.configuration.epsilon == "2"
+    fifty.go("design").finish().press("try-people").finish()
+    assert fifty.session.setting.users == enough
+    assert not fifty.has("button", "try-people")
+
+
+def test_nothing_is_offered_that_cannot_help(app):
+    """One question about two types, whose error is within the target: the answer alone is too small."""
+    app.declare(bins=2, high="2").ask("histogram").go("design").enter("selectbox", "mechanism", "subset_selection")
+    app.session.change(population=app.configuration.population.model_copy(update={"users": 1, "shape": "zipf"}))
+    app.enter("text_input", "target", "100").finish()
+    assert not [link for link in app.at.get("page_link") if "types (now" in link.proto.label]
+    assert not app.has("button", "try-people")
+    assert not app.has("button", "try-epsilon")
 
 
 def test_verdicts_follow_the_target(fifty):
     """From the exact error of each answer, and from its size."""
     users = 200_000
     fifty.session.change(population=FIFTY.population.model_copy(update={"users": users}))
-    counts = {target: tally(users, target).usable for target in (0.02, 0.005)}
+    counts = {target: tally(users, target).usable for target in (0.01, 0.0025)}
     assert len(set(counts.values())) == 2
-    for target, usable in counts.items():
-        fifty.go("design").enter("text_input", "target", f"{50 * target:g}")
-        said = f"{usable} of 50 answers are usable" if usable else "No answer is usable"
-        assert said in fifty.words
+    for target in counts:
+        fifty.go("design").enter("text_input", "target", f"{100 * target:g}").finish()
+        assert tally(users, target).in_words() in fifty.words
 
 
-def test_as_many_users_as_it_says_make_all_answers_usable(fifty):
-    fifty.go("design").target(2.5)
-    needed = tally(1000, 0.05).users_for_all
-    fifty.session.change(population=FIFTY.population.model_copy(update={"users": int(1.01 * needed)}))
-    fifty.at.run()
-    assert "all 50 answers are usable." in fifty.check().words
-    assert "All would be with" not in fifty.words
+def test_what_is_not_usable_comes_first_in_the_table_on_design(fifty):
+    fifty.session.change(population=FIFTY.population.model_copy(update={"users": 200_000}))
+    fifty.go("design").open("design-tabs", "Answers").finish()
+    (table,) = [table for table in fifty.dataframes if "Verdict" in table]
+    usable = table["Verdict"].eq("✓ usable").to_numpy()
+    assert usable.sum() == tally(200_000, fifty.session.setting.target).usable
+    assert 0 < usable.sum() < 50
+    assert not usable[: 50 - usable.sum()].any()
+    assert verdicts.RULE in fifty.words
 
 
 def test_compare_marks_every_answer_of_every_mechanism(fifty):
@@ -140,7 +181,7 @@ def test_compare_marks_every_answer_of_every_mechanism(fifty):
     assert "± is the standard error in percentage points" in fifty.words
     marks = next(table for table in fifty.dataframes if "Question" in table)
     assert list(marks.columns) == ["Question", "Randomized response", "Subset selection"]
-    expected = verdicts.judge(errors_with(1000), differences(1000, 0.08))
+    expected = verdicts.judge(errors_with(1000), limits(1000, 0.04))
     assert [text.split(",")[0] for text in marks["Subset selection"]] == [verdicts.marked(word) for word in expected]
     assert len(marks) == 50
 
@@ -149,17 +190,17 @@ def test_solve_for_marks_the_typical_answer_and_the_ranking(fifty):
     fifty.target(4).go("compare").open("compare-tabs", "Solve for")
     fifty.enter("segmented_control", "solved", "standard_error").finish()
     table = next(table for table in fifty.dataframes if "typical" in table)
-    judged = verdicts.judge(table["standard_error"] / 100, 0.08)
+    judged = verdicts.judge(table["standard_error"] / 100, 0.04)
     assert table["typical"].tolist() == [verdicts.marked(word) for word in judged]
     fifty.open("compare-tabs", "Recommendation").finish()
     ranking = next(table for table in fifty.dataframes if "bits" in table).set_index("name")
-    assert ranking.loc["Subset selection", "typical"] in map(verdicts.marked, verdicts.MEANINGS)
+    assert ranking.loc["Subset selection", "typical"] in map(verdicts.marked, verdicts.MARKS)
 
 
 def test_export_marks_every_answer_on_the_page_and_in_its_file(fifty):
     fifty.session.change(difference=None, target_alpha=verdicts.alpha_for(0.05))
     fifty.go("export").finish()
-    expected = verdicts.judge(errors_with(1000), differences(1000, 0.05))
+    expected = verdicts.judge(errors_with(1000), limits(1000, 0.05))
     (table,) = [table for table in fifty.dataframes if "Verdict" in table]
     assert table["Verdict"].tolist() == [verdicts.marked(word) for word in expected]
     design = fifty.session.setting
@@ -175,7 +216,7 @@ def test_simulate_marks_answers_as_design_does_where_their_error_is_known(fifty)
     totals = next(table for table in fifty.dataframes if "Answers" in table)
     fifty.open("outcome-tabs", "By query")
     marks = next(table for table in fifty.dataframes if "Verdict" in table)
-    shown, needed = marks["± percentage points"].to_numpy() / 100, differences(1000, 0.08)
+    shown, needed = marks["± percentage points"].to_numpy() / 100, limits(1000, 0.04)
     assert marks["Verdict"].tolist() == [verdicts.marked(word) for word in verdicts.judge(shown, needed)]
     found = verdicts.tally(shown, needed)
     assert totals["Answers"].iloc[0] == f"✓ {found.usable} usable, ≈ {found.rough} rough, ✕ {found.noise} noise"
@@ -186,52 +227,34 @@ def test_a_domain_too_large_to_judge_says_so(app):
     app.declare(bins=4096, high="4096").ask("histogram").go("design").enter(
         "selectbox", "mechanism", "subset_selection"
     )
-    assert "With 10,000 people at epsilon 1, a typical answer is noise" in app.words
+    assert "people), which is noise." in app.words
 
 
-def test_an_old_design_keeps_its_target_as_a_difference(fifty):
+def test_an_old_design_keeps_its_target(fifty):
     later = ("difference", "own", "types")
     old = {key: value for key, value in FIFTY.model_dump(mode="json").items() if key not in later}
     fifty.load({**old, "version": 3, "target_alpha": 0.0004})
-    assert (fifty.session.setting.alpha, fifty.session.setting.difference) == (0.0004, pytest.approx(0.04))
+    assert (fifty.session.setting.alpha, fifty.session.setting.target) == (0.0004, pytest.approx(0.02))
     fifty.go("design")
     assert fifty.at.text_input(key="target").value == "2"
     assert json.loads(fifty.configuration.to_json())["version"] == 3
 
 
-def test_a_new_design_takes_its_difference_from_the_answers(app):
-    app.sample()
-    assert app.configuration.difference == "typical"
+def test_a_new_design_takes_its_target_from_the_answers(app):
+    app.sample().go("design")
     design = app.session.setting
-    assert app.session.setting.difference == verdicts.suggest(design.workload, design.counts).difference
-    assert app.session.setting.alpha == verdicts.alpha_for(app.session.setting.difference)
+    assert design.alpha == verdicts.alpha_for(verdicts.suggest(design.workload, design.counts).target)
 
 
 def test_where_nothing_can_be_taken_the_papers_default_is_and_that_is_said(fifty):
-    fifty.session.change(population=FIFTY.population.model_copy(update={"users": 1}))
+    fifty.session.change(population=FIFTY.population.model_copy(update={"users": 1}), difference="typical")
     fifty.go("design")
     assert fifty.session.setting.alpha == analysis.DEFAULT_ALPHA
     assert "No default: on the expected population every answer is nobody or everybody" in fifty.words
 
 
-def test_differences_too_small_to_be_asked_for_are_not_said_to_be_half_of_an_answer(app):
+def test_a_target_is_never_smaller_than_can_be_asked_for(app):
     app.declare(high="8192", bins=8192, users=1_000_000).ask("histogram").go("design")
-    assert app.session.setting.suggested.typical < verdicts.LEAST_DIFFERENCE == app.session.setting.difference
-    assert app.at.pills(key="difference-from").options == [
-        "a quarter of a typical answer, but at least: ± 0.01 pp",
-        "half of the smallest share that matters, but at least: ± 0.01 pp",
-    ]
-
-
-def test_a_target_that_moves_with_the_questions_is_announced_and_can_be_kept(fifty):
-    fifty.go("workload")
-    before = fifty.session.setting.alpha
-    assert not fifty.has("button", "target-keep")
-    fifty.ask("prefix")
-    assert fifty.session.setting.alpha != before
-    assert "The target error moved from ± 1 pp to " in fifty.words
-    fifty.press("target-keep")
-    assert (fifty.configuration.difference, fifty.session.setting.alpha) == (None, before)
-    assert "The target error moved" not in fifty.words
-    fifty.session.undo()
-    assert fifty.configuration.difference == "typical"
+    assert (
+        app.session.setting.suggested.typical / 4 < verdicts.LEAST_TARGET == pytest.approx(app.session.setting.target)
+    )

@@ -73,7 +73,7 @@ def test_the_table_is_in_order_and_never_flatters(stored):
     told = league.table(stored)
     assert list(told.columns[1:4]) == ["Histogram, 0.5", "Histogram, 1", "Histogram, 3"]
     assert len(told) == stored["name"].nunique()
-    assert told["Mechanism"][0] == "Optimized (column generation)"
+    assert told["Mechanism"][0] == "Optimised"
     assert told["Mechanism"].iloc[-1] == "Rejection sampling"  # it cannot run at epsilon 3
     assert list(told.iloc[-1] == "").count(True) == 3
     titles = {library.spec(name).title + (" *" if library.spec(name).delta else ""): name for name in stored["name"]}

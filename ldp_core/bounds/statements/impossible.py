@@ -15,7 +15,7 @@ ASSUMPTIONS = (
         "may add bias."
     ),
     Assumption(
-        "The error is the average over people spread evenly over the types; that of the worst type is never smaller."
+        "The error is the average over the people that the design is for; in the worst case, over those for whom the bound is largest."
     ),
 )
 

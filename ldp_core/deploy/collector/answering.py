@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ldp_core import verdicts
 from ldp_core.deploy.collector.collection import Collection
 from ldp_core.estimators import Intervals, apply, intervals, people_told
 from ldp_core.estimators.sequences import any_time
@@ -37,9 +38,9 @@ def answers(
     """Answers of a ``collection`` to a ``workload``, in people, without the weights of its queries.
 
     Columns: query, name, answer, low, high (an interval that holds the true answer of those who
-    reported with a probability of at least ``level``; NaN where only impossible answers agree with the reports), method (of the interval), promised (the
-    standard error of the unbiased answer that the design promises for this number of people,
-    whatever their values), adds_up_to (the people that all answers together add up to, see
+    reported with a probability of at least ``level``; NaN where only impossible answers agree with the reports), method (of the interval),
+    standard_error (of the unbiased answer, for people as they were estimated), promised (its most for this number of people, whatever
+    their values), adds_up_to (the people that all answers together add up to, see
     `people_told`), unbiased (the unbiased answer from the same reports).
 
     Biased estimators have the interval of the unbiased estimate from the same reports, widened where the answer lies beyond.
@@ -78,11 +79,18 @@ def answers(
             "low": low / weights,
             "high": high / weights,
             "method": intervals.methods.astype(str),
+            "standard_error": intervals.errors / weights,
             "promised": promised / weights,
             "adds_up_to": people_told(estimate, workload) / occasions,
             "unbiased": based_on.answers(workload, chosen) / weights,
         }
     )
+
+
+def judged(answers: pd.DataFrame, users: float, target: float) -> np.ndarray:
+    """(q,) the verdicts on `answers` from ``users`` reports by their own errors and sizes, for a target error: see `verdicts.judge`."""
+    sizes = answers["answer"] / users
+    return verdicts.judge(answers["standard_error"] / users, verdicts.limits(target, sizes))
 
 
 def largest_variances(mechanism: Mechanism, workload: Workload, queries: np.ndarray) -> np.ndarray:

@@ -59,10 +59,12 @@ def _of_design(given: argparse.Namespace, stop: threading.Event) -> dict[str, An
     setting = ready(bundle.configuration, files.table(given.data, bundle.configuration), stop)
     working.told(setting)
     mechanism = working.built(setting, setting.chosen, stop, bundle)
-    result = _audited(mechanism, mechanism.audit(), setting.labels) | {"claimed_epsilon": setting.epsilon}
+    result = _audited(mechanism, mechanism.audit(), setting.labels, setting.chosen) | {
+        "claimed_epsilon": setting.epsilon
+    }
     if reason := choices.too_expensive(mechanism.name, setting.workload, setting.epsilon):
         return result | {"missing": reason}
-    return result | _judged(setting, mechanism, setting.aim(mechanism.name), stop)
+    return result | _judged(setting, mechanism, setting.case, stop)
 
 
 def _of_matrix(given: argparse.Namespace, content: bytes, stop: threading.Event) -> dict[str, Any]:
@@ -87,11 +89,11 @@ def _own(strategy: Any, epsilon: float) -> Mechanism:
     return ExplicitMechanism("own", strategy, epsilon)
 
 
-def _audited(mechanism: Mechanism, audit: Audit, labels: Sequence[str] | None = None) -> dict[str, Any]:
+def _audited(mechanism: Mechanism, audit: Audit, labels: Sequence[str] | None = None, name: str = "") -> dict[str, Any]:
     """The result has the names of the best distinguished types if these have ``labels``."""
     named = {} if labels is None else {"worst_pair_named": [labels[place] for place in audit.worst_pair]}
     return named | {
-        "mechanism": mechanism.name,
+        "mechanism": name or mechanism.name,
         "types": mechanism.n,
         "audited_epsilon": audit.epsilon,
         "audited_delta": audit.delta,
@@ -140,7 +142,7 @@ def _tell(result: dict[str, Any]) -> None:
     if (answered := result.get("answers_the_questions")) is not None:
         facts["Answers the questions"] = "yes" if answered else f"no. {result['reason']}"
     if answered:
-        facts["Users needed"] = f"{wording.needed(result['users_needed'])}, {working.WHOSE[result['case']]}"
+        facts["People needed"] = f"{wording.needed(result['users_needed'])}, {working.WHOSE[result['case']]}"
         facts["Proved minimum"] = (
             f"{wording.at_least(result['users_bound'])} at epsilon {result['judged_at_epsilon']:g}"
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ldp_core import estimators, frames, wording
+from ldp_core import estimators, frames, verdicts, wording
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Read
 from ldp_core.deploy.commands import files, terminal
@@ -90,7 +90,10 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     elif given.output:
         print(f"Answers written to {terminal.plain(given.output)}.")
     else:
-        _tell(answers)
+        target = kit.configuration.target_alpha**0.5
+        _tell(answers.assign(verdict=collector.judged(answers, collection.users / occasions, target)))
+        print()
+        print(terminal.plain(f"Target error: {wording.error(target)}. {verdicts.RULE}"))
         if missed := estimators.missed_in_words(
             float(answers["adds_up_to"].iloc[0]), collection.users / occasions, given.estimator
         ):
@@ -131,7 +134,8 @@ def _tell(answers: pd.DataFrame) -> None:
     number = wording.significant
     columns = {"name": ("Question", str)} | {
         name: (heading, lambda value: "none" if value != value else number(value, 5))
-        for name, heading in {"answer": "Answer", "low": "Low", "high": "High", "promised": "± promised"}.items()
+        for name, heading in {"answer": "Answer", "low": "Low", "high": "High", "standard_error": "±"}.items()
     }
+    columns["verdict"] = ("Verdict", str)
     print()
     terminal.write_table(answers, columns)

@@ -34,7 +34,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     setting = ready(bundle.configuration, files.table(given.data, bundle.configuration), stop)
     working.told(setting)
     names = working.asked_for(setting, given.mechanisms) if given.mechanisms else setting.side_by_side
-    case = given.case or setting.aim(setting.chosen)
+    case = given.case or setting.case
     if case not in setting.cases:
         raise ValueError(f"There is no case {case} here; choose one of {', '.join(setting.cases)}.")
     aimed = [name for name in names if library.spec(name).aimed]
@@ -72,7 +72,7 @@ def _tell(setting: Setting, table: pd.DataFrame, case: str, limits: dict[str, fl
     least, name = wording.at_least(max(limits.values())), frames.BOUND_TITLES[frames.strongest(limits)]
     print(f"\nNo unbiased mechanism with pure epsilon can need fewer than {least}, {working.WHOSE[case]} ({name}).")
     print(
-        f"Users needed are for a standard error of {wording.error(setting.alpha**0.5)} in a typical answer, {working.WHOSE[case]}; "
+        f"Users needed are for a standard error of {wording.error(setting.target)} in a typical answer, {working.WHOSE[case]}; "
         f"± is that of a typical answer from {wording.count(setting.users)} people."
     )
 

@@ -58,7 +58,7 @@ def fitted(given: argparse.Namespace, stop: threading.Event) -> Setting:
     loaded: Bundle | None = None if again else bundle
     if (loaded is None or loaded.mechanism is None) and (warning := setting.outgrows_a_kit(name)):
         terminal.say(warning)
-    working.prove(setting, stop, [setting.aim(name)] if library.spec(name).aimed else [])
+    working.prove(setting, stop, [setting.case] if library.spec(name).aimed else [])
     working.built(setting, name, stop, loaded)
     return setting
 
@@ -70,7 +70,7 @@ def _searched(configuration: Configuration, given: argparse.Namespace) -> Config
 
 
 def _costs(setting: Setting) -> dict[str, Any]:
-    mechanism, case = setting.chosen_mechanism, setting.aim(setting.chosen_mechanism.name)
+    mechanism, case = setting.chosen_mechanism, setting.case
     audit, limits = mechanism.audit(), {name: setting.bounds(name) for name in setting.cases}
     result: dict[str, Any] = {
         "mechanism": setting.chosen,
@@ -105,16 +105,16 @@ def _tell(setting: Setting, costs: dict[str, Any]) -> None:
     asked = "" if c.workload is None else c.workload.summary
     print(terminal.plain(f"{library.spec(setting.chosen).title}, epsilon {c.epsilon}, for {asked}"), end="\n\n")
     facts = {
-        "Users needed": "not worked out" if costs["users_needed"] is None else wording.needed(costs["users_needed"]),
+        "People needed": "not worked out" if costs["users_needed"] is None else wording.needed(costs["users_needed"]),
         "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.BOUND_TITLES[frames.strongest(limits)]})",
         "Gap, at most": "unknown" if costs["gap"] is None else working.gap(costs["gap"]),
         "Counted for": working.WHOSE[case],
-        "Target": f"{wording.error(setting.alpha**0.5)} standard error of a typical answer",
+        "Target error": f"{wording.error(setting.target)} in a typical answer",
         "Audited epsilon": audited_in_words(setting.chosen_mechanism.audit().epsilon, setting.chosen_mechanism.audit()),
         "People": f"{wording.count(setting.users)}, {'counted' if setting.on_data else 'expected'}",
     }
-    if (errors := costs["expected_errors"]) is not None:
-        facts["Error to expect"] = f"{wording.error(errors.standard_error_on_data)} for these people"
+    if costs["expected_errors"] is not None:
+        print(terminal.plain(setting.verdict(setting.chosen_mechanism)), end="\n\n")
     terminal.write_facts(facts)
     if "missing" in costs:
         terminal.say(costs["missing"])

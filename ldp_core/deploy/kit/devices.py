@@ -46,6 +46,10 @@ from ldp_core.mechanisms.unary import UnaryEncoding
 
 Sampler = dict[str, object]
 Terms = list[list[int]]
+_WRITTEN = {
+    "optimized": "Optimized (column generation)",
+    "optimized_gradient": "Optimized (projected gradient)",
+}  # as in the kits that are out: the id of a design is made of it
 
 
 class NoDevice(ValueError):
@@ -72,7 +76,7 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
     description: dict[str, object] = {
         "format": FORMAT,
         "epsilon": written_epsilon,
-        "mechanism": mechanism.name if entry is None else entry.title,
+        "mechanism": _WRITTEN.get(mechanism.name) or (mechanism.name if entry is None else entry.title),
         "domain": values,
         "domain_id": domain_id(values),
         "signature": None,

@@ -14,7 +14,8 @@ from ldp_core import limits
 from ldp_core.data.domain import Domain
 from ldp_core.deploy.kit import devices
 from ldp_core.deploy.kit.client import Device
-from ldp_core.designs import Configuration, bundle
+from ldp_core.designs import Configuration, Setting, bundle
+from ldp_core.designs.disclosure import PEOPLE
 from ldp_core.designs.standalone import realise
 from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Workload
@@ -25,7 +26,8 @@ _READ = (*bundle.MEMBERS, *bundle.KIT)
 @dataclass(frozen=True, eq=False)
 class Kit:
     """A kit opened again, to count and answer: ``device`` is the description that people's devices
-    run, ``design`` its id, ``warnings`` say what else of it changed or is missing."""
+    run, ``design`` its id, ``needed`` the users that the target error takes for the people that the design is for (None where that is
+    not known), ``warnings`` say what else of it changed or is missing."""
 
     configuration: Configuration
     domain: Domain
@@ -33,6 +35,7 @@ class Kit:
     mechanism: Mechanism
     device: Mapping[str, object]
     design: str
+    needed: float | None
     warnings: tuple[str, ...] = ()
 
 
@@ -53,7 +56,19 @@ def open_kit(place: str | Path | bytes) -> Kit:
             f"{bundle.DEVICE} does not draw reports as the design beside it does; one of them was changed: export the kit again."
         )
     warnings = tuple(warning for warning in opened.warnings if warning != bundle.LACKS_STRATEGY)
-    return Kit(c, made.domain, made.workload, made.chosen_mechanism, written, Device(written).design, warnings)
+    design, needed = Device(written).design, _needed(made, opened.outcome)
+    return Kit(c, made.domain, made.workload, made.chosen_mechanism, written, design, needed, warnings)
+
+
+def _needed(made: Setting, outcome: Mapping[str, Any] | None) -> float | None:
+    """Computed; what the file says only where it is about people who are not in it."""
+    said = (outcome or {}).get("users_needed")
+    try:
+        if made.case == PEOPLE and made.notes:
+            return float(said[PEOPLE]) if isinstance(said, dict) else None
+        return made.users_needed(made.chosen_mechanism, made.case)
+    except (ValueError, TypeError, LookupError):
+        return None
 
 
 def _others(device: Mapping[str, object], written: Any) -> list[dict[str, object]]:

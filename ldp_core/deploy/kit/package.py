@@ -9,7 +9,8 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,7 @@ def kit(
     where reports of this mechanism cannot be drawn from whole numbers, or BundleError, one sentence, where the file could not be
     loaded again.
     """
+    setting = replace(setting, configuration=setting.settled)
     configuration, mechanism, outcome = setting.configuration, setting.chosen_mechanism, outcome_of(setting, figures)
     shown = disclosure.released(setting, figures)
     description = devices.describe(mechanism, configuration.epsilon, configuration.domain)
@@ -116,17 +118,34 @@ def kit(
     }
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     written_report = report(
-        configuration, outcome, mechanism, shown.workload, shown.counts, device.design, digests, bundle.software()
+        configuration,
+        outcome,
+        mechanism,
+        shown.workload,
+        shown.counts,
+        _verdict(setting, shown is setting),
+        device.design,
+        digests,
+        bundle.software(),
     )
     files["report.html"] = written_report.encode("utf-8", "replace")
     return design(configuration, outcome, mechanism, files, certificate)
+
+
+def _verdict(setting: Setting, told: bool) -> str:
+    """What Design says of the people of the design, without what depends on their counts unless these are ``told``; empty where errors
+    take too long."""
+    with suppress(ValueError):
+        said = setting.verdict(setting.chosen_mechanism, singly=told)
+        return said if told else f"{said} How many answers are usable depends on counts that are left out of the files."
+    return ""
 
 
 def certificate_of(setting: Setting) -> Written | None:
     """The proof of what no mechanism can beat in the case that the mechanism is judged in; None where there is none to be written."""
     if setting.chosen_mechanism.delta > 0:
         return None
-    return setting.written(setting.aim(setting.configuration.mechanism.name))
+    return setting.written(setting.case)
 
 
 def device_file(description: Mapping[str, Any]) -> bytes:

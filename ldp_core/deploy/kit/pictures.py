@@ -21,19 +21,15 @@ _TOP = 26
 _MOST_STEPS = 8
 
 
-def errors_by_query(names: Sequence[str], errors: Sequence[float], difference: float, sentence: str) -> ET.Element:
-    """One row for each query, its standard error as a dot; two lines show up to where an answer is usable, and from where it is
-    noise. ``errors`` and ``difference`` are shares of all users."""
-    most = 1.08 * max([*errors, difference])
+def errors_by_query(names: Sequence[str], errors: Sequence[float], target: float, sentence: str) -> ET.Element:
+    """One row for each query, its standard error as a dot, and a line at the ``target``; all are shares of all users."""
+    most = 1.08 * max([*errors, target])
     bottom = _TOP + _ROW * len(names)
 
     def across(value: float) -> float:
         return _NAMES + (WIDTH - _NAMES - _RIGHT) * value / most
 
-    drawn = [
-        *_marks(across(difference / 2), _TOP, bottom, "usable up to here", "end"),
-        *_marks(across(difference), _TOP, bottom, "noise from here", "start"),
-    ]
+    drawn = _marks(across(target), _TOP, bottom, "target error", "middle")
     for row, (name, error) in enumerate(zip(names, errors, strict=True)):
         y = _TOP + _ROW * (row + 0.5)
         drawn += [
@@ -50,17 +46,15 @@ def errors_by_query(names: Sequence[str], errors: Sequence[float], difference: f
     return _svg(bottom + _FOOT, sentence, drawn)
 
 
-def error_by_users(
-    needed: float, least: float | None, alpha: float, users: int, difference: float, sentence: str
-) -> ET.Element:
+def error_by_users(needed: float, least: float | None, users: int, target: float, sentence: str) -> ET.Element:
     """The standard error of a typical query against the number of people, on log axes: it falls as one over their square root.
 
-    ``needed`` people reach a mean squared error of ``alpha``; below what ``least`` people could reach no unbiased design can come.
+    ``needed`` people reach the ``target``; below what ``least`` people could reach no unbiased design can come.
     """
     ends = min(users, needed) / 10, max(users, needed) * 10
-    at = lambda people, of: math.sqrt(alpha * of / people)  # noqa: E731
-    low = min(at(ends[1], least or needed), difference / 2) / 1.3
-    high = max(at(ends[0], needed), difference) * 1.1
+    at = lambda people, of: target * math.sqrt(of / people)  # noqa: E731
+    low = min(at(ends[1], least or needed), target) / 1.3
+    high = max(at(ends[0], needed), 2 * target) * 1.1
 
     def across(people: float) -> float:
         return _LEFT + (WIDTH - _LEFT - 20) * math.log(people / ends[0]) / math.log(ends[1] / ends[0])
@@ -82,10 +76,8 @@ def error_by_users(
     for tick in _log_steps(low, high):
         drawn += _level(down(tick), f"{100 * tick:.6g}")
     drawn += [
-        element(
-            "line", x1=_LEFT, x2=WIDTH - 20, y1=_at(down(difference / 2)), y2=_at(down(difference / 2)), class_="mark"
-        ),
-        element("text", "usable below this line", x=WIDTH - 24, y=_at(down(difference / 2) - 6), class_="end faint"),
+        element("line", x1=_LEFT, x2=WIDTH - 20, y1=_at(down(target)), y2=_at(down(target)), class_="mark"),
+        element("text", "target error", x=WIDTH - 24, y=_at(down(target) - 6), class_="end faint"),
         _line(ends, lambda people: at(people, needed), across, down),
         element("circle", cx=_at(across(users)), cy=_at(down(at(users, needed))), r=5, class_="dot"),
         element("text", f"{users:,} people", x=_at(across(users) + 9), y=_at(down(at(users, needed)) - 8)),

@@ -1,12 +1,13 @@
 """The report of a design for a privacy review: one HTML page that fetches nothing, readable in light and dark and on paper.
 
 Its headings follow NIST Special Publication 800-226, "Guidelines for Evaluating Differential Privacy Guarantees" (2025). Numbers
-are those of the outcome and of the mechanism, each with its unit. Statements about single queries
-are for people spread evenly, so that the report reveals no data beyond the figures of its outcome.
+are those of the outcome and of the mechanism, each with its unit. Errors are for the people of its
+outcome; of the data the report tells the verdict alone, unless figures of the data were asked for.
 """
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 from ldp_core import analysis, frames, library, verdicts, wording
 from ldp_core.deploy.kit import pictures, review
 from ldp_core.deploy.kit.markup import Node, element, listed, page, table
-from ldp_core.designs import Configuration, choices, guarantee
+from ldp_core.designs import Configuration, guarantee
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import Counts, users_of
 from ldp_core.workloads import Workload
@@ -33,12 +34,13 @@ def report(
     mechanism: Mechanism,
     workload: Workload,
     counts: Counts,
+    verdict: str,
     design: str,
     files: Mapping[str, str],
     software: Mapping[str, str],
 ) -> str:
-    """The page. ``outcome`` as `designs.export` takes it, ``counts`` (n,) or people, ``design`` the id of the device, ``files``
-    the SHA-256 of each file beside it, ``software`` the versions that made it. ValueError where nothing can be promised."""
+    """The page. ``outcome`` as `designs.export` takes it, ``counts`` (n,) or people that errors are for, ``verdict``
+    what Design says of its own people, ``design`` the id of the device, ``files`` the SHA-256 of each file beside it, ``software`` the versions that made it. ValueError where nothing can be promised."""
     c, audit = configuration, mechanism.audit()
     spec = library.spec(c.mechanism.name)
     asked = "" if c.workload is None else f", for {c.workload.summary}"
@@ -60,7 +62,7 @@ def report(
         *_section("3. The privacy parameters", _parameters(c, mechanism), review.parameters(c, audit)),
         *_section("4. The trust model", review.TRUST),
         *_section("5. The algorithm, and how it was audited", review.algorithm(c, outcome, mechanism)),
-        *_section("6. Utility", *_utility(c, outcome, mechanism, workload, counts)),
+        *_section("6. Utility", *_utility(c, outcome, mechanism, workload, counts, verdict)),
         *_section("7. Bias", review.BIAS),
         *_section("8. Hazards of an implementation", review.hazards(c)),
         *_section("9. Security and access control", review.ACCESS),
@@ -81,45 +83,35 @@ def _parameters(c: Configuration, mechanism: Mechanism) -> ET.Element:
 
 
 def _utility(
-    c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism, workload: Workload, counts: Counts
+    c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism, workload: Workload, counts: Counts, verdict: str
 ) -> list[ET.Element]:
-    errors, users = outcome.get("expected_errors"), int(users_of(counts))
-    difference = choices.difference(c, lambda: verdicts.suggest(workload, counts))
+    errors, users, target = outcome.get("expected_errors"), int(users_of(counts)), math.sqrt(c.target_alpha)
     rows: list[list[Node]] = [
         ["people expected", f"{users:,}", "people, one by one"],
         ["questions", f"{workload.num_queries:,}", "answers that the reports give together"],
-        ["difference to be seen", wording.points(difference), "of all people; what answers are judged against"],
+        ["target error", wording.error(target), "of all people, a standard error"],
     ]
     if not isinstance(errors, Mapping):
         missing = str(outcome.get("expected_errors_missing") or "The errors to expect were not worked out.")
         return [_utility_table(rows), element("p", missing)]
-    alpha = c.target_alpha if c.difference is None else verdicts.alpha_for(difference)
-    on = str(outcome.get("expected_errors_refer_to", "the people expected"))
-    rows += [
-        ["standard error, typical answer", wording.error(errors["standard_error_on_data"]), f"of all people, on {on}"],
-        [
-            "standard error, worst case",
-            wording.error(errors["standard_error_worst_case"]),
-            "whatever values people have",
-        ],
-    ]
     needed, limits = outcome.get("users_needed") or {}, outcome.get("users_no_mechanism_can_do_without") or {}
     for case, users_needed in needed.items():
-        rows.append(
-            [f"people needed, {review.case_title(case)}", wording.users(users_needed), _against(limits.get(case))]
-        )
+        error, title = target * math.sqrt(users_needed / users), review.case_title(case)
+        rows += [
+            [f"standard error, typical answer, {title}", wording.error(error), "of all people"],
+            [f"people needed, {title}", wording.users(users_needed), _against(limits.get(case))],
+        ]
     elements: list[ET.Element] = [
+        element("p", verdict),
         _utility_table(rows),
         element("p", "A standard error is the size by which an answer is typically off. Two in three answers are closer to the truth, and "
-                "about one in twenty is off by more than twice as much. People needed are for a typical answer whose standard error is half "
-                "the difference to be seen."),
+                "about one in twenty is off by more than twice as much. People needed are for the target error in a typical answer."),
+        element("p", verdicts.RULE),
     ]  # fmt: skip
     worst = analysis.WORST_CASE.name
     if needed.get(worst, 0) > 0:
-        elements.append(
-            _over_users(needed[worst], max((limits.get(worst) or {}).values(), default=0.0), alpha, users, difference)
-        )
-    return elements + _queries(c, mechanism, workload, counts, difference)
+        elements.append(_over_users(needed[worst], max((limits.get(worst) or {}).values(), default=0.0), users, target))
+    return elements + _queries(c, str(outcome.get("expected_errors_refer_to")), mechanism, workload, counts)
 
 
 def _utility_table(rows: list[list[Node]]) -> ET.Element:
@@ -132,39 +124,25 @@ def _against(limits: Mapping[str, float] | None) -> str:
     return f"no unbiased mechanism needs fewer than {wording.at_least(best)}" if best > 0 else "no bound is known"
 
 
-def _over_users(needed: float, least: float, alpha: float, users: int, difference: float) -> ET.Element:
+def _over_users(needed: float, least: float, users: int, target: float) -> ET.Element:
     sentence = (
-        f"In the worst case a typical answer has a standard error of {wording.error((alpha * needed / users) ** 0.5)} with {users:,} people; "
-        "four times as many people halve it."
+        f"In the worst case a typical answer has a standard error of {wording.error(target * math.sqrt(needed / users))} with {users:,} "
+        "people; four times as many people halve it."
     )
-    drawn = pictures.error_by_users(needed, least or None, alpha, users, difference, sentence)
-    return _figure(drawn, sentence)
+    return _figure(pictures.error_by_users(needed, least or None, users, target, sentence), sentence)
 
 
-def _queries(
-    c: Configuration, mechanism: Mechanism, workload: Workload, counts: Counts, difference: float
-) -> list[ET.Element]:
-    """The errors and verdicts of single answers, unless they take too long."""
+def _queries(c: Configuration, on: str, mechanism: Mechanism, workload: Workload, counts: Counts) -> list[ET.Element]:
+    """The errors of single answers ``on`` the people that errors are for, unless they take too long."""
     if c.domain is None or verdicts.too_large(workload):
         return []
-    judged = verdicts.judged_queries(workload)
-    users = float(users_of(counts))
-    if workload.survey is not None:
-        spread, whose = counts, "for the people expected"
-    else:
-        spread, whose = np.full(workload.n, users / workload.n), "for people spread evenly over all types"
-    errors = np.sqrt(frames.variances_of(mechanism, workload, spread, judged)) / users
-    shown = np.unique(np.linspace(0, len(judged) - 1, min(SHOWN_QUERIES, len(judged))).astype(int))
-    labels = c.domain.type_labels
-    names = [workload.query_name(int(query), labels) for query in judged[shown]]
-    targets = verdicts.group_targets(workload, spread) if c.difference == "typical" else difference
-    differences = verdicts.differences(workload, spread, judged, targets)
-    tally = verdicts.tally(errors, differences, workload.num_queries, users)
-    some = "" if len(shown) == workload.num_queries else f" {len(shown)} of them are drawn, evenly spread."
-    sentence = f"With {users:,.0f} people, {tally.in_words()}; errors are {whose}.{some}"
-    drawn = pictures.errors_by_query(names, [float(errors[place]) for place in shown], difference, sentence)
-    meanings = "; ".join(f"{word}: {meaning}" for word, meaning in verdicts.MEANINGS.items())
-    return [_figure(drawn, sentence), element("p", f"{meanings}.", class_="faint")]
+    judged, users, target = verdicts.judged_queries(workload), float(users_of(counts)), math.sqrt(c.target_alpha)
+    places = np.unique(np.linspace(0, len(judged) - 1, min(SHOWN_QUERIES, len(judged))).astype(int))
+    errors = np.sqrt(frames.variances_of(mechanism, workload, counts, judged[places])) / users
+    names = [workload.query_name(int(query), c.domain.type_labels) for query in judged[places]]
+    some = "" if len(places) == workload.num_queries else f" {len(places)} answers are drawn, evenly spread."
+    sentence = f"The standard error of each answer with {users:,.0f} people, on {on}.{some}"
+    return [_figure(pictures.errors_by_query(names, errors.tolist(), target, sentence), sentence)]
 
 
 def _figure(drawn: ET.Element, sentence: str) -> ET.Element:

@@ -287,9 +287,8 @@ class _Run:
         of_people = self.trials.new_people and estimator != "posterior_distribution"
         truth = unweighted_answers(self.workload, took_part, queries) if of_people else self.truth
         if isinstance(estimate, estimation.PosteriorEstimate):
-            intervals = estimation.Intervals(
-                estimate.intervals(self.workload, LEVEL, queries), np.full(len(queries), "credible")
-            )
+            ends, q = estimate.intervals(self.workload, LEVEL, queries), len(queries)
+            intervals = estimation.Intervals(ends, np.full(q, "credible"), np.full(q, np.nan))
         else:
             intervals = estimation.intervals(self.mechanism, self.workload, estimate, LEVEL, queries, round(users))
         low, high = intervals.ends.T / self.workload.query_weights(queries)

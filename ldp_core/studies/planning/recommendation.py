@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, library, verdicts, wording
+from ldp_core import analysis, frames, library, verdicts, wording
 from ldp_core.library import Spec
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import Counts, users_of
@@ -77,7 +77,6 @@ def recommend(
     results: Cache | None = None,
     cancel: Cancel | None = None,
     counts: Counts | None = None,
-    targets: Mapping[int, float] | None = None,
 ) -> Recommendation:
     """Picks one of ``candidates`` (by default all mechanisms). This function fits nothing:
     mechanisms that need a fit take part when they are in ``fitted``, for this number of types and
@@ -89,8 +88,8 @@ def recommend(
 
     ``floor`` is a worst-case variance per user that no unbiased epsilon-LDP mechanism goes below; by default a bound that
     takes seconds is computed. ``results`` keeps and lends figures, as in a sweep. Once cancelled, it recommends from the
-    figures it has. With ``users``, the answers are judged for people spread like ``counts`` (n,), evenly by default, against the
-    ``targets`` of their groups or else the difference that ``alpha`` stands for (see `ldp_core.verdicts`).
+    figures it has. With ``users``, the answers are judged for people spread like ``counts`` (n,), evenly by default, by the
+    target error that ``alpha`` stands for (see `ldp_core.verdicts`).
     """
     epsilon = check_epsilon(epsilon)
     if floor is None:
@@ -119,7 +118,7 @@ def recommend(
             if chosen["fitted"]
             else library.create(name, workload.n, epsilon, workload, **parameters.get(name, {}))
         )
-        answers = _judged(built, workload, users, counts, targets or verdicts.difference_for(alpha))
+        answers = _judged(built, workload, users, counts, math.sqrt(alpha))
     sentences = _sentences(chosen, best, unfitted, epsilon, alpha, users, answers)
     return Recommendation(chosen["name"], tuple(sentences), ranking, answers)
 
@@ -129,7 +128,7 @@ def _judged(
     workload: Workload,
     users: float,
     counts: Counts | None,
-    targets: float | Mapping[int, float],
+    target: float,
 ) -> verdicts.Tally | None:
     """The verdicts on all answers, counted; None where single answers take too long."""
     if counts is None and workload.survey is not None:  # no one has a number for each of its types
@@ -140,8 +139,8 @@ def _judged(
     except ValueError:
         return None
     errors *= math.sqrt(users_of(people) / users)  # variances are proportional to the number of people
-    differences = verdicts.differences(workload, people, verdicts.judged_queries(workload), targets)
-    return verdicts.tally(errors, differences, workload.num_queries, users)
+    sizes = verdicts.sizes_of(workload, people, verdicts.judged_queries(workload))
+    return verdicts.tally(errors, verdicts.limits(target, sizes), workload.num_queries)
 
 
 def _computed(point: SweepPoint, results: Cache | None, cancel: Cancel | None) -> Outcome | None:
@@ -162,25 +161,23 @@ def _row(
         "name": spec.name,
         "users_needed": needed,
         "bits": outcome.bits,
-        "gap": outcome.worst_case / floor - 1 if known and floor > 0 else math.nan,
+        "gap": _gap(needed, floor, workload, alpha) if known and floor > 0 else math.nan,
         "fitted": spec.fitted,
         "pure": not spec.delta,
         "user_cost": spec.user_cost,
         "collector_cost": spec.collector_cost,
         "standard_error": error,
-        "typical": verdicts.verdict(error, verdicts.difference_for(alpha)),
+        "typical": str(verdicts.judge(np.array([error]), math.sqrt(alpha))[0]),
         "note": outcome.reason or passed_over,
     }
 
 
+def _gap(needed: float, floor: float, workload: Workload, alpha: float) -> float:
+    return frames.gap(needed, analysis.users_for(floor, workload.squared_weights, alpha))
+
+
 def _people(users: float) -> str:
     return f"your {wording.count(users)} user{'' if users == 1 else 's'}"
-
-
-def _for_all(answers: verdicts.Tally) -> str:
-    if answers.usable == answers.judged:
-        return ""
-    return f" {verdicts.for_all(answers).replace('would be with', 'would be usable with')}"
 
 
 def _sentences(
@@ -194,13 +191,12 @@ def _sentences(
 ) -> Iterator[str]:
     """The users needed, then why not the mechanism with the fewest, then costs, the gap, and what is not known."""
     title = library.spec(chosen["name"]).title
-    target, difference = wording.error(math.sqrt(alpha)), verdicts.in_words(verdicts.difference_for(alpha))
     yield (
-        f"Take {title}: at epsilon {epsilon:g} it needs {wording.users(chosen['users_needed'])} to detect a difference of "
-        f"{difference} in a typical answer ({target} standard error, whatever values people have)."
+        f"Take {title}: at epsilon {epsilon:g} it needs {wording.users(chosen['users_needed'])} for a standard error of "
+        f"{wording.error(math.sqrt(alpha))} in a typical answer, whatever values people have."
     )
     if users and answers is not None:
-        yield f"With {_people(users)}, {answers.in_words()}.{_for_all(answers)}"
+        yield f"With {_people(users)}: {answers.in_words()}"
     elif users:
         yield (
             f"With {_people(users)}, a typical answer is {chosen['typical']} ({wording.error(chosen['standard_error'])}); single answers were "

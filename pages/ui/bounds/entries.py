@@ -64,7 +64,7 @@ def _here(state: Session, entry: Entry) -> str:
     """The number of a theorem in this design, and the mechanism beside it."""
     if not entry.variance or entry.standard_error is None or entry.users_needed is None:
         return "At this epsilon it allows any error."
-    target = wording.error(state.setting.alpha**0.5)
+    target = wording.error(state.setting.target)
     users = state.setting.users
     error = wording.error(entry.standard_error)
     if entry.deviation:

@@ -22,7 +22,7 @@ from pages.ui.controls import guarded
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.tasks import work
 from pages.ui.tasks.task import Task
-from pages.ui.words import case_meaning, case_title, people, plain
+from pages.ui.words import people, plain
 
 SHOWN_USERS = (100, 100_000)
 ALGORITHMS = {
@@ -32,34 +32,19 @@ ALGORITHMS = {
 }
 
 
-def elsewhere(state: Session, mechanism: Mechanism | None) -> str:
-    """The figures of the sidebar and other pages if they count the errors of other people than an
-    even spread; with the users that a ``mechanism`` needs, if its exact errors are known."""
-    case = state.present.aim(state.chosen)
-    if state.setting.only_case or case == state.present.even_case or state.setting.working_types > MOST_EXACT_TYPES:
+def elsewhere(state: Session, exact: float | None) -> str:
+    """The people that predictions are about, where the design is for others; with the ``exact`` variance of its mechanism there."""
+    if state.setting.only_case or state.present.case == state.present.even_case:
         return ""
-    least, sentences = max(state.setting.bounds(case).values()), []
-    if mechanism is not None:
-        sentences.append(
-            f"{library.spec(state.chosen).title} needs {wording.users(state.setting.users_needed(mechanism, case))}"
-        )
-    if least > 0 and (mechanism is None or mechanism.delta == 0):
-        sentences.append(
-            f"no unbiased mechanism with pure epsilon {state.configuration.epsilon} needs fewer than {wording.at_least(least)}"
-        )
-    numbers = (
-        f": for {wording.error(state.setting.alpha**0.5)}, {case_meaning(case)}, {', and '.join(sentences)}"
-        if sentences
-        else ""
-    )
-    return (
-        f"The sidebar and the Design page tell another case, the one the design is for ({case_title(case)}){numbers}."
-    )
+    title, known = library.spec(state.chosen).title, ""
+    if exact is not None:
+        known = f", for whom {title} has {wording.error(page.on_axis(state, exact)['standard_error'])}"
+    return f"Predictions are averages over people spread evenly over the types{known}."
 
 
 def certificate(state: Session) -> None:
-    """The proof of what no mechanism can beat on average, begun where it is quick."""
-    case = state.present.even_case
+    """The proof of what no mechanism can beat, begun where it is quick."""
+    case = state.present.case
     work.prove_unasked(state, [case])
     proof, proving = state.setting.proof(case), work.certificate(state, case)
     if (job := proving.running) is not None:

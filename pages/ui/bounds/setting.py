@@ -11,7 +11,7 @@ import streamlit as st
 from ldp_core import analysis, wording
 from ldp_core.bounds.statements import KINDS, Setting
 from ldp_core.bounds.statements.large_sample import is_histogram
-from ldp_core.limits import MOST_CONCENTRATION
+from ldp_core.limits import MOST_CONCENTRATION, MOST_EXACT_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
 from ldp_core.studies.theorems import Entry
@@ -139,13 +139,13 @@ def setting(state: Session, mechanism: Mechanism | None) -> Setting:
 
 
 def exact_variance(state: Session, mechanism: Mechanism) -> float:
-    """Average variance per user of a mechanism. ValueError where it takes too long."""
+    """Variance per user of a mechanism, averaged over the types, which predictions are about. ValueError where it takes too long."""
     return state.present.cases[state.present.even_case].variance(state.setting.profile(mechanism))
 
 
-def worst_variance(state: Session, mechanism: Mechanism) -> float:
-    """Variance per user of the worst type, once `exact_variance` is known."""
-    return float(state.setting.profile(mechanism).max())
+def own_variance(state: Session, mechanism: Mechanism) -> float:
+    """The same for the people that the design is for, as on all pages."""
+    return state.present.cases[state.present.case].variance(state.setting.profile(mechanism))
 
 
 def on_axis(state: Session, variance: float) -> dict[str, float]:
@@ -160,16 +160,20 @@ def on_axis(state: Session, variance: float) -> dict[str, float]:
 def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: float | None) -> list[Entry]:
     """All statements in this setting, with the costly numbers that are known by now. The latest are kept."""
     known: dict[str, tuple[float, float]] = {}
-    if (proof := state.setting.proof(state.present.even_case)) is not None:
-        known["certificate"] = (proof.certificate.variance, 0.0)
     if mechanism is not None:
         figures = costly.large_sample(state, mechanism, about.concentration).result or {}
         known.update(theorems.weighted(about.workload, figures))
     alpha, digest = state.setting.alpha, mechanism and mechanism.digest
-    worst = None if mechanism is None or exact is None else worst_variance(state, mechanism)
+    worst = own = None
+    if mechanism is not None and exact is not None:
+        worst, own = float(state.setting.profile(mechanism).max()), own_variance(state, mechanism)
+    case = None
+    if state.setting.working_types <= MOST_EXACT_TYPES:
+        scale = alpha * about.workload.squared_weights
+        case = own, {name: scale * users for name, users in state.setting.bounds(state.present.case).items()}
     inputs = (about.workload.digest, about.epsilon, about.users, digest, about.concentration, about.branching)
-    key = (inputs, alpha, exact, tuple(sorted(known.items())))
+    key = (inputs, alpha, exact, tuple(sorted(known.items())), case)
     if _kept(state, "entries", (None, None))[0] != key:
-        _keep(state, entries=(key, theorems.entries(about, alpha, exact, known, worst)))
+        _keep(state, entries=(key, theorems.entries(about, alpha, exact, known, worst, case)))
     entries_known: list[Entry] = _kept(state, "entries", (None, []))[1]
     return entries_known

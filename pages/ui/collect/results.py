@@ -28,7 +28,6 @@ from pages.ui.priors import PRIORS, in_words, prior_control
 from pages.ui.session.state import Session
 from pages.ui.tasks.collecting import Subject
 from pages.ui.tasks.later import Later
-from pages.ui.verdict_panel import VOCABULARY
 from pages.ui.words import people, plain
 
 KINDS = {"fixed": "One look, at the end", "any_time": "Valid whenever one looks"}
@@ -231,22 +230,25 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         "collected",
         download,
     )
-    _table(table, users, subject.difference)
+    _table(subject, table, users)
     if len(table) < workload.num_queries:
         more = "the download has all of them" if listed else "the download has the same"
         st.caption(f"{len(table):,} of {workload.num_queries:,} answers are shown, evenly spread; {more}.")
 
 
 def _said(subject: Subject, table: pd.DataFrame, users: float, estimator: str) -> str:
-    lengths = (table["high"] - table["low"]).dropna()
-    half = float(lengths.median() if len(lengths) else 0.0) / 2
-    promised = float(np.median(table["promised"]))
+    typical = [
+        float(np.sqrt(np.mean(np.square(column.dropna()))) if column.notna().any() else 0.0)
+        for column in ((table["high"] - table["low"]) / 2, table["standard_error"])
+    ]
     words = (
-        f"From **{wording.count(users)} reports**: the interval of a typical answer reaches {wording.points(half / users)} to each side. For so "
-        f"many, the design promised a standard error of at most {wording.error(promised / users)} in a typical answer, whatever values people "
-        "have; grey bars are 1.96 of these long to each side. Here each answer is taken with the values that are hardest for it alone, so this "
-        "can be more than the worst case on the Design page, which is of all answers together."
+        f"From **{wording.count(users)} reports** a typical answer is off by {wording.error(typical[1] / users)}, and its interval reaches "
+        f"{wording.points(typical[0] / users)} to each side."
     )
+    if subject.needed is not None:
+        promised = subject.target * (subject.needed / users) ** 0.5
+        words += f" The design promised {wording.error(promised)} for so many."
+    words += " Grey bars are 1.96 of the largest standard error that an answer can have, whatever values people have."
     if not estimators.spec(estimator).unbiased:
         words += " This estimate is biased: its intervals are those of the unbiased one, as far as they reach, and hold the estimate too."
     if missed := estimators.missed_in_words(float(table["adds_up_to"].iloc[0]), users, estimator):
@@ -259,7 +261,7 @@ def _said(subject: Subject, table: pd.DataFrame, users: float, estimator: str) -
     return words
 
 
-def _table(table: pd.DataFrame, users: float, difference: float | None) -> None:
+def _table(subject: Subject, table: pd.DataFrame, users: float) -> None:
     shown = pd.DataFrame(
         {
             "Question": table["name"].to_numpy(),
@@ -267,24 +269,21 @@ def _table(table: pd.DataFrame, users: float, difference: float | None) -> None:
             "Low (people)": table["low"].to_numpy(),
             "High (people)": table["high"].to_numpy(),
             "Share (%)": (100 * table["answer"] / users).to_numpy(),
-            "± promised (people)": table["promised"].to_numpy(),
+            "± (people)": table["standard_error"].to_numpy(),
+            "Verdict": list(map(verdicts.marked, collector.judged(table, users, subject.target))),
         }
     )
-    if difference is not None:
-        sizes = np.minimum(difference, table["answer"].abs() / users)
-        shown["Verdict"] = [verdicts.marked(word) for word in verdicts.judge(table["promised"] / users, sizes)]
     whole = st.column_config.NumberColumn(format="%,.0f")
     # Three digits of a thousand people or more would be written with a power of ten.
-    few = st.column_config.NumberColumn(format="%.3g") if table["promised"].max() < 999.5 else whole
+    few = st.column_config.NumberColumn(format="%.3g") if table["standard_error"].max() < 999.5 else whole
     listing.show_table(
         shown,
-        "The answers, their intervals, and the standard error that the design promised.",
+        "The answers, their intervals, and their standard errors at the answers found.",
         column_config={
             "Question": st.column_config.TextColumn(width="large"),
             **dict.fromkeys(("Answer (people)", "Low (people)", "High (people)"), whole),
             "Share (%)": st.column_config.NumberColumn(format="%.2f"),
-            "± promised (people)": few,
+            "± (people)": few,
         },
     )
-    if difference is not None:
-        st.caption(f"For a difference of {verdicts.in_words(difference)}, by the standard error promised. {VOCABULARY}")
+    st.caption(f"Target error: {wording.error(subject.target)}. {verdicts.RULE}")

@@ -9,16 +9,17 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, designs, frames, library, wording
+from ldp_core import charts, designs, frames, library, verdicts, wording
 from ldp_core.designs.choices import GOOD_ENOUGH
 from ldp_core.designs.setting import Curve, Proof
 from ldp_core.limits import MOST_SHOWN_REPORTS
 from ldp_core.mechanisms import Mechanism
-from pages.ui import layout, lazy, listing, patterns
+from pages.ui import layout, lazy, listing, patterns, verdict_panel
 from pages.ui.formulas import DESIGN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
+from pages.ui.tasks.later import Later
 from pages.ui.words import (
     OPTIMUM_MEANING,
     above_optimum,
@@ -35,9 +36,10 @@ from pages.ui.words import (
 def finished(state: Session, mechanism: Mechanism, case: str) -> bool:
     """True if a fit is proved to be as good as any search here is for."""
     try:
-        return state.setting.gap(mechanism, case) <= GOOD_ENOUGH
+        needed = state.setting.users_needed(mechanism, case)
     except ValueError:
         return False
+    return needed <= (1 + GOOD_ENOUGH) * max(state.setting.bounds(case).values())
 
 
 def unfitted(state: Session, case: str) -> None:
@@ -52,7 +54,7 @@ def unfitted(state: Session, case: str) -> None:
     if limit > 0 and fit.running is None:
         st.markdown(
             f"No unbiased mechanism with pure epsilon {state.configuration.epsilon} can need fewer than {wording.at_least(limit)} for "
-            f"{wording.error(state.setting.alpha**0.5)}, {case_meaning(case)}."
+            f"{wording.error(state.setting.target)}, {case_meaning(case)}."
         )
     if fit.error:
         st.error(plain(fit.error))
@@ -80,9 +82,9 @@ def figures(state: Session, mechanism: Mechanism, case: str) -> None:
     required, bound = state.setting.users_needed(mechanism, case), max(limits.values())
     row = layout.metrics("design")
     row.metric(
-        "Users needed",
+        "People needed",
         wording.needed(required),
-        help=f"For a standard error of {wording.error(state.setting.alpha**0.5)} in a typical answer, {case_meaning(case)}.",
+        help=f"For the target error, {wording.error(state.setting.target)} in a typical answer, {case_meaning(case)}.",
     )
     row.metric(
         "Proved minimum",
@@ -103,6 +105,18 @@ def figures(state: Session, mechanism: Mechanism, case: str) -> None:
         help=f"Rounded up. Computed from the {'noise' if spec.continuous else 'actual probabilities'} ({audit.method}); you asked "
         f"for {c.epsilon}. {spec.caveat}",
     )
+
+
+def answers(state: Session, mechanism: Mechanism) -> None:
+    """Each answer with its error and verdict, what is not usable first."""
+    later = Later(state, "answers")
+    found = verdict_panel.judged(state, mechanism, later)
+    later.finish()
+    if found is not None:
+        usable = found["verdict"] == verdicts.USABLE
+        verdict_panel.show_answers(state, pd.concat([found[~usable], found[usable]]))
+    elif reason := verdicts.too_large(state.setting.workload):
+        st.info(reason)
 
 
 # --- the search -------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ BROKEN = "Broken lines are theorems of the papers, in full on Bounds."
 
 def draw(state: Session, mechanism: Mechanism | None) -> None:
     """The picture of a design, and what it says. ``mechanism`` is the design's own, None while it has yet to be fitted."""
-    case = state.present.aim(state.configuration.mechanism.name)
+    case = state.present.case
     later = Later(state, "trade-off")
     classical = _best_classical(state, case, later)
     lines = _lines(state, case, filter(None, dict.fromkeys((classical, state.chosen))), later)
@@ -188,7 +188,7 @@ def _picture(
 def _sentence(state: Session, case: str, mechanism: Mechanism | None, classical: str | None) -> str:
     """The message of the picture at the epsilon of the design."""
     setting, words = state.setting, []
-    target = wording.error(setting.alpha**0.5)
+    target = wording.error(setting.target)
     if mechanism is not None:
         words.append(
             f"For {target}, {case_meaning(case)}, {library.spec(state.chosen).title} needs "

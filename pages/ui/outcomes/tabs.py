@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, estimators, wording
+from ldp_core import charts, estimators, verdicts, wording
 from ldp_core.designs import Setting
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.people import dense
@@ -17,7 +17,7 @@ from ldp_core.workloads import axes_of
 from pages.ui import layout, lazy, listing
 from pages.ui.controls import control
 from pages.ui.session.state import Session
-from pages.ui.verdict_panel import VOCABULARY, counts_in_words, show_answers
+from pages.ui.verdict_panel import counts_in_words, show_answers
 from pages.ui.words import people, plain, weighting
 
 Pair = tuple[str, str]
@@ -46,7 +46,7 @@ def _verdict(outcomes_shown: Outcomes) -> str:
     first = outcomes_shown.errors.iloc[0]
     words = f"A typical answer was off by {wording.error(first['observed'])}"
     if first["predicted"] == first["predicted"]:
-        words += f"; {wording.error(first['predicted'])} was predicted"
+        words += f"; {wording.error(first['predicted'])} was predicted for these people"
     return f"{words}."
 
 
@@ -115,9 +115,11 @@ def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     words = f"{wording.capital(_trials(outcomes_shown))} of {name}; bars are ± 2 standard errors"
     saved = 1 - best["observed"] / first["observed"] if first["observed"] > 0 else 0.0
     if len(table) > 1 and saved < EQUAL:
-        words += f"; none of the others is less wrong by more than {wording.share(EQUAL)}"
+        words += f"; no other estimate is more accurate by more than {wording.share(EQUAL)}"
     elif len(table) > 1:
-        words += f". Least wrong is **{other}** with {wording.error(best['observed'])}, {wording.share(saved)} less"
+        words += (
+            f". The most accurate is **{other}** with {wording.error(best['observed'])}, {wording.share(saved)} less"
+        )
         if not ESTIMATORS[best["estimator"]].unbiased:
             words += ", at the price of bias"
     layout.chart(lambda look: charts.errors(table, look), words + ".", "simulated-errors")
@@ -140,7 +142,7 @@ def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
         column_config={
             "Typical query (pp)": st.column_config.TextColumn(help="In percentage points of all users."),
             "Predicted (pp)": st.column_config.TextColumn(help=PREDICTED),
-            "Answers": st.column_config.TextColumn(help=VOCABULARY),
+            "Answers": st.column_config.TextColumn(help=verdicts.RULE),
             total: st.column_config.TextColumn(help="Squared errors, summed over all queries."),
         },
     )
@@ -151,7 +153,7 @@ def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
 
 
 def _counted(state: Session, rows: pd.DataFrame) -> str:
-    return counts_in_words(_error(rows), state.setting.differences(rows["query"]))
+    return counts_in_words(_error(rows), state.setting.limits(rows["query"]))
 
 
 def _error(rows: pd.DataFrame) -> pd.Series:
@@ -182,10 +184,12 @@ def _by_query(state: Session, design: Setting, outcomes_shown: Outcomes) -> None
     if len(_pairs(table)) > 1:
         best = table.loc[table.groupby("group")["observed"].idxmin()]
         wins = best.groupby(["mechanism", "estimator"]).size()
-        words += f" {_name(wins.idxmax())} is least wrong for {wins.max():,} of the {len(best):,} points."
+        words += (
+            f" {_name(wins.idxmax())} is the most accurate for {wins.max():,} of {wording.plural(len(best), 'point')}."
+        )
     layout.chart(lambda look: charts.group_errors(table, outcomes_shown.by, look), words, "simulated-groups", table)
     judged = _rows(outcomes_shown.queries, pair)
-    show_answers(judged.assign(error=_error(judged)), state.setting.differences(judged["query"]), "error")
+    show_answers(state, judged.assign(error=_error(judged)), "error")
     _say_shown(outcomes_shown.queries, design)
 
 

@@ -128,7 +128,7 @@ def _shown(state: Session, solved: str, frame: pd.DataFrame) -> pd.DataFrame:
     proved = {name: f"{PROVED} ({charts.title(name)})" for name in BOUNDS}
     table["name"] = [proved.get(name) or library.spec(name).title for name in table["name"]]
     if solved == "standard_error":
-        judged = verdicts.judge(table["standard_error"], state.setting.difference)
+        judged = verdicts.judge(table["standard_error"], state.setting.target)
         table.insert(2, "typical", [verdicts.marked(word) for word in judged])
         table["standard_error"] *= 100
     if not table["reason"].any():
@@ -188,7 +188,7 @@ def _trade_off(state: Session, solved: str, users: float, frame: pd.DataFrame) -
     centre = users if solved == "standard_error" else max(frame["users"].min(), 1.0)
     points = planning.errors_over_users(frame, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
     layout.chart(
-        lambda look: charts.trade_off(points, "users", state.setting.alpha**0.5 if solved == "users" else None, look),
+        lambda look: charts.trade_off(points, "users", state.setting.target if solved == "users" else None, look),
         f"At epsilon {state.configuration.epsilon} half the error takes four times the users. No unbiased mechanism reaches the "
         "shaded region.",
         "trade-off",

@@ -30,7 +30,7 @@ def address(state: Session, here: str, everything: bool = False) -> str:
     Data-dependent or hand-given parts (see `designs.revealing`) are left out unless ``everything``
     is set.
     """
-    configuration = state.configuration if everything else designs.shareable(state.configuration)
+    configuration = state.settled if everything else designs.shareable(state.settled)
     parts = urlsplit(here)
     root = parts.path.rsplit("/", 1)[0] + "/"
     left_out = () if everything else designs.left_out(state.configuration)
@@ -126,9 +126,7 @@ def certificate(state: Session, mechanism: mechanisms.Mechanism, at_once: bool =
     types = state.setting.working_types
     if mechanism.delta > 0 or types > MOST_EXACT_TYPES:
         return None
-    return state.setting.written(
-        state.present.aim(state.configuration.mechanism.name), at_once and types > UNASKED_TYPES // 2
-    )
+    return state.setting.written(state.present.case, at_once and types > UNASKED_TYPES // 2)
 
 
 def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:
@@ -198,7 +196,7 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
 def export(state: Session, figures: bool = False) -> bytes:
     """The current design as a zip, packed once as long as all that goes into it stays; ``figures`` as for `package.outcome_of`. ValueError with
     a sentence when something it needs is missing."""
-    c, mechanism = state.configuration, state.mechanism(state.configuration.mechanism.name)
+    c, mechanism = state.settled, state.mechanism(state.configuration.mechanism.name)
     outcome = {} if mechanism is None else package.outcome_of(state.setting, figures)
     proof = None if mechanism is None else certificate(state, mechanism)
     key = ("file", c.to_json(), mechanism and mechanism.digest, outcome, proof and proof.document)

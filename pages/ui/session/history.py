@@ -14,8 +14,8 @@ Step = tuple[Configuration, Source | None]
 
 
 def beginning() -> Configuration:
-    """The configuration that a session starts with: the target error follows from the answers until
-    the visitor sets it."""
+    """The configuration that a session starts with: the target error is worked out
+    from the answers when it is first shown."""
     return Configuration(difference="typical")
 
 

@@ -110,6 +110,16 @@ class Session:
     def draft(self, draft: Draft | None) -> None:
         self.history.draft = draft
 
+    @property
+    def settled(self) -> Configuration:
+        """The configuration with its target error as a number, where that can be worked out."""
+        design = self.design()
+        return design.settled if isinstance(design, Setting) else self.configuration
+
+    def settle(self) -> None:
+        """Keep the target error as a number, as it is being shown. This is no step that could be undone."""
+        self.history.configuration = self.settled
+
     def change(self, **fields: Any) -> None:
         """Replace fields of the configuration (undoable). Raises ValueError with a sentence; then nothing has changed."""
         self.install(self.configuration.with_(**fields), self.source)
@@ -286,6 +296,9 @@ class Session:
             return
         now = self.configuration
         recipe = now.workload.following(now.domain, domain) if now.workload else WorkloadRecipe.default(domain)
+        names = [{attribute.name for attribute in old.attributes} for old in (now.domain, domain) if old is not None]
+        if len(names) > 1 and not names[0] & names[1]:  # other data: a target error of its own
+            now = now.with_(difference=beginning().difference)
         self.install(now.with_(data=choice, domain=domain, population=population, workload=recipe), source)
         self.draft = None
 

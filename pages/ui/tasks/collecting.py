@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,16 +34,21 @@ _NOTHING = 0
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """The design whose reports are counted, and its id, which a report carries. ``difference`` is what must be seen in its answers,
-    as a share of all users, where that is known."""
+    """The design whose reports are counted, and its id, which a report carries. ``needed`` are the users that its target error takes
+    for the people that the design is for; None where that is not known."""
 
     configuration: Configuration
     domain: Domain
     workload: workloads.Workload
     mechanism: mechanisms.Mechanism
     design: str
-    difference: float | None
+    needed: float | None
     warnings: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> float:
+        """The target error, as a share of all users."""
+        return math.sqrt(self.configuration.target_alpha)
 
     @cached_property
     def labels(self) -> Sequence[str]:
@@ -66,9 +72,7 @@ def opened(state: Session, content: bytes, digest: str = "") -> Task[Subject]:
 
     def work(job: Job) -> Subject:
         kit = open_kit(content)
-        c = kit.configuration
-        seen = verdicts.difference_for(c.target_alpha) if c.difference is None else None
-        return Subject(c, kit.domain, kit.workload, kit.mechanism, kit.design, seen, kit.warnings)
+        return Subject(kit.configuration, kit.domain, kit.workload, kit.mechanism, kit.design, kit.needed, kit.warnings)
 
     return Task(state, f"opened-kit:{digest}", "opening the kit", work, lambda _: _NOTHING, page=_PAGE)
 

@@ -34,7 +34,7 @@ def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False) 
 
 def proof_written(state: Session, mechanism: mechanisms.Mechanism, later: Later) -> bool:
     """True if the proof that goes with the design is in its files, or there is none; else it is written in the background."""
-    case = state.present.aim(state.configuration.mechanism.name)
+    case = state.present.case
     proof = state.setting.proof(case)
     if proof is None or exchange.certificate(state, mechanism) is not None:
         return True

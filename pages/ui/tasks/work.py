@@ -379,10 +379,9 @@ def recommendation(state: Session, users: float) -> Task[studies.planning.Recomm
     about = (design.workload, design.epsilon, users, alpha)
     _, floor = state.setting.floor(analysis.WORST_CASE.name) or ("", None)
     digests = [mechanism.digest for mechanism in fitted.values()]
-    targets = design.targets if isinstance(design.targets, dict) else None
-    inputs = [design.workload.digest, *about[1:], design.people_digest, digests, floor, targets is None]
+    inputs = [design.workload.digest, *about[1:], design.people_digest, digests, floor]
     how: dict[str, Any] = {"candidates": names, "parameters": parameters, "fitted": fitted, "results": state.results}
-    how |= {"counts": design.counts, "floor": floor, "targets": targets}
+    how |= {"counts": design.counts, "floor": floor}
 
     def work(job: Job) -> studies.planning.Recommendation:
         return studies.planning.recommend(*about, **how, cancel=job.cancelled)

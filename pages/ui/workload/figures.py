@@ -220,8 +220,7 @@ def query_table(design: Setting, groups: Sequence[tuple[str, int]]) -> pd.DataFr
 def bounds(later: Later, state: Session, design: Setting) -> dict[str, float] | None:
     """Lower bounds on users needed by name, in the case that counts; None while they are computed. ValueError where
     there are none."""
-    c, w = state.configuration, design.workload
-    case = state.present.aim(c.mechanism.name)
+    w, case = design.workload, state.present.case
     most = MOST_EXACT_TYPES if w.symmetry == "none" else MOST_TRANSFORMED_TYPES
     if w.n > most and w.survey is None:
         raise ValueError(
@@ -243,7 +242,7 @@ def bounds(later: Later, state: Session, design: Setting) -> dict[str, float] | 
 
 def hardness(later: Later, state: Session, design: Setting) -> None:
     """The bound in a sentence, and proving a sharper one."""
-    c, case = state.configuration, state.present.aim(state.configuration.mechanism.name)
+    c, case = state.configuration, state.present.case
     try:
         limits = bounds(later, state, design)
     except ValueError:
@@ -251,9 +250,9 @@ def hardness(later: Later, state: Session, design: Setting) -> None:
     if limits is None:
         st.info("How hard the questions are is being worked out.")
         return
-    bound, error = max(limits.values()), wording.error(state.setting.alpha**0.5)
+    bound, error = max(limits.values()), wording.error(state.setting.target)
     if bound > 0:
-        enough = "cannot be enough" if design.users < bound else "are not ruled out"
+        enough = "are too few" if design.users < bound else "may be enough"
         st.markdown(
             f"For {error} at epsilon {plain(c.epsilon)}, {case_meaning(case)}, no unbiased mechanism can need fewer than "
             f"**{wording.at_least(bound)}**; your {people(design.users)} {enough}."
@@ -392,7 +391,7 @@ def _dominance(later: Later, state: Session, design: Setting) -> Dominance | Non
         )
     if state.chosen in able:
         able = {state.chosen: able[state.chosen]}
-    case = state.present.cases[state.present.aim(c.mechanism.name)]
+    case = state.present.cases[state.present.case]
     fits = [state.setting.fitted_key(name) for name in able if library.spec(name).fitted]
     about = [list(able), fits, sorted(c.mechanism.parameters.items()), case.name]
     return later.value(

@@ -8,7 +8,7 @@ from ldp_core.deploy import collector
 from ldp_core.people import people_of
 
 DESIGN = "0123456789abcdef"
-COLUMNS = ["query", "name", "answer", "low", "high", "method", "promised", "adds_up_to", "unbiased"]
+COLUMNS = ["query", "name", "answer", "low", "high", "method", "standard_error", "promised", "adds_up_to", "unbiased"]
 
 
 def collected(mechanism, people, seed=0):
@@ -60,6 +60,21 @@ def test_surveys_are_answered():
             assert np.all((frame.low <= truth) & (truth <= frame.high))
             exact = np.sqrt(mechanism.query_variances(survey, records))
             assert np.all(exact <= frame.promised * (1 + 1e-9))
+            assert np.allclose(frame.standard_error, exact, rtol=0.1)
+
+
+def test_answers_are_judged_by_their_errors_at_the_answers_found():
+    """Randomized response of epsilon 4: the error of an answer depends on how many people it counts."""
+    workload, mechanism = workloads.histogram(8), mechanisms.create("randomized_response", n=8, epsilon=4.0)
+    counts = np.array([20_000, 10, 0, 0, 0, 0, 0, 0])
+    frame, users = collector.answers(collected(mechanism, counts), mechanism, workload), counts.sum()
+    exact = np.sqrt(mechanism.query_variances(workload, counts))
+    assert np.allclose(frame.standard_error, exact, rtol=0.05)
+    assert np.all(frame.promised > 1.5 * exact[1:].mean())  # the most, whatever values people have
+    judged = collector.judged(frame, users, exact[0] * 1.1 / users)
+    assert judged[0] == "usable"
+    for verdict, answer, error in zip(judged[1:], frame.answer[1:], frame.standard_error[1:], strict=True):
+        assert verdict == ("usable" if 2 * error <= abs(answer) else "rough" if error <= abs(answer) else "noise")
 
 
 def test_what_cannot_be_answered_is_told():

@@ -79,7 +79,7 @@ def test_what_a_design_costs_can_be_read(shell):
     assert shell.err == ""  # no bars outside a terminal
     for words in (
         "Hierarchical, branching 2, epsilon 1",
-        "Users needed",
+        "People needed",
         "Proved minimum",
         "Gap, at most",
         "Audited epsilon",
@@ -284,7 +284,7 @@ def test_reports_that_are_left_out_are_told_by_their_reason(shell, collected):
         file.write(f"{0:032x},{kit.design},0\n{9**9:032x},{'0' * 16},0\n{9**8:032x},{kit.design},999999999\n")
     assert shell.run("collect", shell.folder / "kit.zip", reports) == 0
     assert "400 reports counted, 1 left out whose id had come before, 1 refused" in shell.out
-    assert len(shell.out.split("\n\n")[1].splitlines()) == 1 + kit.workload.num_queries
+    assert len(shell.out.split("\n\n")[1].splitlines()) == 1 + kit.workload.num_queries  # and the rule below
 
 
 def test_an_estimate_can_be_chosen(shell, collected):
