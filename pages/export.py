@@ -117,7 +117,7 @@ with controls:
         "File menu."
     )
     if refused:
-        st.info(f"There is no kit of this design. {plain(refused)} The design alone can be had all the same.")
+        st.info(f"There is no kit of this design. {plain(refused)} You can still download the design alone.")
     if mechanism is None:
         st.warning(
             "The mechanism is not optimised for this design yet, so the file holds your choices but no strategy."
@@ -196,7 +196,7 @@ with results:
     contents = st.expander("What is in it")
     members = [
         "**configuration.json**: every choice you made, nothing else.",
-        "**outcome.json**: expected errors, bounds, the audit, software versions. Whoever loads it reads it as a claim.",
+        "**outcome.json**: expected errors, bounds, the audit, software versions. Treat the numbers of a file from others as claims.",
     ]
     if mechanism is not None or not spec.fitted:
         reason = package.without_files(c, mechanism)

@@ -105,8 +105,7 @@ def _designs(state: Session) -> None:
     _listed(table)
     st.caption(
         "± is the standard error of a typical query in percentage points (pp) of the people of each design, whatever values they have "
-        "and for people like those. Questions and the target error make a cost what it is: compare users needed only where both are "
-        "the same."
+        "and for people like those. Users needed depend on the questions and the target error: compare them only where both are the same."
     )
 
 

@@ -64,7 +64,7 @@ def _told(manipulation: Manipulation, workload: Workload, labels: Sequence[str],
     )
     st.markdown(
         f"One forged report can move the answer to **{plain(workload.query_name(moved, labels))}** by at most "
-        f"**{_persons(reach)}** (an honest one moves it by at most {_persons(own)} on average), and the other answers no farther."
+        f"**{_persons(reach)}** (an honest report: at most {_persons(own)} on average), and the other answers no farther."
     )
     number, share = manipulation.reports(users), manipulation.share(users)
     enough = (

@@ -115,7 +115,7 @@ def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     words = f"{wording.capital(_trials(outcomes_shown))} of {name}; bars are ± 2 standard errors"
     saved = 1 - best["observed"] / first["observed"] if first["observed"] > 0 else 0.0
     if len(table) > 1 and saved < EQUAL:
-        words += f"; none of the others is less wrong by more than {wording.share(EQUAL)}"
+        words += f"; the others come to within {wording.share(EQUAL)} of it, or are worse"
     elif len(table) > 1:
         words += f". Least wrong is **{other}** with {wording.error(best['observed'])}, {wording.share(saved)} less"
         if not ESTIMATORS[best["estimator"]].unbiased:

@@ -30,7 +30,7 @@ def control_of_tables(state: Session, axes: Sequence[Axis]) -> None:
         options=[k for k in TITLES if k <= most],
         format_func=TITLES.get,
         selection_mode="multi",
-        help="How many people have each value, each pair and each triple of values. Press again to take it away.",
+        help="How many people have each value, each pair and each triple of values. Press again to remove it.",
     )
     if limit := tables_limit(axes):
         st.caption(plain(limit))
