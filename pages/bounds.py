@@ -38,12 +38,12 @@ except ValueError as error:
 about = page.setting(state, mechanism)
 panels.begin_populations(state, mechanism, about)
 found = page.entries(state, about, mechanism, exact)
-# Orders without their constant, and theorems about other algorithms, have no place on an axis with bounds that bind.
-drawn = [entry for entry in found if not entry.statement.order_only and not entry.foreign]
+# Errors about a population, and orders without their constant, have no place on an axis with bounds that bind.
+drawn = [entry for entry in found if entry.alike]
 table, quantity = theorems.table(drawn), page.quantity(state)
 limits = [entry for entry in found if entry.statement.kind == "impossible" and entry.variance]
 
-page.controls(state, {entry.statement.kind for entry in found if not entry.reason})
+page.controls(state, {entry.statement.kind for entry in drawn if entry.variance})
 if problem is not None:
     layout.instead(problem, f"{title}:", "The bounds and predictions below do without its exact error.", mild=True)
 elif mechanism is None:

@@ -21,6 +21,13 @@ MECHANISMS = (
     "hierarchical(branching=8)",
 )
 ESTIMATORS = ("unbiased", "wnnls", "norm_sub")
+WORDY = (
+    "最寄りの駅までの通勤時間と交通手段についての回答",
+    "HOUSEHOLDS WITH MORE THAN ONE MOTOR CAR AND A GARDEN",
+    "i" * 80,
+    "W" * 60,
+)
+"""Names of wide letters, and of narrow ones."""
 AGES = [f"{17 + 3 * i}-{19 + 3 * i}" for i in range(N)]
 AGE = RangeAttribute(name="age", low=17, high=88, bins=N, integer=True)
 WORK = CategoricalAttribute(
@@ -66,12 +73,20 @@ def _inputs():
             "standard_error": 310.0,
         }
     )
+    long = [f"{WORDY[i % 4]} and {age}" for i, age in enumerate(AGES)]
     return {
         "marginal": lambda look: charts.marginal(AGE, COUNTS, look),
         "marginal, long names": lambda look: charts.marginal(WORK, COUNTS[:7], look),
         "joint": lambda look: charts.joint(domain, counts, "age", "occupation", look),
         "workload": lambda look: charts.workload_matrix(prefix, AGES, look),
         "workload, groups": lambda look: charts.workload_matrix(mixed, AGES, look, groups),
+        "workload, long names": lambda look: charts.workload_matrix(workloads.Custom(np.eye(N), long), AGES, look),
+        "workload, groups of long names": lambda look: charts.workload_matrix(
+            workloads.union([workloads.histogram(N)] * 18), AGES, look, [(name, N) for name in long[:18]]
+        ),
+        "query shares, long names": lambda look: charts.query_shares(
+            pd.DataFrame({"name": long, "share": 1 / N, "standard_error": 310.0}), look
+        ),
         "singular values": lambda look: charts.singular_values(prefix, look),
         "query shares": lambda look: charts.query_shares(worst, look),
         "asked together": lambda look: charts.asked_together(survey, look),
@@ -209,7 +224,7 @@ def _theory():
     mechanism = mechanisms.create("hadamard", n=N, epsilon=1.0)
     setting = Setting(histogram, 1.0, 48_842, mechanism, 0.5)
     known = {"certificate": (2.5, 0.0), **theorems.frequency.figures_of(mechanism, 0.5, 100)}
-    table = theorems.table(theorems.entries(setting, 0.01, 5.0, known))
+    table = theorems.table([entry for entry in theorems.entries(setting, 0.01, 5.0, known) if entry.alike])
     approach = theorems.approach(1.0)
     branching = theorems.over_branching(workloads.all_range(16), 1.0)
     branching = branching.assign(standard_error=np.sqrt(branching["variance"] / 48_842))

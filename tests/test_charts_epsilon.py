@@ -38,4 +38,4 @@ def test_words_stand_apart_and_few_names_take_no_width():
         level = (np.log10(users) - low) / (high - low)
         assert abs(notes["impossible"].y - level) > 0.05
         assert all(notes[charts.title(name)].xanchor == "right" for name in ("optimized", "subset_selection"))
-        assert figure.layout.margin.r <= 20
+        assert figure.layout.margin.r <= 34

@@ -349,7 +349,7 @@ def test_bars_of_shares_are_labelled_in_percent(look):
     (bars,) = fig.data
     assert list(bars.x) == [50, 25, 25]
     assert bars.text == ("50\N{NO-BREAK SPACE}%", "25\N{NO-BREAK SPACE}%", "25\N{NO-BREAK SPACE}%")
-    assert fig.layout.yaxis.ticktext == ("b", "a", "c")
+    assert [words.text for words in fig.layout.annotations] == ["b", "a", "c"]
     assert fig.layout.xaxis.range[0] == 0
     assert fig.layout.xaxis.range[1] > 50
     assert "standard error ±\N{NO-BREAK SPACE}1.41 users" in bars.hovertext[0]

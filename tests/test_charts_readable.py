@@ -123,7 +123,7 @@ def test_log_scale_is_one_word(figs):
 def test_patterns_say_what_their_numbers_count():
     titles = [words.text for words in figure("light", "scrambled").layout.annotations]
     assert titles
-    assert all("of people, " in title and title.endswith(" cells") for title in titles)
+    assert all(" of people<br>" in title and title.endswith(" cells") for title in titles)
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -131,7 +131,8 @@ def test_numbers_of_rows_stand_with_their_names_where_no_line_runs(name):
     fig = figure("light", name)
     assert [shape for shape in fig.layout.shapes if shape.type == "line"]
     assert not [trace for trace in fig.data if "text" in (trace.mode or "")]
-    assert any(any(sign.isdigit() for sign in text) for text in fig.layout.yaxis.ticktext)
+    names = [words.text for words in fig.layout.annotations if words.name == "row"]
+    assert any(any(sign.isdigit() for sign in text) for text in names)
 
 
 def test_the_words_of_bounds_end_inside_the_chart():

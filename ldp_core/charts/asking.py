@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from ldp_core import wording
-from ldp_core.charts.theme import LIGHT, Theme, colour, figure, row_name, show_legend
+from ldp_core.charts.theme import LIGHT, ROW, ROW_LETTERS, Theme, colour, figure, literal, name_rows, short, show_legend
 from ldp_core.studies.asking import AnsweredQuestion
 
 
 def asked(answered: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figure:
     """Answers of a session, one below the other in the order asked, on the scale of what each query can be (0 to 100 %)."""
-    fig = figure(look, "answer (% of its range)", "", 150 + 40 * len(answered))
-    rounds = list(range(1, len(answered) + 1))
+    fig = figure(look, "answer (% of its range)", "", 120 + ROW * len(answered))
+    rounds, texts = list(range(len(answered))), [question.question.text for question in answered]
     means = [question.answer for question in answered]
     fig.add_scatter(
         x=[100 * mean.value for mean in means],
@@ -29,8 +28,8 @@ def asked(answered: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figur
             "arrayminus": [100 * max(0.0, mean.value - mean.low) for mean in means],
             "color": colour("adaptive"),
         },
-        customdata=[(100 * mean.low, 100 * mean.high) for mean in means],
-        hovertemplate="answer %{x:.2f} %, interval %{customdata[0]:.2f} to %{customdata[1]:.2f} %<extra></extra>",
+        customdata=[(100 * mean.low, 100 * mean.high, literal(text)) for mean, text in zip(means, texts, strict=True)],
+        hovertemplate="%{customdata[2]}<br>answer %{x:.2f} %, interval %{customdata[0]:.2f} to %{customdata[1]:.2f} %<extra></extra>",
     )
     spans = [question.question.high - question.question.low for question in answered]
     fig.add_scatter(
@@ -44,10 +43,6 @@ def asked(answered: Sequence[AnsweredQuestion], look: Theme = LIGHT) -> go.Figur
         marker={"color": look.text, "size": 9, "symbol": "line-ns-open", "line": {"width": 2}},
         hovertemplate="truth %{x:.2f} %<extra></extra>",
     )
-    labels = [
-        row_name(f"{k}. {wording.shortened(question.question.text, 34)}")
-        for k, question in zip(rounds, answered, strict=True)
-    ]
-    fig.update_yaxes(tickvals=rounds, ticktext=labels, range=[len(answered) + 0.7, 0.3], showgrid=False)
+    name_rows(fig, [short(f"{k + 1}. {text}", ROW_LETTERS) for k, text in enumerate(texts)], look)
     show_legend(fig)
     return fig

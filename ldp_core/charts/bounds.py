@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,15 +11,17 @@ import plotly.graph_objects as go
 
 from ldp_core import wording
 from ldp_core.charts.theme import (
+    BAR,
     IMPOSSIBLE,
     LIGHT,
     MODE_BAR,
+    ROW,
     Theme,
     colour,
     figure,
     log_axis,
     marker,
-    note,
+    name_rows,
     show_legend,
     title,
     wrapped,
@@ -34,14 +36,12 @@ GROUPS = {
     "impossible": "Impossible",
     "large_sample": "Impossible as users grow",
     "prediction": "Predictions",
-    "few_users": "Few users",
 }
-MARKS = {"prediction": "diamond-open", "few_users": "triangle-left"}
-ORDERS = "lower_order"
+MARKS = {"impossible": "line-ns", "large_sample": "line-ns-open", "prediction": "diamond-open"}
 PREDICTED = "Theorem 4.5 (Cormode et al.)"
-NAME = 25
-"""Bounds are lines; predictions and what an algorithm is proved to reach are points."""
-ROW = 43
+AUTHORS = re.compile(r" \([^)]* et al\.\)")
+"""Left out of the name of a row: they are in its hover."""
+SHADED = f": {IMPOSSIBLE.replace('<br>', ' ')}"
 TOP = MODE_BAR + 40
 LABEL_HEIGHT = 0.1
 
@@ -63,21 +63,21 @@ def on_one_axis(
     names, places, row = [], {}, 0.0
     if quantity in exact:
         said = _in_words(scale * exact[quantity], quantity)
-        names, row = [(0.0, f"<b>{wrapped(title(mechanism), NAME)},<br>exact: {said}</b>")], 1.2
-    headers = {}
+        names, row = [(-BAR / 2, f"<b>{title(mechanism)}, exact: {said}</b>")], 1.2
     for kind, part in shown.groupby("kind", sort=False):
-        headers[kind] = row
-        names.append((row, f"<b>{GROUPS[kind]}</b>"))
+        names.append((row, f"<b>{GROUPS[kind]}</b>{SHADED if kind == 'impossible' else ''}"))
         for place, bound in enumerate(part.itertuples(), start=1):
             places[bound.name] = row + place
-            names.append((row + place, _row(bound.title, _beside(bound, scale * getattr(bound, quantity), quantity))))
+            said = _in_words(scale * getattr(bound, quantity), quantity, kind in BELOW)
+            names.append((row + place - BAR / 2, f"{AUTHORS.sub('', bound.title)}: {said}"))
         row += len(part) + 1
     fig = figure(look, AXES[quantity], "", height=round(TOP + 24 + ROW * max(row, 2)))
     values = [*(scale * shown[quantity]), *(scale * exact[quantity] for _ in names[:1] if quantity in exact)]
     if not values:
         return fig
-    if "impossible" in headers:
-        _shade(fig, scale * shown[quantity][shown["kind"] == "impossible"].max(), headers["impossible"], look)
+    if (shown["kind"] == "impossible").any():
+        bound = scale * shown[quantity][shown["kind"] == "impossible"].max()
+        fig.add_vrect(x0=1e-12, x1=bound, fillcolor=look.faint, opacity=0.14, line_width=0, layer="below")
     if quantity in exact:
         _add_mechanism(fig, mechanism, scale * exact[quantity], quantity, look)
     for _, part in shown.groupby("kind", sort=False):
@@ -85,29 +85,9 @@ def on_one_axis(
     axis = log_axis(min(values), max(values), 1.8, most=3)
     fig.update_xaxes(**axis, side="top", tickangle=0)  # in sight however many rows there are
     fig.update_layout(margin={"t": TOP})
-    fig.update_yaxes(
-        tickvals=[place for place, _ in names],
-        ticktext=[text for _, text in names],
-        range=[row - 0.4, -0.6],
-        tickfont={"size": 11},
-        showgrid=False,
-    )
+    name_rows(fig, [text for _, text in names], look, [place for place, _ in names])
+    fig.update_yaxes(range=[row - 0.4, -0.8])
     return fig
-
-
-def _shade(fig: go.Figure, bound: float, place: float, look: Theme) -> None:
-    fig.add_vrect(x0=1e-12, x1=bound, fillcolor=look.faint, opacity=0.14, line_width=0, layer="below")
-    note(
-        fig,
-        wrapped(IMPOSSIBLE.replace("<br>", " "), 18),
-        look.faint,
-        look,
-        xref="paper",
-        x=0.004,
-        y=place,
-        xanchor="left",
-        align="left",
-    )
 
 
 def _add_mechanism(fig: go.Figure, name: str, value: float, quantity: str, look: Theme) -> None:
@@ -127,14 +107,13 @@ def _add_group(
 ) -> None:
     kind, values = part["kind"].iloc[0], scale * part[quantity].to_numpy()
     words = [_in_words(value, quantity, kind in BELOW) for value in values]
-    orders = part["name"].str.startswith(ORDERS)
     lines = kind in BELOW
     if lines:
         dash = "solid" if kind == "impossible" else "3px,3px"
         for name, value, place in zip(part["name"], values, places, strict=True):
             strong = name == "certificate"
             line = {"color": look.text if strong else look.faint, "width": 3.5 if strong else 1.5, "dash": dash}
-            fig.add_shape(type="line", x0=value, x1=value, y0=place - 0.42, y1=place + 0.42, line=line)
+            fig.add_shape(type="line", x0=value, x1=value, y0=place - 0.18, y1=place + 0.3, line=line)
     random = quantity == "standard_error" and bool((part["high"] > part["low"]).any())
     fig.add_scatter(
         x=values,
@@ -142,7 +121,7 @@ def _add_group(
         name=GROUPS[kind],
         mode="markers",
         marker={
-            "symbol": ["asterisk-open" if order else MARKS.get(kind, "circle") for order in orders],
+            "symbol": MARKS[kind],
             "size": 10,
             "color": look.text,
             "opacity": 0 if lines else 1,
@@ -159,20 +138,6 @@ def _add_group(
         customdata=np.column_stack([part["title"], words, part["ratio"].map(_ratio)]),
         hovertemplate="%{customdata[0]}: %{customdata[1]}%{customdata[2]}<extra></extra>",
     )
-
-
-def _beside(bound: Any, value: float, quantity: str) -> str:
-    """The number of a row beside its name, where no line runs through it."""
-    order = "order of " if bound.name.startswith(ORDERS) else ""
-    return _unbroken(f"{order}{_in_words(value, quantity, bound.kind in BELOW)}")
-
-
-def _unbroken(text: str) -> str:
-    return text.replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def _row(name: str, number: str) -> str:
-    return wrapped(f"{name}: {number}", NAME)
 
 
 def _ratio(ratio: float) -> str:

@@ -9,7 +9,7 @@ from plotly.colors import sample_colorscale
 
 from ldp_core import wording
 from ldp_core.charts.labels import cell_names, label_ticks, row_ticks
-from ldp_core.charts.theme import LIGHT, Theme, figure, row_name, short
+from ldp_core.charts.theme import BAR, LIGHT, ROW, ROW_LETTERS, Theme, figure, name_rows, short
 from ldp_core.limits import MOST_DRAWN_SETS
 from ldp_core.workloads import Survey
 
@@ -47,7 +47,7 @@ def asked_together(survey: Survey, look: Theme = LIGHT) -> go.Figure:
         },
     )
     fig.update_xaxes(type="category", showgrid=False, **label_ticks(names))
-    fig.update_yaxes(type="category", autorange="reversed", showgrid=False, **row_ticks(names, 40))
+    fig.update_yaxes(type="category", autorange="reversed", showgrid=False, **row_ticks(names, 30))
     return fig
 
 
@@ -72,11 +72,12 @@ def shares_by_set(
     names: pd.Series, shares: pd.Series, hover: list[str], title: str, look: Theme, shade: str | None = None
 ) -> go.Figure:
     """A bar for each set of columns, in the order given from the top, with its share beside it."""
-    fig = figure(look, title, "", height=130 + 26 * len(names))
+    fig = figure(look, title, "", height=100 + ROW * len(names))
     fig.add_bar(
         x=100 * shares,
         y=np.arange(len(names)),
         orientation="h",
+        width=BAR,
         marker_color=shade or look.accent,
         marker_line_width=0,
         text=[wording.share(share) for share in shares],
@@ -85,18 +86,7 @@ def shares_by_set(
         hovertext=hover,
         hoverinfo="text",
     )
-    name_rows(fig, names)
+    name_rows(fig, [short(name, ROW_LETTERS) for name in names], look)
     longest = 100 * float(shares.max()) if len(shares) else 0.0
     fig.update_xaxes(range=[0, 1.2 * longest or 1.0])  # room for the label of the longest bar
     return fig
-
-
-def name_rows(fig: go.Figure, names: pd.Series) -> None:
-    """The names of sets of columns beside rows 0, 1, ... of a chart, the first on top."""
-    fig.update_yaxes(
-        autorange="reversed",
-        showgrid=False,
-        tickvals=np.arange(len(names)),
-        ticktext=[row_name(wording.shortened(name, 50), 50) for name in names],
-    )
-    fig.update_layout(bargap=0.25)

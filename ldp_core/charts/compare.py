@@ -14,6 +14,7 @@ from ldp_core.charts.theme import (
     MODE_BAR,
     OPTIMUM,
     OPTIMUM_DASH,
+    ROW,
     Theme,
     colour,
     dash,
@@ -21,11 +22,11 @@ from ldp_core.charts.theme import (
     literal,
     log_axis,
     marker,
+    name_rows,
     query_mode,
     query_ticks,
     show_legend,
     title,
-    wrapped,
 )
 from ldp_core.frames import BOUND_TITLES
 
@@ -45,12 +46,12 @@ def users_needed(
     ``frame`` has columns name and users_needed; ``bounds`` (any of svd, centred_svd, certificate) are in users; ``users`` is
     what is planned; ``optimum`` is what the best of all mechanisms needs, where that is known.
     """
-    frame = frame.sort_values("users_needed", ascending=False)
+    frame = frame.sort_values("users_needed")
     fig = figure(
         look,
         "users needed (log scale)",
         "",
-        height=180 + (38 if max(map(len, map(title, frame["name"]))) < 40 else 54) * len(frame),
+        height=150 + ROW * (len(frame) + 1),
     )
     best = max(bounds.values(), default=0)
     # Set together in the end: added one by one, they take as long as all the rest of the chart.
@@ -105,7 +106,7 @@ def users_needed(
         annotations.append(
             {
                 "x": np.log10(best),
-                "y": -1,
+                "y": len(frame),
                 "xanchor": "right",
                 "xshift": -6,
                 "showarrow": False,
@@ -117,12 +118,11 @@ def users_needed(
     fig.update_layout(margin={"t": MODE_BAR + 17 * len(lines)}, shapes=shapes, annotations=annotations)
     # The numbers stand with the names: beside the marks, lines would run through them.
     names = [
-        wrapped(f"{title(name)}: {wording.needed(value)}", 22)
+        f"{title(name)}: {wording.needed(value)}"
         for name, value in zip(frame["name"], frame["users_needed"], strict=True)
     ]
-    fig.update_yaxes(
-        tickvals=np.arange(len(frame)), ticktext=names, range=[-1.5 if best > 0 else -0.6, len(frame) - 0.4]
-    )
+    name_rows(fig, names, look)
+    fig.update_yaxes(range=[len(frame) + (0.5 if best > 0 else -0.5), -0.8])
     across = log_axis(min(values), max(values), most=3)
     fig.update_xaxes(**{**across, "range": [float(low), float(high)], "tickangle": 0})
     return fig

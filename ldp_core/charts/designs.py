@@ -9,6 +9,8 @@ import plotly.graph_objects as go
 from ldp_core import wording
 from ldp_core.charts.theme import (
     LIGHT,
+    ROW,
+    ROW_LETTERS,
     Theme,
     colour,
     figure,
@@ -16,13 +18,11 @@ from ldp_core.charts.theme import (
     literal,
     log_axis,
     marker,
-    row_name,
+    name_rows,
+    short,
     show_legend,
     title,
 )
-
-LINE_LENGTH = 22
-"""Most letters in a line of a name: those of designs differ in their last words."""
 
 
 def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
@@ -32,7 +32,7 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     ``frame`` has columns design, mechanism, users_needed, users_bound (NaN where nothing is proved) and alike: whether its cost
     can be compared with that of the first one; where not, its dot is open.
     """
-    fig = figure(look, "users needed (log scale)", "", height=150 + 56 * len(frame))
+    fig = figure(look, "users needed (log scale)", "", height=120 + ROW * len(frame))
     rows = np.arange(len(frame))
     proved = frame["users_bound"].to_numpy() > 0
     for i in rows[proved]:
@@ -70,12 +70,7 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             hovertemplate="%{customdata}: %{x:,.0f} users<extra></extra>",
         )
     show_legend(fig)
-    fig.update_yaxes(
-        tickvals=rows,
-        ticktext=[row_name(name, LINE_LENGTH) for name in frame["design"]],
-        range=[len(frame) - 0.5, -0.5],
-        showgrid=False,
-    )
+    name_rows(fig, [short(name, ROW_LETTERS) for name in frame["design"]], look)
     values = [*frame["users_needed"], *frame["users_bound"][proved]]
     low, high = np.log10(min(values) / 1.6), np.log10(max(values) * 3)
     fig.update_xaxes(**{**log_axis(min(values), max(values), most=4), "range": [float(low), float(high)]})

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldp_core import wording
-from ldp_core.charts.theme import TICK_LENGTH, literal, row_name, short
+from ldp_core.charts.theme import TICK_LENGTH, literal, short
 from ldp_core.data.domain import Attribute, NumericAttribute, RangeAttribute, bin_labels
 
 LABELLED_TYPES = 16
@@ -18,7 +17,7 @@ TICK_LETTERS = 80
 """Most ticks of an axis with more labels than fit, and most letters in all of them."""
 HOVER_BYTES = 100_000
 """The names on one axis of a heat map take up about this much of a figure at most."""
-ROW_LENGTH = 34
+ROW_LENGTH = 24
 """Most letters of a label beside a row."""
 GAP = 1.0
 """Bars of "(other)" and "(missing)" stand this many bars apart from those in order."""
@@ -87,11 +86,7 @@ def apart(labels: Sequence[str], special: int) -> tuple[np.ndarray, dict]:
 
 def row_ticks(labels: Sequence[str], most: int) -> dict:
     """As `label_ticks` for an axis of rows, where only their number matters: at most ``most`` ticks."""
-    found = _ticks(labels, -(-len(labels) // most), ROW_LENGTH)
-    step = -(-len(labels) // most)
-    return found | {
-        "ticktext": [row_name(wording.shortened(label, ROW_LENGTH), ROW_LENGTH // 2 + 3) for label in labels[::step]]
-    }
+    return _ticks(labels, -(-len(labels) // most), ROW_LENGTH)
 
 
 def _ticks(labels: Sequence[str], step: int, length: int) -> dict:

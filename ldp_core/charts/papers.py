@@ -72,7 +72,7 @@ def panel(
         places = list(dict.fromkeys(frame["x"]))
         words = ["<br>".join(map(literal, textwrap.wrap(place, TICK_LETTERS))) for place in places]
         order = {"type": "category", "categoryorder": "array", "categoryarray": places}
-        fig.update_xaxes(**order, tickvals=places, ticktext=words, tickangle=0)
+        fig.update_xaxes(**order, tickvals=places, ticktext=words)
     elif log_x and len(frame):
         places = sorted(set(frame["x"]))
         axis = log_axis(places[0], places[-1], 1.1)

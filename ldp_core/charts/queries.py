@@ -11,7 +11,20 @@ from plotly.colors import hex_to_rgb
 
 from ldp_core import wording
 from ldp_core.charts.labels import BESIDE, cell_names, label_ticks, row_ticks
-from ldp_core.charts.theme import COLOUR_BAR, LIGHT, PIXELS, Theme, colour, colour_bar, figure, row_name, short
+from ldp_core.charts.theme import (
+    BAR,
+    COLOUR_BAR,
+    LIGHT,
+    PIXELS,
+    ROW,
+    ROW_LETTERS,
+    Theme,
+    colour,
+    colour_bar,
+    figure,
+    name_rows,
+    short,
+)
 from ldp_core.pictures import binned
 from ldp_core.workloads import Workload
 from ldp_core.workloads.shown import spread
@@ -20,6 +33,8 @@ ENTRIES = 2**25
 """A picture is made of at most this many entries of the workload: with millions of types it has fewer rows."""
 AT_ONCE = 2**22
 NAMED_ROWS = 24
+NAMED_ROW = 18
+"""Pixels of a row with a name beside it."""
 GROUP_NAMES = 18
 """Most groups named beside the picture."""
 NEGATIVE = colour("optimized")
@@ -49,7 +64,12 @@ def workload_matrix(
     z, low, high, plain = _entries(workload, shown)
     thinned = len(shown) < workload.num_queries
     title = f"query ({len(shown):,} of {workload.num_queries:,} drawn)" if thinned else "query"
-    fig = figure(look, "type of person", title, height=420 + (0 if plain else COLOUR_BAR))
+    fig = figure(
+        look,
+        "type of person",
+        title,
+        height=max(420, 80 + NAMED_ROW * min(len(shown), NAMED_ROWS)) + (0 if plain else COLOUR_BAR),
+    )
     small = z.size <= 4096
     names = [workload.query_name(int(query), labels) for query in shown]
     types = type_names(workload.n, labels)
@@ -71,9 +91,7 @@ def workload_matrix(
     fig.update_xaxes(type="category", showgrid=False, **label_ticks(types, 28))
     fig.update_yaxes(type="category", autorange="reversed", showgrid=False, showticklabels=False, ticks="")
     if len(ends) > 1:
-        _mark_groups(
-            fig, [row_name(f"{wording.shortened(name, 26)} ({size:,})", 16) for name, size in groups], ends, look
-        )
+        _mark_groups(fig, [f"{short(name)} ({size:,})" for name, size in groups], ends, look)
     elif len(shown) <= NAMED_ROWS:
         fig.update_yaxes(showticklabels=True, **row_ticks(names, NAMED_ROWS))
     return fig
@@ -161,12 +179,13 @@ def singular_values(workload: Workload, look: Theme = LIGHT) -> go.Figure:
 def query_shares(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     """The queries that make up most of the total squared error as bars, largest on top. ``frame``: see
     `frames.query_shares`."""
-    fig = figure(look, "squared error (% of total)", "", height=130 + 38 * len(frame))
+    fig = figure(look, "squared error (% of total)", "", height=100 + ROW * len(frame))
     rows = np.arange(len(frame))
     fig.add_bar(
         x=100 * frame["share"],
         y=rows,
         orientation="h",
+        width=BAR,
         marker_color=look.accent,
         marker_line_width=0,
         text=[wording.share(share) for share in frame["share"]],
@@ -179,13 +198,7 @@ def query_shares(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
         ],
         hoverinfo="text",
     )
-    fig.update_yaxes(
-        autorange="reversed",
-        showgrid=False,
-        tickvals=rows,
-        ticktext=[row_name(wording.shortened(name, 40), 24) for name in frame["name"]],
-    )
+    name_rows(fig, [short(name, ROW_LETTERS) for name in frame["name"]], look)
     longest = 100 * float(frame["share"].max()) if len(frame) else 0.0
     fig.update_xaxes(range=[0, 1.35 * longest or 1.0])  # room for the label of the longest bar
-    fig.update_layout(bargap=0.25)
     return fig

@@ -10,17 +10,20 @@ from ldp_core import wording
 from ldp_core.charts.theme import (
     LIGHT,
     MARKED,
+    ROW,
+    ROW_LETTERS,
     Theme,
     colour,
     figure,
     literal,
     marker,
+    name_rows,
     query_mode,
     query_ticks,
+    short,
     show_legend,
     title,
     varied,
-    wrapped,
 )
 from ldp_core.estimators import ESTIMATORS
 
@@ -103,7 +106,7 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
 
     ``frame``: mechanism, estimator, observed, standard_error, predicted (NaN where no exact prediction exists), as shares.
     """
-    fig = figure(look, "typical error (pp)", "", height=150 + 44 * len(frame))
+    fig = figure(look, "typical error (pp)", "", height=130 + ROW * len(frame))
     names = [pair_names(frame)[row.mechanism, row.estimator] for row in frame.itertuples()]
     places = np.arange(len(frame))
     fig.add_scatter(
@@ -131,5 +134,5 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
     )
     show_legend(fig)
     fig.update_xaxes(rangemode="tozero")
-    fig.update_yaxes(tickvals=places, ticktext=[wrapped(name, 24) for name in names], range=[len(frame) - 0.5, -0.5])
+    name_rows(fig, [short(name, ROW_LETTERS) for name in names], look)
     return fig

@@ -11,13 +11,13 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from ldp_core import wording
-from ldp_core.charts.columns import name_rows, shares_by_set
-from ldp_core.charts.theme import LIGHT, MODE_BAR, Theme, figure, short, show_legend
+from ldp_core.charts.columns import shares_by_set
+from ldp_core.charts.theme import BAR, LIGHT, MODE_BAR, ROW, ROW_LETTERS, Theme, figure, name_rows, short, show_legend
 from ldp_core.limits import MOST_DRAWN_SETS, MOST_DRAWN_SIDE
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 
 DRAWN_PATTERNS = 6
-PATTERNS_ABREAST = 3
+PATTERNS_ABREAST = 2
 
 
 def people_by_design(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None = None) -> go.Figure:
@@ -48,7 +48,7 @@ def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None 
     """The information of reports by set of columns as bars, and the ideal split that the lower bound allows as marks beside it, largest
     on top, `MOST_DRAWN_SETS` at most. ``frame``: see `frames.fourier_weights`."""
     top = frame.head(MOST_DRAWN_SETS)
-    fig = figure(look, "information (%)", "", height=150 + 26 * len(top))
+    fig = figure(look, "information (%)", "", height=120 + ROW * len(top))
     rows = np.arange(len(top))
     hover = [
         f"{short(row.columns, 200)}<br>{wording.share(row.fourier_weight)} of the information, ideally {wording.share(row.ideal)}"
@@ -59,6 +59,7 @@ def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None 
         x=100 * top["fourier_weight"],
         y=rows,
         orientation="h",
+        width=BAR,
         name="this mechanism",
         marker_color=shade or look.accent,
         marker_line_width=0,
@@ -72,7 +73,7 @@ def fourier_weights(frame: pd.DataFrame, look: Theme = LIGHT, shade: str | None 
         marker={"color": look.text, "symbol": "line-ns-open", "size": 14, "line": {"width": 2}},
         **hover_texts,
     )
-    name_rows(fig, top["columns"])
+    name_rows(fig, [short(name, ROW_LETTERS) for name in top["columns"]], look)
     fig.update_xaxes(rangemode="tozero")
     show_legend(fig)
     return fig
@@ -89,14 +90,14 @@ def scrambled(
     others across. ``names`` of the columns; ``part`` of all people send patterns."""
     chosen = drawn_patterns(mechanism)
     titles = [
-        f"{wording.shortened(' x '.join(names[i] for i in mechanism.patterns[k].attributes), 40)}<br>"
-        f"{wording.share(part * float(mechanism.shares[k]))} of people, {np.count_nonzero(mechanism.patterns[k].cells):,} of "
-        f"{mechanism.patterns[k].cells.size:,} cells"
+        f"{short(' x '.join(names[i] for i in mechanism.patterns[k].attributes), 24)}<br>"
+        f"{wording.share(part * float(mechanism.shares[k]))} of people<br>"
+        f"{np.count_nonzero(mechanism.patterns[k].cells):,} of {mechanism.patterns[k].cells.size:,} cells"
         for k in chosen
     ]
     across = min(PATTERNS_ABREAST, len(chosen))
     down = math.ceil(len(chosen) / across)
-    top = MODE_BAR + 17 * 2  # the lines of the titles in the first row
+    top = MODE_BAR + 17 * 3  # the lines of the titles in the first row
     plain = figure(look, "", "", height=top + 10 + 210 * down)
     fig = make_subplots(
         rows=down, cols=across, subplot_titles=titles, vertical_spacing=0.28 / down, horizontal_spacing=0.06

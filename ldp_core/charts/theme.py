@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import html
 import textwrap
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import cycle
 from typing import Any
 
@@ -41,6 +44,12 @@ TITLE_LENGTH = 30
 NAME_LENGTH = 18
 """Most letters in a line of a name beside a row or a line."""
 LEGEND_ROW = 20
+ROW = 40
+"""Pixels of a row: a name in one line, and below it the marks."""
+ROW_LETTERS = 50
+"""Most letters of a name above a row: as many as are as wide as a chart on a telephone."""
+BAR = 0.4
+"""Thickness of a bar in a row."""
 COLOUR_BAR = 50
 MODE_BAR = 34
 """Pixels at the top that are left to the buttons of a chart."""
@@ -130,7 +139,7 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
     upwards = wrapped(y, round(1.3 * TITLE_LENGTH))
     layout = {
         "height": height,
-        "margin": {"l": 10, "r": 20, "t": MODE_BAR, "b": 10},
+        "margin": {"l": 10, "r": 34, "t": MODE_BAR, "b": 10},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"color": look.text, "size": 13, "family": "Source Sans, Source Sans Pro, sans-serif"},
@@ -147,7 +156,11 @@ def figure(look: Theme, x: str, y: str, height: int = 380) -> go.Figure:
             "x": 0,
             "entrywidth": 180,  # two columns beside the controls of a laptop screen
         },
-        "xaxis": {"title": {"text": across, "font": {"size": 14}}, **axis},
+        "xaxis": {
+            "title": {"text": across, "font": {"size": 14}},
+            **axis,
+            "autotickangles": [0, 90],
+        },  # slanted ones leave the chart
         "yaxis": {"title": {"text": upwards, "font": {"size": 14}}, **axis},
     }
     return go.Figure(layout=layout)  # many times as fast as an empty figure that is updated
@@ -184,9 +197,24 @@ def wrapped(text: str, length: int = NAME_LENGTH) -> str:
     )
 
 
-def row_name(text: str, length: int = NAME_LENGTH) -> str:
-    """A name of the user's in lines, as text."""
-    return "<br>".join(map(literal, textwrap.wrap(text, length, break_on_hyphens=False))) or literal(text)
+def name_rows(fig: go.Figure, names: Sequence[str], look: Theme, places: Sequence[float] | None = None) -> None:
+    """Names, which may be markup, in one line each over the marks of rows 0, 1, ... from the top, or at ``places``. What runs behind
+    a name fades around it."""
+    font = {"size": 12, "color": look.text, "shadow": ", ".join([f"0 0 3px {look.paper}"] * 4)}
+    over = {
+        "name": "row",
+        "font": font,
+        "showarrow": False,
+        "xref": "paper",
+        "x": 0,
+        "xanchor": "left",
+        "yanchor": "bottom",
+    }
+    at = np.arange(len(names)) - BAR / 2 if places is None else places
+    # Not ticks inside the chart: for those Plotly hides the numbers of the other axis.
+    rows = [{**over, "text": name, "y": float(place)} for name, place in zip(names, at, strict=True)]
+    fig.update_layout(annotations=[*fig.layout.annotations, *rows])
+    fig.update_yaxes(showticklabels=False, showgrid=False, range=[len(names) - 0.5, -0.8])
 
 
 def note(fig: go.Figure, text: str, shade: str, look: Theme, **place: Any) -> None:
@@ -241,8 +269,21 @@ def query_ticks(fig: go.Figure, frame: pd.DataFrame, shown: int = 12) -> None:
 
 
 def short(label: str, length: int = TICK_LENGTH) -> str:
-    """A label cut to fit beside a tick, shown literally."""
-    return literal(wording.shortened(label, length))
+    """A label cut to the width of so many average letters, shown literally."""
+    ends = np.cumsum([_breadth(letter) for letter in label[: 2 * length]])
+    if len(label) <= 2 * length and (not label or ends[-1] <= length):
+        return literal(label)
+    return literal(label[: int(np.searchsorted(ends, length - 1, side="right"))] + "…")
+
+
+@cache
+def _breadth(letter: str) -> float:
+    """The width of a letter of the font, of which an average one has 1."""
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 2.0
+    if letter in "fijlrtI.,:;'|!()[]-/ ":
+        return 0.6
+    return 1.6 if letter in "mwMW@%" else 1.2 if letter.isupper() else 1.0
 
 
 def literal(label: str) -> str:

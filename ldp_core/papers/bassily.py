@@ -134,7 +134,7 @@ def offline_lines(algorithm: str, users: int) -> dict[str, float]:
     if algorithm == "gaussian":
         bound = few_users.gaussian(QUERIES, TYPES, users, EPSILON, DELTA, r)
         mended = few_users.gaussian(QUERIES, TYPES, users, EPSILON, DELTA, r, "sharp")
-        more = {"Projected, proof put right": mended.projected}
+        more = {"Projected, corrected proof": mended.projected}
     elif users < few_users.LEAST_USERS:
         return {}
     else:
@@ -296,7 +296,7 @@ PAPER = Paper(
             SHARES,
             2.0,
             partial(against_users, partial(offline_errors, "gaussian", QUERIES), partial(offline_lines, "gaussian")),
-            'All errors lie below the bound, though a step of its proof does not hold as printed ("proof put right" is never '
+            'All errors lie below the bound, though a step of its proof does not hold as printed ("corrected proof" is never '
             "larger). The printed noise delivers delta 5.7e-5 for these queries; exact calibration takes 1.27 times as much. The "
             "paper projects below 2,143 users; projecting still gains 28 % at 10,000.",
             log_x=True,

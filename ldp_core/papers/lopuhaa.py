@@ -221,7 +221,7 @@ PAPER = Paper(
             y=TIMES_USERS,
             seconds=1,
             compute=table_1,
-            remark="The entries of the table are formulas, lost in the available text. The bound on frequencies was derived again, without "
+            remark="The entries of the table are formulas, which our copy of the paper does not show. The bound on frequencies was derived again, without "
             "the number of reports that the printed bound depends on; the earlier bounds have unknown constants and are left out.",
             log_x=True,
             design=lambda: design(FAMILIES[0], TABLE_TYPES, 10_000, "subset_selection", compared=TABLE_MECHANISMS),

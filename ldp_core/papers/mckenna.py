@@ -189,7 +189,7 @@ FITS = (
         y="variance of the worst type, over the average",
         seconds=10,
         compute=fits.worst_over_average,
-        remark="The text says that about nine in ten of its strategies stay below a ratio, lost in the available text. Here nine in ten "
+        remark="The text says that about nine in ten of its strategies stay below a ratio; our copy of the paper does not show the number. Here nine in ten "
         "stay below 1.2, and all below 1.5.",
         log_y=False,
         stored=partial(stored.read, "mckenna-figure-3b-ratio"),

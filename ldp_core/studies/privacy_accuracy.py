@@ -84,6 +84,20 @@ def users_bound(
     return pd.DataFrame(rows)
 
 
+def strengthened(bound: pd.DataFrame, certified: Mapping[float, float]) -> pd.DataFrame:
+    """What `users_bound` says with the users ``certified`` at some epsilons. These hold at every smaller
+    epsilon as well, and say nothing about larger ones: every mechanism for an epsilon is one for a larger epsilon."""
+    if not certified:
+        return bound
+    edges = [(epsilon, 0.0) for one in certified for epsilon in (one, np.nextafter(one, np.inf))]
+    rows = pd.concat([bound, pd.DataFrame(edges, columns=["epsilon", "users_needed"])]).sort_values("epsilon")
+    at, known = rows["epsilon"].to_numpy(), np.array(list(certified))
+    scale = 1 / np.sinh(np.concatenate([at, bound["epsilon"].to_numpy()]) / 2) ** 2  # on which `users_bound` is a line
+    closed = np.interp(scale[: len(at)], scale[: len(at) - 1 : -1], bound["users_needed"].to_numpy()[::-1])
+    proved = np.where(known >= at[:, None], list(certified.values()), 0.0).max(axis=1)
+    return pd.DataFrame({"name": "certificate", "epsilon": at, "users_needed": np.maximum(closed, proved)})
+
+
 def releases(
     mechanism: Mechanism, workload: Workload, counts: Counts, labels: Sequence[str], seed: int = 0
 ) -> pd.DataFrame:

@@ -70,9 +70,9 @@ class Entry:
         return [(assumption.words, assumption.holds(self.setting)) for assumption in self.statement.assumptions]
 
     @property
-    def foreign(self) -> bool:
-        """True for a theorem about few users whose algorithm is another than the mechanism of the design."""
-        return self.statement.kind == "few_users" and any(holds is False for _, holds in self.assumptions)
+    def alike(self) -> bool:
+        """True if it is about the same error as the exact one: of answers about the people, with no unknown constant."""
+        return not (self.statement.of_population or self.statement.order_only)
 
 
 def share(variance: float, setting: Setting) -> float:

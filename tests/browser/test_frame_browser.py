@@ -35,8 +35,8 @@ FOLLOWED = """() => [...document.querySelectorAll('.js-plotly-plot .main-svg, [d
 CUT = """() => {
     const seen = element => element.checkVisibility();
     const hides = element => element.tagName === 'INPUT' || getComputedStyle(element).overflowX !== 'visible';
-    const named = element => { // a mechanism is read whole, and its group as far as there is room
-        const pen = document.createElement('canvas').getContext('2d'), name = (element.value || '').split(' · ')[0];
+    const named = element => { // the value of a box is read whole, whatever room its entry asks for
+        const pen = document.createElement('canvas').getContext('2d'), name = element.value || '';
         pen.font = getComputedStyle(element).font;
         return name !== '' && pen.measureText(name).width <= element.clientWidth;
     };

@@ -93,9 +93,11 @@ def test_mechanisms_are_offered_by_group_and_those_that_cannot_run_say_why(app, 
     reasons = {name: library.spec(name).unsuitable(workload.n, epsilon, workload) for name in library.names()}
     shown = app.at.selectbox(key="mechanism").options
     runs = {
-        f"{library.spec(name).full_title} · {choices.group(name)}" for name in library.names() if reasons[name] is None
+        library.spec(name).full_title + ("" if name == "optimized" else f" · {choices.group(name)}")
+        for name in library.names()
+        if reasons[name] is None
     }
-    assert shown[0] == f"{library.spec('optimized').title} · recommended"
+    assert shown[0] == library.spec("optimized").title
     assert set(shown) == runs
     others = [name for name in library.names() if reasons[name] is not None]
     assert f"{len(others)} mechanisms unavailable (why?)" in [fold.label for fold in app.at.expander]

@@ -41,7 +41,7 @@ def test_there_is_a_panel_for_every_theorem_about_errors_and_the_table(frames):
     [
         ("theorem-3-2", "Projected", "Theorem 3.2, projected"),
         ("theorem-3-2", "Not projected", "Theorem 3.2, not projected"),
-        ("theorem-3-2", "Projected", "Projected, proof put right"),
+        ("theorem-3-2", "Projected", "Projected, corrected proof"),
         ("theorem-3-4", "Projected", "Theorem 3.4, projected"),
         ("theorem-3-4", "Not projected", "Theorem 3.4, not projected"),
         ("theorem-4-2", "Projected, even", "Theorem 4.2, projected"),

@@ -37,6 +37,19 @@ def test_curves_leave_gaps_without_a_mechanism_and_can_be_cancelled():
     assert len(none) == 0
 
 
+def test_certificates_strengthen_the_bound_at_their_epsilon_and_below_and_claim_nothing_above():
+    workload, at = workloads.prefix(N), privacy_accuracy.epsilons(1.0, 9)
+    closed = privacy_accuracy.users_bound(workload, at, analysis.WORST_CASE, 0.01)
+    (exact,) = privacy_accuracy.users_bound(workload, [2.0], analysis.WORST_CASE, 0.01)["users_needed"]
+    found = privacy_accuracy.strengthened(closed, {2.0: 1.5 * exact, 4.0: 7.0}).set_index("epsilon")["users_needed"]
+    assert found[2.0] == 1.5 * exact
+    assert found[np.nextafter(2.0, 3.0)] == pytest.approx(exact)  # between the epsilons of the curve as on them
+    assert found[4.0] == 7.0
+    assert (np.diff(found.sort_index()) <= 0).all()
+    assert (found[at] >= closed["users_needed"].to_numpy() * (1 - 1e-9)).all()
+    assert privacy_accuracy.strengthened(closed, {}) is closed
+
+
 def test_the_axis_stays_while_epsilon_moves_in_it():
     assert np.array_equal(privacy_accuracy.epsilons(0.7), privacy_accuracy.epsilons(4.9))
     assert privacy_accuracy.epsilons(0.01)[0] == pytest.approx(0.01)

@@ -24,7 +24,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     )
     columns = {
         "name": st.column_config.TextColumn("Mechanism", width="medium"),
-        "paper_name": st.column_config.TextColumn("In the papers"),
+        "paper_name": st.column_config.TextColumn("In the papers", width="medium"),
         "users_needed": st.column_config.NumberColumn(
             "Users needed", help="Users needed for your target error, in the case chosen above."
         ),
@@ -49,7 +49,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
     for share in (name for name in columns if name.startswith("standard_error")):
         listed[share] *= 100
-    height = listing.height_for(listed["name"])
+    height = listing.height_for([*listed["name"], *listed["paper_name"]])
     written = {name: _points for name in columns if name.startswith("standard_error")}
     listing.show_table(
         cells(listed, gap=gap_in_words, users_needed=wording.needed, **written),

@@ -132,7 +132,9 @@ def mechanism_control(state: Session) -> None:
         options=sorted(
             (n for n in state.offered if n not in reasons or n == name), key=lambda n: order.index(group(n))
         ),
-        format_func=lambda n: f"{library.spec(n).full_title} · {group(n)}",
+        format_func=lambda n: (
+            library.spec(n).full_title + ("" if n == name else f" · {group(n)}")
+        ),  # the box has room for a name
         help=f"Made for {spec.made_for}. {wording.capital(spec.privacy)}-LDP. Bits per report: {spec.bits}. Source: {spec.paper}.",
     )
 

@@ -84,9 +84,10 @@ def _bound(state: Session, case: str, later: Later) -> pd.DataFrame | None:
     setting = state.setting
     workload, chosen, alpha = setting.workload, setting.cases[case], setting.alpha
     people = None if chosen.prior is None else chosen.prior.tobytes()
+    certified = work.certified_over_epsilon(state, case)
     at = privacy_accuracy.epsilons(setting.epsilon)
     try:
-        return later.value(
+        closed = later.value(
             ("users bound", workload.digest, alpha, people, at.tobytes()),
             "computing the bound over epsilon",
             setting.working_types <= AT_ONCE_TYPES,
@@ -94,6 +95,7 @@ def _bound(state: Session, case: str, later: Later) -> pd.DataFrame | None:
         )
     except ValueError:  # too many types: the picture does without
         return None
+    return None if closed is None else privacy_accuracy.strengthened(closed, certified)
 
 
 def _known(state: Session, name: str, later: Later) -> Mechanism | None:

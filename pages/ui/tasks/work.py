@@ -151,6 +151,12 @@ def known_over_epsilon(state: Session, name: str, case: str) -> list[pd.DataFram
     return [pd.DataFrame(points)] if points else []
 
 
+def certified_over_epsilon(state: Session, case: str) -> dict[float, float]:
+    """The users that certificates show to be needed, by the epsilons of the trade-off at which there is one."""
+    proved = [other for other in (state.setting, *_at_epsilons(state.setting)) if other.proof(case) is not None]
+    return {other.epsilon: other.bounds(case)["certificate"] for other in proved}
+
+
 def points_over_epsilon(state: Session, name: str) -> Job | None:
     """Fits of the chosen mechanism at the other epsilons of the trade-off, where each takes seconds: begun once the design itself is
     fitted. The job while it runs."""
