@@ -194,8 +194,6 @@ MOST_JSON_BYTES = 5_000_000
 # Further members of a kit, and the numbers of a proof, unpacked.
 MOST_KIT_BYTES = 2**27
 MOST_PROOF_BYTES = 2**26
-# Microseconds that checking a proof may cost on an ordinary machine.
-MOST_PROOF_WORK = 4e7
 # A design in one file, packed or unpacked: its strategy, four texts, kit and proof.
 MOST_DESIGN_BYTES = 8 * MOST_STRATEGY_ENTRIES + 4 * MOST_JSON_BYTES + MOST_KIT_BYTES + MOST_PROOF_BYTES
 # A collection, unpacked: twice the tables of the largest survey.

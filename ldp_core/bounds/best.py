@@ -78,7 +78,7 @@ def certificate(
     >>> proof.verify()
     True
     """
-    budget = Budget(time_limit, None, cancel, callback)
+    budget, workload = Budget(time_limit, None, cancel, callback), as_tables(workload) or workload
     if prior is not None:
         return general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
     if workload.symmetry == "exchangeable" and (certificate := _of_classes(workload, epsilon, budget)):
@@ -88,8 +88,7 @@ def certificate(
 
 def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> AnyCertificate:
     """By sets of attributes, by classes of pairs of types, or by types, none merged."""
-    survey = as_tables(workload)
-    if survey is not None:
+    if (survey := as_tables(workload)) is not None:
         return _of_survey(survey, epsilon, budget)
     certificate = _of_classes(workload, epsilon, budget)
     return certificate or general_certificate(workload, epsilon, check_prior(None, workload.n), budget)

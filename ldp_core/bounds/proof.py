@@ -19,6 +19,8 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from ldp_core.limits import MOST_MATRIX_TYPES
+from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.workloads import Workload
 
@@ -30,8 +32,9 @@ SMALLEST = 1e-100
 LARGEST = 1e100
 UNDERFLOW = 1e-200
 MARGIN = 1e-8
-"""The share by which proofs claim less than was proven when they were made, since other machines, and other numbers of threads, round in
-other ways."""
+LEAST_MARGIN = 1e-14
+"""The share of what they say beyond the trivial bound, and for each of up to `MOST_MATRIX_TYPES` types the share of all of it, by which proofs
+claim less than was proven when they were made, since other machines, and other numbers of threads, round in other ways."""
 # How far below the computed smallest eigenvalue definiteness is tried, in units of rounding; farther and farther.
 MARGINS = tuple(4.0**k for k in range(8))
 # One eigenvalue of a matrix with this many rows takes a tenth of a second.
@@ -73,7 +76,8 @@ class Proof(ABC):
             if not all(isinstance(x, float | int) and type(x) is not bool for x in (self.value, self.epsilon)):
                 return False
             check_epsilon(self.epsilon)
-            return math.isfinite(self.value) and bool(self.value <= self.proven())
+            proven = self.proven()
+            return math.isfinite(self.value) and proven > -math.inf and bool(self.value <= max(self.trivial, proven))
         except Exception:  # what cannot be checked proves nothing, for whatever reason
             return False
 
@@ -82,10 +86,21 @@ class Proof(ABC):
         """No epsilon-LDP mechanism has a smaller variance per user on average over the types, nor for its worst type."""
         return max(0.0, (self.value - self.workload.trace) / self.workload.n)
 
+    @property
+    def trivial(self) -> float:
+        """The bound that needs no proof: a variance is not negative."""
+        n, prior = self.workload.n, vars(self).get("prior")
+        even = prior is None or np.array_equal(prior, np.full(n, 1 / n))
+        return self.workload.trace if even else n * float(check_prior(prior, n) @ self.workload.gram_diag)
+
     def claim(self) -> float:
         """The number to store as ``value``: a little less than is proven here, so that every
-        machine proves it, whatever the order of its sums; 0 if nothing is proven."""
-        return max(0.0, self.proven() * (1 - MARGIN))
+        machine proves it, whatever the order of its sums; the trivial bound at least."""
+        return self.claimable(self.proven())
+
+    def claimable(self, proven: float) -> float:
+        """What to claim where so much is proven."""
+        return max(self.trivial, less(proven, self.trivial, self.workload.n))
 
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
         """What is proved, for the decimal number ``epsilon``, and the numbers that prove it.
@@ -125,7 +140,7 @@ class Proof(ABC):
 
     def claiming(self, value: float) -> Self:
         """The proof with this bound as `claimed`."""
-        return replace(self, value=value)  # type: ignore[type-var]
+        return replace(self, value=max(value, self.trivial))  # type: ignore[type-var]
 
     @property
     def parts_claimed(self) -> list[float]:
@@ -173,6 +188,11 @@ class QuotientProof(Proof):
         """A lower bound on tr(C G) and an upper bound on 1'mu of multipliers that meet the condition; nan if none."""
 
 
+def less(proven: float, trivial: float, n: int) -> float:
+    """A little less than is proven for n types, see `MARGIN`."""
+    return proven * (1 - LEAST_MARGIN * min(n, MOST_MATRIX_TYPES)) - MARGIN * max(proven - trivial, 0.0)
+
+
 NOTHING = (math.nan, math.nan)
 """The result of an invalid proof."""
 
@@ -218,7 +238,7 @@ def smallest_eigenvalue(A: np.ndarray) -> float:
     rounding. If these succeed, no larger bound than 0 is sought.
     """
     m = len(A)
-    unit = m * U * float(linalg.norm(A))
+    unit = m * U * float(linalg.norm(A)) + UNDERFLOW  # of zeros, too
     for shift in _shifts(A, unit):
         B = A.copy()
         B[np.diag_indices(m)] -= shift

@@ -31,6 +31,7 @@ whole, and y_i is 0 or D. Whatever that lacks, by rounding or otherwise, is made
 eigenvalues, with cuts (c'h - k)(c'h - k - 1) >= 0 for whole c, k and h = y / D: all in exact fractions.
 *Tables.* For marginals and their like G = sum_A g_A n P_A over sets A of columns, P_A of dimension d_A (what varies with exactly A),
 and tr(M^-1 G) / n >= g_0 + (sum_A d_A sqrt(g_A))^2 / sinh(epsilon / 2)^2. *Parts.* Questions on tables of their own: their bounds add up.
+*In every kind.* A variance is not negative: tr(M^-1 G) / n >= sum_u p_u G_uu.
 
 **The rounding.** D is a fraction above e^epsilon - 1: what holds for a larger epsilon holds for
 this one. Numbers in the files are exact, but for a G that was rounded ``roundings`` times. In
@@ -72,7 +73,6 @@ FORMAT = "ldp-certificate/1"
 ARRAYS = "certificate.npz"
 NAMED = ("histogram", "prefix", "all_range")
 MOST_TYPES = 4096
-MOST_COLUMNS = 20
 MOST_BYTES = 2**28
 MOST_TEXT = 5_000_000
 MOST_ARRAYS = 2**14
@@ -83,7 +83,8 @@ MOST_COEFFICIENT, MOST_AT_ONCE = 2**20, 16
 """Most numbers of one cut, the size below which sums of them are exact, how often G may have been
 rounded, and the largest number and the most types of a cut on few types."""
 MOST_WORK = 4e7
-"""Most that checking may cost, in microseconds of an ordinary machine, as `price` reckons them."""
+SMALL_WORK, WORK_PER_BYTE = 5e6, 100.0
+"""Most that checking may cost, in microseconds of an ordinary machine, as `price` reckons them; for few numbers, and more for each byte of them."""
 U = 2.0**-53
 UP = 1 + 1e-6
 MOST = 1e100
@@ -164,8 +165,8 @@ def proven(document: Mapping[str, Any], data: Arrays) -> float:
     """A lower bound on tr(M^-1 G) that the numbers prove; ValueError where they are none of a proof, or too many to be checked."""
     if any(not np.all(np.abs(array) < MOST) for array in data.values()):  # nor nan
         raise ValueError("The numbers must be finite.")
-    if not price(document, data) <= MOST_WORK:
-        raise ValueError(f"The certificate would take longer to check than the {MOST_WORK / 1e6:g} seconds allowed.")
+    if not price(document, data) <= (most := allowed(data)):
+        raise ValueError(f"The certificate would take longer to check than the {most / 1e6:.3g} seconds allowed.")
     value = by_kind(document, data, exp_epsilon_minus_one(document["epsilon"]))
     if not value < MOST:  # nor nan
         raise ValueError("The numbers prove nothing.")
@@ -179,12 +180,20 @@ def known(fields: Mapping[str, Any], of: str) -> Any:
     return fields
 
 
+def allowed(data: Arrays) -> float:
+    """How many microseconds checking these arrays may take: seconds for small files, whatever they name."""
+    return min(MOST_WORK, SMALL_WORK + WORK_PER_BYTE * sum(array.nbytes for array in data.values()))
+
+
 def price(document: Mapping[str, Any], data: Arrays) -> float:
-    """About how many microseconds it takes to check the numbers, from how many there are."""
+    """About how many microseconds it takes to check the numbers, from how many there are; for tables, a hundred bytes of memory as well."""
     kind = document["kind"]
     if kind == "general":
+        n = number(document["types"])
+        if not data["inverse"].size == data["pairs"].size == n * (n + 1) / 2:  # before matrices are made
+            raise ValueError("The arrays do not belong together.")
         entries = data["triples"].size * min(data["triples"].shape[-1], MOST_TYPES) if "triples" in data else 0
-        cost = 1e3 + 3e-4 * min(number(document["types"]), MOST) ** 3 + 0.1 * data["size_multipliers"].size
+        cost = 1e3 + 3e-4 * n**3 + 0.1 * data["size_multipliers"].size
         return cost + 0.5 * entries
     if kind == "classes":
         cuts = data["cut_multipliers"].size
@@ -192,10 +201,10 @@ def price(document: Mapping[str, Any], data: Arrays) -> float:
             raise ValueError(f"A cut has at most {MOST_CELLS} numbers.")
         return 1e3 + 1e3 * cuts
     if kind == "tables":
-        groups = document["workload"]["groups"]
-        if any(type(group["columns"]) is not list for group in groups):
-            raise ValueError("Columns are named by their places, in order.")
-        return 1e3 + 5.0 * sum(len(group) + 2.0 ** min(len(group["columns"]), MOST_COLUMNS + 1) for group in groups)
+        every = [varying(group, document["workload"]["sizes"]) for group in document["workload"]["groups"]]
+        words = 1 + len({i for columns in every for i in columns}) // 64
+        cost = 1e3 + 0.1 * (4 + words) * sum(100 + 2.0 ** min(len(columns), 64) for columns in every)
+        return cost if cost <= SMALL_WORK else math.inf
     if any(part["kind"] == "parts" for part in document["parts"]):
         raise ValueError("A part is itself of parts.")
     return 1e3 + sum(price(part, its) for part, its in distinct(own_parts(document, data)).values())
@@ -216,7 +225,7 @@ def by_kind(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     if kind != "general" and (asked != kind or document.get("prior", "even") != "even"):
         raise ValueError("The numbers are about other questions, or other people, than the certificate says.")
     known(document["workload"], asked)
-    return KINDS[kind](document, data, D)
+    return max(KINDS[kind](document, data, D), document["types"] * own(document, data) * (1 - 1e-9))  # no variance is negative
 
 
 def exp_epsilon_minus_one(text: str) -> Fraction:
@@ -487,36 +496,49 @@ def exactly(array: np.ndarray) -> list[Fraction]:
 
 def tables(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     """The closed form: sums of numbers that are not negative, off by a few units for each."""
-    sizes = product(document["types"], document["workload"]["sizes"])
-    sets = by_set(document["workload"])
-    constant = sets.pop((), 0.0)
-    root = math.fsum(math.prod(sizes[i] - 1 for i in members) * math.sqrt(g) for members, g in sets.items())
+    product(document["types"], document["workload"]["sizes"])
+    d, g = by_set(document["workload"])
+    root = math.fsum(d[1:] * np.sqrt(g[1:]))
     n, ratio = float(document["types"]), float(D**2 / (4 * (1 + D)))  # the ratio is sinh(epsilon / 2)^2
-    return n * (constant + root / ratio * root) * (1 - (len(document["workload"]["groups"]) + 64) * U * UP)
+    return n * (float(g[0]) + root / ratio * root) * (1 - (len(document["workload"]["groups"]) + 128) * U * UP)
 
 
-def by_set(workload: Mapping[str, Any]) -> dict[tuple[int, ...], float]:
-    """{A: g_A}: a group asks about the joint table of its columns, each cell with its weight; or it has a Gram matrix there with the
-    eigenvalues given, in the order of `subsets`."""
-    sizes, weights = workload["sizes"], dict[tuple[int, ...], float]()
-    for group in workload["groups"]:
-        columns, weight = in_order(group["columns"], sizes), number(known(group, "group")["weight"])
-        values, cells = group.get("eigenvalues"), math.prod(sizes[i] for i in columns)
-        varying = tuple(i for i in columns if values is not None or sizes[i] > 1)  # sets with others count for nothing
-        among = [*subsets(varying)] if len(varying) <= MOST_COLUMNS else []
-        values = [1.0] * len(among) if values is None else values
-        if not among or len(values) != len(among):
-            raise ValueError(
-                f"A group names at most {MOST_COLUMNS} columns, with an eigenvalue for each set of them or none."
-            )
-        for members, value in zip(among, values, strict=True):
-            if type(value) not in (int, float) or not 0 <= value < MOST:
+def by_set(workload: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """d_A and g_A of all sets A of columns asked about, the empty one first: a group asks about the joint table of its columns, each cell
+    with its weight; or it has a Gram matrix there with the eigenvalues given, in the order of `subsets`."""
+    sizes, groups = workload["sizes"], [known(group, "group") for group in workload["groups"]]
+    place = {i: k for k, i in enumerate(sorted({i for group in groups for i in varying(group, sizes)}))}
+    total, start = sum(2 ** len(varying(group, sizes)) for group in groups), 0
+    keys, d, g = np.zeros((len(place) // 64 + 1, total), np.uint64), np.ones(total), np.zeros(total)
+    for group in groups:
+        columns, weight, end = in_order(group["columns"], sizes), number(group["weight"]), start + 1
+        for i in varying(group, sizes):  # the sets before, with this column
+            before, these, end = slice(start, end), slice(end, 2 * end - start), 2 * end - start
+            keys[:, these], d[these] = keys[:, before], d[before] * float(sizes[i] - 1)
+            keys[place[i] // 64, these] |= np.uint64(1 << place[i] % 64)
+        values, at = group.get("eigenvalues"), np.arange(start, end)
+        if values is not None:
+            at = start + np.array([sum(1 << j for j in A) for A in subsets(tuple(range(len(columns))))])
+            if len(values) != len(at):
+                raise ValueError("A group has an eigenvalue for each set of its columns, or none.")
+            if not all(type(x) in (int, float) and 0 <= x < MOST for x in values):
                 raise ValueError("Eigenvalues are not negative.")
-            share = weight**2 * value / cells
-            if value and not 1 / MOST < share < MOST:
-                raise ValueError("Weights and eigenvalues are too small, or too large.")
-            weights[members] = weights.get(members, 0.0) + share
-    return weights
+        values = [1.0] if values is None else values
+        shares = weight**2 * np.array(values, dtype=float) / math.prod(sizes[i] for i in columns)
+        if not all(1 / MOST < share < MOST or not value for share, value in zip(shares, values, strict=True)):
+            raise ValueError("Weights and eigenvalues are too small, or too large.")
+        g[at], start = shares, end
+    order = np.lexsort(keys)
+    new = np.ones(total, dtype=bool)
+    new[1:] = np.logical_or.reduce([np.diff(word[order]) != 0 for word in keys])
+    first = np.flatnonzero(new)
+    return d[order[first]], np.add.reduceat(g[order], first)
+
+
+def varying(group: Mapping[str, Any], sizes: list[int]) -> list[int]:
+    """The columns of a group that sets are made of: where it has no eigenvalues, those of one value count for nothing."""
+    columns = in_order(group["columns"], sizes)
+    return [i for i in columns if sizes[i] > 1 or group.get("eigenvalues") is not None]
 
 
 def in_order(columns: Any, sizes: list[int]) -> tuple[int, ...]:
@@ -591,8 +613,7 @@ def own(document: Mapping[str, Any], data: Arrays) -> float:
         each = {place: own(part, its) for place, (part, its) in distinct(every).items()}
         return math.fsum(part["weight"] ** 2 * each[part["arrays"]] for part, _ in every)
     if kind == "tables":
-        sizes = document["workload"]["sizes"]
-        return math.fsum(math.prod(sizes[i] - 1 for i in A) * g for A, g in by_set(document["workload"]).items())
+        return math.fsum(np.multiply(*by_set(document["workload"]))) * (1 + UP * U * len(document["workload"]["groups"]))
     if kind == "classes":
         return float(data["gram"][0])
     p = people(document, data)

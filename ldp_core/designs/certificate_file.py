@@ -24,11 +24,11 @@ import numpy as np
 
 from ldp_core import limits
 from ldp_core.bounds import AnyCertificate, verify
-from ldp_core.bounds.proof import MARGIN, Arrays, Document, Proof, from_file
+from ldp_core.bounds.proof import Arrays, Document, Proof, from_file, less
 from ldp_core.designs import strict_json
 from ldp_core.designs.zips import zipped
-from ldp_core.limits import MOST_PROOF_WORK
 from ldp_core.workloads import Workload
+from ldp_core.workloads.surveyed import as_tables
 
 DOCUMENT = "certificate.json"
 ARRAYS = verify.ARRAYS
@@ -70,7 +70,8 @@ def write(proof: Proof, epsilon: str) -> Written:
     proof = proof.mended(text)
     document, arrays = proof.to_file(text)
     claimed = proof.claimed
-    value = min(claimed, verify.proven(document, arrays) * (1 - MARGIN))
+    n, by_script = document["types"], verify.proven(document, arrays)
+    value = min(claimed, less(by_script, n * verify.own(document, arrays), n))
     if not (value > 0 and proof.verify()):
         raise ValueError("The certificate proves nothing yet.")
     document_written = _told(document, arrays, value, claimed)
@@ -104,9 +105,9 @@ def read(written: Written, workload: Workload, epsilon: str, checked: Sequence[f
             raise ValueError(
                 f"it is about epsilon {strict_json.shorten(document['epsilon'])}, and the design has {epsilon}"
             )
-        if verify.price(document, given) > MOST_PROOF_WORK:
+        if not verify.price(document, given) <= verify.allowed(given):
             raise ValueError("it would take too long to check")
-        certificate = from_file(document, given, workload, number, checked)
+        certificate = from_file(document, given, as_tables(workload) or workload, number, checked)
         certificate = certificate.claiming(claimed)
         expected, arrays = certificate.to_file(document["epsilon"])
         document_expected = strict_json.write(

@@ -120,7 +120,7 @@ class ProvedDesign(Design):
         before: Proof | None = self.results.get(key)
         if before is not None and before.certificate.variance > proof.certificate.variance:
             proof = before
-        if proof.certificate.value > 0:  # nothing is proved where many types are cancelled early
+        if proof.finished or proof.certificate.variance > 0:  # nothing is proved where many types are cancelled early
             self.results.put(key, proof, proof.size, expensive=True)
         return proof
 
@@ -130,7 +130,7 @@ class ProvedDesign(Design):
         It takes as long as two checks of the proof, and no time where only files written ``before`` are asked for.
         """
         proof, epsilon = self.proof(case), self.configuration.epsilon
-        if proof is None or proof.certificate.too_large_for_file() or not proof.certificate.value > 0:
+        if proof is None or proof.certificate.too_large_for_file():
             return None
         certificate = proof.certificate
         key = ("written", self.certificate_key(case), certificate.value, type(certificate).__name__, epsilon)

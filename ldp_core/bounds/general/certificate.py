@@ -278,7 +278,7 @@ def _at_least_closed_form(best: Certificate) -> Certificate:
     """``best``, or the closed form where that says more: of a search stopped early, or one over blocks, whose estimate leaves
     out what is between types."""
     workload, epsilon, prior = best.workload, best.epsilon, best.prior
-    if workload.n <= AT_ONCE_TYPES and best.value > 0:  # it was the first
+    if workload.n <= AT_ONCE_TYPES:  # it was the first
         return best
     with blas_threads(workload.n):
         if best.value >= centred_svd(workload, epsilon, prior) * (1 - ROUNDING):
@@ -287,12 +287,13 @@ def _at_least_closed_form(best: Certificate) -> Certificate:
 
 
 def nothing(workload: Workload, epsilon: float, prior: np.ndarray) -> Certificate:
-    """The trivial certificate, with a bound of 0. If C = p p' and mu = (p'Gp / n) p, both sides of
+    """The certificate of the trivial bound. If C = p p' and mu = (p'Gp / n) p, both sides of
     the condition are (p'Gp) (p'v)^2."""
     n = workload.n
     C, mu = np.outer(prior, prior), float(workload.quadratic(prior)) / n * prior
     none = np.zeros(0)
-    return Certificate(workload, epsilon, prior, 0.0, C, mu, np.zeros(n), np.zeros((n, n)), none, none)
+    made = Certificate(workload, epsilon, prior, 0.0, C, mu, np.zeros(n), np.zeros((n, n)), none, none)
+    return replace(made, value=made.trivial)
 
 
 def closed_form(workload: Workload, epsilon: float, prior: np.ndarray) -> Certificate:

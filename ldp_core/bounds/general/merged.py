@@ -102,7 +102,7 @@ def scaled(workload: Workload, types: Certificate, even: bool = True) -> float:
     """A little less than what a proof for merged types says of all, or of the worst type."""
     n, few, per_type = float(workload.n), types.workload, types.value / types.workload.n
     if even:
-        return n * per_type * (1 - 16 * U)
+        return max(workload.trace, n * per_type * (1 - 16 * U))
     known = float(types.prior @ few.gram_diag)
     off = (few.n + few.gram_roundings + 64) * U * (n * per_type + n * known + workload.trace)
-    return n * (per_type - known) + workload.trace - off
+    return max(workload.trace, n * (per_type - known) + workload.trace - off)

@@ -30,7 +30,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.proof import ABOVE, MARGIN, Arrays, Document, Proof, U, exp_epsilon_minus_one
+from ldp_core.bounds.proof import ABOVE, Arrays, Document, Proof, U, exp_epsilon_minus_one
 from ldp_core.bounds.survey_blocks import GramBlock, parts_of
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.workloads import Survey, Workload
@@ -84,7 +84,7 @@ class BlocksCertificate(Proof):
 def blocks_certificate(survey: Survey, epsilon: float, plain: GroupedCertificate) -> BlocksCertificate:
     """The certificate of the closed form."""
     certificate = BlocksCertificate(survey, epsilon, 0.0, plain)
-    return replace(certificate, value=max(0.0, proved(survey, epsilon) * (1 - MARGIN)))
+    return replace(certificate, value=certificate.claimable(proved(survey, epsilon)))
 
 
 def proved(survey: Survey, epsilon: float) -> float:

@@ -23,12 +23,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import MARGIN, Arrays, Document, Proof, exp_epsilon_minus_one, magnitudes_fit
+from ldp_core.bounds.proof import Arrays, Document, Proof, exp_epsilon_minus_one, magnitudes_fit
 from ldp_core.bounds.surveys.certificate import bound, largest_ratio, survey_of, tables_about
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey, Workload
@@ -163,10 +163,9 @@ class SinglesSearch:
 
     def _certificate(self, weights: np.ndarray, steps: int) -> SinglesCertificate:
         own = weights[self._group] / weights.max()
-        value = max(0.0, proved(self._survey, self._epsilon, own, steps, self._check)) * (
-            1 - MARGIN
-        )  # as in `Proof.claim`
-        return SinglesCertificate(self._survey, self._epsilon, value, own, steps)
+        certificate = SinglesCertificate(self._survey, self._epsilon, 0.0, own, steps)
+        proven = proved(self._survey, self._epsilon, own, steps, self._check)
+        return replace(certificate, value=certificate.claimable(proven))
 
 
 def largest(
