@@ -225,7 +225,9 @@ def by_kind(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     if kind != "general" and (asked != kind or document.get("prior", "even") != "even"):
         raise ValueError("The numbers are about other questions, or other people, than the certificate says.")
     known(document["workload"], asked)
-    return max(KINDS[kind](document, data, D), document["types"] * own(document, data) * (1 - 1e-9))  # no variance is negative
+    return max(
+        KINDS[kind](document, data, D), document["types"] * own(document, data) * (1 - 1e-9)
+    )  # no variance is negative
 
 
 def exp_epsilon_minus_one(text: str) -> Fraction:
@@ -613,7 +615,9 @@ def own(document: Mapping[str, Any], data: Arrays) -> float:
         each = {place: own(part, its) for place, (part, its) in distinct(every).items()}
         return math.fsum(part["weight"] ** 2 * each[part["arrays"]] for part, _ in every)
     if kind == "tables":
-        return math.fsum(np.multiply(*by_set(document["workload"]))) * (1 + UP * U * len(document["workload"]["groups"]))
+        return math.fsum(np.multiply(*by_set(document["workload"]))) * (
+            1 + UP * U * len(document["workload"]["groups"])
+        )
     if kind == "classes":
         return float(data["gram"][0])
     p = people(document, data)

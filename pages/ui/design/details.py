@@ -58,8 +58,9 @@ def unfitted(state: Session, case: str) -> None:
         )
     if fit.error:
         st.error(plain(fit.error))
-    for warning in filter(None, (state.setting.outgrows_a_kit(name), fit.running is None and state.crowded([name]))):
-        st.caption(plain(warning))
+    for warning in (state.setting.outgrows_a_kit(name), None if fit.running is not None else state.crowded([name])):
+        if warning:
+            st.caption(plain(warning))
 
 
 def simulated_only(state: Session, mechanism: Mechanism) -> None:
