@@ -44,6 +44,11 @@ class Source:
     sheets: tuple[str, ...] = ()
 
     @property
+    def people(self) -> tuple[str, str | None]:
+        """Equal where rows are those of the same people, however their file is read."""
+        return self.id.partition("#")[0], self.options.sheet
+
+    @property
     def columns(self) -> list[str]:
         return [str(name) for name in self.table.columns]
 
@@ -171,7 +176,8 @@ def sample(file: str) -> Source:
 
 
 def _id(kind: str, identity: Any, options: ReadOptions) -> str:
-    return f"{kind}:{hashlib.sha256(json.dumps([identity, options.model_dump()]).encode()).hexdigest()}"
+    file, read = (hashlib.sha256(json.dumps(part).encode()).hexdigest() for part in (identity, options.model_dump()))
+    return f"{kind}:{file}#{read}"
 
 
 @st.cache_data

@@ -2,9 +2,26 @@
 
 import pytest
 
+from ldp_core.data.tables import CategoricalRecipe
+from ldp_core.designs import DeclaredData
+from pages.ui.ask import questions
+from pages.ui.data import choice
+
 
 def asked(app):
-    return app.session.view["ask"]["session"][1].asked
+    return [
+        answered
+        for _, session in app.session.view.get("ask", {}).get("begun", {}).values()
+        for answered in session.asked
+    ]
+
+
+def rounds_left(app):
+    return app.at.metric[0].value
+
+
+def said(app):
+    return " ".join(info.value for info in app.at.info)
 
 
 def to_ask(app):
@@ -71,15 +88,109 @@ def test_a_condition_with_a_mistake_is_told_and_costs_nothing(survey):
     assert survey.at.metric[0].value == "10 of 10"
 
 
-def test_answers_stay_when_pages_are_turned_and_new_people_answer_another_design(survey):
-    ask(survey, "age >= 30")
-    before = asked(survey)
-    to_ask(survey.go("data"))
-    assert asked(survey) == before
-    survey.session.change(epsilon="2")
+@pytest.fixture
+def spent(survey):
+    """Two rounds, both asked."""
+    survey.enter("text_input", "ask-rounds", "2")
+    return ask(ask(survey, "age >= 30"), "age < 30")
+
+
+def coarser(app):
+    (recipe,) = app.session.choice.recipes
+    app.session.set_data(
+        app.session.choice.model_copy(update={"recipes": (recipe.model_copy(update={"bins": 4}),)}), app.session.source
+    )
+
+
+CHANGES = {
+    "epsilon": lambda app: app.session.change(epsilon="2"),
+    "questions": lambda app: app.ask("prefix"),
+    "bins": coarser,
+    "a design of the list": lambda app: (
+        app.session.saved.keep(),
+        app.session.saved.begin(),
+        app.session.change(epsilon="3"),
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_no_change_undo_or_redo_gives_rounds_back(spent, change):
+    before = asked(spent)
+    assert len(before) == 2
+    CHANGES[change](spent)
+    for step in (lambda: None, spent.session.undo, spent.session.redo, spent.session.undo):
+        step()
+        to_ask(spent)
+        assert (rounds_left(spent), spent.at.button(key="ask-put").disabled) == ("0 of 2", True)
+        assert asked(spent) == before
+        assert list(spent.at.dataframe[-1].value["Question"]) == ["age < 30", "age >= 30"]
+    assert "as it is now" not in said(spent)
+
+
+@pytest.mark.parametrize(("change", "words"), [("epsilon", "age at epsilon 1,"), ("bins", "age at epsilon 1,")])
+def test_people_go_on_as_they_were_first_asked_and_the_page_says_so(survey, change, words):
+    """Half of their rounds at another epsilon would be another promise."""
+    before = asked(ask(survey, "age >= 30"))
+    CHANGES[change](survey)
     to_ask(survey)
-    assert not asked(survey)
-    survey.session.undo()
+    assert words in said(survey)
+    first, second = asked(survey.press("ask-put"))
+    assert [first] == before
+    assert second.question.query.size == first.question.query.size
+    assert second.value != first.value  # others of these people
+
+
+def test_new_people_answer_anew_and_those_before_come_back_with_their_data(spent):
+    before = asked(spent)
+    spent.sample("favourites.csv")
+    to_ask(spent)
+    assert rounds_left(spent) == "2 of 2"
+    assert not spent.at.dataframe
+    spent.session.undo()
+    to_ask(spent)
+    assert rounds_left(spent) == "0 of 2"
+    spent.press("ask-restart")
+    assert rounds_left(spent) == "2 of 2"
+    again = asked(ask(ask(spent, "age >= 30"), "age < 30"))
+    assert [one.truth for one in again] == [one.truth for one in before]
+    assert not {one.value for one in again} & {one.value for one in before}
+
+
+def test_people_who_are_only_expected_are_others_where_they_are_described_otherwise(app):
+    app.session.set_data(DeclaredData(recipes=(CategoricalRecipe(column="pet", categories=("cat", "dog")),)), None)
+    to_ask(app).enter("text_input", "ask-rounds", "1")
+    ask(app, "pet = cat")
+    first, left = asked(app)[0].value, []
+    for step in (lambda: app.session.expect(users=20_000), app.session.undo, app.session.redo):
+        step()
+        to_ask(app)
+        left.append(rounds_left(app))
+        if len(left) == 1:
+            ask(app, "pet = cat")
+    assert left == ["1 of 1", "0 of 1", "0 of 1"]
+    assert first in [one.value for one in asked(app)]
+
+
+def test_the_people_of_a_file_are_the_same_however_it_is_read(app):
+    app.upload("ages.csv", b"age\n" + b"\n".join(b"%d" % (20 + k % 50) for k in range(600)))
+    to_ask(app).enter("text_input", "ask-rounds", "1")
+    ask(app, "age >= 30")
+    choice.rename_columns(app.session, app.session.source.id, "years")
+    to_ask(app)
+    assert app.session.source.columns == ["years"]
+    assert rounds_left(app) == "0 of 1"
+    app.upload("other.csv", b"age\n" + b"\n".join(b"%d" % (20 + k % 40) for k in range(600)))
+    assert rounds_left(to_ask(app)) == "1 of 1"
+
+
+def test_so_many_groups_of_people_are_asked_at_most(survey, monkeypatch):
+    monkeypatch.setattr(questions, "MOST_DESIGNS", 1)
+    ask(survey, "age >= 30")
+    survey.session.set_data(DeclaredData(recipes=(CategoricalRecipe(column="pet", categories=("cat", "dog")),)), None)
+    ask(to_ask(survey), "pet = cat")
+    assert any("At most 1 groups" in error.value for error in survey.at.error)
+    assert len(asked(survey)) == 1
 
 
 def test_without_people_the_page_says_where_to_find_them(app):

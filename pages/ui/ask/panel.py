@@ -11,7 +11,7 @@ from pages.ui import layout, listing
 from pages.ui.ask import questions
 from pages.ui.controls import control, guarded, whole_number
 from pages.ui.session.state import Session
-from pages.ui.words import people
+from pages.ui.words import people, plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -26,26 +26,26 @@ def draw(state: Session, controls: DeltaGenerator) -> None:
     """The next question among the ``controls`` of the page, and the answers so far."""
     design = layout.need_domain(state, "Choose data first: this needs people to ask.")
     layout.need(
-        design if design.domain.size <= limits.MOST_TRANSFORMED_TYPES else None,
+        design if questions.has_begun(state, design) or design.domain.size <= limits.MOST_TRANSFORMED_TYPES else None,
         f"Questions one by one are for at most {limits.MOST_TRANSFORMED_TYPES:,} types here; there are {wording.magnitude(design.domain.size)}. "
         "Use fewer attributes, or coarser bins.",
         "pages/data.py",
         "Change the data",
     )
-    session = questions.session_of(state, design)
+    domain, session = questions.session_of(state, design)
     with controls:
         control(
             st.text_input,
             "Rounds",
             "ask-rounds",
-            str(questions.rounds(state)),
-            lambda text: questions.restart(
-                state, rounds=whole_number(text, "the number of rounds", 1, limits.MOST_SESSION_ROUNDS)
+            str(session.rounds),
+            questions.keep(
+                state, "rounds", lambda text: whole_number(text, "the number of rounds", 1, limits.MOST_SESSION_ROUNDS)
             ),
             help="How many questions the people are split over. More rounds leave fewer people to answer each.",
             disabled=bool(session.asked),
         )
-        question = questions.question(state, design)
+        question = questions.question(state, domain)
         with layout.actions():
             st.button(
                 "Ask",
@@ -61,10 +61,10 @@ def draw(state: Session, controls: DeltaGenerator) -> None:
                 st.button(
                     "New session, new people",
                     on_click=questions.restart,
-                    args=(state,),
+                    args=(state, design),
                     key="ask-restart",
                     icon=":material/restart_alt:",
-                    help="These people have answered. A new session simulates others.",
+                    help="Others are simulated. The answers of these people go.",
                 )
     row = layout.metrics("ask")
     row.metric("Rounds left", f"{session.remaining:,} of {session.rounds:,}")
@@ -74,6 +74,11 @@ def draw(state: Session, controls: DeltaGenerator) -> None:
         f"± {wording.significant(100 * session.expected_error)} pp",
         help="In percentage points: one standard error of a share of all people, from the people of one round.",
     )
+    if session.epsilon != design.epsilon or domain != design.domain:
+        st.info(
+            f"These people are being asked about {plain(wording.listed([axis.name for axis in domain.attributes]))} at epsilon "
+            f"{session.epsilon:g}, as when they were first asked; the design as it is now needs new people."
+        )
     if not session.remaining:
         st.info("Everybody has answered. A new session needs new people.")
     if session.asked:

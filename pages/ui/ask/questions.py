@@ -10,15 +10,16 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import wording
+from ldp_core.data.domain import Domain
 from ldp_core.designs import Design
-from ldp_core.limits import MOST_OFFERED_VALUES
+from ldp_core.limits import MOST_DESIGNS, MOST_OFFERED_VALUES
 from ldp_core.people import dense
 from ldp_core.studies import asking
 from ldp_core.studies.asking import Asking, Question
 from ldp_core.workloads.axes import Axis, axes_of
 from pages.ui import layout
 from pages.ui.controls import control, pick
-from pages.ui.session.state import Session
+from pages.ui.session.state import Session, counts_column
 from pages.ui.words import plain
 
 ROUNDS = 10
@@ -31,11 +32,6 @@ KINDS = {
 }
 
 
-def rounds(state: Session) -> int:
-    """Rounds of the session on screen."""
-    return _entry(state, "rounds", ROUNDS)
-
-
 def _entry(state: Session, name: str, otherwise: Any) -> Any:
     return state.view.get("ask", {}).get(name, otherwise)
 
@@ -44,42 +40,65 @@ def _update(state: Session, **changes: object) -> None:
     state.view["ask"] = {**state.view.get("ask", {}), **changes}
 
 
-def session_of(state: Session, design: Design) -> Asking:
-    """The session with the people of this design; a new one where data or epsilon have changed."""
-    known, key = _entry(state, "session", None), (design.naming, design.epsilon, design.people_digest)
-    if known is None or known[0] != key or (not known[1].asked and known[1].rounds != rounds(state)):
-        known = (key, Asking(dense(design.counts), design.epsilon, rounds(state), _entry(state, "seed", 0)))
-        _update(state, session=known)
-    return known[1]
+def session_of(state: Session, design: Design) -> tuple[Domain, Asking]:
+    """The session with the people of this design, and the types that it is about. Once they have been asked it stays as it began,
+    whatever else is changed or undone."""
+    if (begun := _begun(state).get(_people(state, design))) is not None:
+        return begun
+    rounds = _entry(state, "rounds", ROUNDS)
+    return design.domain, Asking(dense(design.counts), design.epsilon, rounds, _entry(state, "seed", 0))
 
 
-def restart(state: Session, rounds: int | None = None) -> None:
-    """Other people, for as many rounds or another number of them."""
-    _update(state, session=None, seed=_entry(state, "seed", 0) + 1, rounds=rounds or _entry(state, "rounds", ROUNDS))
+def restart(state: Session, design: Design) -> None:
+    """Other people in place of those of this design."""
+    _update(state, begun={key: kept for key, kept in _begun(state).items() if key != _people(state, design)})
 
 
 def put(state: Session, design: Design, question: Question) -> None:
     """Ask it. ValueError when no one is left to answer."""
-    session_of(state, design).ask(question)
+    domain, session = session_of(state, design)
+    if not session.asked and len(_begun(state)) >= MOST_DESIGNS:
+        raise ValueError(f"At most {MOST_DESIGNS} groups of people are asked: begin a new session with one of those.")
+    session.ask(question)
+    if len(session.asked) == 1:  # whoever is asked next answers anew: no two sessions share a seed
+        begun = {**_begun(state), _people(state, design): (domain, session)}
+        _update(state, begun=begun, seed=_entry(state, "seed", 0) + 1)
 
 
-def question(state: Session, design: Design) -> Question | None:
+def has_begun(state: Session, design: Design) -> bool:
+    """True if the people of this design have been asked anything."""
+    return _people(state, design) in _begun(state)
+
+
+def _begun(state: Session) -> dict[object, tuple[Domain, Asking]]:
+    """By their people, the sessions in which something has been asked."""
+    return _entry(state, "begun", {})
+
+
+def _people(state: Session, design: Design) -> object:
+    """Equal for the same people: those in a table, or else those expected of the types."""
+    if design.on_data and state.source is not None:
+        return state.source.people, counts_column(state.choice)
+    return design.configuration.digest(["domain", "population"])
+
+
+def question(state: Session, domain: Domain) -> Question | None:
     """The question that the widgets put together; None, with a sentence about what is wrong, while it is none."""
-    axes = axes_of(design.domain)
+    axes = axes_of(domain)
     impossible = set()
     if not any(map(_orderly, axes)):
         impossible.add("range")
     if not any(map(_averaged, axes)):
         impossible.add("average")
-    if design.domain.size > MOST_OFFERED_VALUES:
+    if domain.size > MOST_OFFERED_VALUES:
         impossible.add("weights")
     chosen = _entry(state, "kind", "condition")
     chosen = "condition" if chosen in impossible else chosen
     offered: dict[Any, str] = {kind: KINDS[kind] for kind in KINDS if kind not in impossible}
-    pick("What do you want to know?", "ask-kind", chosen, _keep(state, "kind"), offered)
+    pick("What do you want to know?", "ask-kind", chosen, keep(state, "kind"), offered)
     make = {"condition": _condition, "range": _range, "cell": _cell, "average": _average, "weights": _weights}
     try:
-        return make[chosen](state, design, axes)
+        return make[chosen](state, domain, axes)
     except ValueError as error:
         st.error(plain(str(error)))
         return None
@@ -93,21 +112,21 @@ def _averaged(axis: Axis) -> bool:
     return asking.averageable(axis) and axis.size > 1
 
 
-def _keep(state: Session, name: str, read: Callable[[Any], Any] = lambda entered: entered) -> Callable[[Any], None]:
+def keep(state: Session, name: str, read: Callable[[Any], Any] = lambda entered: entered) -> Callable[[Any], None]:
     return lambda entered: _update(state, **{name: read(entered)})
 
 
-def _condition(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
+def _condition(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
     with layout.wide():
         text = control(
             st.text_input,
             "The share of people for whom this holds",
             "ask-condition",
             _entry(state, "condition", ""),
-            _keep(state, "condition"),
+            keep(state, "condition"),
             help="Conditions as on the Workload page, such as age >= 30 and not (sex = male).",
         )
-    return asking.condition(design.domain, text) if text and text.strip() else None
+    return asking.condition(domain, text) if text and text.strip() else None
 
 
 def _attribute(state: Session, axes: tuple[Axis, ...], fits: Callable[[Axis], bool]) -> int:
@@ -116,11 +135,11 @@ def _attribute(state: Session, axes: tuple[Axis, ...], fits: Callable[[Axis], bo
     chosen = _entry(state, "attribute", None)
     chosen = chosen if chosen in fitting else next(iter(fitting))
     if len(fitting) > 1:
-        pick("Attribute", "ask-attribute", chosen, _keep(state, "attribute"), fitting)
+        pick("Attribute", "ask-attribute", chosen, keep(state, "attribute"), fitting)
     return int(chosen)
 
 
-def _range(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question:
+def _range(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question:
     i = _attribute(state, axes, _orderly)
     axis = axes[i]
     ends = []
@@ -129,22 +148,22 @@ def _range(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question:
         value = min(int(_entry(state, f"{name}-{i}", otherwise)), axis.ordinary - 1)
         if axis.ordinary <= MOST_OFFERED_VALUES:
             shown = {place: str(axis.labels[place]) for place in range(axis.ordinary)}
-            pick(label, f"ask-{name}-{i}", value, _keep(state, f"{name}-{i}"), shown)
+            pick(label, f"ask-{name}-{i}", value, keep(state, f"{name}-{i}"), shown)
         else:
             control(
                 st.number_input,
                 f"{label}, as its place in the list (from 1)",
                 f"ask-{name}-{i}",
                 value + 1,
-                _keep(state, f"{name}-{i}", lambda entered: int(entered) - 1),
+                keep(state, f"{name}-{i}", lambda entered: int(entered) - 1),
                 min_value=1,
                 max_value=axis.ordinary,
             )
         ends.append(value)
-    return asking.between(design.domain, i, *ends)
+    return asking.between(domain, i, *ends)
 
 
-def _cell(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
+def _cell(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
     values: dict[int, int] = {}
     for i, axis in enumerate(axes):
         if axis.size > MOST_OFFERED_VALUES:
@@ -153,26 +172,26 @@ def _cell(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | 
         shown: dict[int | None, str] = {None: "any", **{place: str(axis.labels[place]) for place in range(axis.size)}}
         value = _entry(state, f"cell-{i}", None)
         value = value if value in shown else None
-        pick(plain(axis.name), f"ask-cell-{i}", value, _keep(state, f"cell-{i}"), shown)
+        pick(plain(axis.name), f"ask-cell-{i}", value, keep(state, f"cell-{i}"), shown)
         if value is not None:
             values[i] = int(value)
-    return asking.cell(design.domain, values) if values else None
+    return asking.cell(domain, values) if values else None
 
 
-def _average(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question:
-    return asking.average(design.domain, _attribute(state, axes, _averaged))
+def _average(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question:
+    return asking.average(domain, _attribute(state, axes, _averaged))
 
 
-def _weights(state: Session, design: Design, axes: tuple[Axis, ...]) -> Question | None:
+def _weights(state: Session, domain: Domain, axes: tuple[Axis, ...]) -> Question | None:
     text = control(
         st.text_area,
-        f"A number from 0 to 1 for each of the {design.domain.size:,} types",
+        f"A number from 0 to 1 for each of the {domain.size:,} types",
         "ask-weights",
         _entry(state, "weights", ""),
-        _keep(state, "weights"),
+        keep(state, "weights"),
         help="In the order of the types on the Data page. The answer is the mean over all people.",
     )
-    return asking.weighted(text, design.domain.size) if text and text.strip() else None
+    return asking.weighted(text, domain.size) if text and text.strip() else None
 
 
 def _shown(question: Question, value: float) -> str:
