@@ -15,6 +15,7 @@ from pages.ui.data import choice as data_choice
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
 from pages.ui.sources import catalogue
+from pages.ui.streamlit_fixes import run_context
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Stopped
@@ -202,7 +203,7 @@ def _link(state: Session) -> None:
     revealed = designs.revealing(state.configuration)
     everything = bool(revealed) and st.checkbox("Include what was taken from the data or given by hand", key="link-all")
     try:
-        address = exchange.address(state, st.context.url or "", everything)
+        address = exchange.address(state, run_context.address() or st.context.url or "", everything)
     except ValueError as error:
         st.info(plain(str(error)))
         return

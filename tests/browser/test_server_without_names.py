@@ -13,6 +13,7 @@ from tests.browser.conftest import serve
 from tests.browser.test_server_keeps_nothing import at_uploader
 
 FORGETS, SPOOLS, KEPT = promises.COPIES_STAY, "temporary file on the server's disk", "not written to disk"
+RUN = [run_context.KNOWN_TABS, run_context.KNOWN_POLLS, run_context.KNOWN_ADDRESS]
 
 
 @pytest.mark.slow
@@ -21,7 +22,7 @@ FORGETS, SPOOLS, KEPT = promises.COPIES_STAY, "temporary file on the server's di
     [
         ("streamlit._cache", [tab_storage.STATES], {FORGETS, KEPT}, {SPOOLS}),
         ("streamlit.uploaded_file_mgr", [tab_storage.UPLOADS], {FORGETS, KEPT}, {SPOOLS}),
-        ("streamlit.get_script_run_ctx", [run_context.KNOWN_TABS, run_context.KNOWN_POLLS], {FORGETS}, {SPOOLS}),
+        ("streamlit.get_script_run_ctx", RUN, {FORGETS}, {SPOOLS}),
         ("starlette.spool_max_size", [uploads.SPOOLING], {SPOOLS, "62 minutes"}, {FORGETS, KEPT}),
         ("streamlit.StopException", [], {KEPT, "62 minutes"}, {FORGETS, SPOOLS}),
     ],

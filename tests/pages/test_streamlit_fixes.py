@@ -18,14 +18,16 @@ ROOT = Path(streamlit_fixes.__file__).parents[3]
 FOLDER = Path(streamlit_fixes.__file__).parent
 SPOOLING, OPEN, UPLOADS, STATES = uploads.SPOOLING, tab_storage.OPEN_TABS, tab_storage.UPLOADS, tab_storage.STATES
 TABS, POLLS, PAGES = run_context.KNOWN_TABS, run_context.KNOWN_POLLS, page_polls.PAGE_OF_THREAD
+ADDRESS = run_context.KNOWN_ADDRESS
 LATE, GONE = page_polls.LATE_POLLS, page_polls.GONE_FRAGMENTS
-FIXES = [SPOOLING, OPEN, UPLOADS, STATES, TABS, POLLS, PAGES, LATE, GONE]
+FIXES = [SPOOLING, OPEN, UPLOADS, STATES, TABS, POLLS, ADDRESS, PAGES, LATE, GONE]
 OFF_WITHOUT = {
     "starlette.spool_max_size": [SPOOLING],
     "starlette.MultiPartParser": [SPOOLING],
     "starlette.UploadFile": [SPOOLING],
     "starlette.Request": [SPOOLING],
-    "streamlit.get_script_run_ctx": [TABS, POLLS],
+    "streamlit.get_script_run_ctx": [TABS, POLLS, ADDRESS],
+    "streamlit.context_info": [ADDRESS],
     "streamlit.fragment_ids_this_run": [POLLS],
     "streamlit.Runtime": [OPEN, UPLOADS, STATES],
     "streamlit.get_instance": [OPEN, UPLOADS, STATES],

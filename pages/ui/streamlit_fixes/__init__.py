@@ -5,7 +5,7 @@ inside Streamlit before `install`. Each fix is tried as it is applied, see `guar
 A promise about privacy that rests on a fix is made by `pages.ui.promises` only while it works.
 
     uploads        files that are uploaded stay in memory
-    run_context    which tab a script runs for, and whether a clock has asked for the run
+    run_context    which tab a script runs for, at which address, and whether a clock has asked for the run
     tab_storage    which tabs are open, and freeing the copies that Streamlit keeps of closed tabs
     page_polls     clicks win over the polls of background work
     stale_widgets  what a page has shown since the last choice is no choice

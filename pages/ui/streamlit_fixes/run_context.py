@@ -1,4 +1,4 @@
-"""What Streamlit knows of the run of a script: the tab it is for, and whether a clock asked for it."""
+"""What Streamlit knows of the run of a script: the tab it is for, its address, and whether a clock asked for it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ KNOWN_POLLS = Fix(
     "what a clock sends is no choice", "While work is running, an entry may show for a moment what it showed before."
 )
 
+KNOWN_ADDRESS = Fix(
+    "a link leads to the app under any path",
+    "A link shared from Start lacks the last part of the path that the app is under.",
+)
+
 
 def install() -> None:
+    KNOWN_ADDRESS.attempt(lambda: _address(_context()))
     KNOWN_TABS.attempt(lambda: _session_id(_context()))
     KNOWN_POLLS.attempt(lambda: _fragments(_context()))
 
@@ -23,6 +29,13 @@ def install() -> None:
 def tab() -> str:
     """Streamlit's id of the tab that runs this script; empty without a server."""
     return _session_id(_context())
+
+
+@KNOWN_ADDRESS.guarded(otherwise="")
+def address() -> str:
+    """What stands in the address bar, of Start with a slash at its end; empty without a browser. `st.context.url` takes the slash away,
+    and the end of `/metadata` for the page Data."""
+    return _address(_context())
 
 
 @KNOWN_POLLS.guarded(otherwise=False)
@@ -42,6 +55,10 @@ def _context() -> Any:
 
 def _session_id(context: Any) -> str:
     return "" if context is None else context.session_id
+
+
+def _address(context: Any) -> str:
+    return "" if context is None or context.context_info is None else str(context.context_info.url)
 
 
 def _fragments(context: Any) -> list[str] | None:
