@@ -8,6 +8,7 @@ import streamlit as st
 
 from ldp_core import analysis, beliefs, charts, library, wording, workloads
 from ldp_core.data.tables import NumericRecipe, build_domain, tally
+from ldp_core.designs import UploadedData
 from ldp_core.people import dense, users_of
 from ldp_core.studies import simulate, trial_frames
 from pages.ui import layout, privacy_accuracy, sidebar
@@ -33,6 +34,7 @@ def begin() -> None:
 
 there = not state.saved.empty
 kept = "Your design stays in the list of saved designs." if state.saved.name else "Undo brings your design back."
+own: dict[str, Any] = {} if isinstance(state.choice, UploadedData) else {"source": "upload"}  # theirs is shown
 with layout.controls("page"):
     if there and st.button(
         "Continue with your design", type="primary", icon=":material/arrow_forward:", key="continue"
@@ -48,7 +50,7 @@ with layout.controls("page"):
     )
     if begun:
         st.switch_page("pages/design.py")
-    if st.button("Use my data", icon=":material/table_rows:", key="own-data"):
+    if st.button("Use my data", icon=":material/table_rows:", key="own-data", on_click=state.view.update, kwargs=own):
         st.switch_page("pages/data.py")
     with st.popover("Open a design", icon=":material/folder_open:", key="open-design"):
         sidebar.opening(state, "start")

@@ -3,6 +3,7 @@ downloads."""
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -363,7 +364,7 @@ def chart(
         with st.popover("Download", icon=":material/download:", type="tertiary", key=f"downloads-{name}"):
             if data is not None:
                 download_table(data, name, of_design)
-            made = lambda: standalone(draw, mark)  # noqa: E731
+            made = lambda: standalone(draw, mark).encode()  # noqa: E731
             download("Chart (HTML)", made, f"{file}.html", "text/html", f"html-{name}", type="tertiary")
     picture(draw(look()), f"chart-{name}", spoken(sentence), file)
     st.markdown(sentence)
@@ -417,18 +418,20 @@ def download_table(
     counted people."""
     counted = of_design and _counted()
 
-    def made() -> str:
+    def made() -> bytes:
         table = data() if callable(data) else data
-        return frames.as_csv(disclosure.marked(table) if counted else table)
+        return frames.as_csv(disclosure.marked(table) if counted else table).encode()
 
     style = {"type": "tertiary", **style}
     download(label, made, f"{file_name(name, of_design)}.csv", "text/csv", key or f"csv-{name}", **style)
 
 
-def download(label: str, data: bytes | Callable[[], str | bytes], file: str, mime: str, key: str, **style: Any) -> None:
+def download(label: str, data: bytes | Callable[[], bytes], file: str, mime: str, key: str, **style: Any) -> None:
     """A button that downloads a file and leaves the page as it is."""
     style = {"icon": ":material/download:", **style}
-    st.download_button(label, data=data, file_name=file, mime=mime, key=key, on_click="ignore", **style)
+    # A CSV file begins with a byte order mark: without it, spreadsheets take its UTF-8 for another encoding.
+    marked = (lambda: BOM_UTF8 + data()) if callable(data) and mime == "text/csv" else data
+    st.download_button(label, data=marked, file_name=file, mime=mime, key=key, on_click="ignore", **style)
 
 
 def guarantee(configuration: designs.Configuration, audit: mechanisms.Audit) -> None:

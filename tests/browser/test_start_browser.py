@@ -1,5 +1,6 @@
 """Start in a real browser: its link under any path, its buttons, and where the keyboard is after them."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser import words
@@ -32,3 +33,32 @@ def test_a_link_leads_back_under_the_path_that_it_came_from(browser, tmp_path):
         expect(visitor.page.locator("h1")).to_have_text("Design")
         expect(visitor.main.get_by_text("The linked design is open").first).to_be_visible()
         visitor.leave()
+
+
+@pytest.mark.parametrize(("key", "title"), [("begin", "Design"), ("own-data", "Data")])
+def test_the_focus_goes_from_a_button_that_turns_the_page_to_the_new_heading(guest, key, title):
+    guest.go("Start")
+    guest.drawn()
+    guest.button(key).focus()
+    guest.page.keyboard.press("Enter")
+    heading = guest.main.locator("h1")
+    expect(heading).to_have_text(title)
+    expect(heading).to_be_focused()
+    guest.drawn()
+    expect(heading).to_be_focused()
+    guest.page.keyboard.press("Tab")
+    expect(guest.page.locator(".st-key-next a, .st-key-next button").first).to_be_focused()
+
+
+def test_use_my_data_opens_where_a_file_is_given(guest):
+    """Also after a sample was taken."""
+    for _ in range(2):
+        guest.go("Start")
+        guest.drawn()
+        guest.button("own-data").click()
+        expect(guest.page.locator("h1")).to_have_text("Data")
+        expect(guest.main.get_by_test_id("stFileUploader")).to_be_visible()
+        guest.go("Start")
+        guest.drawn()
+        guest.button("begin").click()
+        expect(guest.page.locator("h1")).to_have_text("Design")

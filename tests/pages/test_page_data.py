@@ -221,3 +221,17 @@ def test_another_reading_is_one_button_away(app, cells, said, label, users):
     assert app.session.tally.users == users
     assert app.configuration.data.recipes != before.data.recipes
     assert app.press("undo").configuration == before
+
+
+def test_use_my_data_opens_the_upload_or_the_table_of_ones_own(app):
+    def opened():
+        return app.go("start").press("own-data").at.segmented_control(key="data-source").value
+
+    assert opened() == "upload"
+    app.go("data").enter("segmented_control", "data-source", "sample").press("pick-survey_ages.csv")
+    assert app.at.segmented_control(key="data-source").value == "sample"
+    assert opened() == "upload"
+    app.upload("own.csv", b"age\n" + b"1\n2\n" * 20)
+    app.enter("segmented_control", "data-source", "declared")
+    app.go("start")
+    assert (app.configuration.data.source, opened()) == ("upload", "upload")

@@ -7,7 +7,7 @@ import streamlit as st
 def stops() -> None:
     """Plotly makes a stop of each tool of a chart, and Streamlit none of code and formulas that scroll; neither has an option for that. From tool
     to tool the arrow keys lead. A button that starts or stops a search goes once it is pressed: the focus passes to the one in its
-    place, or to the verdict. The script is the same for everyone."""
+    place, or to the verdict; from one that turns the page, to the new heading. The script is the same for everyone."""
     st.html(
         """<script>
         if (!window.stopsAreSet) {
@@ -23,16 +23,19 @@ def stops() -> None:
                     text.tabIndex = text.scrollHeight > text.clientHeight || text.scrollWidth > text.clientWidth ? 0 : -1;
             };
             const searches = ".st-key-optimise, .st-key-cancel";
-            let pressed = null;
-            document.addEventListener("focusin", (event) => (pressed = event.target.closest(searches) && event.target));
+            let left = null, search = null, title = "";
+            document.addEventListener("focusin", (event) => {
+                [left, search, title] = [event.target, event.target.closest(searches), document.querySelector("h1")?.innerText];
+            });
             new MutationObserver(() => {
-                if (!pressed || pressed.isConnected || document.activeElement !== document.body) return;
-                const next = document.querySelector(searches.replaceAll(/(cancel|optimise)/g, "$1 button:not(:disabled)"))
-                    ?? document.querySelector(".st-key-verdict");
+                if (!left || left.isConnected || document.activeElement !== document.body) return;
+                const heading = document.querySelector("h1");
+                const next = heading && heading.innerText !== title ? heading : search && (
+                    document.querySelector(searches.replaceAll(/(cancel|optimise)/g, "$1 button:not(:disabled)"))
+                    ?? document.querySelector(".st-key-verdict"));
                 if (!next) return;
                 if (next.tabIndex < 0) next.tabIndex = -1;
                 next.focus();
-                pressed = next.closest(searches) && next;
             }).observe(document.body, { childList: true, subtree: true });
             document.addEventListener("keydown", (event) => {
                 if (event.key === "Tab") set();

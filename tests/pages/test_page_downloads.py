@@ -1,0 +1,54 @@
+"""CSV files on offer: spreadsheets take them for UTF-8, and the app and the command line read them back."""
+
+import codecs
+import importlib
+import json
+
+import pandas as pd
+import pytest
+import streamlit as st
+
+from ldp_core.data import tables
+from ldp_core.deploy.commands import main
+from tests.pages.test_page_collect import count, held
+
+importlib.import_module(
+    "cvxpy"
+)  # whole before pages are drawn beside work: it tries packages that SciPy looks at meanwhile
+PLACES = "place\n" + "Zürich\n東京\nÅrhus\n" * 40
+
+
+@pytest.fixture
+def offered(monkeypatch):
+    """What the buttons would download, by the name of the file."""
+    files, offer = {}, st.download_button
+
+    def button(label, data, file_name, **options):
+        files[file_name] = data
+        return offer(label, data, file_name, **options)
+
+    monkeypatch.setattr(st, "download_button", button)
+    return files
+
+
+def test_every_csv_file_on_offer_is_marked_as_utf8_and_read_back(app, offered, tmp_path, capsys):
+    app.upload("places.csv", PLACES.encode()).go("design").enter("selectbox", "mechanism", "subset_selection").finish()
+    for page in ("data", "workload", "compare", "bounds", "export"):
+        app.go(page).finish()
+    app.go("collect").enter("segmented_control", "collect-from", "simulated").finish()
+    content = {name: data() for name, data in offered.items() if name.endswith(".csv")}
+    assert len(content) >= 6
+    for name, written in content.items():
+        assert written.startswith(codecs.BOM_UTF8), name
+        assert not written[3:].startswith(codecs.BOM_UTF8), name
+        back = tables.load(written, name).table
+        assert list(back.columns) == list(pd.read_csv(pd.io.common.BytesIO(written)).columns), name
+        assert not back.columns[0].startswith("\ufeff")
+    assert "Zürich" in content["queries.csv"].decode("utf-8-sig")
+    (name,) = [name for name in content if name.startswith("simulated-reports")]
+    assert (count(app, (name, content[name])), held(app).users)[1] == 120  # by the app
+    kit, reports = tmp_path / "kit.zip", tmp_path / name
+    kit.write_bytes(offered["ldp-kit.zip"])
+    reports.write_bytes(content[name])
+    assert main(["collect", str(kit), str(reports), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"][0]["accepted"] == 120
