@@ -33,7 +33,7 @@ def where_from() -> str:
     if current == "upload" and shown is not None and shown.kind in ("local", "query"):
         current = "local"
     offered = [kind for kind in SOURCES if kind != "local" or access.may_read_local_files()]
-    source = state.view.get("source", current)
+    source = state.view.get("source") or current
     chosen = control(
         st.segmented_control,
         "Source",

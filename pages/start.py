@@ -32,9 +32,13 @@ def begin() -> None:
         state.change(epsilon=f"{state.view.get('demo', 1.0):g}")
 
 
+def bring() -> None:
+    """Data opens where a file is given, or at the visitor's own."""
+    state.view["source"] = None if isinstance(state.choice, UploadedData) else "upload"
+
+
 there = not state.saved.empty
 kept = "Your design stays in the list of saved designs." if state.saved.name else "Undo brings your design back."
-own: dict[str, Any] = {} if isinstance(state.choice, UploadedData) else {"source": "upload"}  # theirs is shown
 with layout.controls("page"):
     if there and st.button(
         "Continue with your design", type="primary", icon=":material/arrow_forward:", key="continue"
@@ -50,7 +54,7 @@ with layout.controls("page"):
     )
     if begun:
         st.switch_page("pages/design.py")
-    if st.button("Use my data", icon=":material/table_rows:", key="own-data", on_click=state.view.update, kwargs=own):
+    if st.button("Use my data", icon=":material/table_rows:", key="own-data", on_click=bring):
         st.switch_page("pages/data.py")
     with st.popover("Open a design", icon=":material/folder_open:", key="open-design"):
         sidebar.opening(state, "start")

@@ -60,7 +60,7 @@ def put(state: Session, design: Design, question: Question) -> None:
     if not session.asked and len(_begun(state)) >= MOST_DESIGNS:
         raise ValueError(f"At most {MOST_DESIGNS} groups of people are asked: begin a new session with one of those.")
     session.ask(question)
-    if len(session.asked) == 1:  # whoever is asked next answers anew: no two sessions share a seed
+    if len(session.asked) == 1:  # no two sessions share a seed: the next people answer anew
         begun = {**_begun(state), _people(state, design): (domain, session)}
         _update(state, begun=begun, seed=_entry(state, "seed", 0) + 1)
 
@@ -71,7 +71,7 @@ def has_begun(state: Session, design: Design) -> bool:
 
 
 def _begun(state: Session) -> dict[object, tuple[Domain, Asking]]:
-    """By their people, the sessions in which something has been asked."""
+    """The sessions in which something has been asked, by their people."""
     return _entry(state, "begun", {})
 
 

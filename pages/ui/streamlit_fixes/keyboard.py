@@ -7,7 +7,7 @@ import streamlit as st
 def stops() -> None:
     """Plotly makes a stop of each tool of a chart, and Streamlit none of code and formulas that scroll; neither has an option for that. From tool
     to tool the arrow keys lead. A button that starts or stops a search goes once it is pressed: the focus passes to the one in its
-    place, or to the verdict; from one that turns the page, to the new heading. The script is the same for everyone."""
+    place, or to the verdict. From one that turns the page it passes to the new heading. The script is the same for everyone."""
     st.html(
         """<script>
         if (!window.stopsAreSet) {

@@ -33,7 +33,7 @@ def tab() -> str:
 
 @KNOWN_ADDRESS.guarded(otherwise="")
 def address() -> str:
-    """What stands in the address bar, of Start with a slash at its end; empty without a browser. `st.context.url` takes the slash away,
+    """The address in the browser, that of Start with a slash at its end; empty without a browser. `st.context.url` takes the slash away,
     and the end of `/metadata` for the page Data."""
     return _address(_context())
 
