@@ -243,4 +243,4 @@ def test_long_cells_are_cut_among_the_first_rows_and_no_categories(app):
     (shown,) = [frame for frame in app.dataframes if "text" in frame]
     assert shown["text"].str.len().tolist() == [200, 1, 1]
     app.enter("multiselect", "data-columns", ["town", "text"])
-    assert "text holds a text of more than 1,000 characters, too long for a category" in app.errors[0]
+    assert "Text holds a text of more than 1,000 characters, too long for a category" in app.errors[0]
