@@ -18,7 +18,7 @@ NO_SIZES = {  # ranges of parameters, an assumption of a theorem, and the range 
     ("mechanisms/noise/gaussian_privacy.py", "MAX_DELTA"),
     ("bounds/few_users.py", "LARGEST_EPSILON"),
     ("bounds/proof.py", "LARGEST"),
-    ("verdicts.py", "LARGEST_DIFFERENCE"),
+    ("verdicts.py", "LARGEST_TARGET"),
 }
 
 

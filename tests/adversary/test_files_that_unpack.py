@@ -75,6 +75,17 @@ def test_by_its_path_neither(name, tmp_path):
         assert (len(frame), users.sum()) == (1, len(PARQUET[name]))
 
 
+@pytest.fixture(scope="module")
+def billion():
+    """A Parquet file of 31 kB with a text of a billion letters."""
+    ends, file = pa.array([0, 10**9], pa.int32()).buffers()[1], io.BytesIO()
+    cell = pa.Array.from_buffers(pa.string(), 1, [None, ends, pa.py_buffer(b"a" * 10**9)])
+    table = pa.table({"text": cell, "n": [1]})
+    pa.parquet.write_table(table, file, compression="zstd", use_dictionary=False, write_statistics=False)
+    assert file.tell() < 40_000
+    return file.getvalue()
+
+
 SERVER = """
 import resource, sys
 from ldp_core.data import tables
@@ -98,18 +109,9 @@ print(peak() - before)
 
 @pytest.mark.parametrize("way", ["upload", "path"])
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_a_text_of_a_billion_letters_costs_the_server_nothing(tmp_path, kind, way):
+def test_a_text_of_a_billion_letters_costs_the_server_nothing(billion, tmp_path, kind, way):
     path = tmp_path / f"x.{kind}"
-    if kind == "parquet":
-        letters = pa.py_buffer(b"a" * 10**9)
-        cell = pa.Array.from_buffers(
-            pa.string(), 1, [None, pa.py_buffer(pa.array([0, 10**9], pa.int32()).buffers()[1]), letters]
-        )
-        table = pa.table({"text": cell, "n": [1]})
-        pa.parquet.write_table(table, path, compression="zstd", use_dictionary=False, write_statistics=False)
-        assert path.stat().st_size < 40_000
-    else:
-        path.write_text(f"x,y\n1,2\n3,{LONG}\n")
+    path.write_bytes(billion if kind == "parquet" else f"x,y\n1,2\n3,{LONG}\n".encode())
     done = subprocess.run([sys.executable, "-c", SERVER, path, way], capture_output=True, text=True, check=True)
     said, grown = done.stdout.splitlines()
     assert said != "read"
@@ -176,11 +178,15 @@ def test_long_cells_of_duckdb_are_refused(tmp_path, cell):
     path = str(tmp_path / "x.duckdb")
     with pytest.raises(UnreadableTable, match=REFUSED):
         query(path, f"SELECT 1 AS a, {cell} AS x")
-    with pytest.raises(UnreadableTable, match=REFUSED):
-        query(path, "SELECT repeat('x', 120000) AS x FROM range(5000)")
     nested = query(path, "SELECT [1, 2] AS l, {'a': i} AS s FROM range(3) t(i)").table
     assert nested["l"].tolist() == ["[1, 2]"] * 3
     assert nested["s"].tolist() == [f"{{'a': {i}}}" for i in range(3)]
+
+
+def test_many_cells_of_duckdb_are_refused(tmp_path):
+    duckdb.connect(str(tmp_path / "x.duckdb")).close()
+    with pytest.raises(UnreadableTable, match=REFUSED):
+        query(str(tmp_path / "x.duckdb"), "SELECT repeat('x', 120000) AS x FROM range(5000)")
 
 
 def test_nested_cells_are_texts_alike_by_upload_and_by_path(tmp_path):

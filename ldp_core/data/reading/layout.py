@@ -123,8 +123,10 @@ def _titles(rows: Sequence[Row], width: int) -> int:
 
 
 def _in_two_lines(grid: list[list[str]]) -> bool:
-    """True if line one holds questions, with blanks beside one of several answers, and line two the answers: no row of values, since
-    they differ from all below them, or a column holds its own answer or nothing."""
+    """True if line one holds questions, with blanks beside one of several answers, and line two holds the answers.
+
+    A row of values is ruled out: the answers differ from all cells below, or a column holds its own answer or nothing.
+    """
     if len(grid) < 3:
         return False
     first, second, *rest = grid

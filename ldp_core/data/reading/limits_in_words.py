@@ -73,7 +73,7 @@ def died(code: int | None, said: str, size: int, system: float, mend: str) -> st
 def not_started(cause: str) -> str:
     """The sentence for a process that cannot even begin to read, for a ``cause`` in the words of others."""
     cause = shortened(re.sub(r"\[\w+ \d+\] ?|(/[^\s/:'\"]+){2,}", "", cause).strip(" .:"))
-    return f"Files cannot be read on this machine now ({cause}): tell whoever runs this app."
+    return f"Files cannot be read on this machine now ({cause}): ask the person who runs this app."
 
 
 def too_long(seconds: float, mend: str) -> str:

@@ -16,8 +16,8 @@ from ldp_core.limits import Limits
 
 
 def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
-    """Write the table as an Arrow stream; a stored pandas index is a column like any other. Of a file by its path only return the
-    ordered categories of the columns at ``options["places"]``."""
+    """Write the table as an Arrow stream; a stored pandas index is a column like any other. A file by its path
+    only gives the ordered categories of the columns at ``options["places"]``."""
     if "path" in options:
         with _damage_in_words(), pa.parquet.ParquetFile(options["path"]) as file:
             names = [file.schema_arrow.names[place] for place in options["places"]]

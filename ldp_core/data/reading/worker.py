@@ -65,7 +65,7 @@ def _lower(name: str, value: int) -> None:
         kind = getattr(resource, name)
         _, hard = resource.getrlimit(kind)
         hard = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        # A second before it is killed a process is told that its time is over.
+        # The signal that time is over comes a second before the one that kills.
         resource.setrlimit(kind, (hard - (name == "RLIMIT_CPU" and hard > 1), hard))
 
 

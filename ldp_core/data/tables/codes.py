@@ -18,9 +18,9 @@ _LEAST_VALUES = 5
 def codes_of(column: columns.Column, known: tuple[float, ...] = ()) -> tuple[float, ...]:
     """The numbers of a column that seem to be codes for no answer, besides those ``known`` as such.
 
-    Each is shared, and lies beyond a gap at an end of the other numbers: one wider than twice the widest between these in the
-    half next to it, or one of two usual steps if far more people share it than a number near it. A minus sign among
-    numbers without one is such a gap.
+    People share each, and it lies beyond a gap at an end of the other numbers. The gap is wider than twice the widest one between
+    these in the half next to it. A gap of two usual steps is enough if far more people share the code than a number near it, and so is
+    a minus sign among numbers without one.
     """
     use = np.isfinite(column.numbers) & ~np.isin(column.numbers, known)
     numbers, position = np.unique(column.numbers[use], return_inverse=True)

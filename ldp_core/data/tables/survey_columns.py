@@ -84,7 +84,7 @@ def _suited(series: pd.Series, weights: np.ndarray | None, gaps: bool) -> tuple[
         return recipe.model_copy(update=what | {"non_dates": "missing" if stray else recipe.non_dates}), ""
     numeric = recipe.model_copy(update=what | {"non_numbers": "missing" if stray else recipe.non_numbers})
     said, codes = "", codes_of(columns.parse(series, weights)) if isinstance(numeric, NumericRecipe) else ()
-    if codes:  # nobody is lost: missing values are a category of their own
+    if codes:  # people stay: missing values are a category of their own
         numeric = with_codes(numeric, codes).model_copy(update={"missing": "category"})
         said = f"{listed([f'{code:.15g}' for code in codes])} in {summary.name} {'counts' if len(codes) == 1 else 'count'} as missing."
     crowded = crowd(numeric, series, weights)
