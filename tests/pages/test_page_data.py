@@ -224,7 +224,6 @@ def test_another_reading_is_one_button_away(app, cells, said, label, users):
     assert app.press("undo").configuration == before
 
 
-<<<<<<< HEAD
 def test_use_my_data_opens_the_upload_or_the_table_of_ones_own(app):
     def opened():
         return app.go("start").press("own-data").at.segmented_control(key="data-source").value
@@ -237,7 +236,8 @@ def test_use_my_data_opens_the_upload_or_the_table_of_ones_own(app):
     app.enter("segmented_control", "data-source", "declared")
     app.go("start")
     assert (app.configuration.data.source, opened()) == ("upload", "upload")
-=======
+
+
 def test_codes_for_no_answer_are_named_and_missing_at_one_press(app):
     ages = np.random.default_rng(0).integers(18, 81, 400)
     app.upload("people.parquet", parquet(pd.DataFrame({"age": [*ages, *[999] * 8]})))
@@ -258,4 +258,3 @@ def test_long_cells_are_cut_among_the_first_rows_and_no_categories(app):
     assert shown["text"].str.len().tolist() == [200, 1, 1]
     app.enter("multiselect", "data-columns", ["town", "text"])
     assert "Text holds a text of more than 1,000 characters, too long for a category" in app.errors[0]
->>>>>>> data
