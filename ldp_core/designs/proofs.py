@@ -120,7 +120,7 @@ class ProvedDesign(Design):
         before: Proof | None = self.results.get(key)
         if before is not None and before.certificate.variance > proof.certificate.variance:
             proof = before
-        if proof.finished or proof.certificate.variance > 0:  # nothing is proved where many types are cancelled early
+        if proof.finished or proof.certificate.value > proof.certificate.trivial:  # else it was cancelled early
             self.results.put(key, proof, proof.size, expensive=True)
         return proof
 

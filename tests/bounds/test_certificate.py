@@ -152,8 +152,36 @@ def test_the_closed_form_proves_the_centred_svd_bound(kind, with_prior, epsilon)
     prior = np.random.default_rng(1).dirichlet(np.ones(12)) if with_prior else UNIFORM[12]
     certificate = closed_form(workload, epsilon, prior)
     assert certificate.verify()
-    assert certificate.value == pytest.approx(bounds.centred_svd(workload, epsilon, prior), rel=1e-6)
-    assert certificate.value <= bound_by_brute_force(certificate) * (1 + 1e-9)
+    proved = bounds.centred_svd(workload, epsilon, prior)
+    assert certificate.proven() == pytest.approx(proved, rel=1e-6)
+    assert certificate.value == pytest.approx(max(proved, 12 * prior @ workload.gram_diag), rel=1e-6)
+    assert certificate.proven() <= bound_by_brute_force(certificate) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("rows", [np.ones((1, 6)), np.outer([1.0, -0.3, 0.0], np.ones(4)), np.full((1, 2), 1e-3)])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 16.0])
+def test_the_bound_of_a_constant_is_exact(rows, epsilon):
+    """It is known without a question, so its variance is 0: L = tr G."""
+    workload = workloads.custom(rows)
+    prior = np.arange(1.0, rows.shape[1] + 1)
+    for certificate in (
+        bounds.certificate(workload, epsilon, 1.0),
+        bounds.certificate(workload, epsilon, 1.0, prior / prior.sum()),
+        bounds.worst_case(workload, epsilon, 1.0),
+    ):
+        assert certificate.verify()
+        assert certificate.variance == pytest.approx(0.0, abs=1e-12 * workload.trace)
+        assert certificate.value == pytest.approx(workload.trace, rel=1e-12)
+        assert not replace(certificate, value=workload.trace * (1 + 1e-9)).verify()
+
+
+@pytest.mark.parametrize("kind", WORKLOADS)
+@pytest.mark.parametrize("epsilon", [6.0, 10.0, 20.0])
+def test_no_bound_says_less_than_that_a_variance_is_not_negative(kind, epsilon):
+    workload = WORKLOADS[kind](9)
+    for certificate in (bounds.certificate(workload, epsilon, 0.1), closed_form(workload, epsilon, UNIFORM[9])):
+        assert certificate.value >= workload.trace
+        assert certificate.verify()
 
 
 # --- tampering ------------------------------------------------------------------------------------------------------

@@ -110,9 +110,15 @@ def test_the_price_grows_with_the_work():
     kinds = {"general": 0.0, "classes": 0.0, "tables": 0.0}
     for size in (10, 100, 1000):
         documents = {
-            "general": ({"kind": "general", "types": size}, {"size_multipliers": np.zeros(size)}),
+            "general": (
+                {"kind": "general", "types": size},
+                {
+                    "size_multipliers": np.zeros(size),
+                    **dict.fromkeys(("inverse", "pairs"), np.zeros(size * (size + 1) // 2)),
+                },
+            ),
             "classes": ({"kind": "classes"}, {"cut_multipliers": np.zeros(size)}),
-            "tables": ({"kind": "tables", "workload": {"groups": [{"columns": [0]}] * size}}, {}),
+            "tables": ({"kind": "tables", "workload": {"sizes": [2], "groups": [{"columns": [0]}] * size}}, {}),
         }
         for kind, (document, data) in documents.items():
             price = verify.price(document, data)

@@ -59,9 +59,10 @@ from scipy.linalg import blas
 
 from ldp_core.bounds import verify
 from ldp_core.bounds.general import multipliers
-from ldp_core.bounds.general.dual import searched
+from ldp_core.bounds.general.dual import BARRIERS, FEW_TYPES, FROM_SINGLES, searched
 from ldp_core.bounds.general.few_types import Cuts
-from ldp_core.bounds.general.multipliers import Multipliers
+from ldp_core.bounds.general.multipliers import Multipliers, Numbers
+from ldp_core.bounds.general.singles import inward, of_singles
 from ldp_core.bounds.proof import (
     ABOVE,
     LARGEST,
@@ -89,6 +90,8 @@ from ldp_core.workloads import Workload
 
 # What certificates of the closed form lose to rounding at most, of 4,096 types.
 ROUNDING = 3e-4
+# The best rows have a share 1 / (E + 1) of high entries or so. The search starts from single ones where E is more than this many times n.
+FEW_HIGH = 4
 
 
 @dataclass(frozen=True, repr=False)
@@ -254,6 +257,7 @@ def general_certificate(
     epsilon = check_epsilon(epsilon)
     best = nothing(workload, epsilon, prior)
     taken = None if near is None else (near.of_dual, near.prior)
+    barriers: Sequence[float] = BARRIERS[-2:]
 
     def stop() -> bool:
         return budget.stopped() is not None
@@ -261,8 +265,16 @@ def general_certificate(
     with blas_threads(workload.n), suppress(Interrupted):
         if workload.n <= AT_ONCE_TYPES:
             best = closed_form(workload, epsilon, prior)
+        if np.exp(epsilon) > FEW_HIGH * workload.n and not stop():
+            singles, optimal = of_singles(workload.gram_dense(), np.exp(epsilon), prior, budget.check)
+            best = max(best, _written(singles, workload, epsilon, prior, budget.check), key=lambda c: c.value)
+            budget.tell(bound=best.value)
+            if optimal:
+                return best
+            if workload.n <= FEW_TYPES:
+                taken, barriers = (inward(singles.multipliers, prior), prior), FROM_SINGLES
         if workload.n > AT_ONCE_TYPES or not stop():
-            for found in searched(workload, epsilon, prior, stop, budget.check, taken):
+            for found in searched(workload, epsilon, prior, stop, budget.check, taken, barriers):
                 with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types
                     best = max(best, of(found, workload, epsilon, prior, budget.check), key=lambda c: c.value)
                 budget.tell(bound=best.value)
@@ -305,7 +317,16 @@ def of(
     found: Multipliers, workload: Workload, epsilon: float, prior: np.ndarray, check: Check = unchecked
 ) -> Certificate:
     """The certificate that multipliers prove; LinAlgError where they prove none."""
-    made = multipliers.numbers(workload.gram_dense(), np.exp(epsilon), prior, found, check)
+    return _written(
+        multipliers.numbers(workload.gram_dense(), np.exp(epsilon), prior, found, check),
+        workload,
+        epsilon,
+        prior,
+        check,
+    )
+
+
+def _written(made: Numbers, workload: Workload, epsilon: float, prior: np.ndarray, check: Check) -> Certificate:
     m = made.multipliers
     certificate = Certificate(
         workload,

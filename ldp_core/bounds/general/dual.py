@@ -16,7 +16,7 @@ q and N.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -42,6 +42,8 @@ BETWEEN = 0.6
 between them. Single types then gain a thousandth."""
 BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
+FROM_SINGLES = (0.1, 0.01, 1e-3, 1e-4, 1e-5)
+"""The same from multipliers of `ldp_core.bounds.general.singles`."""
 _MOST_EVALUATIONS = 100
 SETTLED = 1e-9
 FARTHEST = 60.0
@@ -115,16 +117,17 @@ def searched(
     stop: Callable[[], bool] = lambda: False,
     check: Check = unchecked,
     near: tuple[Multipliers, np.ndarray] | None = None,
+    barriers: Sequence[float] = BARRIERS[-2:],
 ) -> Iterator[Multipliers]:
     """Better and better multipliers by types: from many types put together in blocks, then from single ones. Or at once from those of
-    single types that are ``near``, which were found for another prior (n,)."""
+    single types that are ``near``, which were found for another prior (n,), with these ``barriers``."""
     n, ratio, root = workload.n, float(np.exp(epsilon)), centred_root(workload, prior)
     if near is not None and len(near[0].sizes):
         dual = Dual.over_types(root, prior, ratio)
         x = dual.taken_over(*near)
-        for barrier in BARRIERS[-2:]:
+        for barrier in barriers:
             x = dual.improved(x, barrier / n, stop, check)
-        yield dual.of_types(x, prior)
+            yield dual.of_types(x, prior)
         return
     check()
     if n > BLOCKS:

@@ -1,0 +1,102 @@
+"""Bounds for large epsilon: randomized response is proved to be best where it is."""
+
+import numpy as np
+import pytest
+
+from ldp_core import analysis, bounds, mechanisms, optimize, workloads
+from ldp_core.bounds import verify
+from ldp_core.bounds.general.certificate import general_certificate
+from ldp_core.bounds.general.enumerated import two_valued
+from ldp_core.bounds.general.singles import inward, of_singles
+from ldp_core.designs import certificate_file
+from ldp_core.designs.certificate_file import Written
+from ldp_core.run import Budget
+
+KINDS = {
+    "totals": workloads.prefix,
+    "ranges": workloads.all_range,
+    "width 8": lambda n: workloads.width_range(n, 8),
+    "histogram and totals": lambda n: workloads.union([workloads.histogram(n), workloads.prefix(n)]),
+    "pairs": lambda n: workloads.product([workloads.prefix(n // 3), workloads.histogram(3)]),
+    "random": lambda n: workloads.custom(np.random.default_rng(n).integers(0, 2, (30, n)).astype(float)),
+    "real": lambda n: workloads.custom(np.random.default_rng(n).standard_normal((9, n))),
+}
+
+
+def gap(workload, objective, found):
+    """In users."""
+    assert found.variance > 0
+    return (objective - workload.trace) / (found.value - workload.trace) - 1
+
+
+def objective(workload, epsilon):
+    return analysis.objective(mechanisms.create("randomized_response", workload.n, epsilon), workload)
+
+
+@pytest.mark.parametrize("epsilon", [8.0, 11.0, 16.0])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [9, 33, pytest.param(129, marks=pytest.mark.slow)])
+def test_randomized_response_is_proved_to_be_best(kind, n, epsilon):
+    workload = KINDS[kind](n)
+    if n > 33 and epsilon < 10:
+        pytest.skip("pairs of types are better there")
+    found = bounds.certificate(workload, epsilon, None)
+    assert found.verify()
+    assert abs(gap(workload, objective(workload, epsilon), found)) < 1e-3
+    files = certificate_file.write(found, f"{epsilon:g}")
+    assert verify.verified(files.document, files.arrays)
+    assert certificate_file.read(files, workload, f"{epsilon:g}").value == pytest.approx(found.value, rel=1e-8)
+
+
+@pytest.mark.parametrize("epsilon", [4.0, 6.0, 9.0])
+@pytest.mark.parametrize("kind", ["totals", "ranges", "random", "real"])
+@pytest.mark.parametrize("even", [True, False])
+def test_what_holds_for_pairs_holds_for_all_sets(kind, epsilon, even):
+    """Against all 2^n rows; and the answer "optimal" is given exactly where no pair violates the condition."""
+    workload, n, E = KINDS[kind](9), 9, np.exp(epsilon)
+    prior = np.full(n, 1 / n) if even else np.random.default_rng(5).dirichlet(np.full(n, 9.0))
+    made, optimal = of_singles(workload.gram_dense(), E, prior)
+    v = 1 + (E - 1) * two_valued(n)
+    left = np.einsum("ki,ij,kj->k", v, made.inverse @ workload.gram_dense() @ made.inverse, v)
+    lacks = left / ((v @ (n * prior)) * v.sum(axis=1)) - v @ made.mu / v.sum(axis=1)
+    high, rounding = two_valued(n).sum(axis=1), 1e-11 * np.abs(made.mu).max()
+    assert np.abs(lacks[high == 1]).max() < rounding
+    assert optimal == (lacks[high == 2].max() < rounding)
+    if optimal:
+        assert lacks.max() < rounding
+        exact = optimize.exact(workload, epsilon, prior)
+        found = general_certificate(workload, epsilon, prior, Budget(None, None, None, None))
+        assert found.value == pytest.approx(exact.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "n", "epsilon"), [("totals", 33, 6.0), ("totals", 64, 7.0), ("ranges", 64, 7.0)])
+def test_the_search_starts_from_it_where_pairs_are_better(kind, n, epsilon):
+    workload = KINDS[kind](n)
+    found = bounds.certificate(workload, epsilon, None)
+    design = optimize.design(workload, epsilon, None, max_rounds=40)
+    assert found.verify()
+    assert design.objective <= objective(workload, epsilon) * (1 + 1e-12)
+    assert -1e-9 < gap(workload, design.objective, found) < 0.01
+
+
+@pytest.mark.parametrize("changed", ["pairs", "size_multipliers", "multipliers", "inverse", "diagonal"])
+def test_a_forged_proof_of_the_same_shape_is_refused(changed):
+    workload = workloads.prefix(12)
+    files = certificate_file.write(bounds.certificate(workload, 9.0, None), "9")
+    arrays = dict(verify.arrays(files.arrays))
+    for factor in (0.0, 0.5, 0.999, -1.0):
+        packed = certificate_file._packed({**arrays, changed: arrays[changed] * factor})
+        document = files.document.replace(
+            certificate_file.hashlib.sha256(files.arrays).hexdigest().encode(),
+            certificate_file.hashlib.sha256(packed).hexdigest().encode(),
+        )
+        with pytest.raises(ValueError, match=r"prove|Multipliers"):
+            verify.verified(document, packed)
+        with pytest.raises(ValueError, match="cannot be used"):
+            certificate_file.read(Written(document, packed), workload, "9")
+
+
+def test_the_start_of_the_search_proves_something_for_any_people():
+    for prior in (np.full(20, 1 / 20), np.random.default_rng(2).dirichlet(np.ones(20))):
+        made, _ = of_singles(workloads.prefix(20).gram_dense(), np.exp(5.0), prior)
+        assert inward(made.multipliers, prior).form(np.exp(5.0) - 1).proves
