@@ -36,8 +36,8 @@ def test_table_agrees_with_the_core_and_the_chart(compared):
     table, workload = figures(compared), workloads.prefix(25)
     assert {TITLES[title] for title in table.index} == set(CLOSED)
     chart = compared.charts[0]["data"][0]
-    axis = compared.charts[0]["layout"]["yaxis"]
-    shown = dict(re.split(r": ", name.replace("<br>", " ")) for name in axis["ticktext"])
+    rows = [words for words in compared.charts[0]["layout"]["annotations"] if words.get("name") == "row"]
+    shown = dict(re.split(r": ", words["text"]) for words in rows)
     assert set(shown) == {*chart["text"]}
     for title, row in table.iterrows():
         mechanism = mechanisms.create(TITLES[title], n=25, epsilon=1.0)
