@@ -39,7 +39,7 @@ def words(at):
 
 
 def needed(app):
-    return next(metric.value for metric in app.go("design").at.metric if metric.label == "Users needed")
+    return next(metric.value for metric in app.go("design").at.metric if metric.label == "People needed")
 
 
 # --- saving ---------------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def test_save_works_where_nothing_can_be_worked_out(app, another):
         exchange.export(app.session)
     saved = exchange.saved(app.session)
     assert "power of two" in json.loads(zipfile.ZipFile(io.BytesIO(saved)).read("outcome.json"))["not_worked_out"]
-    assert another().load(saved).configuration == app.configuration
+    assert another().load(saved).configuration == app.session.settled
 
 
 # --- links and files ------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def test_a_file_that_is_loaded_leaves_a_named_design_in_the_list(ages, another):
     other = another().sample("commutes.csv")
     ages.load(exchange.saved(other.session))
     assert ages.at.title[0].value == "Design"
-    assert (ages.session.saved.name, ages.configuration) == ("", other.configuration)
+    assert (ages.session.saved.name, ages.configuration) == ("", other.session.settled)
     assert [(one.name, one.history.configuration) for one in ages.session.saved.designs] == [("mine", before)]
 
 
