@@ -171,7 +171,7 @@ def test_every_mechanism_shows_its_guarantee_and_survives_the_round_trip_or_says
         assert unsuitable in ages.errors[0]
         assert len(ages.go("export").errors) == 1
         return
-    assert "Users needed" in ages.words
+    assert "People needed" in ages.words
     assert f"audited epsilon {ages.session.mechanism(name).audit().epsilon:.6g}" in ages.words
     ages.go("export")
     assert "fully described by its parameters" in ages.words

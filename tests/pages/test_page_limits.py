@@ -77,7 +77,7 @@ def test_pictures_do_not_push_out_what_they_show(fitted, monkeypatch):
         fitted.go(page)
     assert fitted.session.setting.fitted("optimized") is not None
     assert fitted.session.setting.proof("worst_case") is not None
-    assert "Users needed" in fitted.words
+    assert "People needed" in fitted.words
 
 
 @pytest.mark.parametrize("lost", [("fitted:",), pytest.param(("certificate:",), marks=pytest.mark.slow), ("",)])
@@ -100,7 +100,7 @@ def test_a_cancelled_fit_stays_with_its_costs(app):
         jobs().cancel(session.id)
         app.finish()
     app.go("design")
-    assert "Users needed" in app.words
+    assert "People needed" in app.words
     assert session.results.get(kept_profile(session)) is not None
 
 

@@ -108,7 +108,7 @@ def test_what_was_stopped_begins_again_when_somebody_asks(stopped):
     stopped.finish()
     assert not agains(stopped)
     assert "You stopped" not in stopped.words
-    assert any(metric.label == "Users needed" for metric in stopped.at.metric)
+    assert any(metric.label == "People needed" for metric in stopped.at.metric)
 
 
 def test_a_changed_design_begins_its_own_and_the_earlier_one_is_still_stopped(stopped):
@@ -116,7 +116,7 @@ def test_a_changed_design_begins_its_own_and_the_earlier_one_is_still_stopped(st
     stopped.session.change(epsilon="2")
     stopped.finish()
     assert [job.state for job in found(stopped)] == ["cancelled", "done"]
-    assert any(metric.label == "Users needed" for metric in stopped.at.metric)
+    assert any(metric.label == "People needed" for metric in stopped.at.metric)
     assert not agains(stopped)
     stopped.session.change(epsilon="1")
     stopped.finish()
@@ -133,7 +133,7 @@ def test_what_the_program_cancels_is_not_stopped(slow, busy):
     busy.set()
     slow.finish()
     assert "You stopped" not in slow.words
-    assert any(metric.label == "Users needed" for metric in slow.at.metric)
+    assert any(metric.label == "People needed" for metric in slow.at.metric)
 
 
 def proofs(app):

@@ -90,7 +90,7 @@ def test_users_needed_and_the_bound_are_those_of_the_core(lives):
     mechanism = library.create("sampled_sets", epsilon=1.0, workload=workload)
     needed = analysis.sample_complexity(mechanism, workload, alpha)
     bound = analysis.users_from_objective(bounds.centred_svd(workload, 1.0), workload, alpha)
-    assert metric(lives, "Users needed") == wording.needed(needed)
+    assert metric(lives, "People needed") == wording.needed(needed)
     read = lambda text: int(text.replace(",", ""))  # noqa: E731
     assert read(metric(lives, "Proved minimum")) >= read(wording.minimum(bound))
     assert "Each person draws one of 55 sets of columns" in words(lives)
@@ -218,7 +218,7 @@ def test_a_design_goes_out_and_comes_back(small, another):
     other = another().load(content).go("design")
     assert other.configuration == small.configuration
     assert not other.errors
-    assert metric(other, "Users needed") == metric(small.go("design"), "Users needed")
+    assert metric(other, "People needed") == metric(small.go("design"), "People needed")
     link = exchange.address(small.session, "http://localhost:8501/", everything=True).split("design=")[1]
     assert designs.from_link(link) == small.configuration
 
@@ -228,7 +228,7 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
     said, state = words(app), app.session
     mechanism, workload = state.mechanism("optimized"), app.workload
     needed = analysis.sample_complexity(mechanism, workload, state.setting.alpha)
-    assert metric(app, "Users needed") == wording.needed(needed)
+    assert metric(app, "People needed") == wording.needed(needed)
     assert needed <= 1.01 * analysis.users_from_objective(
         bounds.centred_svd(workload, 1.0), workload, state.setting.alpha
     )
@@ -242,7 +242,7 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
     app.go("export")
     assert f"patterns.json: the {len(mechanism.patterns):,} patterns" in words(app).replace("**", "")
     other = another().load(exchange.export(state)).go("design")
-    assert metric(other, "Users needed") == metric(app.go("design"), "Users needed")
+    assert metric(other, "People needed") == metric(app.go("design"), "People needed")
     assert "This strategy was loaded from a file, not computed here" in words(other)
     app.session.change(compared=("sampled_sets", "optimized"))
     app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
@@ -334,7 +334,7 @@ def test_running_totals_beside_pairs_are_optimised_for_a_few_thousand_types_as_w
     app.go("design")
     assert "(cannot run here)" not in words(app)
     app.press("optimise").finish()
-    assert float(metric(app, "Users needed").replace(",", "")) > 0
+    assert float(metric(app, "People needed").replace(",", "")) > 0
     for page in PAGES[4:]:
         app.go(page)
         assert not app.errors
@@ -370,7 +370,7 @@ def test_people_split_among_designs_are_drawn_and_come_back(app, another, monkey
     recorded = designs.load(exchange.export(state)).outcome["mechanism"]["explanation"]
     assert "Reports about number 0 (" in recorded
     other = another().load(exchange.export(state)).go("design")
-    assert metric(other, "Users needed") == metric(app.go("design"), "Users needed")
+    assert metric(other, "People needed") == metric(app.go("design"), "People needed")
     assert "This strategy was loaded from a file, not computed here" in words(other)
     loaded = other.session.mechanism("optimized")
     assert loaded.own[0].mechanism.strategy.tobytes() == own.tobytes()
