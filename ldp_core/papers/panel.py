@@ -80,7 +80,5 @@ def agreement(frame: pd.DataFrame) -> str:
     low, middle, high = (wording.significant(float(value)) for value in (ratios.min(), np.median(ratios), ratios.max()))
     if len(ratios) == 1:
         return f"The printed number is {middle} times the one found here."
-    return (
-        f"Printed numbers are between {low} and {high} times those found here, {middle} times in the middle "
-        f"({len(ratios):,} numbers)."
-    )
+    spread = f"{low}" if low == high else f"between {low} and {high}, and {middle} in the middle,"
+    return f"Printed numbers are {spread} times those found here ({len(ratios):,} numbers)."

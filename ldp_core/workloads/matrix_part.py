@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, Strict, model_validator
 
+from ldp_core import wording
 from ldp_core.limits import MOST_UPLOADED_ENTRIES
 from ldp_core.workloads.axes import axes_of
 from ldp_core.workloads.base import Workload
@@ -29,7 +30,7 @@ class MatrixPart(Part):
 
     @property
     def summary(self) -> str:
-        return f"Uploaded matrix of {self.rows:,} queries"
+        return f"Uploaded matrix of {wording.plural(self.rows, 'query', 'queries')}"
 
     @classmethod
     def of(cls, matrix: np.ndarray, names: Sequence[str] | None = None, weight: float = 1.0) -> MatrixPart:

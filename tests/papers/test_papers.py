@@ -40,4 +40,4 @@ def test_agreement_in_words():
     one = papers.frame_of([("a", 1.0, 2.0, math.nan, 3.0)])
     assert papers.agreement(one) == "The printed number is 1.5 times the one found here."
     several = papers.frame_of([("a", x, 2.0, math.nan, x) for x in (1.0, 2.0, 3.0)])
-    assert "between 0.5 and 1.5 times those found here, 1 times in the middle (3 numbers)" in papers.agreement(several)
+    assert "between 0.5 and 1.5, and 1 in the middle, times those found here (3 numbers)" in papers.agreement(several)

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from ldp_core import charts, library, verdicts, wording
+from ldp_core import analysis, charts, library, verdicts, wording
 from ldp_core.limits import MOST_PLAN_SECONDS, MOST_USERS
 from ldp_core.run import Progress
 from ldp_core.studies import planning
@@ -21,7 +21,7 @@ from pages.ui.formulas import PLAN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
-from pages.ui.words import cells, plain
+from pages.ui.words import case_title, cells, plain
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
@@ -36,6 +36,9 @@ def draw(state: Session, case: str, names: Sequence[str]) -> None:
     """The controls, and the answer for these mechanisms in this case. The design's own mechanism is among them, or the answer says
     in bold that it is missing."""
     solved, users = _controls(state)
+    if case not in analysis.CASES:
+        case = state.setting.even_case
+        st.caption(f"Solved for another case than the design's: {case_title(case)}.")
     waiting = state.setting.unfitted(names)
     ready = tuple(name for name in names if name not in waiting)
     # Only epsilon takes fits of its own; otherwise those of the design are used, as on every page.
