@@ -101,7 +101,7 @@ def verdict(table: pd.DataFrame) -> None:
     needed = table.set_index("name")["users_needed"]
     # Equal up to rounding is equal: on two types several mechanisms are the same one.
     winners = needed.index[needed <= needed.min() * (1 + TIE)]
-    titles, own = " and ".join(library.spec(name).title for name in winners), library.spec(state.chosen).title
+    titles, own = wording.listed([library.spec(name).title for name in winners]), library.spec(state.chosen).title
     best = f"{titles} {'needs' if len(winners) == 1 else 'need'} the fewest people: {wording.needed(needed.min())}."
     if state.chosen not in needed:
         why = "cannot run here" if state.chosen in failed else "is not optimised yet"
