@@ -256,7 +256,7 @@ def general_certificate(
     ``near``. Past `UNASKED_TYPES` types it may prove nothing where it is cancelled."""
     epsilon = check_epsilon(epsilon)
     best = nothing(workload, epsilon, prior)
-    taken = None if near is None else (near.of_dual, near.prior)
+    taken = None if near is None or not near.diagonal.min() > 0 else (near.of_dual, near.prior)
     barriers: Sequence[float] = BARRIERS[-2:]
 
     def stop() -> bool:
