@@ -256,7 +256,7 @@ def general_certificate(
     ``near``. Past `UNASKED_TYPES` types it may prove nothing where it is cancelled."""
     epsilon = check_epsilon(epsilon)
     best = nothing(workload, epsilon, prior)
-    taken = None if near is None else (near.of_dual, near.prior)
+    taken = None if near is None or not near.diagonal.min() > 0 else (near.of_dual, near.prior)
     barriers: Sequence[float] = BARRIERS[-2:]
 
     def stop() -> bool:
@@ -271,8 +271,8 @@ def general_certificate(
             budget.tell(bound=best.value)
             if optimal:
                 return best
-            if workload.n <= FEW_TYPES:
-                taken, barriers = (inward(singles.multipliers, prior), prior), FROM_SINGLES
+            if workload.n <= FEW_TYPES and (start := inward(singles.multipliers, prior)).q.min() > 0:
+                taken, barriers = (start, prior), FROM_SINGLES
         if workload.n > AT_ONCE_TYPES or not stop():
             for found in searched(workload, epsilon, prior, stop, budget.check, taken, barriers):
                 with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types
