@@ -432,7 +432,7 @@ def test_a_link_leaves_out_what_was_read_off_data_unless_asked(app):
 
 def test_a_link_to_a_sample_is_whole(ages):
     link = exchange.address(ages.session, "http://localhost:8501/").split("design=")[1]
-    assert designs.from_link(link) == ages.configuration
+    assert designs.from_link(link) == ages.session.settled
 
 
 def test_a_design_too_large_for_exact_errors_is_exported_and_says_so(app, another):
