@@ -277,7 +277,7 @@ def _releases(state: Session, design: Setting, outcomes_shown: Outcomes) -> None
         top = rows.loc[rows.groupby("release")["released"].idxmax(), "query"] == counts.argmax()
         words += f"; the most common value came out on top in {int(top.sum()):,} of {count:,}"
     elif negative and outcomes_shown.people:
-        words += f"; {negative:,} of {count:,} have a negative answer"
+        words += f"; {negative:,} of {count:,} {'has' if negative == 1 else 'have'} a negative answer"
     layout.chart(
         lambda look: charts.releases(rows, _in_order(design), look, outcomes_shown.people),
         words + ".",
