@@ -145,5 +145,5 @@ def test_the_mechanism_of_the_design_is_never_left_out(planned):
     planned.session.change(mechanism=choose_mechanism("optimized"))
     for solved in ("users", "standard_error", "epsilon"):
         planned.enter("segmented_control", "solved", solved).finish()
-        bold = [element.value for element in planned.at.markdown if element.value.startswith("**Optimized")]
+        bold = [element.value for element in planned.at.markdown if element.value.startswith("**Optimised")]
         assert any("is not included yet**" in text for text in bold)

@@ -147,7 +147,7 @@ def test_no_folder_for_temporary_files_is_a_sentence(tmp_path, monkeypatch):
     _, paths = shards("number", tmp_path)
 
     def missing():
-        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp', '/work/here']")
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp', '/var/here']")
 
     monkeypatch.setattr(tempfile, "gettempdir", missing)
     with pytest.raises(ValueError, match="set TMPDIR") as refused:
