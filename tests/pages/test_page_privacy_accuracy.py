@@ -86,10 +86,10 @@ def test_before_the_optimiser_has_run_it_is_about_all_mechanisms(ages):
     ages.session.change(optimizer=Optimizer(max_rounds=20))
     open_sides(ages.go("design"))
     assert "The best guess" in ages.words
-    assert not [one for one in titled(ages, "users needed")["data"] if one["name"].startswith("Optimized")]
+    assert not [one for one in titled(ages, "users needed")["data"] if one["name"].startswith("Optimised")]
     ages.press("optimise").finish()
     fitted = ages.session.mechanism("optimized")
-    (mark,) = [one for one in titled(ages, "users needed")["data"] if one["name"].startswith("Optimized")]
+    (mark,) = [one for one in titled(ages, "users needed")["data"] if one["name"].startswith("Optimised")]
     assert mark["y"] == [pytest.approx(ages.session.setting.users_needed(fitted, "worst_case"))]
 
 

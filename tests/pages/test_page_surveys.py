@@ -174,7 +174,7 @@ def test_a_mechanism_is_recommended_with_reasons(lives):
     lives.go("compare").open("compare-tabs", "Recommendation").finish()
     assert not lives.errors
     said = words(lives)
-    assert "Take Optimized (column generation): at epsilon 1 it needs" in said
+    assert "Take Optimised: at epsilon 1 it needs" in said
     assert "With your 10,000 users, all 3,794 answers are noise." in said
 
 
