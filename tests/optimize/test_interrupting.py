@@ -264,15 +264,21 @@ def test_the_variances_of_types_do_not_depend_on_how_they_are_solved_for(lower):
 
 
 @pytest.mark.parametrize("workload", [PREFIX, workloads.parity(4, 2)], ids=repr)
-def test_nothing_proved_is_a_proof_of_nothing(workload):
+def test_nothing_proved_is_a_proof_that_no_variance_is_negative(workload):
     prior = np.arange(1.0, workload.n + 1)
     proof = nothing(workload, 1.0, prior / prior.sum())
-    assert (proof.value, proof.variance, proof.verify()) == (0.0, 0.0, True)
+    assert (proof.variance, proof.verify()) == (0.0, True)
+    assert proof.value == pytest.approx(workload.n * (prior / prior.sum()) @ workload.gram_diag)
+    assert proof.value <= workload.n * (prior / prior.sum()) @ workload.gram_diag
 
 
-def test_rows_fall_from_sixteen_to_eight_for_each_type():
+def test_rows_fall_from_sixteen_to_eight_for_each_type_and_to_twelve_where_a_device_then_holds_them():
     per_type = np.array([rows_held(n) / n for n in range(16, limits.MOST_FITTED_TYPES + 1)])
-    assert (np.diff(per_type) <= 0).all()
+    fits = [n for n in range(16, limits.MOST_FITTED_TYPES + 1) if rows_held(n) * n <= limits.MOST_DEVICE_ENTRIES]
+    assert fits == list(range(16, fits[-1] + 1))
+    assert per_type[: fits[-1] - 15].min() >= generation.DEVICE_ROWS_PER_TYPE
+    assert (np.diff(per_type[: fits[-1] - 15]) <= 0).all()
+    assert (np.diff(per_type[fits[-1] - 15 :]) <= 0).all()
     assert per_type[0] == per_type[1024] == 16
     assert per_type[-1] == 8
     assert all(rows_held(n) * n <= limits.MOST_STRATEGY_ENTRIES for n in range(16, limits.MOST_FITTED_TYPES + 1))
