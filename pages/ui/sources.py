@@ -44,7 +44,7 @@ class Source:
     sheets: tuple[str, ...] = ()
 
     @property
-    def people(self) -> tuple[str, str | None]:
+    def whose(self) -> tuple[str, str | None]:
         """Equal where rows are those of the same people, however their file is read."""
         return self.id.partition("#")[0], self.options.sheet
 

@@ -293,6 +293,19 @@ def _panes(state, key, titles, draws):
                 draw()
 
 
+@pytest.fixture
+def offered(monkeypatch):
+    """What the buttons on the pages visited would download, by the name of the file."""
+    files, offer = {}, st.download_button
+
+    def button(label, data, file_name, **options):
+        files[file_name] = data
+        return offer(label, data, file_name, **options)
+
+    monkeypatch.setattr(st, "download_button", button)
+    return files
+
+
 @pytest.fixture(autouse=True)
 def _served(monkeypatch):
     monkeypatch.setattr(app_test, "PagesManager", NavigationAsServed)

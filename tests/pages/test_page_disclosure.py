@@ -6,8 +6,6 @@ import zipfile
 
 import pandas as pd
 import plotly.graph_objects as go
-import pytest
-import streamlit as st
 
 from ldp_core import designs, frames
 from ldp_core.designs import disclosure
@@ -28,19 +26,6 @@ def rows(counts):
 def outcome(content):
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return json.loads(archive.read("outcome.json"))
-
-
-@pytest.fixture
-def offered(monkeypatch):
-    """What the buttons on the pages visited would download, by the name of the file."""
-    files, offer = {}, st.download_button
-
-    def button(label, data, file_name, **options):
-        files[file_name] = data
-        return offer(label, data, file_name, **options)
-
-    monkeypatch.setattr(st, "download_button", button)
-    return files
 
 
 def counted(another, counts):

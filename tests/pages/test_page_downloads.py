@@ -1,34 +1,15 @@
 """CSV files on offer: spreadsheets take them for UTF-8, and the app and the command line read them back."""
 
 import codecs
-import importlib
 import json
 
 import pandas as pd
-import pytest
-import streamlit as st
 
 from ldp_core.data import tables
 from ldp_core.deploy.commands import main
 from tests.pages.test_page_collect import count, held
 
-importlib.import_module(
-    "cvxpy"
-)  # whole before pages are drawn beside work: it tries packages that SciPy looks at meanwhile
 PLACES = "place\n" + "Zürich\n東京\nÅrhus\n" * 40
-
-
-@pytest.fixture
-def offered(monkeypatch):
-    """What the buttons would download, by the name of the file."""
-    files, offer = {}, st.download_button
-
-    def button(label, data, file_name, **options):
-        files[file_name] = data
-        return offer(label, data, file_name, **options)
-
-    monkeypatch.setattr(st, "download_button", button)
-    return files
 
 
 def test_every_csv_file_on_offer_is_marked_as_utf8_and_read_back(app, offered, tmp_path, capsys):

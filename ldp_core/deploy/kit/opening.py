@@ -55,9 +55,8 @@ def open_kit(place: str | Path | bytes) -> Kit:
         raise ValueError(
             f"{bundle.DEVICE} does not draw reports as the design beside it does; one of them was changed: export the kit again."
         )
-    warnings = tuple(warning for warning in opened.warnings if warning != bundle.LACKS_STRATEGY)
     design, needed = Device(written).design, _needed(made, opened.outcome)
-    return Kit(c, made.domain, made.workload, made.chosen_mechanism, written, design, needed, warnings)
+    return Kit(c, made.domain, made.workload, made.chosen_mechanism, written, design, needed, tuple(opened.warnings))
 
 
 def _needed(made: Setting, outcome: Mapping[str, Any] | None) -> float | None:

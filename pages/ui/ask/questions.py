@@ -78,7 +78,7 @@ def _begun(state: Session) -> dict[object, tuple[Domain, Asking]]:
 def _people(state: Session, design: Design) -> object:
     """Equal for the same people: those in a table, or else those expected of the types."""
     if design.on_data and state.source is not None:
-        return state.source.people, counts_column(state.choice)
+        return state.source.whose, counts_column(state.choice)
     return design.configuration.digest(["domain", "population"])
 
 

@@ -117,7 +117,7 @@ def answers(state: Session, mechanism: Mechanism) -> None:
         usable = found["verdict"] == verdicts.USABLE
         verdict_panel.show_answers(state, pd.concat([found[~usable], found[usable]]))
     elif reason := verdicts.too_large(state.setting.workload):
-        st.info(reason)
+        st.info(plain(reason))
 
 
 # --- the search -------------------------------------------------------------------------------------------------
