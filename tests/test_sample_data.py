@@ -58,7 +58,7 @@ def test_the_treatment_offered_first_is_the_one_that_suits_the_column(entry):
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry["file"])
-def test_the_first_difference_offered_can_be_shown(entry):
+def test_the_first_target_offered_can_be_reached(entry):
     """Epsilon is 1, and users are bounded by the singular values: a first visitor of a sample is
     not asked for more people."""
     table = tables.read((FOLDER / entry["file"]).read_bytes(), entry["file"])
@@ -66,10 +66,10 @@ def test_the_first_difference_offered_can_be_shown(entry):
     tally = tables.tally(table, domain)
     workload = WorkloadRecipe.default(domain).build(domain)
     suggested = verdicts.suggest(workload, tally.counts)
-    found = suggested.difference
-    assert 0.01 <= found <= 0.1
+    found = suggested.target
+    assert 0.005 <= found <= 0.05
     assert (
-        found / 5 <= suggested.smallest_difference <= found
+        found / 5 <= suggested.smallest_target <= found
     )  # finer, but nothing that a hundred times the people would be needed for
     if domain.size <= 64:
         limit = bounds.centred_svd(workload, 1.0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ldp_core import beliefs, charts, library
+from ldp_core import beliefs, charts, library, wording
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
@@ -185,7 +185,7 @@ def _releases(state: Session, design: Setting, mechanism: Mechanism, later: Late
         return
     layout.chart(
         lambda look: charts.releases(released, workload.kind in ("histogram", "prefix"), look, counts_people(workload)),
-        f"Three simulated collections of {design.users:,} users by {library.spec(name).title} at epsilon "
+        f"Three simulated collections of {wording.plural(design.users, 'user')} by {library.spec(name).title} at epsilon "
         f"{state.configuration.epsilon}, each as likely as the others to be yours: what would be published, and behind it the truth.",
         "sides-releases",
         released,

@@ -257,7 +257,10 @@ PAIRS = {
 )
 def test_extremes_say_nothing_false(app, kind, bins, epsilon):
     app.declare(bins=bins).ask(kind).session.change(optimizer=Optimizer(max_rounds=20))
-    app.go("design").enter("text_input", "epsilon-text", epsilon).press("optimise").finish()
+    app.go("design").enter("text_input", "epsilon-text", epsilon)
+    if app.has("button", "optimise"):  # a closed form is there at once
+        app.press("optimise")
+    app.finish()
     bound = max(app.session.setting.bounds().values())
     for page in ("workload", "design", "compare", "export"):
         words = app.go(page).words
@@ -294,7 +297,7 @@ def test_a_design_by_symmetry_has_no_rows_to_draw_while_it_is_fitted(app, monkey
     app.go("data").enter("segmented_control", "data-source", "declared")
     for _ in range(11):
         choice.declare_another(app.session)
-    app.press("declare-add").go("design").press("optimise").finish()
+    app.press("declare-add").go("design").finish()
     assert not app.errors
     assert app.session.setting.fitted("optimized") is not None
     for page in ("design", "compare", "export"):

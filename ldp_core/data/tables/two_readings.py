@@ -19,7 +19,7 @@ from ldp_core.data.tables.recipes import (
     NumericRecipe,
 )
 from ldp_core.data.tables.summary import MOSTLY
-from ldp_core.wording import listed, quote_examples, quoted
+from ldp_core.wording import listed, plural, quote_examples, quoted
 
 _TWO_DIGITS = r"^\d{1,2}[-/.]\d{1,2}[-/.]\d\d$"
 _EXPONENT = r"^[+-]?\d+[eE]\d+$"
@@ -52,7 +52,7 @@ def _words(recipe: CategoricalRecipe, column: columns.Column) -> Reading | None:
     if not words:
         return _kept_words(recipe, column)
     users = int(column.rows_per_text[np.isin(column.texts, words)].sum())
-    said = f"{quote_examples(words)} in {column.name} {'counts' if len(words) == 1 else 'count'} as missing ({_users(users)})."
+    said = f"{quote_examples(words)} in {column.name} {'counts' if len(words) == 1 else 'count'} as missing ({plural(users, 'user')})."
     update: dict[str, Any] = {"answers": (*recipe.answers, *words)}
     if recipe.categories is not None:
         update = {"categories": (*recipe.categories, *words)}
@@ -99,7 +99,7 @@ def _far(recipe: DateRecipe, column: columns.Column) -> Reading | None:
     if far is None or (recipe.origin == "declared" and (recipe.first or recipe.last)):
         return None
     first, last, beyond = far
-    users, such = _users(int(column.rows_per_text[beyond].sum())), quote_examples(column.texts[beyond])
+    users, such = plural(int(column.rows_per_text[beyond].sum()), "user"), quote_examples(column.texts[beyond])
     if recipe.origin == "data":
         said = f"{recipe.column} goes from {first} to {last}; dates far from these, such as {such}, count in the end periods ({users})."
         ends: dict[str, Any] = {"first": None, "last": None, "outside": "other", "origin": "declared"}
@@ -160,8 +160,4 @@ def with_codes(recipe: NumericRecipe, codes: tuple[float, ...]) -> NumericRecipe
 def _numbers(column: columns.Column, codes: tuple[float, ...]) -> str:
     """Codes and who has them: 999 in age (12 users)."""
     users = int(column.rows_per_text[np.isin(column.numbers, codes)].sum())
-    return f"{listed([f'{code:.15g}' for code in codes], 6)} in {column.name} ({_users(users)})"
-
-
-def _users(users: int) -> str:
-    return "1 user" if users == 1 else f"{users:,} users"
+    return f"{listed([f'{code:.15g}' for code in codes], 6)} in {column.name} ({plural(users, 'user')})"

@@ -74,7 +74,7 @@ def draw(state: Session) -> None:
             "user_cost": "A user computes",
             "collector_cost": "The collector computes",
             "standard_error": st.column_config.NumberColumn(
-                "± with your users", format="%.3g pp", help=f"With {users:,} users, worst case."
+                "± with your users", format="%.3g pp", help=f"With {wording.plural(users, 'user')}, worst case."
             ),
             "typical": "A typical answer is",
             "note": "Note",
