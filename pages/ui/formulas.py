@@ -1,9 +1,8 @@
 """How the numbers of each page are computed: formulas, typeset, with their sources. Long ones stand on lines of their own."""
 
-from ldp_core import wording
+from ldp_core import verdicts, wording
 from ldp_core.estimators import INTERVAL_PART
 from ldp_core.limits import MOST_ENUMERATED_TYPES
-from ldp_core.verdicts import RULE
 
 DATA = r"""
 Each person has exactly one of the $n$ types: a combination of one value of each attribute. The histogram is the data vector $x$ of
@@ -144,7 +143,7 @@ factorisation of a matrix checks, rounding included.
 many users (Lopuhaä-Zwakenberg et al. 2020). Theorem 5.1 (McKenna et al. 2020) is the most that the worst type can need, given the average
 of the design's own mechanism.
 
-**Verdicts.** {RULE} Variances refer to unbiased estimates; non-negative ones are compared by simulation.
+**Verdicts.** {verdicts.RULE} Variances refer to unbiased estimates; non-negative ones are compared by simulation.
 """
 
 PLAN = r"""

@@ -44,9 +44,7 @@ def headline(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
     found = judged(state, mechanism, later)
     later.finish()
     design = state.setting
-    known = found is not None or verdicts.too_large(design.workload)
-    words = design.verdict(mechanism) if known else "The answers are being judged."
-    place.markdown(plain(words), help=explained(state))
+    place.markdown(plain(design.verdict(mechanism, singly=found is not None)), help=explained(state))
     if found is not None and len(lacking := found[found["verdict"] != verdicts.USABLE]):
         names = wording.listed([wording.quoted(label) for label in lacking["label"].head(NAMED)], NAMED)
         more = f" and {len(lacking) - NAMED:,} more" if len(lacking) > NAMED else ""

@@ -50,7 +50,7 @@ def proved(ages):
     ages.go("design").enter("selectbox", "mechanism", "subset_selection").finish().go("bounds").finish()
     work.start_certificate(ages.session, case(ages))
     ages.finish()
-    assert ages.session.setting.proof(ages.session.present.even_case) is not None, [
+    assert ages.session.setting.proof(case(ages)) is not None, [
         (job.title, job.state, job.error) for job in jobs().of(ages.session.id)
     ]
     return ages

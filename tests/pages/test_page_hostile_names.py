@@ -33,7 +33,9 @@ def seen():
 
     def offered(label, data, file_name, **options):
         if file_name.endswith((".csv", ".zip")):
-            files[file_name.replace("-with-data", "")] = data() if callable(data) else data
+            content = data() if callable(data) else data
+            as_text = file_name.endswith(".csv") and isinstance(content, bytes)
+            files[file_name.replace("-with-data", "")] = content.decode() if as_text else content
         return offer(label, data, file_name, **options)
 
     def drawn(draw_figure, sentence, name, data=None, **options):

@@ -185,7 +185,7 @@ def test_work_of_a_page_that_ends_early_is_followed(busy, ages, monkeypatch):
 
 
 def test_no_page_ends_so_that_the_tray_cannot_follow():
-    pages = list((Path(__file__).parents[2] / "pages").rglob("*.py"))
+    pages = [page for page in (Path(__file__).parents[2] / "pages").rglob("*.py") if page.name != "main.py"]
     assert pages
     assert not [page for page in pages if "st.stop(" in page.read_text()]
 

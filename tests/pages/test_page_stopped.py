@@ -241,7 +241,7 @@ def test_values_of_a_page_stay_stopped_and_the_rest_of_it_is_there(busy, ages, m
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go("design")
     ended(ages, busy, "judging the answers")
-    assert "a typical answer is" in ages.words
+    assert "a typical answer is off by" in ages.words
     assert "You stopped “judging the answers”" in ages.words
     ages.go("export").finish()
     assert "You stopped “judging the answers”" in ages.words, "another page that asks for the same"

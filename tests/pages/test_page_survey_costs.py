@@ -42,7 +42,8 @@ def test_costs_over_all_types_are_left_to_the_background(survey, busy, name):
 def test_errors_and_forged_reports_over_all_types_are_left_to_the_background(survey, busy):
     survey.session.change(mechanism=choose_mechanism("oue"))  # its costs are in closed form
     survey.go("export")
-    assert "the answers are being judged" in survey.words
+    assert "a typical answer is off by" in survey.words
+    assert "are usable" not in survey.words
     assert "How far a forged report moves answers is being worked out." in survey.words
     assert survey.has("button", "packing")
     busy.set()

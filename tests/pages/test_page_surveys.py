@@ -175,7 +175,7 @@ def test_a_mechanism_is_recommended_with_reasons(lives):
     assert not lives.errors
     said = words(lives)
     assert "Take Optimised: at epsilon 1 it needs" in said
-    assert "With your 10,000 users, all 3,794 answers are noise." in said
+    assert "With your 10,000 users: 0 of 3,794 answers are usable." in said
 
 
 def test_beliefs_are_about_one_column_or_two(lives):
