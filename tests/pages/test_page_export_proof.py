@@ -17,6 +17,7 @@ from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.designs import certificate_file
 from ldp_core.designs.setting import Proof
 from ldp_core.workloads import RangesPart
+from pages.ui.bounds import panels
 from pages.ui.session import exchange
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
@@ -76,8 +77,13 @@ def test_the_proof_leaves_with_the_design_and_is_there_at_once_elsewhere(proved,
     assert theirs.verify()
 
 
-def test_a_proof_that_takes_long_to_write_is_written_in_the_background(proved, monkeypatch):
-    monkeypatch.setattr(exchange, "UNASKED_TYPES", 2)
+@pytest.fixture
+def slow_to_write(monkeypatch):
+    for module in (exchange, panels):
+        monkeypatch.setattr(module, "UNASKED_TYPES", 2)
+
+
+def test_a_proof_that_takes_long_to_write_is_written_in_the_background(slow_to_write, proved):
     assert b"certificate.npz" not in exchange.export(proved.session), "nothing waits for it"
     proved.go("export").finish()
     assert not proved.has("button", "writing")

@@ -35,7 +35,7 @@ def seen():
         if file_name.endswith((".csv", ".zip")):
             content = data() if callable(data) else data
             as_text = file_name.endswith(".csv") and isinstance(content, bytes)
-            files[file_name.replace("-with-data", "")] = content.decode() if as_text else content
+            files[file_name.replace("-with-data", "")] = content.decode("utf-8-sig") if as_text else content
         return offer(label, data, file_name, **options)
 
     def drawn(draw_figure, sentence, name, data=None, **options):
