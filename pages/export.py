@@ -180,13 +180,8 @@ with results:
     if folded := len(attributes) > _MOST_SENTENCES:
         named = wording.listed(list(map(wording.quoted, attributes)), _MOST_SENTENCES + 1)
         observed[: len(attributes)] = [f"Values of {named} come from the data: see Details."]
-    declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
     for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:
         st.markdown(f"- {plain(sentence)}")
-    if declared:
-        st.markdown(
-            f"- Public facts were declared, not counted, and are in the file as typed: {plain('; '.join(declared))}."
-        )
     if folded:
         layout.details("\n".join(f"- {plain(sentence)}" for sentence in attributes.values()))
     contents = st.expander("What is in it")

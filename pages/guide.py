@@ -106,7 +106,6 @@ WORDS = (
 - **Estimate**: what is computed from the reports. Unbiased ones are right on average; others use that counts are never negative, that the
   number of people is known, which people explain the reports best (maximum likelihood, posterior mean), or that neighbouring values
   are about equally common (smoothed likelihood, EMS).
-- **Public fact**: something known about these people anyway, such as *sex = male : 480*. On the Simulate page one estimate agrees with all stated facts. It is a projection onto the counts of which they are true (as in McKenna et al. 2020, Appendix A).
 """
 )
 STEPS = """

@@ -320,7 +320,7 @@ def test_every_marker_can_be_drawn_with_every_fill():
 
 @pytest.mark.parametrize("name", ["covering_sets", "hierarchical(branching=2)", "subset_selection"])
 def test_estimates_are_told_apart_where_no_line_joins_their_markers(name):
-    estimates = ["unbiased", "wnnls", "wnnls_total", "constrained"]
+    estimates = ["unbiased", "wnnls", "wnnls_total", "norm_sub"]
     frame = pd.DataFrame({"mechanism": name, "estimator": estimates, "group": 0, "label": "a", "queries": 1})
     frame = frame.assign(observed=0.1, standard_error=0.01, predicted=np.nan)
     drawn = [trace.marker for trace in charts.group_errors(frame, "attributes").data if trace.marker.symbol]

@@ -29,11 +29,11 @@ from ldp_core.designs.problems import ConfigurationError, in_words, join
 from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, SuppliedTable, check_names, check_together
 from ldp_core.library import USUAL
 from ldp_core.library.table_strategies import is_own
-from ldp_core.limits import MOST_ATTRIBUTES, MOST_FACTS, MOST_LISTED_TYPES, MOST_PARTS, MOST_USERS
+from ldp_core.limits import MOST_ATTRIBUTES, MOST_LISTED_TYPES, MOST_PARTS, MOST_USERS
 from ldp_core.priors import Dirichlet
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
-from ldp_core.workloads import StatedFact, Workload, WorkloadPart, default_parts, over_attributes
+from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT: Final = "ldp-design"
 VERSION: Final = 8
@@ -242,7 +242,6 @@ class Simulation(_Inputs):
     seed: Seed = 0
     trials: Whole = Field(default=200, ge=1, le=10_000)
     estimators: Names = ("unbiased", "wnnls")
-    facts: Annotated[tuple[StatedFact, ...], Strict(False), Field(max_length=MOST_FACTS)] = ()
     new_people: bool = False
     prior: Dirichlet = "jeffreys"
     prior_people: Annotated[float, Field(gt=0, le=MOST_USERS)] | None = None

@@ -174,9 +174,6 @@ $$
 \operatorname*{{arg\,min}}_{{x \ge 0}}\; (x - \hat x)^\top G\, (x - \hat x)
 $$
 
-**Agreement with facts**: the same projection onto the $x$ that sum to the number of users and of which all facts are true, a quadratic
-program solved by CVXPY; as every projection onto a convex set that holds the truth, it leads no farther from the truth.
-
 **Norm-Sub**: the closest $x \ge 0$ that sums to the number of users (Wang et al. 2020).
 
 **Posterior mean**: shares $p$ have a Dirichlet prior of parameters $\alpha$: $1/2$ for every type (Jeffreys), $1$ (even), or $1/2$ plus

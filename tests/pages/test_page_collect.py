@@ -207,7 +207,6 @@ def test_the_estimate_chosen_is_that_of_the_core(collect):
     table = next(frame for frame in collect.dataframes if "Answer (people)" in frame)
     assert np.allclose(table["Answer (people)"], expected["answer"])
     assert "This estimate is biased" in collect.words
-    assert "constrained" not in collect.at.selectbox(key="collect-estimator").options  # there are no facts
 
 
 @pytest.mark.parametrize(("kind", "prior"), [("jeffreys", 0.5), ("even", 1.0), ("people", None)])
