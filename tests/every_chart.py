@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import beliefs, charts, frames, library, mechanisms, papers, workloads
+from ldp_core.bounds import frequency
 from ldp_core.bounds.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
@@ -223,21 +224,14 @@ def _theory():
     histogram = workloads.histogram(N)
     mechanism = mechanisms.create("hadamard", n=N, epsilon=1.0)
     setting = Setting(histogram, 1.0, 48_842, mechanism, 0.5)
-    known = {"certificate": (2.5, 0.0), **theorems.frequency.figures_of(mechanism, 0.5, 100)}
+    known = {"certificate": (2.5, 0.0), **frequency.figures_of(mechanism, 0.5, 100)}
     table = theorems.table([entry for entry in theorems.entries(setting, 0.01, 5.0, known) if entry.alike])
-    approach = theorems.approach(1.0)
-    branching = theorems.over_branching(workloads.all_range(16), 1.0)
-    branching = branching.assign(standard_error=np.sqrt(branching["variance"] / 48_842))
     return {
         "bounds, error": lambda look: charts.on_one_axis(
             table, "standard_error", {"standard_error": 0.02}, "hadamard", look
         ),
         "bounds, users": lambda look: charts.on_one_axis(
             table, "users_needed", {"users_needed": 41_000.0}, "hadamard", look
-        ),
-        "approach": lambda look: charts.approach(approach, look),
-        "branching": lambda look: charts.over_branching(
-            branching, "standard_error", theorems.formula_branching(), 4, look
         ),
     }
 

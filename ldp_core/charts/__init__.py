@@ -1,9 +1,7 @@
 """Plotly figures from tidy frames, for pages, reports and notebooks alike."""
 
 from ldp_core.charts.asking import asked as asked
-from ldp_core.charts.bounds import approach as approach
 from ldp_core.charts.bounds import on_one_axis as on_one_axis
-from ldp_core.charts.bounds import over_branching as over_branching
 from ldp_core.charts.collected import collection as collection
 from ldp_core.charts.columns import asked_together as asked_together
 from ldp_core.charts.columns import attribute_sets as attribute_sets

@@ -65,8 +65,6 @@ CHART_TITLES = {
     "dominating": "Questions with the largest errors",
     "singular-values": "Singular values of the questions",
     "bounds-singular-values": "Singular values that the bounds add up",
-    "bounds-branching": "Error of a tree over its branching factor",
-    "bounds-approach": "Exact error over the number of users",
     "column-sets": "Queries by set of columns",
     "attribute-sets": "Queries by set of attributes",
     "collected": "Answers from the reports, with intervals",
