@@ -13,7 +13,8 @@ else:
     import streamlit as st
     from starlette.middleware import Middleware
 
-    from pages.ui import access
+    from pages.ui import access, streamlit_fixes
 
+    streamlit_fixes.install()  # another version of Streamlit is refused before anyone comes
     app = st.App(__file__, middleware=[Middleware(access.KnownHosts)])
     access.announce()

@@ -150,7 +150,7 @@ with st.expander("Limits of this app, and uploaded data"):
         f"""
 {designs.DESIGN_ONLY}
 
-{promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}
+{promises.ROWS_IN_MEMORY} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}
 
 {promises.holding()}
 

@@ -366,7 +366,6 @@ def test_counting_can_be_cancelled_and_nothing_is_counted(collect, busy):
 
 
 def test_where_reports_are_is_said_as_it_is(monkeypatch):
-    monkeypatch.setattr(promises.uploads, "stay_in_memory", lambda: True)
     monkeypatch.setattr(collector, "uploads_stay_in_memory", lambda: True)
     assert "They are not written to disk." in promises.reports_in_memory()
     monkeypatch.setattr(collector, "uploads_stay_in_memory", lambda: False)
