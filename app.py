@@ -9,7 +9,6 @@ if __name__ == "__main__":
 
     draw()
 else:
-    import cvxpy  # noqa: F401  it brings JAX where that is installed, which two threads must not be the first to import
     import streamlit as st
     from starlette.middleware import Middleware
 

@@ -353,11 +353,7 @@ class Setting(ProvedDesign):
         """The costs of a mechanism in every case, each with its own bound: see `frames.costs`."""
         pure = mechanism.delta == 0
         limits = {case: self.bounds(case) if pure else dict[str, float]() for case in self.cases}
-        known = {case: self.optimum(case) for case in self.cases if pure}
-        optima = {case: users for case, users in known.items() if users is not None}
-        return frames.costs(
-            self.profile(mechanism), self.cases, limits, self.workload.squared_weights, self.alpha, optima
-        )
+        return frames.costs(self.profile(mechanism), self.cases, limits, self.workload.squared_weights, self.alpha)
 
     def compared(self, ready: Mapping[str, Mechanism], case: str) -> pd.DataFrame:
         """Costs of mechanisms by name (columns of `frames.summaries`), fewest users in the case first."""

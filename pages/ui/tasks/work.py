@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, estimators, library, mechanisms, optimize, studies, workloads
+from ldp_core import analysis, bounds, estimators, library, mechanisms, studies, workloads
 from ldp_core.designs import choices, questions_key
 from ldp_core.designs.setting import Curve, Fit, Proof, Setting
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
@@ -242,30 +242,6 @@ def start_certificate(state: Session, case: str) -> None:
     state.automatic.discard(task.key)
     if known is None or not known.finished:
         task.start()
-
-
-def optimum(state: Session, case: str) -> Task[optimize.ExactOptimum] | None:
-    """The best of all mechanisms for a case, None where that is not available: see `Setting.optimum_prior`."""
-    design, prior = state.setting, state.setting.optimum_prior(case)
-    if prior is None:
-        return None
-
-    def work(job: Job) -> optimize.ExactOptimum:
-        return optimize.exact(design.workload, design.epsilon, prior)
-
-    title = f"finding the exact optimum for {design.questions}"
-    of = _features(state, case)
-    return Task(
-        state, state.setting.optimum_key(prior), title, work, lambda optimum: optimum.strategy.nbytes, of, "Bounds"
-    )
-
-
-def find_optima(state: Session) -> None:
-    """The exact optima of all cases that have one: a third of a second each, besides the solver's start."""
-    for case in state.present.cases:
-        task = optimum(state, case)
-        if task is not None and task.result is None and task.job is None:
-            task.start()
 
 
 def sweep_options(state: Session, name: str) -> dict[str, Any]:
