@@ -38,6 +38,10 @@ attribute of a survey. All kinds except "one_of" and "each" use only its first n
 
     table     columns           columns[u] are the chances of the reports 0, 1, ..., which sum to 2^53. Let r = below(2^53). The
                                 report is the first number y such that columns[u][0] + ... + columns[u][y] > r.
+    two_valued  low, high, cells, rest
+                                a table in fewer letters. cells[u] has two hexadecimal digits for every 8 reports 0, 1, ...; report y has
+                                the chance high[y] where their y-th binary digit, the highest first, is 1, else low[y]. One more
+                                report, the last, has the chance rest[u]. The report is drawn as from a column of a table.
     response  n, truth          own = with chance "truth"; t = below(n), spare if own. The report is u if own, else t.
     subset    n, size, inside   "size" of the numbers below n, increasing. u is one of them with chance "inside". The k others, of the n - 1
                                 numbers other than u, by Floyd's method: for j = n - 1 - k, ..., n - 2 draw t = below(j + 1) and take t, or j
@@ -107,7 +111,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, pairwise
+from operator import add, mul
 from typing import Any, NamedTuple, Protocol
 
 FORMAT = "ldp-device/2"
@@ -124,6 +129,7 @@ MOST_EPSILON = 100
 BLOCK = 256
 """Random bytes that the system gives at once: a call for every few bytes takes long."""
 EPSILON = re.compile(r"(?=.{1,60}$)\+?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,3})?)", re.ASCII)
+BITS = bytes.maketrans(b"01", b"\0\1")
 Value = int | Sequence[int] | Mapping[str, object]
 Source = Callable[[int], bytes]
 """Returns this number of random bytes."""
@@ -437,11 +443,15 @@ def _chance(number: object) -> int:
 
 def _cumulative(chances: Sequence[int]) -> list[int]:
     sums = list(accumulate(map(_chance, _list(chances))))
-    if sums[-1] != ONE:
-        raise ValueError(
-            f"The chances in a column of the device sum to 2^53 {sums[-1] - ONE:+d} and not to 2^53: export it again."
-        )
+    _check_sum(sums[-1])
     return sums
+
+
+def _check_sum(total: int) -> None:
+    if total != ONE:
+        raise ValueError(
+            f"The chances in a column of the device sum to 2^53 {total - ONE:+d} and not to 2^53: export it again."
+        )
 
 
 def _table(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
@@ -456,6 +466,33 @@ def _table(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
         if most * low > high * least:
             high, low = most, least
     return Sampler(lambda value, below: [bisect_right(sums[value[0]], below(ONE))], 1, high, low)
+
+
+def _two_valued(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    low, high, rest = ([_chance(number) for number in _list(described[key])] for key in ("low", "high", "rest"))
+    cells, digits = _list(described["cells"]), 2 * -(-len(low) // 8)
+    _types(len(cells), sizes, 1)
+    whole = all(isinstance(text, str) and len(text) == digits and not text.strip("0123456789abcdef") for text in cells)
+    if not whole or len(low) != len(high) or len(cells) != len(rest):
+        raise ValueError("The columns of the device have different numbers of chances: export it again.")
+
+    gaps, lowest = [h - lo for h, lo in zip(high, low, strict=True)], sum(low)
+
+    def bits(u: int) -> bytes:
+        return f"{int(cells[u], 16):0{4 * digits}b}".encode().translate(BITS)
+
+    for u in range(len(cells)):
+        _check_sum(lowest + sum(compress(gaps, bits(u))) + rest[u])
+    most, least = 1, 1
+    for one, other in map(_over, [*high, max(rest)], [*low, min(rest)]):
+        if one * least > most * other:
+            most, least = one, other
+
+    def draw(value: Sequence[int], below: Below) -> list[int]:
+        sums = accumulate(map(add, low, map(mul, gaps, bits(value[0]))))  # all but the last, which is what is left
+        return [bisect_right([*sums], below(ONE))]
+
+    return Sampler(draw, 1, most, least)
 
 
 def _response(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
@@ -674,6 +711,7 @@ def _classes(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> 
 
 KINDS: dict[str, Callable[..., Sampler]] = {
     "table": _table,
+    "two_valued": _two_valued,
     "response": _response,
     "subset": _subset,
     "bits": _bits,

@@ -107,10 +107,10 @@ def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
     where there are such; and the number of values of the first attribute."""
     path = _first_chance(description["sampler"], ["sampler"])
     refused = [{"path": path, "add": 1, "design": None, "why": "a chance altered by one unit, with the old design id"}]
-    if "columns" in path or "shares" in path:
+    if {"columns", "rest", "shares"} & set(path):
         refused.append(_altered(description, path, -1, "chances that sum to one unit less than 2^53"))
     alone = _first_chance(description["sampler"], ["sampler"], shares=False)
-    if "columns" not in alone:
+    if not {"columns", "rest"} & set(alone):
         now = _at(description, alone)[alone[-1]]
         never = -now if alone[-1] == "flip" else ONE - now
         refused.append(_altered(description, alone, never, "a report that some people send and others never do"))
@@ -140,6 +140,8 @@ def _at(description: Mapping[str, Any], path: list[Any]) -> Any:
 def _first_chance(described: Mapping[str, Any], path: list[Any], shares: bool = True) -> list[Any]:
     if described["kind"] == "table":
         return [*path, "columns", 0, 0]
+    if described["kind"] == "two_valued":
+        return [*path, "rest", 0]
     if shares and described.get("shares"):
         return [*path, "shares", 0]
     if described["kind"] == "classes":
