@@ -38,7 +38,7 @@ def two_valued(strategy: np.ndarray, epsilon: float, most_rows: int) -> np.ndarr
         table = np.empty((len(least) + 1, strategy.shape[1]))
         table[:-1] = np.where(raised, most[:, None], least[:, None])
         table[-1] = left = TOTAL - table[:-1].sum(axis=0)  # sums of whole numbers below 2^53 are exact
-        if least.min() >= 1 and 1 <= left.min() and int(left.max()) <= int(left.min()) * odds:
+        if least.min() >= 1 and left.min() >= 1 and int(left.max()) <= int(left.min()) * odds:
             table *= STEP
             return table
     return None

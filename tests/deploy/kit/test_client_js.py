@@ -49,7 +49,9 @@ ALTERED = {
     "half a unit": lambda told: sealed(SAMPLERS["bits"] | {"own": 0.5}),
     "shares that do not sum to one": lambda told: sealed(SAMPLERS["pattern"] | {"shares": [1, 2]}),
     "no cell outside": lambda told: sealed(SAMPLERS["moved"] | {"cells": "1" * len(SAMPLERS["moved"]["cells"])}),
-    "a column of bits short of one unit": lambda told: sealed(SAMPLERS["two_valued"] | {"rest": [REST[0] - 1, *REST[1:]]}),
+    "a column of bits short of one unit": lambda told: sealed(
+        SAMPLERS["two_valued"] | {"rest": [REST[0] - 1, *REST[1:]]}
+    ),
     "a column of bits one unit over": lambda told: sealed(SAMPLERS["two_valued"] | {"rest": [REST[0] + 1, *REST[1:]]}),
     "another bit": lambda told: sealed(SAMPLERS["two_valued"] | {"cells": ["c0", *CELLS[1:]]}),
     "a digit that is none": lambda told: sealed(SAMPLERS["two_valued"] | {"cells": ["0x", *CELLS[1:]]}),
