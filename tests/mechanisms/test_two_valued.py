@@ -99,9 +99,6 @@ def test_designs_of_many_types_fit_into_a_device(n):
     assert 0 <= made.lost < 0.01
     described = devices.describe(made, "1.0")
     assert len(json.dumps(described)) < 2e7
-    device, counts = Device(described), np.zeros(len(made.strategy))
-    for _ in range(200):
-        counts[int(device.report(n - 1))] += 1
-    assert sum(device.draw(3, lambda n: ONE - 1)) == len(counts) - 1
-    estimate = workload.answers(made.estimate(made.aggregate(np.flatnonzero(counts))).values)
-    assert np.isfinite(estimate).all()
+    device, last = Device(described), len(made.strategy) - 1
+    assert device.draw(3, lambda n: ONE - 1) == [last]
+    assert all(0 <= int(device.report(n - 1)) <= last for _ in range(200))
