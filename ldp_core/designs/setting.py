@@ -124,6 +124,11 @@ class Setting(ProvedDesign):
             raise NotFitted(f"{library.spec(self.chosen).title} has not been optimised for this design yet.")
         return mechanism
 
+    def titled(self, name: str) -> str:
+        """The title of a mechanism, with the closed form that it is in this design: see `library.titled`."""
+        fit = self.fitted(name) if library.spec(name).strategy_fitted else None
+        return library.titled(name, fit and fit.mechanism)
+
     def build(self, name: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Mechanism:
         """The named mechanism, fitted now where it has yet to be. ValueError, one sentence, where it is not available."""
         if reason := choices.unfit(self.configuration, self.cases, name, self.workload):
