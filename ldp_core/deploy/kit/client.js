@@ -547,6 +547,10 @@
     const text = plain(written);
     const named = `The value ${shown(value)} of ${name}`;
     const isMissing = MISSING_WORDS.includes(text.toLowerCase());
+    if (kind !== "categories" && NUMBER.test(text) && (attribute.no_answer || []).includes(Number(text))) {
+      if (missing === null) throw new Error(`${named} is a code for no answer, and people without one send no report.`);
+      return missing;
+    }
     const found = isMissing || kind === "categories" ? null : placeOf(attribute, text);
     if (found !== null && ((found >= 0 && found < ordinary) || attribute.clamp)) {
       return Math.min(Math.max(found, 0), ordinary - 1);
@@ -784,6 +788,7 @@
       sound &&= kind === "categories";
     }
     if (kind !== "categories") flags.push(one.unread);
+    if (has(one, "no_answer")) numbers = [...numbers, ...one.no_answer];
     return sound && numbers.every(Number.isFinite) && flags.every((flag) => typeof flag === "boolean");
   }
 

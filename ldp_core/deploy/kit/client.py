@@ -94,6 +94,7 @@ sampler takes one number only, it is that of the combination, the last attribute
               is and, as are numbers and dates, in Unicode's normal form C, all blanks as spaces, without signs of no width
     other     the number of values outside, null where there is none; "clamp": true takes the nearest bin or period instead
     missing   the number of missing values, null where such people send no report
+    no_answer numbers, such as 999, that stand for a missing value; this key may be absent
     unread    true where a text that is no number (date) counts as missing
 """
 
@@ -379,6 +380,7 @@ def _readable(attribute: Mapping[str, Any], size: int) -> bool:
     elif kind != "categories":
         return False
     flags.append(kind == "categories" or attribute["unread"])
+    numbers += attribute.get("no_answer", ())
     finite = all(type(number) in (int, float) and math.isfinite(number) for number in numbers)
     return ordered and finite and isinstance(attribute["name"], str) and all(isinstance(flag, bool) for flag in flags)
 
@@ -760,6 +762,13 @@ def encode(attributes: Sequence[Mapping[str, Any]], values: Mapping[str, object]
 def _encoded(attribute: Mapping[str, Any], value: object) -> int:
     written, named = _text(value), f"The value {value!r} of {attribute['name']}"
     text, words = _plain(written), attribute["words"]
+    code = (
+        attribute["kind"] != "categories" and NUMBER.fullmatch(text) and float(text) in attribute.get("no_answer", ())
+    )
+    if code and attribute["missing"] is None:
+        raise ValueError(f"{named} is a code for no answer, and people without one send no report.")
+    if code:
+        return int(attribute["missing"])
     place = None if _is_missing(text) else _place(attribute, text)
     if place is not None and (0 <= place < attribute["ordinary"] or attribute["clamp"]):
         return min(max(place, 0), attribute["ordinary"] - 1)

@@ -101,6 +101,16 @@ def in_older_format(description: Mapping[str, object]) -> dict[str, object]:
     return description_before | {"design": design_id(description_before)}
 
 
+def without_codes(description: Mapping[str, object]) -> dict[str, object]:
+    """What `describe` gave before devices knew codes for no answer, so that kits from then still open."""
+    domain = description["domain"]
+    if isinstance(domain, dict):
+        told = [{key: part for key, part in one.items() if key != "no_answer"} for one in domain["attributes"]]
+        domain = {"attributes": told}
+    before = {**description, "domain": domain, "domain_id": domain_id(domain)}
+    return before | {"design": design_id(before)}
+
+
 # --- the domain --------------------------------------------------------------------------------------------------------
 
 
@@ -133,6 +143,8 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
             description |= {"kind": "range", **ends}
         else:
             description["edges"] = list(attribute.edges)
+        if attribute.no_answer:
+            description["no_answer"] = list(attribute.no_answer)
     return {
         "name": attribute.name,
         "size": attribute.size,

@@ -71,10 +71,11 @@ def _needed(made: Setting, outcome: Mapping[str, Any] | None) -> float | None:
 
 
 def _others(device: Mapping[str, object], written: Any) -> list[dict[str, object]]:
-    """The same device with its signature, and in the older format, which had no id of the domain at first."""
-    older = devices.in_older_format(device)
-    signed = {**device, "signature": written.get("signature")} if isinstance(written, dict) else {}
-    return [signed, older, {name: part for name, part in older.items() if name != "domain_id"}]
+    """The same device with its signature, without codes for no answer, and in the older format, which had no id of the domain at first."""
+    before = devices.without_codes(device)
+    older = devices.in_older_format(before)
+    signed = [{**one, "signature": written.get("signature")} for one in (device, before) if isinstance(written, dict)]
+    return [*signed, before, older, {name: part for name, part in older.items() if name != "domain_id"}]
 
 
 def _parsed(content: bytes) -> Any:

@@ -64,8 +64,14 @@ def _values(description: Mapping[str, Any], random: Random, many: int) -> list[V
     values: list[Value] = [record[0] if len(sizes) == 1 else record for record in records]
     if description["domain"] is not None:
         attributes = description["domain"]["attributes"]
-        values += [{attribute["name"]: _said(attribute, random) for attribute in attributes} for _ in range(many)]
+        said = [{attribute["name"]: _said(attribute, random) for attribute in attributes} for _ in range(many)]
+        values += [one for one in said if not any(_code(attribute, one[attribute["name"]]) for attribute in attributes)]
     return values
+
+
+def _code(attribute: Mapping[str, Any], said: object) -> bool:
+    """Whether what a person said is a code for no answer, for which there may be no report."""
+    return str(said) in {str(part) for code in attribute.get("no_answer", ()) for part in (code, f"{code:.15g}")}
 
 
 def _said(attribute: Mapping[str, Any], random: Random) -> object:
@@ -99,6 +105,10 @@ def _refused_values(description: Mapping[str, Any]) -> list[dict[str, object]]:
         }
         if attribute["missing"] is None:
             refused.append({"value": {**others, attribute["name"]: None}, "why": f"no value of {attribute['name']}"})
+            refused += [
+                {"value": {**others, attribute["name"]: code}, "why": f"a code for no answer of {attribute['name']}"}
+                for code in attribute.get("no_answer", ())
+            ]
     return refused
 
 

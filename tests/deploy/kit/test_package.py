@@ -18,10 +18,12 @@ from examples import EPSILON, MECHANISMS
 from kits import NASTY, ages, device_of, kit_of, members, packed, survey
 
 from ldp_core import designs, limits
+from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.deploy.kit import audit, client, devices, package
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.deploy.kit.readme import EXAMPLE_PEOPLE, count_sql
 from ldp_core.designs import bundle, certificate_file
+from ldp_core.designs.standalone import realise
 from tests.deploy.kit.samplers import again
 
 ROOT = Path(package.__file__).parents[3]
@@ -188,6 +190,20 @@ def test_the_older_format_is_that_of_the_stored_devices(name):
         now["sampler"]["shares"] = stored["sampler"]["shares"]
         now["design"] = client.design_id(now)
     assert now == stored
+
+
+def test_codes_for_no_answer_are_refused_by_the_device_and_kits_from_before_still_open():
+    coded = NumericAttribute(name="age", edges=tuple(range(17)), outside="clamp", no_answer=(9, 999), origin="declared")
+    content = kit_of(realise(SUBSET.configuration.with_(domain=Domain(attributes=(coded,)))))
+    told = device_of(content)
+    assert client.Device(told).report({"age": 998})
+    for code in (9, "999", 999.0):
+        refused = complaint(client.Device(told).report, {"age": code})
+        assert "is a code for no answer, and people without one send no report." in refused
+    before = devices.without_codes(told)
+    assert client.Device(before).report({"age": 999})
+    opened = open_kit(swapped(content, before))
+    assert opened.design == before["design"] != open_kit(content).design
 
 
 def test_what_is_no_kit_is_refused_in_one_sentence(tmp_path):
