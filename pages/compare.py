@@ -148,6 +148,8 @@ def about_the_bound(table: pd.DataFrame, optimum: float | None) -> str:
             f"{title} has no pure epsilon, so the bound does not hold for it"
             if math.isinf(best["gap"])
             else f"{title} is within {gap_in_words(best['gap'])} of that"
+            if best["gap"]
+            else f"{title} needs no more"
             if best["gap"] < 1
             else f"{title} needs {gap_in_words(best['gap'])} as many"
         )

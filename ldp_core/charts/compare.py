@@ -27,6 +27,7 @@ from ldp_core.charts.theme import (
     query_ticks,
     show_legend,
     title,
+    whole_people,
 )
 from ldp_core.frames import BOUND_TITLES
 
@@ -46,7 +47,8 @@ def users_needed(
     ``frame`` has columns name and users_needed; ``bounds`` (any of svd, centred_svd, certificate) are in users; ``users`` is
     what is planned; ``optimum`` is what the best of all mechanisms needs, where that is known.
     """
-    frame = frame.sort_values("users_needed")
+    frame = frame.sort_values("users_needed").assign(users_needed=lambda part: whole_people(part["users_needed"]))
+    bounds = {name: max(value, 1.0) if value > 0 else value for name, value in bounds.items()}
     fig = figure(
         look,
         "users needed (log scale)",
@@ -80,7 +82,7 @@ def users_needed(
     if users:
         lines.append((users, f"your {users:,} user{'s' if users != 1 else ''}", "dot", 1.5, look.text))
     if optimum:
-        lines.append((optimum, f"{OPTIMUM} {wording.needed(optimum)}", OPTIMUM_DASH, 2.5, look.accent))
+        lines.append((max(optimum, 1.0), f"{OPTIMUM} {wording.needed(optimum)}", OPTIMUM_DASH, 2.5, look.accent))
     lines = sorted((line for line in lines if line[0] > 0), key=lambda line: line[0])
     values = [value for value in [*frame["users_needed"], *(line[0] for line in lines)] if value > 0]
     low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 2.2)
@@ -103,15 +105,17 @@ def users_needed(
             }
         )
     if best > 0:  # in a row of its own, where there are neither marks nor names
+        room = (np.log10(best) - low) / (high - low) > 1 / 3
+        side, shift = ("right", -6) if room else ("left", 6)
         annotations.append(
             {
                 "x": np.log10(best),
                 "y": len(frame),
-                "xanchor": "right",
-                "xshift": -6,
+                "xanchor": side,
+                "xshift": shift,
                 "showarrow": False,
-                "text": IMPOSSIBLE,
-                "align": "right",
+                "text": IMPOSSIBLE if room else f"← {IMPOSSIBLE.replace('here', 'there')}",
+                "align": side,
                 "font": {"size": 12, "color": look.faint},
             }
         )

@@ -20,6 +20,7 @@ from ldp_core.charts.theme import (
     show_legend,
     theorem_lines,
     title,
+    whole_people,
     wrapped,
 )
 from ldp_core.frames import BOUND_TITLES
@@ -48,7 +49,7 @@ def over_epsilon(
     A bound of zero users says nothing and is not drawn.
     """
     fig = figure(look, "epsilon (← more private)", "users needed, worst case (log scale)", height=500)
-    shown = frame[frame["users_needed"] > 0]
+    shown = frame[frame["users_needed"] > 0].assign(users_needed=lambda part: whole_people(part["users_needed"]))
     _draw(fig, shown, "epsilon", "users_needed", "epsilon %{x:g}: %{y:,.0f} users", look)
     if theorems is not None:
         theorem_lines(fig, theorems, look)
