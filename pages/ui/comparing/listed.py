@@ -45,7 +45,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
         columns = {key: column for key, column in columns.items() if not key.endswith(("_average", "_on_data"))}
     listed = table[[name for name in columns if name != "paper_name"]].copy()
     listed.insert(1, "paper_name", [library.spec(n).paper_name for n in listed["name"]])
-    listed["name"] = [library.spec(n).title for n in listed["name"]]
+    listed["name"] = [state.setting.titled(n) for n in listed["name"]]
     listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
     for share in (name for name in columns if name.startswith("standard_error")):
         listed[share] *= 100

@@ -129,7 +129,7 @@ def _shown(state: Session, solved: str, frame: pd.DataFrame) -> pd.DataFrame:
     answers = frame.sort_values(solved, na_position="last", kind="stable")
     table = answers[["name", solved, "reason"]].copy()
     proved = {name: f"{PROVED} ({charts.title(name)})" for name in BOUNDS}
-    table["name"] = [proved.get(name) or library.spec(name).title for name in table["name"]]
+    table["name"] = [proved.get(name) or state.setting.titled(name) for name in table["name"]]
     if solved == "standard_error":
         judged = verdicts.judge(table["standard_error"], state.setting.target)
         table.insert(2, "typical", [verdicts.marked(word) for word in judged])
