@@ -474,7 +474,7 @@ def lack(alpha: np.ndarray, beta: np.ndarray, p: np.ndarray, D: Fraction) -> Fra
     for end, sign, q, linear, constant in [*ends, (math.inf, 0, *[Fraction(0)] * 3)]:
         if low < end:
             values = [((A * x - B) * x - C) for x in map(Fraction, filter(math.isfinite, (low, end)))]
-            if (low == -math.inf or 2 * A * Fraction(low) < B) and (end == math.inf or B < 2 * A * Fraction(end)):
+            if (low == -math.inf or 2 * A * Fraction(low) < B) and (end == math.inf or 2 * A * Fraction(end) > B):
                 values.append(-(B**2) / (4 * A) - C)
             worst, low = min(worst, *values), end
         A, B, C = (total + sign * D * x for total, x in ((A, q), (B, linear), (C, constant)))

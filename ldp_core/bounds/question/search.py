@@ -9,13 +9,11 @@ columns are mixtures of columns, so that everything holds for all types. Source:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-
 from typing import NamedTuple
 
 import numpy as np
 
-from ldp_core.bounds.question.programme import Solution, solved
+from ldp_core.bounds.question.programme import solved
 from ldp_core.run import Check
 from ldp_core.workloads import Workload
 
