@@ -49,8 +49,9 @@ def solved(
     targets: np.ndarray, prior: np.ndarray, ratio: float, values: np.ndarray, tolerance: float, check: Check
 ) -> Solution:
     """The programme for ``targets`` w (d, n), ``prior`` p (n,), E = ``ratio`` and ``values`` v (k,), to a relative ``tolerance``."""
-    n, k, D = len(targets), len(values), ratio - 1
-    Z, rhs, squares = np.vstack([np.ones(k), values]), np.vstack([np.ones(n), targets]), values**2
+    n, k, D, unit = len(targets), len(values), ratio - 1, float(np.abs(values).max())
+    Z, rhs = np.vstack([np.ones(k), values / unit]), np.vstack([np.ones(n), targets / unit])
+    squares = Z[1] ** 2
     costs, scale = np.outer(squares, prior), float(squares.mean()) / n
     m = np.full(k, 1 / k / (1 + D / 2))
     above = np.repeat(m[:, None] * (D / 2), n, axis=1)
@@ -67,25 +68,27 @@ def solved(
         off_dual = max(float(np.abs(duals[0]).max()), float(np.abs(duals[2]).max()) / n) / scale
         if gap * many <= tolerance * float(np.vdot(costs, rows)) and max(off, off_dual) <= BALANCED:
             break
-        try:
-            system = _System(Z, D, x, s, duals, bounds, sums)
-        except linalg.LinAlgError:  # as good as it gets
+        with np.errstate(all="ignore"):
+            try:
+                system = _System(Z, D, x, s, duals, bounds, sums)
+            except linalg.LinAlgError:
+                break  # as good as it gets
+            first = system.move([-a * b for a, b in zip(x, s, strict=True)])
+            steps = _longest(x, first.primal), _longest(s, first.slacks)
+            ahead = sum(
+                float(np.vdot(a + steps[0] * da, b + steps[1] * db))
+                for a, b, da, db in zip(x, s, first.primal, first.slacks, strict=True)
+            )
+            centre = (ahead / many / gap) ** 3 * gap
+            bent = [centre - a * b - da * db for a, b, da, db in zip(x, s, first.primal, first.slacks, strict=True)]
+            move = system.move(bent)
+        if not all(np.isfinite(of).all() for of in (*move.primal, *move.slacks, move.y)):
             break
-        first = system.move([-a * b for a, b in zip(x, s, strict=True)])
-        steps = _longest(x, first.primal), _longest(s, first.slacks)
-        ahead = sum(
-            float(np.vdot(a + steps[0] * da, b + steps[1] * db))
-            for a, b, da, db in zip(x, s, first.primal, first.slacks, strict=True)
-        )
-        centre = (ahead / many / gap) ** 3 * gap
-        move = system.move(
-            [centre - a * b - da * db for a, b, da, db in zip(x, s, first.primal, first.slacks, strict=True)]
-        )
         forward, back = (min(1.0, _SHORTER * _longest(a, b)) for a, b in ((x, move.primal), (s, move.slacks)))
         x = tuple(a + forward * da for a, da in zip(x, move.primal, strict=True))  # type: ignore[assignment]
         s = tuple(b + back * db for b, db in zip(s, move.slacks, strict=True))  # type: ignore[assignment]
         y, mu = y + back * move.y, mu + back * move.mu
-    return Solution(x[2][:, None] + x[0], x[2], *y)
+    return Solution(x[2][:, None] + x[0], x[2], y[0] * unit**2, y[1] * unit)
 
 
 def _longest(x: tuple[np.ndarray, ...], changes: tuple[np.ndarray, ...]) -> float:

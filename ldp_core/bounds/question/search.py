@@ -199,7 +199,7 @@ class Exchange:
                 E - 1,
             )
             self._about = max(closed, about, key=lambda dual: dual.value)
-        self._nodes, self._shares, self._tolerance = nodes, shares, _FIRST_TOLERANCE
+        self._nodes, self._shares, self._tolerance = nodes, shares, max(_LEAST_TOLERANCE, _FIRST_TOLERANCE * min(1.0, m / E))
 
     def on_scale(self, value: float) -> float:
         """A second moment on the scale of the targets."""
@@ -236,7 +236,7 @@ class Exchange:
         lacking = v[inside & (least < -_ZERO * (value - known))]
         used = (found.rows @ p > _UNUSED / len(values)) | (len(values) < 4 * len(p) + _FIRST_VALUES)
         self._values = np.unique(np.concatenate([values[used], lacking]))
-        about, part = _more(value, self._about.value, known), (value - known) / value
+        about, part = _more(value, self._about.value, known) if balanced else np.inf, (value - known) / value
         self.trace = (len(p), len(values), len(lacking), self._tolerance, value, about, self.gap)
         settled = about < GOAL / 4 or (self._tolerance <= _LEAST_TOLERANCE and not len(lacking))
         if (about < FINE or settled) and not nodes.all and self._levels:
