@@ -112,7 +112,6 @@ HEADER = re.compile(
 )
 DAMAGED = (KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RuntimeError, EOFError, zipfile.BadZipFile)
 BY_TYPES = ("general", "question")
-LEAST_SHARE = 1e-27
 UNCHECKED = ("stronger", "proof", "merged")
 """Parts of a document for other programs. They are not checked here, and the answer says so."""
 PART = {"kind", "epsilon", "types", "workload", "prior", "proof"}
@@ -457,11 +456,12 @@ def lack(alpha: np.ndarray, beta: np.ndarray, p: np.ndarray, D: Fraction) -> Fra
     """At least as much as must be taken off 1'alpha so that F is nowhere negative.
 
     min(h_x, 0) is no less than h_x between two numbers l <= r beside its least point and 0 elsewhere, less |h_x(l)| + |h_x(r)|: these are near
-    its roots. In between, F is one quadratic. The least p_x may be counted as 0 in h_x, which makes it less.
+    its roots. In between, F is one quadratic. A p_x that only matters to a far root is counted as 0 in h_x, which makes it less.
     """
+    matters = p**2 * np.abs(alpha).sum() > U * beta**2
     A, B, C = (sum(exactly(x), Fraction(0)) for x in (p, beta, alpha))
     charge, ends = Fraction(0), list[tuple[float, int, Fraction, Fraction, Fraction]]()
-    for a, b, c in zip(np.where(p > LEAST_SHARE, p, 0.0).tolist(), beta.tolist(), alpha.tolist(), strict=True):
+    for a, b, c in zip(np.where(matters, p, 0.0).tolist(), beta.tolist(), alpha.tolist(), strict=True):
         q, linear, constant = Fraction(a), Fraction(b), Fraction(c)
         if linear**2 + 4 * q * constant <= 0 and (q or constant <= 0):
             continue

@@ -199,7 +199,11 @@ class Exchange:
                 E - 1,
             )
             self._about = max(closed, about, key=lambda dual: dual.value)
-        self._nodes, self._shares, self._tolerance = nodes, shares, max(_LEAST_TOLERANCE, _FIRST_TOLERANCE * min(1.0, m / E))
+        self._nodes, self._shares, self._tolerance = (
+            nodes,
+            shares,
+            max(_LEAST_TOLERANCE, _FIRST_TOLERANCE * min(1.0, m / E)),
+        )
 
     def on_scale(self, value: float) -> float:
         """A second moment on the scale of the targets."""
