@@ -460,46 +460,48 @@ def lack(alpha: np.ndarray, beta: np.ndarray, p: np.ndarray, D: Fraction) -> Fra
     """
     matters = p**2 * np.abs(alpha).sum() > U * beta**2
     A, B, C = (sum(exactly(x), Fraction(0)) for x in (p, beta, alpha))
-    charge, ends = Fraction(0), list[tuple[float, int, Fraction, Fraction, Fraction]]()
+    charge, ends = Fraction(0), list[tuple[Any, int, Fraction, Fraction, Fraction]]()
     for a, b, c in zip(np.where(matters, p, 0.0).tolist(), beta.tolist(), alpha.tolist(), strict=True):
-        q, linear, constant = Fraction(a), Fraction(b), Fraction(c)
-        if linear**2 + 4 * q * constant <= 0 and (q or constant <= 0):
-            continue
-        for end, sign in zip(beside(a, b, c, q, linear), (1, -1), strict=True):
-            ends.append((end, sign, q, linear, constant))
-            if math.isfinite(end):
-                charge += abs((q * Fraction(end) - linear) * Fraction(end) - constant)
+        h = q, linear, constant = Fraction(a), Fraction(b), Fraction(c)
+        if linear**2 + 4 * q * constant > 0 or (not q and constant > 0):
+            for near, sign in zip(beside(a, b, c), (1, -1), strict=True):
+                end, off = closer(near, sign, *h)
+                ends.append((end, sign, *h))
+                charge += off
     ends.sort(key=lambda entry: entry[0])
     worst, low = Fraction(0), -math.inf
     for end, sign, q, linear, constant in [*ends, (math.inf, 0, *[Fraction(0)] * 3)]:
         if low < end:
-            values = [((A * x - B) * x - C) for x in map(Fraction, filter(math.isfinite, (low, end)))]
-            if (low == -math.inf or 2 * A * Fraction(low) < B) and (end == math.inf or 2 * A * Fraction(end) > B):
-                values.append(-(B**2) / (4 * A) - C)
+            values = [(A * x - B) * x - C for x in (low, end) if math.isfinite(x)]
+            least = B / (2 * A)
+            values += [-B * least / 2 - C] if low < least < end else []
             worst, low = min(worst, *values), end
         A, B, C = (total + sign * D * x for total, x in ((A, q), (B, linear), (C, constant)))
     return D * charge - worst
 
 
-def beside(a: float, b: float, c: float, q: Fraction, linear: Fraction) -> tuple[float, float]:
-    """Numbers l <= r near the roots of ``a v^2 - b v - c``, exactly on both sides of its least point."""
+def beside(a: float, b: float, c: float) -> tuple[float, float]:
+    """About the roots of ``a v^2 - b v - c``, which is negative between them."""
     if a:
         middle = (b + math.copysign(math.sqrt(max(b * b + 4 * a * c, 0.0)), b)) / 2
         low, high = sorted((middle / a, -c / middle if middle else 0.0))
-    else:
-        root = -c / b if b else 0.0
-        if math.isfinite(root):
-            return -math.inf if b <= 0 else root, math.inf if b >= 0 else root
-        low = high = root
-    if math.isfinite(high - low):
-        for _ in range(64):
-            below, above = 2 * q * Fraction(low) <= linear, linear <= 2 * q * Fraction(high)
-            if below and above:
-                return low, high
-            low, high = (
-                low if below else math.nextafter(low, -math.inf),
-                high if above else math.nextafter(high, math.inf),
-            )
+        return low, high
+    root = -c / b if b else 0.0
+    return -math.inf if b <= 0 else root, math.inf if b >= 0 else root
+
+
+def closer(near: float, sign: int, q: Fraction, linear: Fraction, constant: Fraction) -> tuple[Any, Fraction]:
+    """A number at most at the least point of h_x (``sign`` 1), or at least there, closer to a root that is ``near``, and |h_x| there."""
+    if not q and math.isinf(near) and near * sign < 0:
+        return near, Fraction(0)
+    for _ in range(64):
+        end = Fraction(near)
+        value, slope = (q * end - linear) * end - constant, 2 * q * end - linear
+        if slope * sign <= 0:
+            step = Fraction(float(value / slope)) if slope else Fraction(0)
+            better = end - step if (slope - 2 * q * step) * sign <= 0 else end
+            return better, abs((q * better - linear) * better - constant)
+        near = math.nextafter(near, -sign * math.inf)
     raise ValueError("The numbers prove nothing.")
 
 

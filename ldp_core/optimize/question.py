@@ -26,10 +26,10 @@ _LEAST_ENTRY = 2.0**-52
 
 @dataclass(frozen=True)
 class _Best:
-    """A mechanism for the question (None: none), and randomized response in this ``share`` of reports."""
+    """A mechanism for the question, and randomized response in this ``share`` of reports."""
 
     objective: float
-    primal: Primal | None
+    primal: Primal
     share: float
     ratio: float
     n: int
@@ -39,8 +39,6 @@ class _Best:
         """(n, m), whose rows keep epsilon, and whose columns sum to 1, as stored."""
         E, n = self.ratio, self.n
         told = np.where(np.eye(n, dtype=bool), E, 1.0) / (E + n - 1)
-        if self.primal is None:
-            return told
         found, lows = self.primal.rows, self.primal.lows
         rare = (found.mean(axis=1) < _MERGED * self.share / len(found)) | (lows < 8 * _LEAST_ENTRY)
         kept = np.flatnonzero(~rare)
@@ -60,33 +58,27 @@ class _Search:
     def __init__(self, workload: Workload, epsilon: float, prior: np.ndarray, along: np.ndarray, check: Check):
         self._workload, self._prior, self._ratio = workload, prior, fitted_exp_epsilon(epsilon)
         self._exchange = Exchange(target(workload, along, prior), prior, epsilon, check)
-        self.best = _Best(np.inf, None, 1.0, self._ratio, workload.n)
+
+    @property
+    def best(self) -> _Best:
+        primal, n, p = self._exchange.primal, self._workload.n, self._prior
+        moment = float(p @ self._workload.apply_gram(p)) + self._exchange.on_scale(primal.value)
+        share = max(_LEAST_ENTRY * (self._ratio + n - 1), LITTLE * (1 - float(p @ self._workload.gram_diag) / moment))
+        return _Best(n * moment / (1 - share), primal, share, self._ratio, n)
 
     @property
     def finished(self) -> bool:
         return self._exchange.finished
 
     def prepare(self) -> None:
-        told = self._objective(self.best)
-        self.best = _Best(told, None, 1.0, self._ratio, self._workload.n)
+        """Randomized response is there at once."""
 
     def round(self) -> None:
         self._exchange.round()
-        primal, n = self._exchange.primal, self._workload.n
-        if primal is not None:
-            moment = float(self._prior @ self._workload.apply_gram(self._prior)) + self._exchange.on_scale(primal.value)
-            share = max(
-                _LEAST_ENTRY * (self._ratio + n - 1),
-                LITTLE * (1 - float(self._prior @ self._workload.gram_diag) / moment),
-            )
-            found = _Best(n * moment / (1 - share), primal, share, self._ratio, n)
-            self.best = min(self.best, found, key=lambda one: one.objective)
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
-        return np.ascontiguousarray(self.best.transposed.T), self._objective(self.best)
-
-    def _objective(self, best: _Best) -> float:
-        return of_strategy(best.transposed.T, self._workload, self._prior)
+        strategy = np.ascontiguousarray(self.best.transposed.T)
+        return strategy, of_strategy(strategy, self._workload, self._prior)
 
 
 def design_question(

@@ -31,6 +31,8 @@ _AHEAD = 0.03
 """Programmes are solved to this share of the gap: near their middle, multipliers hold best between the values given."""
 _BETWEEN = (0.1, 0.3, 0.6, 1.0)
 """Shares of the best multipliers so far that are tried beside the new ones."""
+_PATIENCE, _GAIN = 12, 0.02
+"""So many rounds that make the gap no smaller by this share are enough."""
 _UNUSED = 1e-7
 """Values of less probability, over the number of values, are dropped."""
 _LEAST_SHARE = 1e-12
@@ -169,41 +171,45 @@ class Exchange:
         n = len(targets)
         self._people = (prior + _LEAST_SHARE / n) / (1 + _LEAST_SHARE)
         self._known = float(prior @ self._w**2)
-        self._levels, self._values = list(NODES), np.zeros(0)
-        self.dual = self._closed(self._w, self._people)
-        self.primal: Primal | None = None
-        self.finished = False
+        self._levels, self._nodes = list(NODES), None
+        self.dual, self.primal = self._closed(self._w, self._people), None
         self._begin(Nodes.of(self._w, self._people, self._levels.pop(0)))
+        self._spread()
+        self.finished = self.gap < GOAL
 
     def _closed(self, w: np.ndarray, p: np.ndarray) -> Dual:
-        """The multipliers of the centred bound by singular values: a second moment of Var(w) / sinh(epsilon / 2)^2 beside the mean."""
-        D, mean = self._ratio - 1, p @ w
-        along = 4 * (D + 1) / D**2 * (w - mean)
-        return repaired(-p * (mean**2 + 2 * mean * along + along @ (p * (w - mean))), 2 * p * (mean + along), w, p, D)
+        """The better of two closed forms: the centred bound by singular values, a second moment of Var(w) / sinh(epsilon / 2)^2 beside the mean;
+        and the multipliers for which F and its slope are 0 at the values of randomized response, the optimum of large epsilon."""
+        D, mean, told = self._ratio - 1, p @ w, self._told(w)
+        along, weights = 4 * (D + 1) / D**2 * (w - mean), 1 + D * p
+        centred = -p * (mean**2 + 2 * mean * along + along @ (p * (w - mean))), 2 * p * (mean + along)
+        alpha, beta = -(told**2) * weights, 2 * told * weights
+        singles = (alpha - alpha.sum() / (len(w) + D)) / D, (beta - beta.sum() / (len(w) + D)) / D
+        return max((repaired(*each, w, p, D) for each in (centred, singles)), key=lambda dual: dual.value)
+
+    def _told(self, w: np.ndarray) -> np.ndarray:
+        """What reports of randomized response stand for."""
+        return ((self._ratio + len(w) - 1) * w - w.sum()) / (self._ratio - 1)
 
     def _begin(self, nodes: Nodes) -> None:
         """The next programmes are about these nodes."""
         x, E, m, shares = nodes.targets, self._ratio, len(nodes.targets), nodes.gathered(self._people)
-        most = _RANGE * (E + 1) / (E - 1)
-        told = ((E + m - 1) * x - x.sum()) / (E - 1)  # by randomized response
-        first = self._values if len(self._values) else np.linspace(-most, most, _FIRST_VALUES)
-        self._values = np.unique(np.concatenate([first, told[np.abs(told) <= 1.5 * most]]))
-        closed = self._closed(x, shares)
-        if self.primal is None:
-            self._about = closed
+        most, told, about = _RANGE * (E + 1) / (E - 1), self._told(nodes.targets), self._closed(x, shares)
+        if self._nodes is None:
+            first = np.linspace(-most, most, _FIRST_VALUES)
         else:
-            about = repaired(
-                *(np.interp(x, self._nodes.targets, of / self._shares) * shares for of in self._about[:2]),
-                x,
-                shares,
-                E - 1,
-            )
-            self._about = max(closed, about, key=lambda dual: dual.value)
-        self._nodes, self._shares, self._tolerance = (
-            nodes,
-            shares,
-            max(_LEAST_TOLERANCE, _FIRST_TOLERANCE * min(1.0, m / E)),
-        )
+            first, per = self._values, (of / self._shares for of in self._about[:2])
+            known = repaired(*(np.interp(x, self._nodes.targets, of) * shares for of in per), x, shares, E - 1)
+            about = max(about, known, key=lambda dual: dual.value)
+        self._values = np.unique(np.concatenate([first, told[np.abs(told) <= 1.5 * most]]))
+        self._nodes, self._shares, self._about, self._idle = nodes, shares, about, 0
+        self._tolerance = max(_LEAST_TOLERANCE, _FIRST_TOLERANCE * min(1.0, m / E))
+        rows = np.where(np.eye(m, dtype=bool), E, 1.0) / (E + m - 1)
+        self._found(Primal(nodes, rows, np.full(m, 1 / (E + m - 1)), float(told**2 @ (rows @ shares))))
+
+    def _found(self, primal: Primal) -> None:
+        if self.primal is None or primal.value < self.primal.value:
+            self.primal = primal
 
     def on_scale(self, value: float) -> float:
         """A second moment on the scale of the targets."""
@@ -217,39 +223,45 @@ class Exchange:
     @property
     def gap(self) -> float:
         """The share by which the best mechanism so far needs more people than is proved."""
-        return np.inf if self.primal is None else _more(self.primal.value, self.dual.value, self._known)
+        return _more(self.primal.value, self.dual.value, self._known)
+
+    def _spread(self) -> None:
+        """What the best multipliers for nodes prove of all types."""
+        each = (self._nodes.spread(of / self._shares) * self._people for of in self._about[:2])
+        self.dual = max(self.dual, repaired(*each, self._w, self._people, self._ratio - 1), key=lambda dual: dual.value)
 
     def round(self) -> None:
         """One programme, and the values that it lacks."""
         nodes, p, D, values, old = self._nodes, self._shares, self._ratio - 1, self._values, self._about
         found = solved(nodes.targets, p, self._ratio, values, self._tolerance, self._check)
         value, known = float(values**2 @ (found.rows @ p)), float(p @ nodes.targets**2)
-        balanced = np.abs(found.rows.sum(axis=0) - 1).max() <= NEARLY
-        if balanced and (self.primal is None or value < self.primal.value):
-            self.primal = Primal(nodes, found.rows, found.lows, value)
-        between = [
-            (old.alpha + share * (found.alpha - old.alpha), old.beta + share * (found.beta - old.beta))
-            for share in _BETWEEN
-        ]
+        balanced, part = np.abs(found.rows.sum(axis=0) - 1).max() <= NEARLY, (value - known) / value
+        if balanced:
+            self._found(Primal(nodes, found.rows, found.lows, value))
+        steps = found.alpha - old.alpha, found.beta - old.beta
+        between = ((old.alpha + share * steps[0], old.beta + share * steps[1]) for share in _BETWEEN)
         new = max((repaired(*each, nodes.targets, p, D) for each in between), key=lambda dual: dual.value)
+        self._idle += 1
         if new.value > old.value:
+            self._idle *= _more(value, old.value, known) < (1 + _GAIN) * _more(value, new.value, known)
             self._about = new
-            spread = repaired(*(nodes.spread(of / p) * self._people for of in new[:2]), self._w, self._people, D)
-            self.dual = max(self.dual, spread, key=lambda dual: dual.value)
+            self._spread()
         v, least, _, inside = pieces(found.alpha, found.beta, p, D)
         lacking = v[inside & (least < -_ZERO * (value - known))]
         used = (found.rows @ p > _UNUSED / len(values)) | (len(values) < 4 * len(p) + _FIRST_VALUES)
         self._values = np.unique(np.concatenate([values[used], lacking]))
-        about, part = _more(value, self._about.value, known) if balanced else np.inf, (value - known) / value
+        about = _more(value, self._about.value, known) if balanced else np.inf
         self.trace = (len(p), len(values), len(lacking), self._tolerance, value, about, self.gap)
-        settled = about < GOAL / 4 or (self._tolerance <= _LEAST_TOLERANCE and not len(lacking))
-        if (about < FINE or settled) and not nodes.all and self._levels:
+        settled = (
+            about < GOAL / 4 or self._idle == _PATIENCE or (self._tolerance <= _LEAST_TOLERANCE and not len(lacking))
+        )
+        self.finished = self.gap < GOAL or (settled and (nodes.all or not self._levels))
+        if (about < FINE or settled) and not (self.finished or nodes.all) and self._levels:
             self._begin(Nodes.of(self._w, self._people, self._levels.pop(0)))
         else:
             self._tolerance = (
                 max(_LEAST_TOLERANCE, min(self._tolerance, _AHEAD * about * part)) if balanced else self._tolerance / 10
             )
-            self.finished = settled or self.gap < GOAL
 
 
 def _more(value: float, proved: float, known: float) -> float:
