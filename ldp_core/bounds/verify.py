@@ -432,7 +432,11 @@ def question(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     given, lift = inexact(document, G)
     z, alpha, beta = (data[name] for name in ("direction", "alpha", "beta"))
     if not (z.shape == alpha.shape == beta.shape == (n,) and max(np.abs([z, alpha, beta]).max(axis=1)) < MOST**0.5):
-        raise ValueError("The arrays do not belong together.")
+        raise ValueError(
+            "The numbers prove nothing."
+            if z.shape == alpha.shape == beta.shape == (n,)
+            else "The arrays do not belong together."
+        )
     lacking = float(lack(alpha, beta, p, D)) * UP + TINY
     image, known, total = G @ z, G @ p, math.fsum(p)
     plain = float(z @ image) * (math.fsum(alpha) - lacking) + float(beta @ image - z @ known * beta.sum())

@@ -22,7 +22,7 @@ ASKED = {
     "centred": np.arange(7.0) - 3,
     "yes or no": np.repeat([0.0, 1], [6, 3]),
     "skewed": np.exp(2 * RNG.standard_normal(9)),
-    "multiples and constants": np.outer([1.0, -2, 0.3], RNG.standard_normal(7)) + [[0.0], [1], [5]],
+    "multiples and constants": np.array([[1.0], [-2], [0.3]]) * RNG.standard_normal(7) + [[0.0], [1], [5]],
     "twice the same": np.tile(np.arange(5.0) ** 2, (2, 1)),
     "two types": np.array([3.0, 1]),
 }
