@@ -84,11 +84,10 @@ def certificate(
     budget, workload = Budget(time_limit, None, cancel, callback), as_tables(workload) or workload
     if prior is None and workload.symmetry == "exchangeable" and (found := _of_classes(workload, epsilon, budget)):
         return found
-    people = check_prior(prior, workload.n)
     if workload.n <= MOST_MATRIX_TYPES and (along := direction(workload)) is not None:
-        return question_certificate(workload, epsilon, people, along, budget)
+        return question_certificate(workload, epsilon, check_prior(prior, workload.n), along, budget)
     if prior is not None:
-        return general_certificate(workload, epsilon, people, budget)
+        return general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
     return _of_merged(workload, epsilon, budget) or _of_all_types(workload, epsilon, budget)
 
 

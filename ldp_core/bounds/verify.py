@@ -473,8 +473,8 @@ def lack(alpha: np.ndarray, beta: np.ndarray, p: np.ndarray, D: Fraction) -> Fra
                 ends.append((end, sign, *h))
                 charge += off
     ends.sort(key=lambda entry: entry[0])
-    worst, low = Fraction(0), -math.inf
-    for end, sign, q, linear, constant in [*ends, (math.inf, 0, *[Fraction(0)] * 3)]:
+    worst, low, none = Fraction(0), -math.inf, Fraction(0)
+    for end, sign, q, linear, constant in [*ends, (math.inf, 0, none, none, none)]:
         if low < end:
             values = [(A * x - B) * x - C for x in (low, end) if math.isfinite(x)]
             least = B / (2 * A)

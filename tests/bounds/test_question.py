@@ -161,10 +161,10 @@ def proved_exactly(workload, prior, z, alpha, beta, D):
 
 
 NOISE = st.sampled_from([0.0, 1e-15, 1e-9, 1e-3, 0.3])
-SCALES = st.sampled_from([1e-20, 1e-3, 1.0, 1e6, 1e25])
+SCALES = st.sampled_from([1e-20, 1e-3, 1.0, 1e6, 1e20])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 5), NOISE, SCALES, st.sampled_from([0.01, 0.5, 2.0, 8.0]))
 def test_no_numbers_prove_more_than_rational_arithmetic_over_all_rows_does(seed, n, noise, scale, epsilon):
     rng = np.random.default_rng(seed)
@@ -190,7 +190,7 @@ def test_no_numbers_prove_more_than_rational_arithmetic_over_all_rows_does(seed,
         assert found > float(exact) - 1e-5 * abs(float(exact))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 6), st.sampled_from([0.1, 1.0, 4.0]))
 def test_whatever_is_asked_no_mechanism_is_below_a_bound(seed, n, epsilon):
     """Along any direction of any questions, not only of one."""
@@ -221,7 +221,7 @@ def test_whatever_is_asked_no_mechanism_is_below_a_bound(seed, n, epsilon):
     ],
 )
 def test_numbers_beside_the_roots_lie_on_both_sides_of_the_least_point(a, b, c):
-    low, high = verify.beside(a, b, c, Fraction(a), Fraction(b))
+    low, high = verify.beside(a, b, c)
     if a:
         assert 2 * Fraction(a) * Fraction(low) <= Fraction(b) <= 2 * Fraction(a) * Fraction(high)
         assert abs(Fraction(a) * Fraction(low) ** 2 - Fraction(b) * Fraction(low) - Fraction(c)) < 1e-12

@@ -35,7 +35,7 @@ _PATIENCE, _GAIN = 12, 0.02
 """So many rounds that make the gap no smaller by this share are enough."""
 _UNUSED = 1e-7
 """Values of less probability, over the number of values, are dropped."""
-_LEAST_SHARE = 1e-12
+_LEAST_SHARE = 1e-14
 """A type counts as this share of the average at least."""
 _EQUAL = 12
 """Decimal places of a target, over half of its range, that are looked at."""
@@ -80,34 +80,40 @@ class Dual(NamedTuple):
     value: float
 
 
-def pieces(alpha: np.ndarray, beta: np.ndarray, p: np.ndarray, D: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The least points v of F in its pieces, F there, and how fast F grows there with a part of all alpha.
+class Pieces(NamedTuple):
+    """The least points of F ``at`` which it is smallest in its pieces, F there (``least``), how fast F grows there with a part of all alpha, and
+    whether the point lies ``inside`` its piece."""
 
-    ``F(v) = sum_x h_x(v) + D sum_x min(h_x(v), 0)``, ``h_x(v) = p_x v^2 - beta_x v - alpha_x``.
-    """
+    at: np.ndarray
+    least: np.ndarray
+    growth: np.ndarray
+    inside: np.ndarray
+
+
+def pieces(alpha: np.ndarray, beta: np.ndarray, p: np.ndarray, D: float) -> Pieces:
+    """Of ``F(v) = sum_x h_x(v) + D sum_x min(h_x(v), 0)``, ``h_x(v) = p_x v^2 - beta_x v - alpha_x``."""
     square = beta**2 + 4 * p * alpha
     crossing = np.flatnonzero(square > 0)
     middle = (beta + np.copysign(np.sqrt(np.maximum(square, 0.0)), beta))[crossing] / 2
     with np.errstate(divide="ignore", over="ignore"):
         roots = np.sort([middle / p[crossing], -alpha[crossing] / middle], axis=0)
-    at, x, sign = roots.ravel(), np.tile(crossing, 2), np.repeat([1.0, -1.0], len(crossing))
-    order = np.argsort(at, kind="stable")
-    at, x, sign = at[order], x[order], sign[order]
+    ends, x, sign = roots.ravel(), np.tile(crossing, 2), np.repeat([1.0, -1.0], len(crossing))
+    order = np.argsort(ends, kind="stable")
+    ends, x, sign = ends[order], x[order], sign[order]
     a, b, c, high = (
         q.sum() * (i < 3) + D * np.append(0.0, np.cumsum(sign * q[x]))
         for i, q in enumerate((p, beta, alpha, np.ones(len(p))))
     )
-    v, low, up = b / (2 * a), np.append(-np.inf, at), np.append(at, np.inf)
-    inside = (low <= v) & (v <= up)
-    v = np.clip(v, low, up)
-    return v, (a * v - b) * v - c, len(p) + high, inside
+    v, low, up = b / (2 * a), np.append(-np.inf, ends), np.append(ends, np.inf)
+    at = np.clip(v, low, up)
+    return Pieces(at, (a * at - b) * at - c, len(p) + high, at == v)
 
 
 def repaired(alpha: np.ndarray, beta: np.ndarray, w: np.ndarray, p: np.ndarray, D: float) -> Dual:
     """The multipliers with alpha lowered until F is not negative anywhere."""
     for _ in range(_REPAIRS):
-        _, least, growth, _ = pieces(alpha, beta, p, D)
-        lacking = float((-least / growth).max())
+        F = pieces(alpha, beta, p, D)
+        lacking = float((-F.least / F.growth).max())
         if lacking <= 1e-15 * np.abs(alpha).max():
             break
         alpha = alpha - lacking
@@ -157,59 +163,33 @@ class Primal(NamedTuple):
 
 
 class Exchange:
-    """Rounds of programmes for ``targets`` (n,) whose mean over the ``prior`` is 0. ``primal`` (None at first) and ``dual`` are the best so far;
-    their second moments are those of targets moved and scaled to lie between -1 and 1."""
+    """Rounds of programmes for ``targets`` (n,) whose mean over the ``prior`` is 0. ``primal`` and ``dual`` are the best so far; their second
+    moments are those of targets moved and scaled to lie between -1 and 1."""
+
+    _nodes: Nodes
+    _shares: np.ndarray
+    _values: np.ndarray
+    _about: Dual
+    _tolerance: float
+    _idle: int
 
     def __init__(self, targets: np.ndarray, prior: np.ndarray, epsilon: float, check: Check):
         self._middle, self._half = (targets.max() + targets.min()) / 2, np.ptp(targets) / 2
-        self._w, self._prior, self._ratio, self._check = (
-            (targets - self._middle) / self._half,
-            prior,
-            np.exp(epsilon),
-            check,
-        )
-        n = len(targets)
-        self._people = (prior + _LEAST_SHARE / n) / (1 + _LEAST_SHARE)
+        self._w, self._prior = (targets - self._middle) / self._half, prior
+        self._ratio, self._check = float(np.exp(epsilon)), check
+        self._people = np.maximum(prior, _LEAST_SHARE / len(prior))
         self._known = float(prior @ self._w**2)
-        self._levels, self._nodes = list(NODES), None
-        self.dual, self.primal = self._closed(self._w, self._people), None
-        self._begin(Nodes.of(self._w, self._people, self._levels.pop(0)))
-        self._spread()
+        self._levels = list(NODES)
+        nodes, most = self._next_nodes(), _RANGE * (self._ratio + 1) / (self._ratio - 1)
+        self.dual, self.primal = self._closed(self._w, self._people), self._randomized(nodes)
+        self._begin(nodes, np.linspace(-most, most, _FIRST_VALUES))
+        self._prove(self._closed(nodes.targets, self._shares))
         self.finished = self.gap < GOAL
 
-    def _closed(self, w: np.ndarray, p: np.ndarray) -> Dual:
-        """The better of two closed forms: the centred bound by singular values, a second moment of Var(w) / sinh(epsilon / 2)^2 beside the mean;
-        and the multipliers for which F and its slope are 0 at the values of randomized response, the optimum of large epsilon."""
-        D, mean, told = self._ratio - 1, p @ w, self._told(w)
-        along, weights = 4 * (D + 1) / D**2 * (w - mean), 1 + D * p
-        centred = -p * (mean**2 + 2 * mean * along + along @ (p * (w - mean))), 2 * p * (mean + along)
-        alpha, beta = -(told**2) * weights, 2 * told * weights
-        singles = (alpha - alpha.sum() / (len(w) + D)) / D, (beta - beta.sum() / (len(w) + D)) / D
-        return max((repaired(*each, w, p, D) for each in (centred, singles)), key=lambda dual: dual.value)
-
-    def _told(self, w: np.ndarray) -> np.ndarray:
-        """What reports of randomized response stand for."""
-        return ((self._ratio + len(w) - 1) * w - w.sum()) / (self._ratio - 1)
-
-    def _begin(self, nodes: Nodes) -> None:
-        """The next programmes are about these nodes."""
-        x, E, m, shares = nodes.targets, self._ratio, len(nodes.targets), nodes.gathered(self._people)
-        most, told, about = _RANGE * (E + 1) / (E - 1), self._told(nodes.targets), self._closed(x, shares)
-        if self._nodes is None:
-            first = np.linspace(-most, most, _FIRST_VALUES)
-        else:
-            first, per = self._values, (of / self._shares for of in self._about[:2])
-            known = repaired(*(np.interp(x, self._nodes.targets, of) * shares for of in per), x, shares, E - 1)
-            about = max(about, known, key=lambda dual: dual.value)
-        self._values = np.unique(np.concatenate([first, told[np.abs(told) <= 1.5 * most]]))
-        self._nodes, self._shares, self._about, self._idle = nodes, shares, about, 0
-        self._tolerance = max(_LEAST_TOLERANCE, _FIRST_TOLERANCE * min(1.0, m / E))
-        rows = np.where(np.eye(m, dtype=bool), E, 1.0) / (E + m - 1)
-        self._found(Primal(nodes, rows, np.full(m, 1 / (E + m - 1)), float(told**2 @ (rows @ shares))))
-
-    def _found(self, primal: Primal) -> None:
-        if self.primal is None or primal.value < self.primal.value:
-            self.primal = primal
+    @property
+    def gap(self) -> float:
+        """The share by which the best mechanism so far needs more people than is proved."""
+        return _more(self.primal.value, self.dual.value, self._known)
 
     def on_scale(self, value: float) -> float:
         """A second moment on the scale of the targets."""
@@ -220,48 +200,85 @@ class Exchange:
         alpha, beta, shift = self.dual.alpha * self._half**2, self.dual.beta * self._half, self._middle
         return alpha - (beta + self._prior * shift) * shift, beta + 2 * self._prior * shift
 
-    @property
-    def gap(self) -> float:
-        """The share by which the best mechanism so far needs more people than is proved."""
-        return _more(self.primal.value, self.dual.value, self._known)
-
-    def _spread(self) -> None:
-        """What the best multipliers for nodes prove of all types."""
-        each = (self._nodes.spread(of / self._shares) * self._people for of in self._about[:2])
-        self.dual = max(self.dual, repaired(*each, self._w, self._people, self._ratio - 1), key=lambda dual: dual.value)
-
     def round(self) -> None:
         """One programme, and the values that it lacks."""
         nodes, p, D, values, old = self._nodes, self._shares, self._ratio - 1, self._values, self._about
         found = solved(nodes.targets, p, self._ratio, values, self._tolerance, self._check)
         value, known = float(values**2 @ (found.rows @ p)), float(p @ nodes.targets**2)
-        balanced, part = np.abs(found.rows.sum(axis=0) - 1).max() <= NEARLY, (value - known) / value
-        if balanced:
-            self._found(Primal(nodes, found.rows, found.lows, value))
+        balanced = np.abs(found.rows.sum(axis=0) - 1).max() <= NEARLY
+        if balanced and value < self.primal.value:
+            self.primal = Primal(nodes, found.rows, found.lows, value)
         steps = found.alpha - old.alpha, found.beta - old.beta
         between = ((old.alpha + share * steps[0], old.beta + share * steps[1]) for share in _BETWEEN)
-        new = max((repaired(*each, nodes.targets, p, D) for each in between), key=lambda dual: dual.value)
+        new = max((repaired(*each, nodes.targets, p, D) for each in between), key=_value)
         self._idle += 1
         if new.value > old.value:
-            self._idle *= _more(value, old.value, known) < (1 + _GAIN) * _more(value, new.value, known)
-            self._about = new
-            self._spread()
-        v, least, _, inside = pieces(found.alpha, found.beta, p, D)
-        lacking = v[inside & (least < -_ZERO * (value - known))]
+            if _more(value, old.value, known) > (1 + _GAIN) * _more(value, new.value, known):
+                self._idle = 0
+            self._prove(new)
+        F = pieces(found.alpha, found.beta, p, D)
+        lacking = F.at[F.inside & (F.least < -_ZERO * (value - known))]
         used = (found.rows @ p > _UNUSED / len(values)) | (len(values) < 4 * len(p) + _FIRST_VALUES)
         self._values = np.unique(np.concatenate([values[used], lacking]))
-        about = _more(value, self._about.value, known) if balanced else np.inf
-        self.trace = (len(p), len(values), len(lacking), self._tolerance, value, about, self.gap)
-        settled = (
-            about < GOAL / 4 or self._idle == _PATIENCE or (self._tolerance <= _LEAST_TOLERANCE and not len(lacking))
-        )
-        self.finished = self.gap < GOAL or (settled and (nodes.all or not self._levels))
-        if (about < FINE or settled) and not (self.finished or nodes.all) and self._levels:
-            self._begin(Nodes.of(self._w, self._people, self._levels.pop(0)))
+        gap = _more(value, self._about.value, known) if balanced else np.inf
+        exact = self._tolerance <= _LEAST_TOLERANCE and not len(lacking)
+        settled = exact or gap < GOAL / 4 or self._idle == _PATIENCE
+        last = nodes.all or not self._levels
+        self.finished = self.gap < GOAL or (settled and last)
+        if not last and (settled or gap < FINE):
+            self._finer()
+        elif balanced:
+            self._tolerance = max(_LEAST_TOLERANCE, min(self._tolerance, _AHEAD * gap * (value - known) / value))
         else:
-            self._tolerance = (
-                max(_LEAST_TOLERANCE, min(self._tolerance, _AHEAD * about * part)) if balanced else self._tolerance / 10
-            )
+            self._tolerance /= 10
+
+    def _next_nodes(self) -> Nodes:
+        return Nodes.of(self._w, self._people, self._levels.pop(0))
+
+    def _begin(self, nodes: Nodes, values: np.ndarray) -> None:
+        """The next programmes are about these nodes."""
+        told = self._told(nodes.targets)
+        self._values = np.unique(np.concatenate([values, told[np.abs(told) <= 1.5 * np.abs(values).max()]]))
+        self._nodes, self._shares, self._idle = nodes, nodes.gathered(self._people), 0
+        self._tolerance = max(_LEAST_TOLERANCE, _FIRST_TOLERANCE * min(1.0, len(told) / self._ratio))
+
+    def _finer(self) -> None:
+        """More nodes, with the values and multipliers that there are."""
+        before, each = self._nodes.targets, [of / self._shares for of in (self._about.alpha, self._about.beta)]
+        self._begin(self._next_nodes(), self._values)
+        x, p = self._nodes.targets, self._shares
+        between = repaired(np.interp(x, before, each[0]) * p, np.interp(x, before, each[1]) * p, x, p, self._ratio - 1)
+        self._about = max(between, self._closed(x, p), key=_value)
+
+    def _prove(self, about: Dual) -> None:
+        """The best multipliers for nodes are these, which prove something of all types."""
+        self._about, nodes = about, self._nodes
+        alpha, beta = (nodes.spread(of / self._shares) * self._people for of in (about.alpha, about.beta))
+        self.dual = max(self.dual, repaired(alpha, beta, self._w, self._people, self._ratio - 1), key=_value)
+
+    def _told(self, w: np.ndarray) -> np.ndarray:
+        """The values of reports of randomized response."""
+        return np.asarray(((self._ratio + len(w) - 1) * w - w.sum()) / (self._ratio - 1))
+
+    def _randomized(self, nodes: Nodes) -> Primal:
+        """Randomized response on the nodes."""
+        m, E, p = len(nodes.targets), self._ratio, nodes.gathered(self._people)
+        rows = np.where(np.eye(m, dtype=bool), E, 1.0) / (E + m - 1)
+        return Primal(nodes, rows, rows.min(axis=1), float(self._told(nodes.targets) ** 2 @ (rows @ p)))
+
+    def _closed(self, w: np.ndarray, p: np.ndarray) -> Dual:
+        """The better of two closed forms: the centred bound by singular values, a second moment of Var(w) / sinh(epsilon / 2)^2 beside the mean;
+        and the multipliers for which F and its slope are 0 at the values of randomized response, the optimum of large epsilon."""
+        D, mean, told = self._ratio - 1, p @ w, self._told(w)
+        along, weights = 4 * (D + 1) / D**2 * (w - mean), 1 + D * p
+        centred = -p * (mean**2 + 2 * mean * along + along @ (p * (w - mean))), 2 * p * (mean + along)
+        alpha, beta = -(told**2) * weights, 2 * told * weights
+        singles = (alpha - alpha.sum() / (len(w) + D)) / D, (beta - beta.sum() / (len(w) + D)) / D
+        return max((repaired(*each, w, p, D) for each in (centred, singles)), key=_value)
+
+
+def _value(dual: Dual) -> float:
+    return dual.value
 
 
 def _more(value: float, proved: float, known: float) -> float:
