@@ -476,7 +476,7 @@ def lack(alpha: np.ndarray, beta: np.ndarray, p: np.ndarray, D: Fraction) -> Fra
     worst, low, none = Fraction(0), -math.inf, Fraction(0)
     for end, sign, q, linear, constant in [*ends, (math.inf, 0, none, none, none)]:
         if low < end:
-            values = [(A * x - B) * x - C for x in (low, end) if math.isfinite(x)]
+            values: list[Any] = [(A * x - B) * x - C for x in (low, end) if math.isfinite(x)]
             least = B / (2 * A)
             values += [-B * least / 2 - C] if low < least < end else []
             worst, low = min(worst, *values), end
