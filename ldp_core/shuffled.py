@@ -18,8 +18,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import fft, optimize
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
@@ -30,6 +32,9 @@ from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.random_set import RandomSet
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
+from ldp_core.privacy import MAX_EPSILON
+from ldp_core.run import Cancel, asked
+from ldp_core.wording import plural, rounded_up
 
 DELTA = 1e-6
 """The delta of a central epsilon where none is asked for; it is at most 1/N."""
@@ -38,6 +43,8 @@ _ROUGH, _FINE = 0.5, 0.1
 """Steps of the grid, as shares of the standard deviation that one person adds: the fine one makes that at most 0.2 % larger."""
 _TAIL = 40.0
 """What the grid leaves out has a probability of at most e^-40."""
+_MOST_POINTS = 2**22
+"""A sum that needs a longer grid has a few people in it who decide: nothing is proved then."""
 _CLOSE = 1e-4
 """Epsilon is found to this share."""
 _ROUNDING = 1e-9
@@ -75,17 +82,27 @@ class Blanket:
         overlaps = heights.T @ (heights * (low / gamma)[:, None])
         return cls(gamma, ratio, max(0.0, float(overlaps.min())))
 
+    @property
+    def own(self) -> float:
+        """The chance that one type is high in a report from the blanket: the same for all types, as their chances sum to 1."""
+        return (1 / self.gamma - 1) / (self.ratio - 1)
+
+    def at(self, epsilon: float) -> Blanket:
+        """That of the same outputs, high for the same types, where a report has another ``epsilon``."""
+        ratio = math.exp(epsilon)
+        return Blanket(1 / (1 + (ratio - 1) * self.own), ratio, self.overlap)
+
     def atoms(self, c: float) -> tuple[np.ndarray, np.ndarray]:
         """The values of one person's L that are not 0, and their probabilities, at the central epsilon ``c``."""
         E, F = self.ratio, math.exp(c)
-        own = (1 / self.gamma - 1) / (E - 1) * (1 + _ROUNDING)  # columns sum to 1
+        own = self.own * (1 + _ROUNDING)
         both = min(max(self.overlap * (1 - _ROUNDING), 2 * own - 1, 0.0), own)
         values = np.array([E * (1 - F), 1 - F, E - F, 1 - E * F])
         return values, self.gamma * np.array([both, 1 - 2 * own + both, own - both, own - both])
 
 
 @singledispatch
-def blanket(mechanism: Mechanism) -> Blanket:
+def blanket(mechanism: Any) -> Blanket:
     """The blanket of ``mechanism``'s reports. ValueError, one sentence, where there is none or it is not known."""
     Q = mechanism.strategy
     if Q is None and (channel := mechanism.channel) is not None and math.prod(channel.shape) <= MOST_STRATEGY_ENTRIES:
@@ -218,7 +235,10 @@ def _mean_above(values: np.ndarray, chances: np.ndarray, users: int, tilt: float
     weights = np.concatenate([chances * (below + 1 - values), chances * (values - below)])
     raised = weights * np.expm1(tilt * points)
     total = raised.sum()  # of the tilted law, less 1
-    size = fft.next_fast_len(2 * math.ceil(reach) + 2 * int(np.abs(points).max()) + 3, real=True)
+    needed = 2 * math.ceil(reach) + 2 * int(np.abs(points).max()) + 3
+    if needed > _MOST_POINTS:
+        return math.inf
+    size = fft.next_fast_len(needed, real=True)
     law = np.bincount(points % size, (weights + raised) / (1 + total), minlength=size)
     law[0] += 1 - law.sum()
     spectrum = fft.rfft(law)
@@ -235,10 +255,12 @@ def _mean_above(values: np.ndarray, chances: np.ndarray, users: int, tilt: float
     return math.exp(min(700.0, users * math.log1p(total))) * mean * (1 + _ROUNDING)
 
 
-def shuffled(mechanism: Mechanism | Blanket, users: int, delta_allowed: float | None = None) -> float:
+def shuffled(
+    mechanism: Mechanism | Blanket, users: int, delta_allowed: float | None = None, rough: bool = False
+) -> float:
     """The central epsilon of the reports of ``users`` people, mixed before anyone sees them: at most epsilon itself, and never too small.
 
-    ``delta_allowed`` is 10^-6, or 1/``users`` where that is less, unless given. It holds against whoever sees nothing but the mixed
+    ``delta_allowed`` is 10^-6, or 1/``users`` where that is less, unless given. ``rough`` is some percent more, in a fifth of the time. It holds against whoever sees nothing but the mixed
     reports, if at least ``users`` took part. ValueError for a mechanism with a delta of its own or with noise, for fewer than one user,
     and for a delta that is not between 0 and 1/``users``.
 
@@ -248,7 +270,7 @@ def shuffled(mechanism: Mechanism | Blanket, users: int, delta_allowed: float | 
     """
     if not 1 <= users <= MOST_USERS:
         raise ValueError(f"Reports are mixed among 1 to {MOST_USERS:,} people; got {users:,}.")
-    allowed = min(DELTA, 1 / users) if delta_allowed is None else float(delta_allowed)
+    allowed = usual_delta(users) if delta_allowed is None else float(delta_allowed)
     if not 0 < allowed <= 1 / users:
         raise ValueError(f"Delta must be above 0 and at most 1/N = {1 / users:.2g}; got {allowed:g}.")
     of = mechanism if isinstance(mechanism, Blanket) else blanket_of(mechanism)
@@ -258,7 +280,7 @@ def shuffled(mechanism: Mechanism | Blanket, users: int, delta_allowed: float | 
         return math.log(max(delta(of, int(users), epsilon, fineness), 1e-300) / allowed)
 
     least, most = 1e-6 * own, own * (1 - 1e-6)
-    for fineness in (_ROUGH, _FINE):
+    for fineness in (_ROUGH,) if rough else (_ROUGH, _FINE):
         if excess(most, fineness) > 0:
             return own
         if excess(least, fineness) <= 0:
@@ -279,3 +301,49 @@ def blanket_of(mechanism: Mechanism) -> Blanket:
             "look at the person."
         )
     return blanket(drawn)
+
+
+def usual_delta(users: int) -> float:
+    """`DELTA`, or 1/``users`` where that is less."""
+    return min(DELTA, 1 / max(users, 1))
+
+
+def report_epsilon(of: Blanket, users: int, central: float) -> float:
+    """The largest epsilon of a report, at most `MAX_EPSILON`, whose reports of ``users`` people have at most the ``central`` epsilon once
+    mixed, for the outputs ``of`` a design. It is at least ``central``: mixing never does harm."""
+
+    def excess(epsilon: float) -> float:
+        return math.log(shuffled(of.at(epsilon), users, rough=True) / central)
+
+    if central >= MAX_EPSILON or excess(MAX_EPSILON) <= 0:
+        return MAX_EPSILON
+    found = float(optimize.brentq(excess, central, MAX_EPSILON, rtol=1e-3))
+    while found > central and excess(found) > 0:
+        found *= 1 - 1e-3
+    return max(found, central)
+
+
+def over_users(of: Blanket, users: int, cancel: Cancel | None = None) -> pd.DataFrame:
+    """Rows of ``epsilon`` (of a report), ``users`` and ``central`` epsilon: half, the same and twice the epsilon of a design, for the
+    same outputs, and from a tenth to a hundred times its ``users``."""
+    own = math.log(of.ratio)
+    people = np.unique(np.geomspace(max(1, users / 10), min(MOST_USERS, 100 * users), 10).astype(np.int64))
+    points = [(epsilon, many) for epsilon in (own / 2, own, 2 * own) for many in people.tolist()]
+    stopped = asked(cancel)
+    rows = [(*point, shuffled(of.at(point[0]), point[1], rough=True)) for point in points if not stopped()]
+    return pd.DataFrame(rows, columns=["epsilon", "users", "central"])
+
+
+TRUST = (
+    "This holds only if nobody sees reports before they are mixed, and at least that many people take part. The epsilon of a report is "
+    "what holds against everybody."
+)
+
+
+def in_words(of: Blanket, users: int) -> str:
+    """What mixing gives, in a sentence."""
+    central = shuffled(of, users)
+    among = f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them"
+    if central >= math.log(of.ratio) * (1 - _CLOSE):
+        return f"{among}, nothing better than the epsilon of a report is proved."
+    return f"{among}: central epsilon {rounded_up(central, 3)} at delta {usual_delta(users):.1g}."

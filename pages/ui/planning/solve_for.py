@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from ldp_core import analysis, charts, library, verdicts, wording
+from ldp_core import analysis, charts, library, shuffled, verdicts, wording
 from ldp_core.limits import MOST_PLAN_SECONDS, MOST_USERS
+from ldp_core.privacy import check_epsilon
 from ldp_core.run import Progress
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
@@ -21,9 +22,10 @@ from pages.ui.formulas import PLAN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
+from pages.ui.tasks.later import Later
 from pages.ui.words import case_title, cells, plain
 
-SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
+SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon", "mixed": "Epsilon, if mixed"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
 PROVED = "Proved minimum"
 FORMATS = {"users": None, "standard_error": "± %.3g pp", "epsilon": "%.4g"}
@@ -36,6 +38,9 @@ def draw(state: Session, case: str, names: Sequence[str]) -> None:
     """The controls, and the answer for these mechanisms in this case. The design's own mechanism is among them, or the answer says
     in bold that it is missing."""
     solved, users = _controls(state)
+    if solved == "mixed":
+        _if_mixed(state, int(users), [name for name in names if name not in state.setting.unfitted(names)])
+        return
     if case not in analysis.CASES:
         case = state.setting.even_case
         st.caption(f"Solved for another case than the design's: {case_title(case)}.")
@@ -99,6 +104,45 @@ def _controls(state: Session) -> tuple[str, float]:
                 help=f"How many people you expect to report; {state.setting.users:,} in this design.",
             )
     return solved, users
+
+
+def _if_mixed(state: Session, users: int, names: Sequence[str]) -> None:
+    """The epsilon of a report that gives a wanted central epsilon, where reports are mixed."""
+    wanted = float(state.view.get("central", "0.5"))
+    with layout.controls("central"):
+        control(
+            st.text_input,
+            "Central epsilon wanted",
+            "central",
+            state.view.get("central", "0.5"),
+            lambda text: state.view.update(central=f"{check_epsilon(text):g}"),
+            help=f"Against whoever sees only mixed reports, at delta {shuffled.usual_delta(users):.1g}.",
+        )
+    later, rows = Later(state, "central"), []
+    for name in names:
+        title, mechanism = library.spec(name).title, state.setting.mechanism(name)
+        if mechanism is None:
+            continue
+        try:
+            of = shuffled.blanket_of(mechanism)
+            found = later.value(
+                ("central", mechanism.digest, users, wanted),
+                "working out what mixing gives",
+                False,
+                lambda cancel, of=of: shuffled.report_epsilon(of, users, wanted),  # type: ignore[misc]
+            )
+            rows.append((title, found, ""))
+        except ValueError as error:
+            rows.append((title, None, str(error)))
+    later.finish()
+    table = pd.DataFrame(rows, columns=["Mechanism", "Epsilon of a report", "Note"])
+    st.markdown(
+        f"The epsilon of a report, if the reports of {wording.plural(users, 'person', 'people')} are mixed before anyone sees them."
+    )
+    listing.show_table(
+        cells(table), "The epsilon of a report, for each mechanism, with outputs as it has them now.", key="mixed-plan"
+    )
+    st.caption(shuffled.TRUST)
 
 
 def _missing(state: Session, solved: str, waiting: Sequence[str]) -> None:
