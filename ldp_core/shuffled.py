@@ -273,7 +273,7 @@ def shuffled(
     allowed = usual_delta(users) if delta_allowed is None else float(delta_allowed)
     if not 0 < allowed <= 1 / users:
         raise ValueError(f"Delta must be above 0 and at most 1/N = {1 / users:.2g}; got {allowed:g}.")
-    of = mechanism if isinstance(mechanism, Blanket) else blanket_of(mechanism)
+    of = blanket_of(mechanism)
     own = math.log(of.ratio)
 
     def excess(epsilon: float, fineness: float) -> float:
@@ -292,8 +292,10 @@ def shuffled(
     return found
 
 
-def blanket_of(mechanism: Mechanism) -> Blanket:
+def blanket_of(mechanism: Mechanism | Blanket) -> Blanket:
     """`blanket`, where it makes sense."""
+    if isinstance(mechanism, Blanket):
+        return mechanism
     drawn = mechanism.drawn
     if drawn.delta > 0:
         raise ValueError(
@@ -308,12 +310,14 @@ def usual_delta(users: int) -> float:
     return min(DELTA, 1 / max(users, 1))
 
 
-def report_epsilon(of: Blanket, users: int, central: float) -> float:
+def report_epsilon(of: Mechanism | Blanket, users: int, central: float) -> float:
     """The largest epsilon of a report, at most `MAX_EPSILON`, whose reports of ``users`` people have at most the ``central`` epsilon once
     mixed, for the outputs ``of`` a design. It is at least ``central``: mixing never does harm."""
 
+    outputs = blanket_of(of)
+
     def excess(epsilon: float) -> float:
-        return math.log(shuffled(of.at(epsilon), users, rough=True) / central)
+        return math.log(shuffled(outputs.at(epsilon), users, rough=True) / central)
 
     if central >= MAX_EPSILON or excess(MAX_EPSILON) <= 0:
         return MAX_EPSILON
@@ -340,8 +344,9 @@ TRUST = (
 )
 
 
-def in_words(of: Blanket, users: int) -> str:
+def in_words(mechanism: Mechanism | Blanket, users: int) -> str:
     """What mixing gives, in a sentence."""
+    of = blanket_of(mechanism)
     central = shuffled(of, users)
     among = f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them"
     if central >= math.log(of.ratio) * (1 - _CLOSE):

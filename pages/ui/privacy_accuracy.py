@@ -199,9 +199,10 @@ def of_mixing(state: Session, mechanism: Mechanism) -> str:
         return ""
     users, later = state.setting.users, Later(state, "mixing")
     with _said():
-        of = shuffled.blanket_of(mechanism)
         key = ("mixing", mechanism.digest, users)
-        found = later.value(key, "working out what mixing gives", False, lambda cancel: shuffled.in_words(of, users))
+        found = later.value(
+            key, "working out what mixing gives", False, lambda cancel: shuffled.in_words(mechanism, users)
+        )
         later.finish()
         return "" if found is None else f"{found} {shuffled.TRUST}"
     return ""

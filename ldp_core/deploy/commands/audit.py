@@ -103,12 +103,11 @@ def _audited(
         {} if labels is None else {"worst_pair_named": [labels[place] for place in audit.worst_pair]}
     )
     if given.mixed is not None:
-        of = shuffled.blanket_of(mechanism)
         named["mixed"] = {
             "people": given.mixed,
             "delta": shuffled.usual_delta(given.mixed),
-            "central_epsilon": shuffled.shuffled(of, given.mixed),
-            "meaning": f"{shuffled.in_words(of, given.mixed)} {shuffled.TRUST}",
+            "central_epsilon": shuffled.shuffled(mechanism, given.mixed),
+            "meaning": f"{shuffled.in_words(mechanism, given.mixed)} {shuffled.TRUST}",
         }
     return named | {
         "mechanism": name or mechanism.name,

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import frames, library, mechanisms, shuffled, wording
+from ldp_core.run import Cancel, asked
 from pages.ui import layout, lazy, listing
 from pages.ui.session.state import Session
 from pages.ui.tasks.later import Later
@@ -82,17 +83,18 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
 def _if_mixed(state: Session, ready: Mapping[str, mechanisms.Mechanism], names: pd.Series) -> list[float]:
     """The central epsilon of each of the ``names``; nan where none is known, or not yet."""
     users, later = state.setting.users, Later(state, "mixed")
+    key = ("central", [ready[name].digest for name in names if name in ready], users)
 
-    def central(mechanism: mechanisms.Mechanism) -> float | None:
-        with suppress(ValueError):
-            of = shuffled.blanket_of(mechanism)
-            key = ("central", mechanism.digest, users)
-            return later.value(key, "working out what mixing gives", False, lambda cancel: shuffled.shuffled(of, users))
-        return None
+    def each(cancel: Cancel) -> dict[str, float]:
+        found = {}
+        for name, mechanism in ready.items():
+            with suppress(ValueError):
+                found[name] = math.nan if asked(cancel)() else shuffled.shuffled(mechanism, users)
+        return found
 
-    found = [central(ready[name]) if name in ready else None for name in names]
+    found = later.value(key, "working out what mixing gives", False, each) or {}
     later.finish()
-    return [math.nan if value is None else value for value in found]
+    return [found.get(name, math.nan) for name in names]
 
 
 def _points(value: float) -> str:

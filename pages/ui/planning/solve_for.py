@@ -12,7 +12,7 @@ from pandas.io.formats.style import Styler
 from ldp_core import analysis, charts, library, shuffled, verdicts, wording
 from ldp_core.limits import MOST_PLAN_SECONDS, MOST_USERS
 from ldp_core.privacy import check_epsilon
-from ldp_core.run import Progress
+from ldp_core.run import Cancel, Progress, asked
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout, listing
@@ -118,23 +118,24 @@ def _if_mixed(state: Session, users: int, names: Sequence[str]) -> None:
             lambda text: state.view.update(central=f"{check_epsilon(text):g}"),
             help=f"Against whoever sees only mixed reports, at delta {shuffled.usual_delta(users):.1g}.",
         )
-    later, rows = Later(state, "central"), []
-    for name in names:
-        title, mechanism = library.spec(name).title, state.setting.mechanism(name)
-        if mechanism is None:
-            continue
-        try:
-            of = shuffled.blanket_of(mechanism)
-            found = later.value(
-                ("central", mechanism.digest, users, wanted),
-                "working out what mixing gives",
-                False,
-                lambda cancel, of=of: shuffled.report_epsilon(of, users, wanted),  # type: ignore[misc]
-            )
-            rows.append((title, found, ""))
-        except ValueError as error:
-            rows.append((title, None, str(error)))
+    fitted = {name: mechanism for name in names if (mechanism := state.setting.mechanism(name)) is not None}
+
+    def each(cancel: Cancel) -> list[tuple[str, float | None, str]]:
+        rows: list[tuple[str, float | None, str]] = []
+        for name, mechanism in fitted.items():
+            title = library.spec(name).title
+            try:
+                rows.append((title, None if asked(cancel)() else shuffled.report_epsilon(mechanism, users, wanted), ""))
+            except ValueError as error:
+                rows.append((title, None, str(error)))
+        return rows
+
+    later = Later(state, "central")
+    key = ("report epsilon", [mechanism.digest for mechanism in fitted.values()], users, wanted)
+    rows = later.value(key, "working out what mixing allows", False, each)
     later.finish()
+    if rows is None:
+        return
     table = pd.DataFrame(rows, columns=["Mechanism", "Epsilon of a report", "Note"])
     st.markdown(
         f"The epsilon of a report, if the reports of {wording.plural(users, 'person', 'people')} are mixed before anyone sees them."
