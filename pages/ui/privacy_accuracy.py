@@ -179,7 +179,9 @@ def _mixed(state: Session, mechanism: Mechanism, later: Later) -> None:
             False,
             lambda cancel: (shuffled.in_words(of, users), shuffled.over_users(of, users, cancel)),
         )
-        if found is not None:
+        if found is None:
+            st.caption("What mixing gives is being worked out.")
+        else:
             said, curves = found
             layout.chart(lambda look: charts.mixed(curves, users, look), f"{said} {shuffled.TRUST}", "mixed", curves)
 
