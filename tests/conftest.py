@@ -20,6 +20,9 @@ settings.register_profile("repeatable", derandomize=True, max_examples=20, **PAT
 settings.register_profile("search", max_examples=100, **PATIENT)
 settings.load_profile("repeatable")
 
+LONG = frozenset((Path(__file__).parent / "long.txt").read_text().split())
+"""Tests of 0.7 s of CPU or more, but for a few files whose journeys always run. `run.sh` leaves them out unless CI is set."""
+
 SPREAD = 0.7
 """Tests in a browser are spread among the others."""
 
@@ -36,6 +39,9 @@ def pytest_collection_modifyitems(items):
     """Files with many tests begin first, so that no process is left alone with a long file at the end. Browser tests are spread evenly
     among them: while one process waits for its browser, the others compute."""
     leave_repetitions(items)
+    for item in items:
+        if item.nodeid.partition("[")[0] in LONG:
+            item.add_marker(pytest.mark.long)
     yield  # what was not asked for is left out
     tests = Counter(item.path for item in items)
     files = sorted(tests, key=lambda path: (-tests[path], path))

@@ -1,8 +1,9 @@
 #!/bin/bash
 # The one test command: own virtual environment, test requirements, Chromium and Node where they are missing, then pytest.
 # Arguments are passed on to pytest, for example:  bash tests/run.sh -m slow
-# Without any, two processes share the test files, in the order of tests/conftest.py, and compute with one thread each: on two
-# cores, while one waits for a browser or a subprocess, the others compute. Timings (-m benchmark) want the machine for themselves.
+# Without any, tests that take long (tests/long.txt) run only where CI is set. Two processes share the test files, in the order of
+# tests/conftest.py, and compute with one thread each: on two cores, while one waits for a browser or a subprocess, the others
+# compute. Timings (-m benchmark) want the machine for themselves.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,7 +18,11 @@ if [ "${#missing[@]}" -gt 0 ] && [ "$(id -u)" = 0 ]; then
     apt-get update --quiet=2 && apt-get install --yes --quiet=2 --no-install-recommends "${missing[@]}" > /dev/null
 fi
 
-[ "$#" -gt 0 ] || { export OMP_NUM_THREADS=1; set -- --numprocesses=2 --dist=loadfile --no-loadscope-reorder; }
+if [ "$#" -eq 0 ]; then
+    export OMP_NUM_THREADS=1
+    set -- --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+    [ -n "${CI:-}" ] || set -- "$@" -m "not slow and not benchmark and not long"
+fi
 unset PYTHONDONTWRITEBYTECODE  # the tests start Python hundreds of times: it compiles our files once for all of them
 "$venv/bin/ruff" check .
 "$venv/bin/ruff" format --check .

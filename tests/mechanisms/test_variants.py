@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, charts, frames, library, mechanisms, workloads
-from ldp_core.designs.configuration import _SETTINGS
 from ldp_core.library import variants
 from ldp_core.mechanisms.quantised import quantised
 from ldp_core.mechanisms.trees import hierarchical
@@ -78,12 +77,6 @@ def test_bad_names_are_refused_in_a_sentence(name, words):
     with pytest.raises(ValueError, match=re.escape(words)):
         library.spec(name)
     assert library.known(name) is None
-
-
-def test_files_say_their_version_for_every_setting_that_is_new():
-    before = {"reconstruction", "branching", "oracle", "calibration", "variant"}
-    known = [spec for spec in library.REGISTRY.values() if not spec.surveys_only]  # the others are new as a whole
-    assert {name for spec in known for name in spec.settings} - before == _SETTINGS
 
 
 def test_standard_and_optimal_oue_differ():
