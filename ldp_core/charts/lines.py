@@ -99,7 +99,7 @@ def trade_off(frame: pd.DataFrame, over: str, target: float | None = None, look:
 def mixed(frame: pd.DataFrame, users: int, look: Theme = LIGHT) -> go.Figure:
     """The central epsilon of mixed reports over the number of people, a line for each epsilon of a report. ``frame``: epsilon, users,
     central, as made by `ldp_core.shuffled.over_users`; ``users`` take part in the design."""
-    fig = figure(look, "people whose reports are mixed (log scale)", "central epsilon (log scale)", height=360)
+    fig = figure(look, "people (log scale)", "central epsilon (log scale)", height=360)
     for style, (epsilon, rows) in zip(("dot", "solid", "dash"), frame.groupby("epsilon"), strict=True):
         fig.add_scatter(
             x=rows["users"],

@@ -76,7 +76,7 @@ def test_the_search_starts_from_it_where_pairs_are_better(kind, n, epsilon):
     design = optimize.design(workload, epsilon, None, max_rounds=40)
     assert found.verify()
     assert design.objective <= objective(workload, epsilon) * (1 + 1e-12)
-    assert -1e-9 < gap(workload, design.objective, found) < 0.01
+    assert -1e-9 < gap(workload, design.objective, found) < 0.02
 
 
 @pytest.mark.parametrize("changed", ["pairs", "size_multipliers", "multipliers", "inverse", "diagonal"])
