@@ -116,8 +116,9 @@ def headline(users: float, epsilon: str, error: float, target: float, tally: Tal
     >>> ldp.verdicts.headline(3000, "4", 0.004, 0.01, ldp.verdicts.Tally(29, 4, 2, 35))
     'With 3,000 people at epsilon 4 a typical answer is off by ±\xa00.4\xa0percentage points (12 people). 29 of 35 answers are usable.'
     """
-    people = [wording.plural(round(number), "person", "people") for number in (users, error * users)]
-    first = f"With {people[0]} at epsilon {epsilon} a typical answer is off by {wording.error(error)} ({people[1]})"
+    people, off = (wording.plural(round(number), "person", "people") for number in (users, error * users))
+    off = off if round(error * users) else "less than one person"
+    first = f"With {people} at epsilon {epsilon} a typical answer is off by {wording.error(error)} ({off})"
     if tally is None:
         return f"{first}, which is {judge(np.array([error]), target)[0]}."
     return f"{first}. {tally.in_words()}"

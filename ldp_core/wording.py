@@ -173,7 +173,9 @@ def extra(value: float) -> str:
 
 
 def more_users(value: float) -> str:
-    """A gap, between "needs" and what is compared with: "4.27 % more users than", "10.1 times as many users as"."""
+    """A gap, between "needs" and what is compared with: "4.27 % more users than", "10.1 times as many users as", "no more users than"."""
+    if value == 0:
+        return "no more users than"
     return f"{extra(value)} users {'than' if value < 1 else 'as'}"
 
 

@@ -101,7 +101,7 @@ def verdict(table: pd.DataFrame) -> None:
     needed = table.set_index("name")["users_needed"]
     # Equal up to rounding is equal: on two types several mechanisms are the same one.
     winners = needed.index[needed <= needed.min() * (1 + TIE)]
-    titles, own = wording.listed([library.spec(name).title for name in winners]), library.spec(state.chosen).title
+    titles, own = wording.listed([state.setting.titled(name) for name in winners]), state.setting.titled(state.chosen)
     best = f"{titles} {'needs' if len(winners) == 1 else 'need'} the fewest people: {wording.needed(needed.min())}."
     if state.chosen not in needed:
         why = "cannot run here" if state.chosen in failed else "is not optimised yet"
@@ -140,7 +140,7 @@ def proving_controls() -> None:
 def about_the_bound(table: pd.DataFrame) -> str:
     """The limit of all mechanisms, and the distance of the best to it."""
     limits, best = state.setting.bounds(case), table.iloc[0]
-    bound, title = max(limits.values()), library.spec(best["name"]).title
+    bound, title = max(limits.values()), state.setting.titled(best["name"])
     if bound <= 0:
         sentence = f"At epsilon {c.epsilon} the lower bounds say nothing here: they allow any number of users."
     else:
@@ -148,6 +148,8 @@ def about_the_bound(table: pd.DataFrame) -> str:
             f"{title} has no pure epsilon, so the bound does not hold for it"
             if math.isinf(best["gap"])
             else f"{title} is within {gap_in_words(best['gap'])} of that"
+            if best["gap"]
+            else f"{title} needs no more"
             if best["gap"] < 1
             else f"{title} needs {gap_in_words(best['gap'])} as many"
         )

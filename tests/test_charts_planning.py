@@ -47,22 +47,38 @@ def test_over_size_draws_every_point_on_log_axes(sizes):
     assert fig.layout.shapes[0].x0 == 16
 
 
-def test_the_region_below_the_strongest_bound_is_shaded_and_named(sizes):
+def test_bounds_over_size_are_marks_because_nothing_is_proved_in_between(sizes):
     fig = charts.over_size(sizes, None)
-    assert trace(fig, "certificate").fill == "tozeroy"
-    assert {t.name for t in fig.data if t.fill} == {"certificate"}
-    assert trace(fig, "centred_svd").mode == "lines"
-    assert IMPOSSIBLE in words(fig)
-    closed = charts.over_size(sizes[sizes["name"] != "certificate"], None)
-    assert {t.name for t in closed.data if t.fill} == {"centred SVD bound"}
+    assert not [t.name for t in fig.data if t.fill]
+    assert {trace(fig, name).mode for name in ("certificate", "centred_svd")} == {"markers"}
+    assert lines.BELOW_MARKS.replace("<br>", " ") in words(fig)
     own = charts.over_size(sizes[sizes["name"].isin(NAMES)], None)
-    assert IMPOSSIBLE not in words(own)
+    assert not own.data[0].fill
+    assert lines.BELOW_MARKS.replace("<br>", " ") not in words(own)
+
+
+def drawn_at(trace, x):
+    """The height of a line of steps: up or down at a point, then level to the next one."""
+    assert trace.line.shape == "vh"
+    return np.array(trace.y)[np.searchsorted(trace.x, x)]
+
+
+def test_no_bound_over_epsilon_claims_more_than_is_proved_at_the_next_larger_epsilon(errors):
+    coarse = [0.5, 1.0, 3.0]
+    swept = sweep.epsilons([], WORKLOAD, coarse).points
+    for fig in (charts.over_epsilon(swept, 1.0), charts.trade_off(errors, "epsilon", 0.03)):
+        for name in {t.name for t in fig.data} & {title("svd"), title("centred_svd"), title("certificate")}:
+            (line,) = [t for t in fig.data if t.name == name]
+            for x in np.linspace(line.x[0], line.x[-1], 37):
+                proved = [y for at, y in zip(line.x, line.y, strict=True) if at >= x]
+                assert drawn_at(line, x) <= max(proved)
+        assert sum(t.fill == "tozeroy" for t in fig.data) == 1
 
 
 def test_few_lines_are_named_at_their_ends_and_many_in_a_legend(sizes):
     few = charts.over_size(sizes[sizes["name"].isin([*NAMES, "certificate"])], None)
     assert not few.layout.showlegend
-    labels = [a for a in few.layout.annotations if a.text.replace("<br>", " ") != IMPOSSIBLE]
+    labels = [a for a in few.layout.annotations if a.text != lines.BELOW_MARKS]
     assert {a.text.replace("<br>", " ") for a in labels} == {title(name) for name in [*NAMES, "certificate"]}
     height = np.diff(few.layout.yaxis.range)[0]
     assert np.diff(sorted(a.y for a in labels)).min() >= lines.LABEL_HEIGHT * height * (1 - 1e-9)

@@ -13,6 +13,7 @@ from ldp_core.charts.designs import side_by_side as side_by_side
 from ldp_core.charts.epsilon import users_over_epsilon as users_over_epsilon
 from ldp_core.charts.inputs import joint as joint
 from ldp_core.charts.inputs import marginal as marginal
+from ldp_core.charts.lines import mixed as mixed
 from ldp_core.charts.lines import over_epsilon as over_epsilon
 from ldp_core.charts.lines import over_size as over_size
 from ldp_core.charts.lines import trade_off as trade_off

@@ -25,6 +25,7 @@ from ldp_core.charts.theme import (
     query_ticks,
     show_legend,
     title,
+    whole_people,
 )
 from ldp_core.frames import BOUND_TITLES
 
@@ -43,7 +44,8 @@ def users_needed(
     ``frame`` has columns name and users_needed; ``bounds`` (any of svd, centred_svd, certificate) are in users; ``users`` is
     what is planned.
     """
-    frame = frame.sort_values("users_needed")
+    frame = frame.sort_values("users_needed").assign(users_needed=lambda part: whole_people(part["users_needed"]))
+    bounds = {name: max(value, 1.0) if value > 0 else value for name, value in bounds.items()}
     fig = figure(
         look,
         "users needed (log scale)",
@@ -98,15 +100,17 @@ def users_needed(
             }
         )
     if best > 0:  # in a row of its own, where there are neither marks nor names
+        room = (np.log10(best) - low) / (high - low) > 1 / 3
+        side, shift = ("right", -6) if room else ("left", 6)
         annotations.append(
             {
                 "x": np.log10(best),
                 "y": len(frame),
-                "xanchor": "right",
-                "xshift": -6,
+                "xanchor": side,
+                "xshift": shift,
                 "showarrow": False,
-                "text": IMPOSSIBLE,
-                "align": "right",
+                "text": IMPOSSIBLE if room else f"← {IMPOSSIBLE.replace('here', 'there')}",
+                "align": side,
                 "font": {"size": 12, "color": look.faint},
             }
         )

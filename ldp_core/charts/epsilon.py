@@ -20,6 +20,7 @@ from ldp_core.charts.theme import (
     show_legend,
     theorem_lines,
     title,
+    whole_people,
 )
 from ldp_core.frames import BOUND_TITLES
 
@@ -28,6 +29,8 @@ ROW = 26
 """Pixels of a name beside the end of its line."""
 APART = 0.075
 """Least distance between names, as a share of the height."""
+EDGE = 0.1
+"""Closer to an end of the axis than this share of it, words stand beside their line."""
 FEW = 6
 """Up to this many names stand in the corner."""
 LINE = 18
@@ -53,7 +56,8 @@ def users_over_epsilon(
     """
     height = max(HEIGHT, 60 + ROW * frame["name"].nunique())
     fig = figure(look, "epsilon (← more private)", "users needed (log scale)", height)
-    shown = frame[frame["users_needed"] > 0]
+    shown = frame[frame["users_needed"] > 0].assign(users_needed=lambda part: whole_people(part["users_needed"]))
+    proved = proved and max(proved, 1.0)
     levels = [*shown["users_needed"], max(users, 1.0), *([proved] if proved else [])]
     heights = log_axis(min(levels), max(levels), 1.6)
     across = log_axis(min(epsilon, 0.1), max(epsilon, 5.0), 1.02)
@@ -83,7 +87,10 @@ def users_over_epsilon(
     )
     low, high = heights["range"]
     level = (np.log10(max(users, 1.0)) - low) / (high - low)
-    note(fig, "your epsilon", look.accent, look, yref="paper", y=0, yanchor="bottom", x=np.log10(epsilon))
+    start, end = across["range"]
+    along = (np.log10(epsilon) - start) / (end - start)
+    side = "left" if along < EDGE else "right" if along > 1 - EDGE else "center"
+    note(fig, "your epsilon", look.accent, look, yref="paper", y=0, yanchor="bottom", x=np.log10(epsilon), xanchor=side)
     note(
         fig,
         "impossible",
@@ -93,7 +100,7 @@ def users_over_epsilon(
         x=0.01,
         xanchor="left",
         yref="paper",
-        y=0.02 if level > 0.15 else level + 0.06,  # not on the words about the people
+        y=max(0.02 if level > 0.15 else level + 0.06, 0.14 if along < 2 * EDGE else 0.0),  # not on other words
         yanchor="bottom",
     )
     _names(fig, shown[~shown["name"].isin(BOUND_TITLES)], heights["range"], look)
@@ -109,13 +116,13 @@ def _series(fig: go.Figure, name: str, rows: pd.DataFrame, marks: bool, look: Th
         x=rows["epsilon"],
         y=rows["users_needed"],
         name=title(name),
-        mode="lines+markers" if marks else "lines",
+        mode="lines+markers" if marks else "lines" if len(rows) > 1 else "markers",
         line={
             "color": look.faint if bound else colour(name),
             "width": 1.5 if bound or marks else 2.5,
             "dash": "dot" if marks else "solid" if bound else dash(name),
         },
-        marker={"color": colour(name), "symbol": marker(name), "size": 10} if marks else None,
+        marker={"color": colour(name), "symbol": marker(name), "size": 10},
         fill="tozeroy" if bound else None,
         fillcolor="rgba(127,127,127,0.16)",
         hovertemplate=f"epsilon %{{x:.3g}}: {said} %{{y:,.0f}} users<extra></extra>",

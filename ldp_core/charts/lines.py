@@ -20,6 +20,7 @@ from ldp_core.charts.theme import (
     show_legend,
     theorem_lines,
     title,
+    whole_people,
     wrapped,
 )
 from ldp_core.frames import BOUND_TITLES
@@ -27,6 +28,11 @@ from ldp_core.frames import BOUND_TITLES
 FEW = 5
 """Up to this many lines are named beside their ends, more in a legend."""
 LABEL_HEIGHT = 0.09  # of the chart, in two lines
+
+BETWEEN = {"epsilon": "vh", "users": "linear"}
+"""How bounds go on between two computed places: what holds at an epsilon holds at every smaller one, and says nothing of larger ones;
+errors over users are straight on log axes. Between two numbers of types nothing is proved, and bounds are marks."""
+BELOW_MARKS = "below its mark no unbiased<br>ε-LDP mechanism can be"
 
 _TRADE_OFFS = {
     "epsilon": ("epsilon (← more private)", "epsilon %{x:.3g}"),
@@ -43,7 +49,7 @@ def over_epsilon(
     A bound of zero users says nothing and is not drawn.
     """
     fig = figure(look, "epsilon (← more private)", "users needed, worst case (log scale)", height=500)
-    shown = frame[frame["users_needed"] > 0]
+    shown = frame[frame["users_needed"] > 0].assign(users_needed=lambda part: whole_people(part["users_needed"]))
     _draw(fig, shown, "epsilon", "users_needed", "epsilon %{x:g}: %{y:,.0f} users", look)
     if theorems is not None:
         theorem_lines(fig, theorems, look)
@@ -90,21 +96,45 @@ def trade_off(frame: pd.DataFrame, over: str, target: float | None = None, look:
     return fig
 
 
+def mixed(frame: pd.DataFrame, users: int, look: Theme = LIGHT) -> go.Figure:
+    """The central epsilon of mixed reports over the number of people, a line for each epsilon of a report. ``frame``: epsilon, users,
+    central, as made by `ldp_core.shuffled.over_users`; ``users`` take part in the design."""
+    fig = figure(look, "people whose reports are mixed (log scale)", "central epsilon (log scale)", height=360)
+    for style, (epsilon, rows) in zip(("dot", "solid", "dash"), frame.groupby("epsilon"), strict=True):
+        fig.add_scatter(
+            x=rows["users"],
+            y=rows["central"],
+            name=f"epsilon {epsilon:.3g} a report",
+            mode="lines",
+            line={"color": look.accent if style == "solid" else look.text, "width": 2.5, "dash": style},
+            hovertemplate=f"%{{x:,}} people: central epsilon %{{y:.3g}}<extra>epsilon {epsilon:.3g} a report</extra>",
+        )
+    fig.add_vline(x=users, line={"color": look.faint, "width": 1, "dash": "dot"})
+    show_legend(fig)
+    fig.update_xaxes(**log_axis(frame["users"].min(), frame["users"].max()))
+    fig.update_yaxes(**log_axis(frame["central"].min(), frame["central"].max()))
+    return fig
+
+
 def _draw(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, hover: str, look: Theme) -> str | None:
-    """One line per name; the region below the strongest bound, whose name it returns, is shaded. ``hover`` describes a
-    point, as a Plotly template."""
+    """One line per name, or marks for bounds that say nothing in `BETWEEN`; the region below the strongest bound, whose name it returns,
+    is shaded. ``hover`` describes a point, as a Plotly template."""
     strongest = next((name for name in reversed(BOUND_LINES) if (shown["name"] == name).any()), None)
     for name, rows in shown.groupby("name", sort=False):
         points, bound = rows.sort_values(x), name in BOUND_TITLES
         style, width = BOUND_LINES.get(name, (dash(name), 2.5))
+        shade = look.faint if bound else colour(name)
+        shape = BETWEEN.get(x) if bound else "linear"
         fig.add_scatter(
             x=points[x],
             y=points[y],
             name=title(name),
-            mode="lines" if bound else "lines+markers",
-            line={"color": look.faint if bound else colour(name), "width": width, "dash": style},
-            marker={"symbol": marker(name), "size": 9},
-            fill="tozeroy" if name == strongest else None,
+            mode="lines+markers" if not bound else "lines" if shape else "markers",
+            line={"color": shade, "width": width, "dash": style, "shape": shape},
+            marker={"symbol": "line-ew", "size": 16, "line": {"width": width, "color": shade}}
+            if bound
+            else {"symbol": marker(name), "size": 9},
+            fill="tozeroy" if name == strongest and shape else None,
             fillcolor="rgba(127,127,127,0.14)",
             hovertemplate=f"{title(name)}, {hover}<extra></extra>",
         )
@@ -129,7 +159,8 @@ def _on_log_axes(fig: go.Figure, frame: pd.DataFrame, x: str, y: str, hover: str
         bound = shown[shown["name"] == strongest].sort_values(x)[y]
         right = bound.iloc[0] < bound.iloc[-1]  # where there is most room below the bound
         side = {"x": 0.99, "xanchor": "right"} if right else {"x": 0.01, "xanchor": "left"}
-        note(fig, IMPOSSIBLE, look.faint, look, xref="paper", yref="paper", y=0.01, yanchor="bottom", **side)
+        text = IMPOSSIBLE if x in BETWEEN else BELOW_MARKS
+        note(fig, text, look.faint, look, xref="paper", yref="paper", y=0.01, yanchor="bottom", **side)
 
 
 def _name_ends(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, heights: list[float], look: Theme) -> None:

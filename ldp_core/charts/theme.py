@@ -222,6 +222,11 @@ def note(fig: go.Figure, text: str, shade: str, look: Theme, **place: Any) -> No
     )
 
 
+def whole_people(users: pd.Series) -> pd.Series:
+    """Users needed, to be drawn: at least one."""
+    return users.clip(lower=1.0)
+
+
 def log_axis(low: float, high: float, pad: float = 1.4, most: int | None = None) -> dict:
     """Axis settings for a log axis over [low, high] labelled in plain numbers (100, 1,000, ...), about ``most`` of them."""
     low, high = max(low, 1e-12) / pad, max(high, 1e-12) * pad

@@ -153,7 +153,7 @@ class ProvedDesign(Design):
         """True if a certificate is about the people of a case, rather than about others."""
         if isinstance(certificate, bounds.MergedCertificate) and not certificate.even:
             return self.cases[case].prior is None
-        chosen, prior = self.cases[case], certificate.prior if isinstance(certificate, bounds.Certificate) else None
+        chosen, prior = self.cases[case], getattr(certificate, "prior", None)
         even = prior is None or np.array_equal(prior, np.full(len(prior), 1 / len(prior)))
         if chosen.prior is None:
             return even and (prior is None or self.workload.symmetry_group.all_alike)

@@ -106,6 +106,11 @@ class Setting(ProvedDesign):
             raise NotFitted(f"{library.spec(self.chosen).title} has not been optimised for this design yet.")
         return mechanism
 
+    def titled(self, name: str) -> str:
+        """The title of a mechanism, with the closed form that it is in this design: see `library.titled`."""
+        fit = self.fitted(name) if library.spec(name).strategy_fitted else None
+        return library.titled(name, fit and fit.mechanism)
+
     def build(self, name: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Mechanism:
         """The named mechanism, fitted now where it has yet to be. ValueError, one sentence, where it is not available."""
         if reason := choices.unfit(self.configuration, self.cases, name, self.workload):
@@ -188,16 +193,16 @@ class Setting(ProvedDesign):
         return 24 * n * (rows or rows_held(n)) if rows or n <= MOST_FITTED_TYPES else 0
 
     def outgrows_a_kit(self, name: str) -> str | None:
-        """Why a fit may have too large a table for the devices of a kit, in a sentence said before the search; None where it has not."""
-        n, spec, fit = self.fitted_types, library.spec(name), self.fitted(name)
-        if fit is not None or not spec.strategy_fitted or self.workload.survey is not None or n > MOST_FITTED_TYPES:
+        """Why a fit will have too large a table for the devices of a kit, in a sentence said before the search; None where it has not."""
+        n, spec = self.fitted_types, library.spec(name)
+        if self.fitted(name) is not None or not spec.strategy_fitted or spec.aimed or self.workload.survey is not None:
             return None
-        rows = {**self.parameters_for(name), **spec.fixed}.get("rows") or (rows_held(n) if spec.aimed else 4 * n)
-        if rows * n <= MOST_DEVICE_ENTRIES:
+        rows = {**self.parameters_for(name), **spec.fixed}.get("rows") or 4 * n
+        if n > MOST_FITTED_TYPES or rows * n <= MOST_DEVICE_ENTRIES:
             return None
         return (
-            f"The table may have {rows:,} x {n:,} chances, more than the {MOST_DEVICE_ENTRIES:,} that fit into the devices of a kit: to "
-            "collect, use coarser bins or a mechanism without a table, such as subset selection."
+            f"The table will have {rows:,} x {n:,} chances, more than the {MOST_DEVICE_ENTRIES:,} that fit into the devices of a kit: to "
+            f"collect, use coarser bins or another mechanism, such as {library.spec('optimized').title}."
         )
 
     def fit_options(self, name: str) -> dict[str, Any]:

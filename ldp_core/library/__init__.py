@@ -35,6 +35,9 @@ USUAL_FOR_SURVEYS = (
 )
 """The same for surveys: what the field does with them, and the best there is."""
 
+CLOSED_FORMS = {"subset_selection": "subset selection", "haar": "Haar wavelets", "hierarchical": "a hierarchical tree"}
+"""What searches can come to, as it is called in a sentence."""
+
 
 def names() -> list[str]:
     """Names `create` accepts."""
@@ -65,6 +68,16 @@ def spec(name: str) -> Spec:
     if table_strategies.is_own(name):
         return table_strategies.spec(name)
     return REGISTRY[name] if name in REGISTRY else _variant(name)
+
+
+def titled(name: str, mechanism: Mechanism | None) -> str:
+    """The title of a mechanism for people, with the closed form that ``mechanism``, what a search came to, is.
+
+    >>> ldp.library.titled("optimized", ldp.mechanisms.create("subset_selection", n=4, epsilon=1.0))
+    'Optimised (here: subset selection)'
+    """
+    here = None if mechanism is None or mechanism.name == name else CLOSED_FORMS.get(mechanism.name)
+    return spec(name).title + (f" (here: {here})" if here and spec(name).fitted else "")
 
 
 @lru_cache(maxsize=1024)

@@ -16,6 +16,7 @@ from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
+from ldp_core.mechanisms.two_valued import two_valued
 from ldp_core.optimize import ClosedFormDesign, SearchLimits, design, projected_gradient, worst_case_design
 from ldp_core.optimize.objective import evaluate
 from ldp_core.optimize.refusals import along_an_order, ring_too_large, too_large
@@ -55,7 +56,7 @@ def from_strategy(
 ) -> ExplicitMechanism:
     """A fitted mechanism from a strategy and the prior it was optimised for. One that was
     ``loaded`` explains itself as such: what made it is not known. If the ``workload`` it was fitted
-    to is given, it knows the loss from becoming an exact table."""
+    to is given, it knows the loss from becoming an exact table: one of two values a row where a device could not hold others."""
     if loaded:
         return ExplicitMechanism(name, strategy, epsilon, parameters, _LOADED.format(outputs=len(strategy)), prior)
     if parameters.get("target") == "worst_case":
@@ -63,9 +64,12 @@ def from_strategy(
     else:
         aim = "" if prior is None else " for people spread over the types as expected"
     strategy = strategy[strategy.any(axis=1)]  # at a large epsilon a search may leave a report that nobody sends
-    explanation = _EXPLANATION.format(outputs=len(strategy), aim=aim)
-    made = ExplicitMechanism(name, strategy, epsilon, parameters, explanation, prior)
-    if workload is not None and strategy.size <= MOST_DEVICE_ENTRIES:
+    table = None
+    if strategy.size > MOST_DEVICE_ENTRIES:
+        table = two_valued(strategy, epsilon, MOST_STRATEGY_ENTRIES // strategy.shape[1])
+    explanation = _EXPLANATION.format(outputs=len(strategy if table is None else table), aim=aim)
+    made = ExplicitMechanism(name, strategy if table is None else table, epsilon, parameters, explanation, prior)
+    if workload is not None and (table is not None or strategy.size <= MOST_DEVICE_ENTRIES):
         made.lost = lost_by_rounding(strategy, made.strategy, workload)
     return made
 

@@ -17,6 +17,7 @@ from ldp_core.deploy.kit import package
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
+from ldp_core.designs.standalone import realise
 from ldp_core.workloads import HistogramPart, PrefixPart
 from pages.ui.session import exchange
 
@@ -62,7 +63,7 @@ class Told:
         self.gap = wording.gap(frames.gap(needed, bound)).replace(SPACE, " ")
         self.error = wording.error(setting.target * (needed / setting.users) ** 0.5).replace(SPACE, " ")
         self.verdict = flat(setting.verdict(mechanism))
-        self.title = library.spec(setting.chosen).title
+        self.title = setting.titled(setting.chosen)
 
     def check(self):
         """What is printed agrees: the gap is that of the people printed, as far as they are written out."""
@@ -115,6 +116,7 @@ def metrics(app):
 def walk(app, found):
     """Every page that shows a number of the design, and what it has to be."""
     app.go("design").finish()
+    assert f"{found.title} needs" in words(app)
     shown = metrics(app)
     assert (shown["People needed"], shown["Proved minimum"], shown["Gap, at most"]) == (
         found.needed,
@@ -133,7 +135,7 @@ def walk(app, found):
     )
     app.go("bounds").finish()
     assert f"{found.title}**: {found.error}, exactly" in words(app)
-    assert f"{found.title} needs {found.gap}" in words(app)
+    assert f"{found.title} needs {'no more' if found.gap == '0 %' else found.gap}" in words(app)
     app.enter("segmented_control", "bounds-quantity", "users_needed").finish()
     assert f"{found.title}**: {found.needed} user" in words(app)
     assert f"less than {found.minimum} user" in words(app)
@@ -142,13 +144,21 @@ def walk(app, found):
     for page in ("design", "compare", "bounds", "simulate", "export", "collect"):
         app.go(page).finish()
         assert found.gap in side(app), page
-        help = next(link.proto.help for link in app.at.get("page_link") if link.proto.label.startswith(found.title))
+        title = library.spec(app.session.chosen).title  # there is no room for more
+        help = next(link.proto.help for link in app.at.get("page_link") if link.proto.label.startswith(title))
         assert f"{found.needed} user" in flat(help.replace("\\", "")), page
         assert found.target in flat(help.replace("\\", "")), page
 
 
 def test_every_page_says_the_same(told):
     walk(*told)
+
+
+def test_the_optimised_mechanism_says_which_closed_form_it_is():
+    plain, closed = (realise(DESIGNS[key]) for key in ("running totals, optimised", "histogram, closed form, average"))
+    assert plain.titled("optimized") == "Optimised"
+    assert closed.titled("optimized") == "Optimised (here: subset selection)"
+    assert closed.titled("subset_selection") == "Subset selection"
 
 
 def test_simulate_judges_as_design_does(told):
@@ -176,7 +186,7 @@ def test_files_and_commands_say_the_same(told, tmp_path, capsys):
         stored = json.loads(archive.read("configuration.json"))
     assert stored["target_alpha"] == setting.alpha
     assert stored.get("difference") is None
-    for number in (found.verdict, f"target error {found.target}", f"{found.needed} user", verdicts.RULE):
+    for number in (found.title, found.verdict, f"target error {found.target}", f"{found.needed} user", verdicts.RULE):
         assert flat(number) in report
     assert json.loads(outcome)["users_needed"][setting.case] == setting.users_needed(
         setting.chosen_mechanism, setting.case
@@ -184,7 +194,13 @@ def test_files_and_commands_say_the_same(told, tmp_path, capsys):
     (tmp_path / "kit.zip").write_bytes(kit)
     assert main(["design", str(tmp_path / "kit.zip")]) == 0
     printed = flat(capsys.readouterr().out)
-    for number in (found.verdict, f"People needed {found.needed} ", f"Gap, at most {found.gap} ", found.target):
+    for number in (
+        found.title,
+        found.verdict,
+        f"People needed {found.needed} ",
+        f"Gap, at most {found.gap} ",
+        found.target,
+    ):
         assert number in f"{printed} "
     if setting.fitted(setting.chosen) and package.without_files(setting.configuration, setting.chosen_mechanism):
         return  # a closed form is optimised again before its reports are collected

@@ -30,6 +30,7 @@ STANDARD_ERRORS = 5.0
 LEVEL = 2 * float(norm.sf(STANDARD_ERRORS))
 """The chance of a false alarm in each comparison: that of five standard errors."""
 _ENTRIES, _WORK, _ROUNDS, _ENOUGH = 2**22, 2**27, 30, 5.0
+_CELLS = 2**18  # a quarter of a second
 UNLIKE = (
     "Devices of this design do not draw such reports: {what}. They may be true values, come from another epsilon or design, or be made up; "
     "do not use these answers before you know."
@@ -67,7 +68,7 @@ def _parts(
 ) -> Iterator[str]:
     """How many reports are about each part, and what they say of it."""
     sent, *arrays = reports.arrays
-    parts: list[tuple[Mechanism, np.ndarray]] = []
+    parts: list[tuple[Mechanism, np.ndarray | tuple[np.ndarray, ...]]] = []
     if isinstance(mechanism, HierarchicalTree):
         shares = 1 / np.asarray(mechanism.gains)
         parts = list(zip(mechanism.oracles, arrays, strict=True))
@@ -78,10 +79,26 @@ def _parts(
         shares = mechanism.shares
         if isinstance(mechanism, SplitSurvey):
             parts = [(group.mechanism, array) for group, array in zip(mechanism.own, arrays, strict=False)]
+            if mechanism.rest is not None:
+                parts.append((mechanism.rest, tuple(arrays[len(parts) :])))
+        elif len(arrays[0]) <= _CELLS:
+            yield from _covered(mechanism, sent, arrays[0])
     yield from _outside(sent, reports.users, shares, shares, what="one part of the questions has {} of the reports")
     for (oracle, data), users in zip(parts, sent.tolist(), strict=False):
         if users:
             yield from _found(oracle.drawn, Reports(oracle.digest, users, data))
+
+
+def _covered(mechanism: ScrambledPatterns, sent: np.ndarray, cover: np.ndarray) -> Iterator[str]:
+    """How many of the images of each pattern hold each cell: a person's own cell is held most often, and no other by less than e^-epsilon of
+    that, whatever the person's values are."""
+    cells = [pattern.cells.size for pattern in mechanism.patterns]
+    users, most = np.repeat(sent, cells), np.repeat(mechanism.true_probability, cells)
+    some, least = users > 0, most * math.exp(-mechanism.epsilon)
+    if some.any():
+        yield from _outside(
+            cover[some], users[some], least[some], most[some], what="one cell is in {} of the patterns sent"
+        )
 
 
 def _extremes(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +113,9 @@ def _extremes(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
     return np.full(m, min(two)), np.full(m, max(two))
 
 
-def _outside(counts: np.ndarray, users: int, least: np.ndarray, most: np.ndarray, what: str) -> Iterator[str]:
+def _outside(
+    counts: np.ndarray, users: int | np.ndarray, least: np.ndarray, most: np.ndarray, what: str
+) -> Iterator[str]:
     """The count that is farthest beyond what these chances give, in words, if chance does not explain it."""
     level, rounding = LEVEL / len(counts), 1e-12
     least, most = np.clip(least - rounding, 0, 1), np.clip(most + rounding, 0, 1)
@@ -104,7 +123,7 @@ def _outside(counts: np.ndarray, users: int, least: np.ndarray, most: np.ndarray
     place = int(np.argmin(np.minimum(few, many)))
     if min(few[place], many[place]) < level:
         bound, word = (most[place], "most") if many[place] <= few[place] else (least[place], "least")
-        yield f"{what.format(wording.share(counts[place] / users))}, and at {word} {wording.share(float(bound))} is expected"
+        yield f"{what.format(wording.share((counts / users)[place]))}, and at {word} {wording.share(float(bound))} is expected"
 
 
 def _mixed(mechanism: Mechanism, tally: np.ndarray) -> Iterator[str]:

@@ -57,7 +57,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
 
 
 def _tell(setting: Setting, table: pd.DataFrame, case: str, limits: dict[str, float]) -> None:
-    shown = table.assign(name=[library.spec(name).title for name in table["name"]])
+    shown = table.assign(name=[setting.titled(name) for name in table["name"]])
     columns: terminal.Columns = {
         "name": ("Mechanism", str),
         "users_needed": ("Users needed", wording.needed),

@@ -103,7 +103,7 @@ def _tell(setting: Setting, costs: dict[str, Any]) -> None:
     c, case = setting.configuration, costs["case"]
     limits = costs["users_no_mechanism_can_do_without"][case]
     asked = "" if c.workload is None else c.workload.summary
-    print(terminal.plain(f"{library.spec(setting.chosen).title}, epsilon {c.epsilon}, for {asked}"), end="\n\n")
+    print(terminal.plain(f"{setting.titled(setting.chosen)}, epsilon {c.epsilon}, for {asked}"), end="\n\n")
     facts = {
         "People needed": "not worked out" if costs["users_needed"] is None else wording.needed(costs["users_needed"]),
         "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.BOUND_TITLES[frames.strongest(limits)]})",

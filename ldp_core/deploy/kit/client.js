@@ -222,14 +222,17 @@
     return n;
   }
 
+  function checkLeft(left) {
+    if (left === 0) return;
+    const off = (left < 0 ? "+" : "") + -left;
+    throw new Error(`The chances in a column of the device sum to 2^53 ${off} and not to 2^53: export it again.`);
+  }
+
   /** Draws a place by a list of chances. */
   function choice(chances) {
     let left = ONE; // what is left is exact where a sum above 2^53 would not be
     const sums = Float64Array.from(list(chances), (number) => ONE - (left -= chance(number)));
-    if (left !== 0) {
-      const off = (left < 0 ? "+" : "") + -left;
-      throw new Error(`The chances in a column of the device sum to 2^53 ${off} and not to 2^53: export it again.`);
-    }
+    checkLeft(left);
     return (draw) => {
       const drawn = draw(ONE);
       return firstAbove(sums.length, (i) => sums[i], drawn);
@@ -252,6 +255,35 @@
       ratio = larger(ratio, [BigInt(most), BigInt(least)]);
     }
     return { ratio, draw: ([u], draw) => [choices[u](draw)] };
+  }
+
+  function twoValued({ low, high, cells, rest }, sizes) {
+    const digits = 2 * Math.ceil(list(low).length / 8);
+    types(list(cells).length, sizes, 1);
+    const whole = cells.every((text) => typeof text === "string" && text.length === digits && !/[^0-9a-f]/.test(text));
+    if (!whole || list(high).length !== low.length || list(rest).length !== cells.length) {
+      throw new Error("The columns of the device have different numbers of chances: export it again.");
+    }
+    const sums = (u) => {
+      let left = ONE;
+      const found = new Float64Array(low.length);
+      for (let y = 0; y < low.length; y++) {
+        const code = cells[u].charCodeAt(y >> 2); // of a digit, 0 to 9 or a to f
+        left -= ((code < 58 ? code - 48 : code - 87) >> (3 - (y % 4))) & 1 ? high[y] : low[y];
+        found[y] = ONE - left;
+      }
+      checkLeft(left - rest[u]);
+      return found;
+    };
+    [...low, ...high, ...rest].forEach(chance);
+    cells.forEach((_, u) => sums(u));
+    const last = over(Math.max(...rest), Math.min(...rest)).map(BigInt);
+    const ratio = low.map((l, y) => over(BigInt(l), BigInt(high[y]))).reduce(larger, last);
+    const draws = ([u], draw) => {
+      const [found, drawn] = [sums(u), draw(ONE)];
+      return [firstAbove(found.length, (y) => found[y], drawn)];
+    };
+    return { ratio, draw: draws };
   }
 
   function response({ n, truth }, sizes) {
@@ -455,6 +487,7 @@
 
   const KINDS = {
     table: [table, "columns"],
+    two_valued: [twoValued, "low", "high", "cells", "rest"],
     response: [response, "n", "truth"],
     subset: [subset, "n", "size", "inside"],
     bits: [bits, "n", "own", "other"],
@@ -501,6 +534,10 @@
     const text = plain(written);
     const named = `The value ${shown(value)} of ${name}`;
     const isMissing = MISSING_WORDS.includes(text.toLowerCase());
+    if (kind !== "categories" && NUMBER.test(text) && (attribute.no_answer || []).includes(Number(text))) {
+      if (missing === null) throw new Error(`${named} is a code for no answer, and people without one send no report.`);
+      return missing;
+    }
     const found = isMissing || kind === "categories" ? null : placeOf(attribute, text);
     if (found !== null && ((found >= 0 && found < ordinary) || attribute.clamp)) {
       return Math.min(Math.max(found, 0), ordinary - 1);
@@ -734,6 +771,7 @@
       sound &&= kind === "categories";
     }
     if (kind !== "categories") flags.push(one.unread);
+    if (has(one, "no_answer")) numbers = [...numbers, ...one.no_answer];
     return sound && numbers.every(Number.isFinite) && flags.every((flag) => typeof flag === "boolean");
   }
 

@@ -38,6 +38,10 @@ attribute of a survey. All kinds except "one_of" and "each" use only its first n
 
     table     columns           columns[u] are the chances of the reports 0, 1, ..., which sum to 2^53. Let r = below(2^53). The
                                 report is the first number y such that columns[u][0] + ... + columns[u][y] > r.
+    two_valued  low, high, cells, rest
+                                a table in fewer letters. cells[u] has two hexadecimal digits for every 8 reports 0, 1, ...; report y has
+                                the chance high[y] where their y-th binary digit, the highest first, is 1, else low[y]. One more
+                                report, the last, has the chance rest[u]. The report is drawn as from a column of a table.
     response  n, truth          own = with chance "truth"; t = below(n), spare if own. The report is u if own, else t.
     subset    n, size, inside   "size" of the numbers below n, increasing. u is one of them with chance "inside". The k others, of the n - 1
                                 numbers other than u, by Floyd's method: for j = n - 1 - k, ..., n - 2 draw t = below(j + 1) and take t, or j
@@ -87,6 +91,7 @@ sampler takes one number only, it is that of the combination, the last attribute
               is and, as are numbers and dates, in Unicode's normal form C, all blanks as spaces, without signs of no width
     other     the number of values outside, null where there is none; "clamp": true takes the nearest bin or period instead
     missing   the number of missing values, null where such people send no report
+    no_answer numbers, such as 999, that stand for a missing value; this key may be absent
     unread    true where a text that is no number (date) counts as missing
 """
 
@@ -104,7 +109,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import accumulate, compress, pairwise
+from operator import add, mul
 from typing import Any, NamedTuple
 
 FORMAT = "ldp-device/2"
@@ -120,6 +126,7 @@ MOST_EPSILON = 100
 BLOCK = 256
 """Random bytes that the system gives at once: a call for every few bytes takes long."""
 EPSILON = re.compile(r"(?=.{1,60}$)\+?(\d+/0*[1-9]\d*|(\d+\.?\d*|\.\d+)([eE][+-]?0*\d{1,3})?)", re.ASCII)
+BITS = bytes.maketrans(b"01", b"\0\1")
 Value = int | Sequence[int] | Mapping[str, object]
 Source = Callable[[int], bytes]
 """Returns this number of random bytes."""
@@ -361,6 +368,7 @@ def _readable(attribute: Mapping[str, Any], size: int) -> bool:
     elif kind != "categories":
         return False
     flags.append(kind == "categories" or attribute["unread"])
+    numbers += attribute.get("no_answer", ())
     finite = all(type(number) in (int, float) and math.isfinite(number) for number in numbers)
     return ordered and finite and isinstance(attribute["name"], str) and all(isinstance(flag, bool) for flag in flags)
 
@@ -416,11 +424,15 @@ def _chance(number: object) -> int:
 
 def _cumulative(chances: Sequence[int]) -> list[int]:
     sums = list(accumulate(map(_chance, _list(chances))))
-    if sums[-1] != ONE:
-        raise ValueError(
-            f"The chances in a column of the device sum to 2^53 {sums[-1] - ONE:+d} and not to 2^53: export it again."
-        )
+    _check_sum(sums[-1])
     return sums
+
+
+def _check_sum(total: int) -> None:
+    if total != ONE:
+        raise ValueError(
+            f"The chances in a column of the device sum to 2^53 {total - ONE:+d} and not to 2^53: export it again."
+        )
 
 
 def _table(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
@@ -435,6 +447,33 @@ def _table(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
         if most * low > high * least:
             high, low = most, least
     return Sampler(lambda value, below: [bisect_right(sums[value[0]], below(ONE))], 1, high, low)
+
+
+def _two_valued(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
+    low, high, rest = ([_chance(number) for number in _list(described[key])] for key in ("low", "high", "rest"))
+    cells, digits = _list(described["cells"]), 2 * -(-len(low) // 8)
+    _types(len(cells), sizes, 1)
+    whole = all(isinstance(text, str) and len(text) == digits and not text.strip("0123456789abcdef") for text in cells)
+    if not whole or len(low) != len(high) or len(cells) != len(rest):
+        raise ValueError("The columns of the device have different numbers of chances: export it again.")
+
+    gaps, lowest = [h - lo for h, lo in zip(high, low, strict=True)], sum(low)
+
+    def bits(u: int) -> bytes:
+        return f"{int(cells[u], 16):0{4 * digits}b}".encode().translate(BITS)
+
+    for u in range(len(cells)):
+        _check_sum(lowest + sum(compress(gaps, bits(u))) + rest[u])
+    most, least = 1, 1
+    for one, other in map(_over, [*high, max(rest)], [*low, min(rest)]):
+        if one * least > most * other:
+            most, least = one, other
+
+    def draw(value: Sequence[int], below: Below) -> list[int]:
+        sums = accumulate(map(add, low, map(mul, gaps, bits(value[0]))))  # all but the last, which is what is left
+        return [bisect_right([*sums], below(ONE))]
+
+    return Sampler(draw, 1, most, least)
 
 
 def _response(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
@@ -653,6 +692,7 @@ def _classes(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> 
 
 KINDS: dict[str, Callable[..., Sampler]] = {
     "table": _table,
+    "two_valued": _two_valued,
     "response": _response,
     "subset": _subset,
     "bits": _bits,
@@ -701,6 +741,13 @@ def encode(attributes: Sequence[Mapping[str, Any]], values: Mapping[str, object]
 def _encoded(attribute: Mapping[str, Any], value: object) -> int:
     written, named = _text(value), f"The value {value!r} of {attribute['name']}"
     text, words = _plain(written), attribute["words"]
+    code = (
+        attribute["kind"] != "categories" and NUMBER.fullmatch(text) and float(text) in attribute.get("no_answer", ())
+    )
+    if code and attribute["missing"] is None:
+        raise ValueError(f"{named} is a code for no answer, and people without one send no report.")
+    if code:
+        return int(attribute["missing"])
     place = None if _is_missing(text) else _place(attribute, text)
     if place is not None and (0 <= place < attribute["ordinary"] or attribute["clamp"]):
         return min(max(place, 0), attribute["ordinary"] - 1)

@@ -117,6 +117,8 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
             description |= {"kind": "range", **ends}
         else:
             description["edges"] = list(attribute.edges)
+        if attribute.no_answer:
+            description["no_answer"] = list(attribute.no_answer)
     return {
         "name": attribute.name,
         "size": attribute.size,
@@ -174,10 +176,7 @@ def _runs(classes: np.ndarray) -> tuple[int, int]:
 def _explicit(mechanism: ExplicitMechanism) -> Sampler:
     Q = mechanism.strategy
     if Q.size > MOST_DEVICE_ENTRIES:
-        raise NoDevice(
-            f"The table of this mechanism has {Q.shape[0]:,} x {Q.shape[1]:,} chances, more than the {MOST_DEVICE_ENTRIES:,} that fit into a device. "
-            "Use coarser bins, or a mechanism that needs no table, such as subset selection."
-        )
+        return _two_valued(Q)
     steps = Q.T * float(ONE)
     whole = steps.astype(np.int64)
     if (whole != steps).any() or (whole.sum(axis=1) != ONE).any():
@@ -185,6 +184,21 @@ def _explicit(mechanism: ExplicitMechanism) -> Sampler:
             "The strategy is not a table of whole numbers of 2^-53 whose columns sum to 1: quantise it first."
         )
     return {"kind": "table", "columns": whole.tolist()}
+
+
+def _two_valued(Q: np.ndarray) -> Sampler:
+    """A large table in bits, where all rows but the last one have two values."""
+    rows = Q[:-1]
+    low, high = rows.min(axis=1), rows.max(axis=1)
+    raised = rows > low[:, None]
+    if (rows != np.where(raised, high[:, None], low[:, None])).any():
+        raise NoDevice(
+            f"The table of this mechanism has {Q.shape[0]:,} x {Q.shape[1]:,} chances, more than the {MOST_DEVICE_ENTRIES:,} that fit into a device. "
+            "Use coarser bins, or another mechanism, such as the optimized one."
+        )
+    low, high, rest = ((chances * float(ONE)).astype(np.int64).tolist() for chances in (low, high, Q[-1]))
+    cells = [column.tobytes().hex() for column in np.packbits(raised.T, axis=1)]
+    return {"kind": "two_valued", "low": low, "high": high, "cells": cells, "rest": rest}
 
 
 @sampler.register

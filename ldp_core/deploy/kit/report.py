@@ -42,13 +42,16 @@ def report(
     """The page. ``outcome`` as `designs.export` takes it, ``counts`` (n,) or people that errors are for, ``verdict``
     what Design says of its own people, ``design`` the id of the device, ``files`` the SHA-256 of each file beside it, ``software`` the versions that made it. ValueError where nothing can be promised."""
     c, audit = configuration, mechanism.audit()
-    spec = library.spec(c.mechanism.name)
     asked = "" if c.workload is None else f", for {c.workload.summary}"
     return page(
         f"Privacy report {design}",
         _STYLE,
         element("h1", "Privacy report of a data collection"),
-        element("p", f"{spec.title}, epsilon {c.epsilon}{asked}. Design {design}.", class_="faint"),
+        element(
+            "p",
+            f"{library.titled(c.mechanism.name, mechanism)}, epsilon {c.epsilon}{asked}. Design {design}.",
+            class_="faint",
+        ),
         element(
             "p",
             "The headings follow NIST SP 800-226, ",

@@ -64,8 +64,14 @@ def _values(description: Mapping[str, Any], random: Random, many: int) -> list[V
     values: list[Value] = [record[0] if len(sizes) == 1 else record for record in records]
     if description["domain"] is not None:
         attributes = description["domain"]["attributes"]
-        values += [{attribute["name"]: _said(attribute, random) for attribute in attributes} for _ in range(many)]
+        said = [{attribute["name"]: _said(attribute, random) for attribute in attributes} for _ in range(many)]
+        values += [one for one in said if not any(_code(attribute, one[attribute["name"]]) for attribute in attributes)]
     return values
+
+
+def _code(attribute: Mapping[str, Any], said: object) -> bool:
+    """Whether what a person said is a code for no answer, for which there may be no report."""
+    return str(said) in {str(part) for code in attribute.get("no_answer", ()) for part in (code, f"{code:.15g}")}
 
 
 def _said(attribute: Mapping[str, Any], random: Random) -> object:
@@ -99,6 +105,10 @@ def _refused_values(description: Mapping[str, Any]) -> list[dict[str, object]]:
         }
         if attribute["missing"] is None:
             refused.append({"value": {**others, attribute["name"]: None}, "why": f"no value of {attribute['name']}"})
+            refused += [
+                {"value": {**others, attribute["name"]: code}, "why": f"a code for no answer of {attribute['name']}"}
+                for code in attribute.get("no_answer", ())
+            ]
     return refused
 
 
@@ -107,10 +117,10 @@ def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
     where there are such; and the number of values of the first attribute."""
     path = _first_chance(description["sampler"], ["sampler"])
     refused = [{"path": path, "add": 1, "design": None, "why": "a chance altered by one unit, with the old design id"}]
-    if "columns" in path or "shares" in path:
+    if {"columns", "rest", "shares"} & set(path):
         refused.append(_altered(description, path, -1, "chances that sum to one unit less than 2^53"))
     alone = _first_chance(description["sampler"], ["sampler"], shares=False)
-    if "columns" not in alone:
+    if not {"columns", "rest"} & set(alone):
         now = _at(description, alone)[alone[-1]]
         never = -now if alone[-1] == "flip" else ONE - now
         refused.append(_altered(description, alone, never, "a report that some people send and others never do"))
@@ -140,6 +150,8 @@ def _at(description: Mapping[str, Any], path: list[Any]) -> Any:
 def _first_chance(described: Mapping[str, Any], path: list[Any], shares: bool = True) -> list[Any]:
     if described["kind"] == "table":
         return [*path, "columns", 0, 0]
+    if described["kind"] == "two_valued":
+        return [*path, "rest", 0]
     if shares and described.get("shares"):
         return [*path, "shares", 0]
     if described["kind"] == "classes":

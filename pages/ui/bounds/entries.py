@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ldp_core import library, wording
+from ldp_core import wording
 from ldp_core.studies.theorems import Entry
 from pages.ui.session.state import Session
 from pages.ui.words import people, plain
@@ -92,7 +92,7 @@ def _compared(state: Session, entry: Entry) -> str:
         return "As its constant is not known, nothing can be compared with it."
     if ratio is None:
         return "There is no exact error of a mechanism to compare it with."
-    title = library.spec(state.configuration.mechanism.name).title
+    title = state.setting.titled(state.configuration.mechanism.name)
     times = f"{wording.significant(ratio)} times"
     if kind == "prediction":
         return f"**Exact over formula: {wording.significant(ratio)}** in squared errors, and so in users."

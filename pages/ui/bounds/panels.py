@@ -6,7 +6,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from ldp_core import bounds, charts, library, wording
+from ldp_core import bounds, charts, wording
 from ldp_core.bounds import few_users
 from ldp_core.bounds.statements import Setting
 from ldp_core.designs.certificate_file import Written
@@ -32,7 +32,7 @@ def elsewhere(state: Session, exact: float | None) -> str:
     """The people that predictions are about, where the design is for others; with the ``exact`` variance of its mechanism there."""
     if state.setting.only_case or state.present.case == state.present.even_case:
         return ""
-    title, known = library.spec(state.chosen).title, ""
+    title, known = state.setting.titled(state.chosen), ""
     if exact is not None:
         known = f", for whom {title} has {wording.error(page.on_axis(state, exact)['standard_error'])}"
     return f"Predictions are averages over people spread evenly over the types{known}."

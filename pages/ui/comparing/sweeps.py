@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -113,10 +114,12 @@ def _chart(state: Session, frame: pd.DataFrame, over: str, look: charts.Theme) -
 
 
 def _theorems(state: Session, frame: pd.DataFrame) -> pd.DataFrame:
-    """The papers' theorems at the same epsilons; Theorem 5.1 follows from the averages of the design's own mechanism."""
+    """The papers' theorems over the same range of epsilon; Theorem 5.1 follows from the averages of the design's own mechanism."""
     own = frame[frame["name"] == state.named(state.chosen)]
     averages = dict(zip(own["epsilon"], own["average_variance"], strict=True))
-    return trade_off.theorem_lines(state, sorted(set(frame["epsilon"])), averages)
+    at = frame["epsilon"].unique() if len(frame) else np.zeros(0)
+    between = np.geomspace(at.min(), at.max(), trade_off.CURVE_POINTS) if len(at) > 1 else at
+    return trade_off.theorem_lines(state, np.union1d(at, between).tolist(), averages)
 
 
 def _filling(state: Session, over: str, progress: Progress, job: Job) -> None:

@@ -193,7 +193,7 @@ def _sentence(state: Session, case: str, mechanism: Mechanism | None, classical:
     target = wording.error(setting.target)
     if mechanism is not None:
         words.append(
-            f"For {target}, {case_meaning(case)}, {library.spec(state.chosen).title} needs "
+            f"For {target}, {case_meaning(case)}, {setting.titled(state.chosen)} needs "
             f"**{wording.users(setting.users_needed(mechanism, case))}**"
         )
     if classical is not None and classical != state.chosen:

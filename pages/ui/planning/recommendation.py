@@ -58,7 +58,7 @@ def draw(state: Session) -> None:
             icon=":material/check:",
         )
     ranking = recommended.ranking.copy()
-    ranking["name"] = [library.spec(name).title for name in ranking["name"]]
+    ranking["name"] = [state.setting.titled(name) for name in ranking["name"]]
     ranking["standard_error"] *= 100
     ranking["typical"] = ranking["typical"].map(verdicts.marked)
     listing.show_table(

@@ -135,3 +135,19 @@ def test_several_occasions_are_averaged(kind):
     numbers = ["answer", "low", "high", "promised", "unbiased", "adds_up_to"]
     assert np.allclose(average[numbers], once[numbers] / 4)
     assert np.all(np.abs(average.answer - people) < 6 * average.promised)
+
+
+def test_patterns_that_are_never_scrambled_are_named_however_often_each_is_sent():
+    mechanism, rng = MECHANISMS["patterns"](), np.random.default_rng(2)
+    sent = mechanism.privatize(as_people(mechanism, values_of(mechanism)[:1] * 2000), rng)
+    for number in range(len(mechanism.patterns)):
+        mine = np.flatnonzero(sent[:, 0] == number)
+        sent[mine] = sent[mine[0]]
+    assert "one cell is in" in unlike_in_words(collected(mechanism, sent), mechanism)
+
+
+def test_patterns_of_another_epsilon_are_named():
+    mechanism, rng = MECHANISMS["patterns"](), np.random.default_rng(3)
+    larger = type(mechanism)("optimized", mechanism.sizes, 5.0, mechanism.patterns, mechanism.shares)
+    sent = larger.privatize(as_people(larger, values_of(larger)[:1] * 3000), rng)
+    assert "one cell is in" in unlike_in_words(collected(mechanism, sent), mechanism)

@@ -15,8 +15,14 @@ FIVE = [
     [1, ONE - 2, 1, 0],
     [3, 4, ONE - 7, 0],
 ]
+LOW, HIGH, CELLS = [ONE // 8, 1, ONE // 4], [ONE // 4, 2, ONE // 2], ["80", "40", "20", "e0", "1f"]
+REST = [
+    ONE - sum(high if int(cells, 16) >> 7 - y & 1 else low for y, (low, high) in enumerate(zip(LOW, HIGH, strict=True)))
+    for cells in CELLS
+]
 SAMPLERS = {
     "table": {"kind": "table", "sizes": [5], "columns": FIVE},
+    "two_valued": {"kind": "two_valued", "sizes": [5], "low": LOW, "high": HIGH, "cells": CELLS, "rest": REST},
     "response": {"kind": "response", "sizes": [5], "n": 5, "truth": ONE // 3},
     "response of two": {"kind": "response", "sizes": [2], "n": 2, "truth": 0},
     "subset": {"kind": "subset", "sizes": [7], "n": 7, "size": 3, "inside": ONE // 2},

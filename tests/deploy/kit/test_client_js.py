@@ -9,7 +9,7 @@ import pytest
 
 from ldp_core.deploy.kit import client
 from tests.deploy.kit.javascript import CLIENT, by_node, by_python, drawn, needs_node
-from tests.deploy.kit.samplers import FIVE, ONE, SAMPLERS, again, sealed
+from tests.deploy.kit.samplers import CELLS, FIVE, HIGH, LOW, ONE, REST, SAMPLERS, again, sealed
 
 pytestmark = needs_node
 
@@ -49,6 +49,16 @@ ALTERED = {
     "half a unit": lambda told: sealed(SAMPLERS["bits"] | {"own": 0.5}),
     "shares that do not sum to one": lambda told: sealed(SAMPLERS["pattern"] | {"shares": [1, 2]}),
     "no cell outside": lambda told: sealed(SAMPLERS["moved"] | {"cells": "1" * len(SAMPLERS["moved"]["cells"])}),
+    "a column of bits short of one unit": lambda told: sealed(
+        SAMPLERS["two_valued"] | {"rest": [REST[0] - 1, *REST[1:]]}
+    ),
+    "a column of bits one unit over": lambda told: sealed(SAMPLERS["two_valued"] | {"rest": [REST[0] + 1, *REST[1:]]}),
+    "another bit": lambda told: sealed(SAMPLERS["two_valued"] | {"cells": ["c0", *CELLS[1:]]}),
+    "a digit that is none": lambda told: sealed(SAMPLERS["two_valued"] | {"cells": ["0x", *CELLS[1:]]}),
+    "a column of bits too few": lambda told: sealed(SAMPLERS["two_valued"] | {"cells": CELLS[1:]}),
+    "bits of another number of rows": lambda told: sealed(SAMPLERS["two_valued"] | {"cells": ["8000", *CELLS[1:]]}),
+    "a low chance too many": lambda told: sealed(SAMPLERS["two_valued"] | {"low": [*LOW, 0]}),
+    "a high chance below none": lambda told: sealed(SAMPLERS["two_valued"] | {"high": [-1, *HIGH[1:]]}),
     "another kind": lambda told: sealed(told["sampler"] | {"kind": "noise"}),
     "a kind that objects have": lambda told: sealed(told["sampler"] | {"kind": "constructor"}),
 }

@@ -30,7 +30,8 @@ ATTRIBUTES = [
     NumericAttribute(name="weight", edges=(-1e300, -0.1, 0.0, 1e-7, 1e300), non_numbers="missing", outside="other"),
     NumericAttribute(name="rate", edges=(0.1, 0.2, 0.30000000000000004), missing="category"),
     RangeAttribute(name="share", low=0.1, high=0.3, bins=5, outside="other", missing="category", non_numbers="missing"),
-    RangeAttribute(name="years", low=-3, high=96, bins=9, integer=True),
+    RangeAttribute(name="years", low=-3, high=96, bins=9, integer=True, no_answer=(-1, 99)),
+    NumericAttribute(name="income", edges=(0, 17.5, 99.5), missing="category", no_answer=(17.5, 96), outside="clamp"),
     RangeAttribute(name="large", low=0, high=2**50, bins=2**22, integer=True, outside="clamp"),
     *(
         DateAttribute(name=unit, unit=unit, first=first, last=last, day_first=first_, **more)

@@ -17,10 +17,12 @@ import pytest
 from kits import NASTY, ages, device_of, kit_of, members, packed, survey
 
 from ldp_core import designs, limits
+from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.deploy.kit import audit, client, devices, package
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.deploy.kit.readme import EXAMPLE_PEOPLE, count_sql
 from ldp_core.designs import bundle, certificate_file
+from ldp_core.designs.standalone import realise
 from tests.deploy.kit.samplers import again
 
 ROOT = Path(package.__file__).parents[3]
@@ -161,6 +163,16 @@ def test_altered_bins_are_refused_everywhere(tmp_path):
     assert client.Device(resealed).design != device["design"]
     for changed in (altered, without, resealed):
         assert "does not draw reports as the design beside it does" in complaint(open_kit, swapped(KIT, changed))
+
+
+def test_codes_for_no_answer_are_refused_by_the_device():
+    coded = NumericAttribute(name="age", edges=tuple(range(17)), outside="clamp", no_answer=(9, 999), origin="declared")
+    content = kit_of(realise(SUBSET.configuration.with_(domain=Domain(attributes=(coded,)))))
+    told = device_of(content)
+    assert client.Device(told).report({"age": 998})
+    for code in (9, "999", 999.0):
+        refused = complaint(client.Device(told).report, {"age": code})
+        assert "is a code for no answer, and people without one send no report." in refused
 
 
 def test_what_is_no_kit_is_refused_in_one_sentence(tmp_path):

@@ -23,7 +23,7 @@ from tests.deploy.kit.samplers import again
 WORDS = [
     "", "  ", None, float("nan"), "na", "N/A", "NULL", "?", "None", "(other)", "(missing)", "((other))", "abc", True, "inf",
     "-inf", float("inf"), "Infinity", "1e5", "+5", "5.", "-.5", ".5", "1_000", "1 000", "1e", "0x10", "١", "a", " b ", "z", "Ä",
-    "3", 3, 3.0, 0.5, "0.5", 10**30, -0.0, "1e400", "1E2",
+    "3", 3, 3.0, 0.5, "0.5", 999, "999.0", -2, 10**30, -0.0, "1e400", "1E2",
 ]  # fmt: skip
 DATES = [
     "2026-01-31", "2026/1/31", "2026.1.31", "20260131", "31.1.2026", "31/1/2026", "1/31/2026", "1/2/2026", "2/2/2026", "31-1-2026",
@@ -49,6 +49,8 @@ def attributes(missing, outside, unread):
     numbers = {**rules, "non_numbers": unread}
     yield NumericAttribute(name="x", edges=(-1.5, 0, 0.1, 2.25, 7), **numbers)
     yield NumericAttribute(name="x", edges=(19.5, 29.5, 39.5, 40.5), integer=True, **numbers)
+    yield NumericAttribute(name="x", edges=(0, 3, 7), no_answer=(3, 5, 999), **numbers)
+    yield RangeAttribute(name="x", low=-3, high=21, bins=4, integer=True, no_answer=(-2, 3, 999), **numbers)
     yield RangeAttribute(name="x", low=0.1, high=0.7, bins=7, **numbers)
     yield RangeAttribute(name="x", low=-3, high=21, bins=4, integer=True, **numbers)
     yield RangeAttribute(name="x", low=-1e300, high=1e300, bins=5000, **numbers)

@@ -67,6 +67,15 @@ def test_vectors_with_values_as_people_say_them():
     assert told["refused_devices"][-1]["path"] == ["domain", "attributes", 0, "ordinary"]
 
 
+def test_vectors_ask_no_report_of_people_whose_value_is_a_code_for_no_answer():
+    ends = NumericAttribute(name="x", edges=(0, 1, 2, 99), no_answer=(0, 99), integer=True)
+    domain = Domain(attributes=(ends, RangeAttribute(name="y", low=0, high=9, bins=10, integer=True, no_answer=(9,))))
+    mechanism = ldp.mechanisms.create("subset_selection", n=domain.size, epsilon=1.25)
+    told = check(json.loads(json.dumps(describe(mechanism, EPSILON, domain))))
+    assert any(isinstance(one["value"], dict) for one in told["reports"])
+    assert "a code for no answer of x" in [one["why"] for one in told["refused_values"]]
+
+
 def test_vectors_are_the_same_again_and_others_for_another_seed():
     description = describe(MECHANISMS["olh"](), EPSILON)
     assert vectors(description) == vectors(description) != vectors(description, seed=1)
