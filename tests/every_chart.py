@@ -140,9 +140,9 @@ def _costs():
     asked = _asked()
     traded = planning.errors_over_epsilon(swept, workload, 48_842)
     return {
-        "users needed": lambda look: charts.users_needed(needed, limits, 8200, look, 6950.0),
+        "users needed": lambda look: charts.users_needed(needed, limits, 8200, look),
         "users needed, on the lines": lambda look: charts.users_needed(needed[4:], {"svd": 9300.0}, 9450, look),
-        "closing gap": lambda look: charts.closing_gap(history, proved, "optimized", look, 6950.0),
+        "closing gap": lambda look: charts.closing_gap(history, proved, "optimized", look),
         "over epsilon": lambda look: charts.over_epsilon(swept, 1.0, look),
         "over epsilon, few": lambda look: charts.over_epsilon(few, 1.0, look),
         "over size": lambda look: charts.over_size(sizes, 24, look),

@@ -99,8 +99,6 @@ def read(written: Written, workload: Workload, epsilon: str, checked: Sequence[f
         if not all(np.all(np.isfinite(array)) for array in given.values()):
             raise ValueError("some of its numbers are not finite")
         number = float(document["epsilon"])
-        if document["workload"] == {"gram": "parts"} and workload.survey is not None:
-            document["workload"]["sizes"] = list(workload.survey.shape)  # older files do not name them
         if document["epsilon"] != _decimal(epsilon, number):
             raise ValueError(
                 f"it is about epsilon {strict_json.shorten(document['epsilon'])}, and the design has {epsilon}"

@@ -48,7 +48,7 @@ class _Row(Part):
 
 class _File(Part):
     epsilon: float
-    moved: Literal["rotated", "flipped"] = "rotated"  # files of earlier versions do not say
+    moved: Literal["rotated", "flipped"]
     types: Annotated[int, Field(ge=2)]
     places: Annotated[int, Field(ge=2, le=4 * _DIGITS)]
     rows: Annotated[list[_Row], Field(min_length=1)]

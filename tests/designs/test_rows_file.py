@@ -55,12 +55,6 @@ def test_shares_are_not_changed_by_being_given_again(count):
     assert rows_file.read(file(once), "optimized").shares.tolist() == once.shares.tolist()
 
 
-def test_a_file_that_does_not_say_how_rows_are_moved_is_of_rotated_ones():
-    earlier = json.loads(file(mechanism()))
-    del earlier["moved"]
-    assert rows_file.read(json.dumps(earlier).encode(), "optimized").digest == mechanism().digest
-
-
 @pytest.mark.parametrize(
     ("path", "value"),
     [

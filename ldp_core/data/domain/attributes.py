@@ -295,7 +295,7 @@ class CategoricalAttribute(BaseAttribute):
     def _place(self, column: columns.Column) -> Places:
         position = {value: index for index, value in enumerate(self.values)}
         position |= {text: position[category] for text, category in self.merged}
-        for text, place in list(position.items()):  # older files may name texts in other forms
+        for text, place in list(position.items()):  # files may name texts in other forms
             position.setdefault(columns.plain(text), place)
         # A declared category wins over a missing word: "None" may be an answer.
         types = np.array(
