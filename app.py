@@ -9,11 +9,11 @@ if __name__ == "__main__":
 
     draw()
 else:
-    import cvxpy  # noqa: F401  it brings JAX where that is installed, which two threads must not be the first to import
     import streamlit as st
     from starlette.middleware import Middleware
 
-    from pages.ui import access
+    from pages.ui import access, streamlit_fixes
 
+    streamlit_fixes.install()  # another version of Streamlit is refused before anyone comes
     app = st.App(__file__, middleware=[Middleware(access.KnownHosts)])
     access.announce()

@@ -14,6 +14,7 @@ import numpy as np
 
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, People, checked_counts, dense, users_of
+from ldp_core.shuffled import shuffled as shuffled
 from ldp_core.workloads import Workload
 
 DEFAULT_ALPHA = 0.01

@@ -119,10 +119,6 @@ def group(kind: Kind) -> None:
         if not own[-1].reason:
             panels.certificate(state)
         panels.singular_values(state)
-    elif kind == "large_sample" and any(not entry.reason for entry in own):
-        panels.approaching(state, about)
-    elif kind == "prediction":
-        panels.branching(state, mechanism)
     elif kind == "few_users":
         panels.switches(about)
         panels.corrected_lemma(about)

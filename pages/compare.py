@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
-from ldp_core.limits import AT_ONCE_TYPES, MOST_ENUMERATED_TYPES, MOST_EXACT_TYPES
+from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
 from pages.ui import compare_designs, layout, lazy, listing, patterns
 from pages.ui.compared import compared_control, fit_button, use_control
 from pages.ui.comparing import league, listed, sweeps
@@ -22,7 +22,7 @@ from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Stopped
 from pages.ui.verdict_panel import explain, side_by_side
-from pages.ui.words import OPTIMUM_MEANING, above_optimum, case_meaning, case_title, gap_in_words, plain
+from pages.ui.words import case_meaning, case_title, gap_in_words, plain
 
 TIE = 1e-9
 
@@ -137,7 +137,7 @@ def proving_controls() -> None:
         st.error(plain(proving.error))
 
 
-def about_the_bound(table: pd.DataFrame, optimum: float | None) -> str:
+def about_the_bound(table: pd.DataFrame) -> str:
     """The limit of all mechanisms, and the distance of the best to it."""
     limits, best = state.setting.bounds(case), table.iloc[0]
     bound, title = max(limits.values()), state.setting.titled(best["name"])
@@ -157,30 +157,18 @@ def about_the_bound(table: pd.DataFrame, optimum: float | None) -> str:
             f"No unbiased mechanism with pure epsilon {c.epsilon} can need fewer than {wording.at_least(bound)}, "
             f"{case_meaning(case)} ({charts.title(frames.strongest(limits))}). {reach}."
         )
-    if optimum is not None:
-        sentence += f" The **exact optimum** is {wording.users(optimum)}"
-        if (made := ready.get(best["name"])) is not None and made.delta == 0:
-            sentence += f"; {title} {above_optimum(best['users_needed'] / optimum - 1)}"
-        sentence += "."
     return sentence
 
 
 def users_needed(table: pd.DataFrame) -> None:
     """How many users each mechanism needs, and what none can do with fewer."""
-    optimum, finding = state.setting.optimum(case), work.optimum(state, case)
     layout.chart(
-        lambda look: charts.users_needed(table, state.setting.bounds(case), design.users, look, optimum),
-        about_the_bound(table, optimum),
+        lambda look: charts.users_needed(table, state.setting.bounds(case), design.users, look),
+        about_the_bound(table),
         "users-needed",
         table,
         title=f"Users needed by mechanism, {case_title(case)}",
     )
-    if optimum is not None:
-        layout.details(OPTIMUM_MEANING)
-    elif finding is None and design.domain.size <= MOST_ENUMERATED_TYPES:
-        layout.details("An exact optimum is known for a given spread of people, not for the worst case.")
-    elif finding is not None and finding.error:
-        st.caption(plain(f"The exact optimum is not known here. {finding.error}"))
     proving_controls()
     listed.figures(state, table, ready)
 
@@ -232,7 +220,6 @@ with st.container(key="results"):
         nothing_ready()
     table = state.setting.compared(ready, case)
     work.prove_unasked(state)
-    work.find_optima(state)
     verdict(table)
     views: dict[str, Callable[[], None]] = {
         "Users needed": partial(users_needed, table),

@@ -22,7 +22,6 @@ name = c.mechanism.name
 spec = library.spec(name)
 case = design.case
 fit = work.fit(state, name)
-work.find_optima(state)
 refusal = state.setting.unfit(name)
 
 

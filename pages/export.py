@@ -12,7 +12,7 @@ from ldp_core.deploy.kit import package
 from ldp_core.designs import disclosure
 from ldp_core.limits import MOST_DOWNLOADED_ANSWERS, MOST_EXACT_TYPES, MOST_SHOWN_BYTES
 from ldp_core.mechanisms import Mechanism
-from pages.ui import layout, manipulation
+from pages.ui import layout, manipulation, privacy_accuracy
 from pages.ui.session import exchange
 from pages.ui.tasks import kit
 from pages.ui.tasks.later import Later
@@ -153,7 +153,7 @@ with results:
                 f"With {wording.magnitude(design.domain.size)} types the errors to expect are not computed exactly; Simulate shows them."
             )
         layout.heading("What you promise")
-        layout.guarantee(c, mechanism.audit())
+        layout.guarantee(c, mechanism.audit(), privacy_accuracy.of_mixing(state, mechanism))
         if costed and found is not None:
             with st.expander("What each answer is worth"):
                 show_answers(state, found)
@@ -180,13 +180,8 @@ with results:
     if folded := len(attributes) > _MOST_SENTENCES:
         named = wording.listed(list(map(wording.quoted, attributes)), _MOST_SENTENCES + 1)
         observed[: len(attributes)] = [f"Values of {named} come from the data: see Details."]
-    declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
     for sentence in observed or ["Everything was declared: the file reveals nothing about any data."]:
         st.markdown(f"- {plain(sentence)}")
-    if declared:
-        st.markdown(
-            f"- Public facts were declared, not counted, and are in the file as typed: {plain('; '.join(declared))}."
-        )
     if folded:
         layout.details("\n".join(f"- {plain(sentence)}" for sentence in attributes.values()))
     contents = st.expander("What is in it")

@@ -95,8 +95,6 @@ WORDS = (
   mathematics. The *gap* to it is the most that any better mechanism could still save.
 - **Certificate**: nearly always the sharpest of our lower bounds. It carries the numbers that prove it, so anybody can check it again with a few lines
   of linear algebra and without trusting the program that found it; *Check the proof again* on the Design page does so.
-- **Exact optimum**: with at most 10 types and people whose spread is given, what the best of all mechanisms needs. It is one convex
-  problem over all two-valued reports (objective: McKenna et al. 2020, Theorem 3.11; that these reports suffice is derived in this project).
 - **Closed-form bounds** (SVD, centred SVD): lower bounds known at once from the questions alone. The SVD bound is the
   one in the literature and is usually 5 to 20 times too low.
 - **Optimise for**: the worst case, the average over all types, your people, or a histogram you give. The optimiser makes that error
@@ -106,7 +104,6 @@ WORDS = (
 - **Estimate**: what is computed from the reports. Unbiased ones are right on average; others use that counts are never negative, that the
   number of people is known, which people explain the reports best (maximum likelihood, posterior mean), or that neighbouring values
   are about equally common (smoothed likelihood, EMS).
-- **Public fact**: something known about these people anyway, such as *sex = male : 480*. On the Simulate page one estimate agrees with all stated facts. It is a projection onto the counts of which they are true (as in McKenna et al. 2020, Appendix A).
 """
 )
 STEPS = """
@@ -151,7 +148,7 @@ with st.expander("Limits of this app, and uploaded data"):
         f"""
 {designs.DESIGN_ONLY}
 
-{promises.rows_in_memory()} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}
+{promises.ROWS_IN_MEMORY} They are not shared with other sessions, or sent anywhere. {promises.forgetting()}
 
 {promises.holding()}
 

@@ -9,7 +9,7 @@ from ldp_core.designs import choices
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.run import Progress
 from ldp_core.studies import outcomes
-from pages.ui import facts, layout
+from pages.ui import layout
 from pages.ui.ask import panel as ask
 from pages.ui.compared import fit_button, mechanisms_control
 from pages.ui.controls import control, several, view_switch, whole_number
@@ -23,8 +23,6 @@ from pages.ui.words import plain
 # Up to these sizes trials are run without asking: about a second for one mechanism and two estimates.
 QUICK_QUERIES = 2_500
 QUICK_DRAWS = 5_000_000
-# Agreement with facts takes a tenth of a second a trial here, and a second at four times as many types.
-SLOW_FACTS_TYPES = 256
 
 state = layout.open_page("Simulate", "Try it on these people: what their answers are worth.")
 VIEWS = {"collections": "Collections", "ask": "Ask"}
@@ -73,7 +71,7 @@ def quick_to_simulate() -> bool:
 
 def say_left_out() -> int:
     """Say which mechanisms and estimates do not go together, and why. Returns how many pairs do."""
-    left_out_names = outcomes.left_out(usable, design.workload, asked, known)
+    left_out_names = outcomes.left_out(usable, design.workload, asked)
     reasons: dict[tuple[str, str], list[str]] = {}
     for name, estimator, reason in left_out_names:
         reasons.setdefault((estimator, reason), []).append(library.spec(name).title)
@@ -88,11 +86,7 @@ with controls:
     with st.popover(f"Mechanisms ({len(simulated)})", icon=":material/checklist:"):
         mechanisms_control(state, "simulated", simulated, lambda chosen: state.view.update(simulated=chosen))
     names = tuple(dict.fromkeys(map(state.named, simulated)))
-    offered = {
-        name: estimators.spec(name).title
-        for name in estimators.names()
-        if simulation.facts or name in simulation.estimators or not estimators.spec(name).needs_facts
-    }
+    offered = {name: estimators.spec(name).title for name in estimators.names()}
     with st.popover(f"Estimates ({len(simulation.estimators)})", icon=":material/functions:"):
         several("Estimates", "estimators", simulation.estimators, lambda chosen: update(estimators=chosen), offered)
         for name in simulation.estimators:
@@ -128,17 +122,13 @@ with controls:
         )
         if any(estimators.spec(name).credible for name in simulation.estimators):
             prior_control(state, "prior", simulation.prior, lambda kind: update(prior=kind))
-        with st.expander("Public facts", expanded=bool(simulation.facts)):
-            known = facts.stated(state, design)
-    asked = work.estimates(state)
+    asked = simulation.estimators
     if credible := any(estimators.spec(name).credible for name in asked):
         try:
             state.setting.posterior_prior()
         except ValueError as error:
             st.info(plain(str(error)))
             layout.end()
-    for name in (name for name in simulation.estimators if name not in asked):
-        st.caption(f"{estimators.spec(name).title} is left out until the facts can be used.")
 
     usable: dict[str, mechanisms.Mechanism] = {}
     for name in names:
@@ -165,11 +155,10 @@ with controls:
                 st.error(plain(fit.error))
     pairs = say_left_out()
     task = work.simulation(state, list(usable))
-    if pairs and not known and task.job is None and task.result is None and quick_to_simulate():
+    if pairs and task.job is None and task.result is None and quick_to_simulate():
         task.start()
     running, done = task.running, task.result
-    slow = design.domain.size > (SLOW_FACTS_TYPES if known else MOST_MATRIX_TYPES)
-    slow = slow or any(estimators.spec(e).from_reports for e in simulation.estimators)
+    slow = design.domain.size > MOST_MATRIX_TYPES or any(estimators.spec(e).from_reports for e in simulation.estimators)
     if pairs and running is None and done is None and slow:
         timing = work.timing(state, list(usable))
         if timing.result is None and timing.job is None:

@@ -5,7 +5,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from ldp_core import beliefs, charts, frames, library, mechanisms, papers, workloads
+from ldp_core import beliefs, charts, frames, library, mechanisms, papers, shuffled, workloads
+from ldp_core.bounds import frequency
 from ldp_core.bounds.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
@@ -153,6 +154,7 @@ def _costs():
             0.01,
             look,
         ),
+        "mixed": lambda look: charts.mixed(shuffled.over_users(shuffled.blanket_of(ages), 4_000), 4_000, look),
         "side by side": lambda look: charts.side_by_side(beside, look),
         "query errors": lambda look: charts.query_errors(errors, look, True),
         "beliefs": lambda look: charts.beliefs(curves(1.0), 1.0, 0.5, "subset_selection", 0.6, 0.12, look),
@@ -223,21 +225,14 @@ def _theory():
     histogram = workloads.histogram(N)
     mechanism = mechanisms.create("hadamard", n=N, epsilon=1.0)
     setting = Setting(histogram, 1.0, 48_842, mechanism, 0.5)
-    known = {"certificate": (2.5, 0.0), **theorems.frequency.figures_of(mechanism, 0.5, 100)}
+    known = {"certificate": (2.5, 0.0), **frequency.figures_of(mechanism, 0.5, 100)}
     table = theorems.table([entry for entry in theorems.entries(setting, 0.01, 5.0, known) if entry.alike])
-    approach = theorems.approach(1.0)
-    branching = theorems.over_branching(workloads.all_range(16), 1.0)
-    branching = branching.assign(standard_error=np.sqrt(branching["variance"] / 48_842))
     return {
         "bounds, error": lambda look: charts.on_one_axis(
             table, "standard_error", {"standard_error": 0.02}, "hadamard", look
         ),
         "bounds, users": lambda look: charts.on_one_axis(
             table, "users_needed", {"users_needed": 41_000.0}, "hadamard", look
-        ),
-        "approach": lambda look: charts.approach(approach, look),
-        "branching": lambda look: charts.over_branching(
-            branching, "standard_error", theorems.formula_branching(), 4, look
         ),
     }
 

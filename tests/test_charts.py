@@ -198,26 +198,6 @@ def test_the_closing_gap_builds(rounds, bound, look):
         assert max(trace.x) == max(history["seconds"].max(), 0.3 if bound else 0, 1e-3)
 
 
-@pytest.mark.parametrize("look", LOOKS)
-def test_the_exact_optimum_has_a_line_of_its_own(ready, look):
-    history = pd.DataFrame({"seconds": [0.0, 1.0], "users_needed": [5000.0, 1010.0]})
-    proved = pd.DataFrame({"seconds": [0.0, 1.0], "users_needed": [300.0, 990.0]})
-    closing = charts.closing_gap(history, proved, "optimized", look, 1000.4)
-    frame = pd.DataFrame({"name": list(ready), "users_needed": 2000.0})
-    compared = charts.users_needed(frame, {"centred_svd": 700.0, "certificate": 990.0}, 900, look, optimum=1000.4)
-    for fig, place in ((closing, "y0"), (compared, "x0")):
-        (line,) = [shape for shape in fig.layout.shapes if shape.line.dash == "longdash"]
-        assert line[place] == 1000.4
-        assert line.line.color == look.accent
-        assert fig.layout.shapes[-1] == line  # above the others, which may be close by
-        (words,) = [one for one in fig.layout.annotations if one.text.startswith("exact optimum")]
-        assert "1,001" in words.text
-        assert words.font.color == look.accent
-    shaded = next(shape for shape in compared.layout.shapes if shape.type == "rect")
-    assert shaded.x1 == 990  # what is proved, as before
-    assert len([shape for shape in compared.layout.shapes if shape.type == "line"]) == 4
-
-
 # --- compare and simulate -----------------------------------------------------------------------------------------
 
 
@@ -320,7 +300,7 @@ def test_every_marker_can_be_drawn_with_every_fill():
 
 @pytest.mark.parametrize("name", ["covering_sets", "hierarchical(branching=2)", "subset_selection"])
 def test_estimates_are_told_apart_where_no_line_joins_their_markers(name):
-    estimates = ["unbiased", "wnnls", "wnnls_total", "constrained"]
+    estimates = ["unbiased", "wnnls", "wnnls_total", "norm_sub"]
     frame = pd.DataFrame({"mechanism": name, "estimator": estimates, "group": 0, "label": "a", "queries": 1})
     frame = frame.assign(observed=0.1, standard_error=0.01, predicted=np.nan)
     drawn = [trace.marker for trace in charts.group_errors(frame, "attributes").data if trace.marker.symbol]

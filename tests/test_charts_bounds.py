@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, charts, mechanisms, workloads
+from ldp_core.bounds import frequency
 from ldp_core.bounds.statements import Setting
 from ldp_core.charts.bounds import AUTHORS
 from ldp_core.charts.theme import BAR, IMPOSSIBLE, colour
@@ -17,7 +18,7 @@ VARIANCE = analysis.average_variance(MECHANISM, WORKLOAD)
 @pytest.fixture(scope="module")
 def table():
     setting = Setting(WORKLOAD, 1.0, 3000, MECHANISM, 0.5)
-    known = {"certificate": (VARIANCE / 2, 0.0), **theorems.frequency.figures_of(MECHANISM, 0.5, 100)}
+    known = {"certificate": (VARIANCE / 2, 0.0), **frequency.figures_of(MECHANISM, 0.5, 100)}
     return theorems.table([entry for entry in theorems.entries(setting, 0.01, VARIANCE, known) if entry.alike])
 
 
@@ -82,28 +83,3 @@ def test_errors_of_another_quantity_are_not_on_the_axis():
 
 def test_nothing_to_draw_is_an_empty_picture(table):
     assert not charts.on_one_axis(table[:0], "standard_error", {}, "hadamard").data
-
-
-def test_the_approach_shows_the_error_below_its_limit():
-    found = theorems.approach(1.0, cancel=lambda: True)
-    fig = charts.approach(found)
-    drawn = {trace.name: trace for trace in fig.data}
-    assert list(drawn["best estimator, exact"].y) == found.frame["error"].tolist()
-    heights = [shape.y0 for shape in fig.layout.shapes]
-    assert heights == [found.limit, found.corollary, found.sharp, found.paper]
-    assert not [shape for shape in fig.layout.shapes if shape.type == "rect"]
-    assert not [trace for trace in fig.data if trace.fill]
-
-
-def test_errors_over_the_branching_factor_mark_the_best_and_the_formulas():
-    frame = theorems.over_branching(workloads.all_range(16), 1.0)
-    fig = charts.over_branching(
-        frame.assign(standard_error=frame["variance"]), "standard_error", theorems.formula_branching(), 4
-    )
-    for trace in fig.data:
-        part = frame[frame["reconstruction"] == trace.name.split(" ")[0]]
-        assert list(trace.x) == part["branching"].tolist() == list(range(2, 17))
-        assert list(trace.y) == pytest.approx((100 * part["variance"]).tolist())
-        assert np.argmax(trace.marker.size) == np.argmin(part["variance"])
-    texts = [note.text for note in fig.layout.annotations]
-    assert texts == ["formula, raw: 4.92", "formula, consistent: 9.19"]

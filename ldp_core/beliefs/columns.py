@@ -42,10 +42,11 @@ def exposure_of_columns(
     below what the commonest cell gives. None for what is
     not computed: all but ``between`` for mechanisms whose reports are no sets of cells. ValueError where a table is too large.
     """
-    if mechanism.split is not None:
-        return _of_designs(mechanism.split, people, tuple(attributes), cancel)
+    survey = mechanism.survey
+    if survey is not None and survey.split is not None:
+        return _of_designs(survey.split, people, tuple(attributes), cancel)
     most = math.inf if mechanism.delta > 0 else mechanism.audit().epsilon
-    looks = mechanism.random_sets()
+    looks = None if survey is None else survey.random_sets()
     if looks is None:
         return Exposure(most, None, None, attained=False)
     places, cancelled = tuple(attributes), asked(cancel)
@@ -216,7 +217,8 @@ def _gained(
 
 def drawn_at_random(mechanism: Mechanism | None) -> bool:
     """True if the guess of `exposure_of_columns` is a mean over reports drawn at random; else it is exact, or there is none."""
-    return mechanism is None or mechanism.split is None or mechanism.scrambled is not None
+    survey = None if mechanism is None else mechanism.survey
+    return survey is None or survey.split is None or survey.scrambled is not None
 
 
 def about_columns(mechanism: Mechanism | None, people: People) -> bool:

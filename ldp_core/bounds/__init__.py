@@ -8,6 +8,7 @@ from ldp_core.bounds.frequency import efficient_of, large_sample, large_sample_o
 from ldp_core.bounds.general.certificate import Certificate
 from ldp_core.bounds.general.hardest_prior import worst_case
 from ldp_core.bounds.general.merged import MergedCertificate
+from ldp_core.bounds.question.certificate import QuestionCertificate
 from ldp_core.bounds.ranges import best_branching, range_error
 from ldp_core.bounds.scales import average_variance, equivalent_objective, worst_from_average
 from ldp_core.bounds.singular_values import centred_svd, least_favourable_prior, svd, worst_case_variance
@@ -27,6 +28,7 @@ __all__ = [
     "Certificate",
     "GroupedCertificate",
     "MergedCertificate",
+    "QuestionCertificate",
     "SinglesCertificate",
     "Statement",
     "SurveyCertificate",

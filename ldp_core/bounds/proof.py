@@ -19,6 +19,8 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from ldp_core.bounds import verify
+from ldp_core.bounds.scales import average_variance
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
@@ -153,6 +155,35 @@ class Proof(ABC):
     @abstractmethod
     def proven(self) -> float:
         """The bound that the stored numbers prove, rounded down; -inf if none."""
+
+
+class TypesProof(Proof):
+    """A bound on ``tr(M_p^-1 G)`` for the ``prior`` p (n,), from numbers for each type."""
+
+    prior: np.ndarray
+
+    @property
+    def variance(self) -> float:
+        """No epsilon-LDP mechanism has a smaller variance per user on average over ``prior``, nor for its worst type."""
+        return max(0.0, average_variance(self.value, self.workload, self.prior))
+
+    def too_large_for_file(self) -> str | None:
+        if self.workload.n <= MOST_MATRIX_TYPES:
+            return None
+        return f"Certificates are written for at most {MOST_MATRIX_TYPES:,} types; there are {self.workload.n:,}."
+
+    def _by_types(self, kind: str, epsilon: str, arrays: Arrays) -> tuple[Document, Arrays]:
+        """A document of this kind about G and the prior, and ``arrays`` with what these add to them."""
+        n = self.workload.n
+        even = np.array_equal(self.prior, np.full(n, 1 / n))
+        G, asked = self.workload.gram_dense(), Document(gram="array", roundings=self.workload.gram_roundings)
+        for name in verify.NAMED:
+            if np.array_equal(G, verify.gram({"types": n, "workload": {"gram": name}}, {})):
+                asked = {"gram": name}
+        given = {} if even else {"prior": self.prior}
+        given |= {"gram": G[np.tril_indices(n)]} if asked["gram"] == "array" else {}
+        about = {"kind": kind, **self._about(epsilon), "workload": asked, "prior": "even" if even else "array"}
+        return about, {**arrays, **given}
 
 
 def from_file(

@@ -27,6 +27,13 @@ rounding, C must be 0 there, and g is that eigenvalue.
 - sum_k kappa_k (1'y - k D)(1'y - (k+1) D) - the same with weights nu and c'y for 1'y, c whole and of
 few types, + sum_i gamma_i (y_i^2 - D y_i) being positive semidefinite: N, kappa and nu are not negative, k is
 whole, and y_i is 0 or D. Whatever that lacks, by rounding or otherwise, is made up for by adding the same delta to all mu_i.
+*Question.* K = (sum_y q_y q_y' / p'q_y)^-1 - p p' is semidefinite, and its trace with G is tr(M^-1 G) / n - p'Gp. G is no less than Gzz'G / z'Gz for
+any z, and w'Kw, w = Gz - (z'Gp) 1, is the second moment of the best answer v_y to one question w. Rows are mixtures of m (1 + D h), h in {0, 1}^n; so
+
+    tr(M^-1 G) / n  >=  (z'Gz) 1'alpha + beta'w + p'Gp  where  F(v) = sum_x h_x(v) + D sum_x min(h_x(v), 0) >= 0 for every number v,
+
+h_x(v) = p_x v^2 - beta_x v - alpha_x: F's least value is that at which a person who reports v is worth nothing, and what it lacks is taken off 1'alpha. Where p sums
+to t, the last term counts 2 - t times, and all of it 1/t times. It is linear in G, so that roundings of G cost no more than those of the same sums.
 *Classes.* Where G and C depend only on the class of a pair of types (equal or not; or how many of d bits differ), the same in
 eigenvalues, with cuts (c'h - k)(c'h - k - 1) >= 0 for whole c, k and h = y / D: all in exact fractions.
 *Tables.* For marginals and their like G = sum_A g_A n P_A over sets A of columns, P_A of dimension d_A (what varies with exactly A),
@@ -104,6 +111,7 @@ HEADER = re.compile(
     re.DOTALL,
 )
 DAMAGED = (KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RuntimeError, EOFError, zipfile.BadZipFile)
+BY_TYPES = ("general", "question")
 UNCHECKED = ("stronger", "proof", "merged")
 """Parts of a document for other programs. They are not checked here, and the answer says so."""
 PART = {"kind", "epsilon", "types", "workload", "prior", "proof"}
@@ -195,6 +203,11 @@ def price(document: Mapping[str, Any], data: Arrays) -> float:
         entries = data["triples"].size * min(data["triples"].shape[-1], MOST_TYPES) if "triples" in data else 0
         cost = 1e3 + 3e-4 * n**3 + 0.1 * data["size_multipliers"].size
         return cost + 0.5 * entries
+    if kind == "question":
+        n = number(document["types"])
+        if any(data[name].shape != (n,) for name in ("direction", "alpha", "beta")):
+            raise ValueError("The arrays do not belong together.")
+        return 1e3 + 1e3 * n + 1e-4 * n**3
     if kind == "classes":
         cuts = data["cut_multipliers"].size
         if any(array.size > MOST_CELLS for name, array in data.items() if re.fullmatch(r"cut\d+", name)):
@@ -218,11 +231,11 @@ def number(x: Any) -> float:
 
 
 def by_kind(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
-    """The bound from the numbers of a kind, which must be what the questions are of; all but the general one count people evenly."""
+    """The bound from the numbers of a kind, which must be what the questions are of; those that are not by types count people evenly."""
     kind, asked = document["kind"], document["workload"]["gram"]
     if type(document["types"]) is not int or not 0 < document["types"] < MOST:
         raise ValueError("The number of types must be whole.")
-    if kind != "general" and (asked != kind or document.get("prior", "even") != "even"):
+    if kind not in BY_TYPES and (asked != kind or document.get("prior", "even") != "even"):
         raise ValueError("The numbers are about other questions, or other people, than the certificate says.")
     known(document["workload"], asked)
     return max(
@@ -252,10 +265,7 @@ def exp_epsilon_minus_one(text: str) -> Fraction:
 def general(document: Mapping[str, Any], data: Arrays, exp_epsilon_minus_one: Fraction) -> float:
     """The bound from C, mu, gamma, N, k and kappa, and from cuts on few types, in floating point."""
     G, n, D = gram(document, data), document["types"], float(exp_epsilon_minus_one) * (1 + 4 * U)
-    given = document["workload"].get("roundings", 0)
-    if not (type(given) is int and 0 <= given <= MOST_ROUNDINGS):
-        raise ValueError(f"A Gram matrix is rounded 0 to {MOST_ROUNDINGS} times.")
-    lift = shortfall(G, given) if document["workload"]["gram"] == "array" else 0.0
+    given, lift = inexact(document, G)
     largest = float(G.diagonal().max())
     G, given = G + lift * np.eye(n), given + 1
     C, N = square(data["inverse"], n), square(data["pairs"], n)
@@ -351,6 +361,14 @@ def gram(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
     return G
 
 
+def inexact(document: Mapping[str, Any], G: np.ndarray) -> tuple[int, float]:
+    """How often G was rounded, and g >= 0 such that G + g 1 is proved to be semidefinite."""
+    given = document["workload"].get("roundings", 0)
+    if not (type(given) is int and 0 <= given <= MOST_ROUNDINGS):
+        raise ValueError(f"A Gram matrix is rounded 0 to {MOST_ROUNDINGS} times.")
+    return given, shortfall(G, given) if document["workload"]["gram"] == "array" else 0.0
+
+
 def shortfall(G: np.ndarray, roundings: int) -> float:
     """g >= 0 such that G + g 1 is proved to be semidefinite, as it is computed: 0 where G is."""
     rounding = UP * U * float(G.trace()) + TINY
@@ -403,6 +421,92 @@ def people(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
 def norm(A: np.ndarray) -> float:
     """The square root of the sum of squares."""
     return float(np.linalg.norm(A))
+
+
+# --- one question -------------------------------------------------------------------------------------------------
+
+
+def question(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
+    """The bound from z, alpha and beta: what F lacks in fractions, the rest in floating point."""
+    G, n, p = gram(document, data), document["types"], people(document, data)
+    given, lift = inexact(document, G)
+    z, alpha, beta = (data[name] for name in ("direction", "alpha", "beta"))
+    if not (z.shape == alpha.shape == beta.shape == (n,) and max(np.abs([z, alpha, beta]).max(axis=1)) < MOST**0.5):
+        raise ValueError(
+            "The numbers prove nothing."
+            if z.shape == alpha.shape == beta.shape == (n,)
+            else "The arrays do not belong together."
+        )
+    lacking = float(lack(alpha, beta, p, D)) * UP + TINY
+    image, known, total = G @ z, G @ p, math.fsum(p)
+    plain = float(z @ image) * (math.fsum(alpha) - lacking) + float(beta @ image - z @ known * beta.sum())
+    plain += float(p @ known) * (2 - total)
+
+    def sizes(of_z: float, of_beta: float, of_p: float) -> float:  # of the absolute values of all terms
+        return (
+            of_z**2 * (float(np.abs(alpha).sum()) + lacking)
+            + of_z * (of_beta + of_p * float(np.abs(beta).sum()))
+            + of_p**2
+        )
+
+    s = np.sqrt(G.diagonal()) * UP
+    off = (3 * n + given + 32) * U * sizes(*(float(s @ np.abs(x)) for x in (z, beta, p))) + lift * sizes(
+        *map(norm, (z, beta, p))
+    )
+    return n * ((plain - UP * off) / total * (1 - 16 * U) - UP * (lift + given * U * float(G.diagonal().max())) - TINY)
+
+
+def lack(alpha: np.ndarray, beta: np.ndarray, p: np.ndarray, D: Fraction) -> Fraction:
+    """At least as much as must be taken off 1'alpha so that F is nowhere negative.
+
+    min(h_x, 0) is no less than h_x between two numbers l <= r beside its least point and 0 elsewhere, less |h_x(l)| + |h_x(r)|: these are near
+    its roots. In between, F is one quadratic. A p_x that only matters to a far root is counted as 0 in h_x, which makes it less.
+    """
+    matters = p**2 * np.abs(alpha).sum() > U * beta**2
+    A, B, C = (sum(exactly(x), Fraction(0)) for x in (p, beta, alpha))
+    charge, ends = Fraction(0), list[tuple[Any, int, Fraction, Fraction, Fraction]]()
+    for a, b, c in zip(np.where(matters, p, 0.0).tolist(), beta.tolist(), alpha.tolist(), strict=True):
+        h = q, linear, constant = Fraction(a), Fraction(b), Fraction(c)
+        if linear**2 + 4 * q * constant > 0 or (not q and constant > 0):
+            for near, sign in zip(beside(a, b, c), (1, -1), strict=True):
+                end, off = closer(near, sign, *h)
+                ends.append((end, sign, *h))
+                charge += off
+    ends.sort(key=lambda entry: entry[0])
+    worst, low, none = Fraction(0), -math.inf, Fraction(0)
+    for end, sign, q, linear, constant in [*ends, (math.inf, 0, none, none, none)]:
+        if low < end:
+            values: list[Any] = [(A * x - B) * x - C for x in (low, end) if math.isfinite(x)]
+            least = B / (2 * A)
+            values += [-B * least / 2 - C] if low < least < end else []
+            worst, low = min(worst, *values), end
+        A, B, C = (total + sign * D * x for total, x in ((A, q), (B, linear), (C, constant)))
+    return D * charge - worst
+
+
+def beside(a: float, b: float, c: float) -> tuple[float, float]:
+    """About the roots of ``a v^2 - b v - c``, which is negative between them."""
+    if a:
+        middle = (b + math.copysign(math.sqrt(max(b * b + 4 * a * c, 0.0)), b)) / 2
+        low, high = sorted((middle / a, -c / middle if middle else 0.0))
+        return low, high
+    root = -c / b if b else 0.0
+    return -math.inf if b <= 0 else root, math.inf if b >= 0 else root
+
+
+def closer(near: float, sign: int, q: Fraction, linear: Fraction, constant: Fraction) -> tuple[Any, Fraction]:
+    """A number at most at the least point of h_x (``sign`` 1), or at least there, closer to a root that is ``near``, and |h_x| there."""
+    if not q and math.isinf(near) and near * sign < 0:
+        return near, Fraction(0)
+    for _ in range(64):
+        end = Fraction(near)
+        value, slope = (q * end - linear) * end - constant, 2 * q * end - linear
+        if slope * sign <= 0:
+            step = Fraction(float(value / slope)) if slope else Fraction(0)
+            better = end - step if (slope - 2 * q * step) * sign <= 0 else end
+            return better, abs((q * better - linear) * better - constant)
+        near = math.nextafter(near, -sign * math.inf)
+    raise ValueError("The numbers prove nothing.")
 
 
 # --- classes of pairs ---------------------------------------------------------------------------------------------
@@ -624,7 +728,7 @@ def own(document: Mapping[str, Any], data: Arrays) -> float:
     return float(p @ gram(document, data).diagonal()) / math.fsum(p)
 
 
-KINDS = {"general": general, "classes": classes, "tables": tables, "parts": parts}
+KINDS = {"general": general, "question": question, "classes": classes, "tables": tables, "parts": parts}
 
 
 # --- files --------------------------------------------------------------------------------------------------------

@@ -1,9 +1,7 @@
 """Plotly figures from tidy frames, for pages, reports and notebooks alike."""
 
 from ldp_core.charts.asking import asked as asked
-from ldp_core.charts.bounds import approach as approach
 from ldp_core.charts.bounds import on_one_axis as on_one_axis
-from ldp_core.charts.bounds import over_branching as over_branching
 from ldp_core.charts.collected import collection as collection
 from ldp_core.charts.columns import asked_together as asked_together
 from ldp_core.charts.columns import attribute_sets as attribute_sets
@@ -15,6 +13,7 @@ from ldp_core.charts.designs import side_by_side as side_by_side
 from ldp_core.charts.epsilon import users_over_epsilon as users_over_epsilon
 from ldp_core.charts.inputs import joint as joint
 from ldp_core.charts.inputs import marginal as marginal
+from ldp_core.charts.lines import mixed as mixed
 from ldp_core.charts.lines import over_epsilon as over_epsilon
 from ldp_core.charts.lines import over_size as over_size
 from ldp_core.charts.lines import trade_off as trade_off

@@ -22,11 +22,8 @@ from ldp_core.charts.theme import (
     log_axis,
     marker,
     name_rows,
-    show_legend,
     title,
-    wrapped,
 )
-from ldp_core.studies.theorems import Approach
 
 BELOW = ("impossible", "large_sample")
 """Kinds of statements that are lower bounds."""
@@ -148,98 +145,3 @@ def _in_words(value: float, quantity: str, bound: bool = False) -> str:
     if quantity == "standard_error":
         return f"± {wording.significant(value)} pp"
     return wording.minimum(value) if bound else wording.needed(value)
-
-
-def approach(limits_by_users: Approach, look: Theme = LIGHT) -> go.Figure:
-    """N times the exact error of the best estimator over N, rising to its limit, and the large-N lines it crosses on the way."""
-    frame = limits_by_users.frame
-    fig = figure(look, "users N (log scale)", "N x squared error", height=440)
-    fig.add_scatter(
-        x=frame["users"], y=frame["error"], name="best estimator, exact", mode="lines+markers",
-        line={"color": look.accent, "width": 2.5}, marker={"size": 7},
-        hovertemplate="%{x:,} users: %{y:.4g}<extra>best estimator, exact</extra>",
-    )  # fmt: skip
-    fig.add_scatter(
-        x=frame["users"], y=frame["entropy_bound"], name="Theorem 4.1, at every N", mode="lines",
-        line={"color": look.faint, "width": 1.5}, hovertemplate="%{x:,} users: %{y:.4g}<extra>Theorem 4.1, at every N</extra>",
-    )  # fmt: skip
-    lines = {
-        "its limit": (limits_by_users.limit, "dot"),
-        "Corollary 4.3": (limits_by_users.corollary, "dash"),
-        "Theorem 4.5, sharper": (limits_by_users.sharp, "longdashdot"),
-        "Theorem 4.5": (limits_by_users.paper, "dashdot"),
-    }
-    ends = [(value, f"{name}, large N") for name, (value, _) in lines.items()]
-    for value, dash in lines.values():
-        fig.add_hline(y=value, line={"color": look.text, "width": 1.2, "dash": dash})
-    ends.append((frame["entropy_bound"].iloc[-1], "Theorem 4.1, at every N"))
-    ends.append((frame["error"].iloc[-1], "best estimator, exact"))
-    top = 1.12 * max(value for value, _ in ends)
-    lowest = -np.inf
-    for value, text in sorted(ends):
-        lowest = max(lowest + LABEL_HEIGHT * top, value)
-        own = text.startswith("best")
-        fig.add_annotation(
-            xref="paper", x=1.0, y=lowest, xanchor="left", xshift=6, text=wrapped(text, 20), align="left", showarrow=False,
-            font={"size": 12, "color": look.accent if own else look.text},
-        )  # fmt: skip
-    fig.update_xaxes(**log_axis(frame["users"].min(), frame["users"].max(), 1.1, most=4))
-    fig.update_yaxes(range=[0, max(top, lowest * 1.04)])
-    fig.update_layout(margin={"r": 140})
-    return fig
-
-
-LINES = {"raw": ("dash", "circle-open"), "consistent": ("solid", "circle")}
-"""Dash and marker of the trees of the paper, by their reconstruction."""
-OWN = ("dot", "diamond")
-"""Those of another kind of tree."""
-
-
-def over_branching(
-    frame: pd.DataFrame,
-    quantity: str,
-    formulas: Mapping[str, float],
-    chosen: int | None,
-    look: Theme = LIGHT,
-    predicted: pd.DataFrame | None = None,
-) -> go.Figure:
-    """Exact errors of trees over the branching factor, each best one filled, and what the formulas take for the best. ``frame``:
-    oracle, reconstruction, branching, and ``quantity``; ``predicted`` (branching, ``quantity``) is Theorem 4.5 of Cormode et al.;
-    ``chosen`` is the branching factor of the design."""
-    scale = 100 if quantity == "standard_error" else 1
-    fig = figure(look, "branching factor B", SHORT[quantity], height=360)
-    for (oracle, reconstruction), part in frame.groupby(["oracle", "reconstruction"], sort=False):
-        name = f"{reconstruction} ({oracle.upper()})"
-        dash, symbol = LINES[reconstruction] if oracle == "oue" else OWN
-        best = part[quantity] == part[quantity].min()
-        fig.add_scatter(
-            x=part["branching"],
-            y=scale * part[quantity],
-            name=name,
-            mode="lines+markers",
-            line={"color": colour("hierarchical"), "width": 2, "dash": dash},
-            marker={"size": np.where(best, 14, 7), "symbol": symbol},
-            hovertemplate=f"B = %{{x}}: %{{y:.4g}}<extra>{name}</extra>",
-        )
-    if predicted is not None:
-        fig.add_scatter(
-            x=predicted["branching"],
-            y=scale * predicted[quantity],
-            name=PREDICTED,
-            mode="lines",
-            line={"color": look.text, "width": 1.5, "dash": "dot"},
-            hovertemplate=f"B = %{{x}}: %{{y:.4g}}<extra>{PREDICTED}</extra>",
-        )
-    for row, (reconstruction, value) in enumerate(formulas.items()):
-        fig.add_vline(x=value, line={"color": look.text, "width": 1.2, "dash": LINES[reconstruction][0]})
-        fig.add_annotation(
-            x=value, y=1, yref="paper", yanchor="bottom", yshift=17 * row, showarrow=False, font={"size": 12},
-            text=f"formula, {reconstruction}: {value:.2f}",
-        )  # fmt: skip
-    if chosen is not None:
-        fig.add_vline(x=chosen, line={"color": look.faint, "width": 8}, opacity=0.25)
-    show_legend(fig)
-    fig.update_layout(margin={"t": MODE_BAR + 17 * len(formulas)})
-    fig.update_yaxes(rangemode="tozero")
-    fig.update_xaxes(dtick=max(1, round(np.ptp(frame["branching"]) / 8)) if len(frame) else 1)
-    return fig

@@ -12,8 +12,6 @@ from ldp_core.charts.theme import (
     IMPOSSIBLE,
     LIGHT,
     MODE_BAR,
-    OPTIMUM,
-    OPTIMUM_DASH,
     ROW,
     Theme,
     colour,
@@ -40,12 +38,11 @@ def users_needed(
     bounds: dict[str, float],
     users: int | None,
     look: Theme = LIGHT,
-    optimum: float | None = None,
 ) -> go.Figure:
     """One dot per mechanism on a log axis of users needed; bounds are lines, the impossible region is shaded.
 
     ``frame`` has columns name and users_needed; ``bounds`` (any of svd, centred_svd, certificate) are in users; ``users`` is
-    what is planned; ``optimum`` is what the best of all mechanisms needs, where that is known.
+    what is planned.
     """
     frame = frame.sort_values("users_needed").assign(users_needed=lambda part: whole_people(part["users_needed"]))
     bounds = {name: max(value, 1.0) if value > 0 else value for name, value in bounds.items()}
@@ -81,12 +78,10 @@ def users_needed(
     ]
     if users:
         lines.append((users, f"your {users:,} user{'s' if users != 1 else ''}", "dot", 1.5, look.text))
-    if optimum:
-        lines.append((max(optimum, 1.0), f"{OPTIMUM} {wording.needed(optimum)}", OPTIMUM_DASH, 2.5, look.accent))
     lines = sorted((line for line in lines if line[0] > 0), key=lambda line: line[0])
     values = [value for value in [*frame["users_needed"], *(line[0] for line in lines)] if value > 0]
     low, high = np.log10(min(values) / 2.2), np.log10(max(values) * 2.2)
-    for value, _, style, width, tint in sorted(lines, key=lambda line: line[2] == OPTIMUM_DASH):  # that one on top
+    for value, _, style, width, tint in lines:
         line = {"color": tint, "width": width, "dash": style}
         shapes.append({"type": "line", "x0": value, "x1": value, **upright, "line": line})
     for row, (value, text, _, _, tint) in enumerate(reversed(lines)):

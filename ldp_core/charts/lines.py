@@ -97,6 +97,26 @@ def trade_off(frame: pd.DataFrame, over: str, target: float | None = None, look:
     return fig
 
 
+def mixed(frame: pd.DataFrame, users: int, look: Theme = LIGHT) -> go.Figure:
+    """The central epsilon of mixed reports over the number of people, a line for each epsilon of a report. ``frame``: epsilon, users,
+    central, as made by `ldp_core.shuffled.over_users`; ``users`` take part in the design."""
+    fig = figure(look, "people whose reports are mixed (log scale)", "central epsilon (log scale)", height=360)
+    for style, (epsilon, rows) in zip(("dot", "solid", "dash"), frame.groupby("epsilon"), strict=True):
+        fig.add_scatter(
+            x=rows["users"],
+            y=rows["central"],
+            name=f"epsilon {epsilon:.3g} a report",
+            mode="lines",
+            line={"color": look.accent if style == "solid" else look.text, "width": 2.5, "dash": style},
+            hovertemplate=f"%{{x:,}} people: central epsilon %{{y:.3g}}<extra>epsilon {epsilon:.3g} a report</extra>",
+        )
+    fig.add_vline(x=users, line={"color": look.faint, "width": 1, "dash": "dot"})
+    show_legend(fig)
+    fig.update_xaxes(**log_axis(frame["users"].min(), frame["users"].max()))
+    fig.update_yaxes(**log_axis(frame["central"].min(), frame["central"].max()))
+    return fig
+
+
 def _draw(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, hover: str, look: Theme) -> str | None:
     """One line per name, or marks for bounds that say nothing in `BETWEEN`; the region below the strongest bound, whose name it returns,
     is shaded. ``hover`` describes a point, as a Plotly template."""

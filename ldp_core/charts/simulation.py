@@ -31,7 +31,6 @@ ESTIMATOR_DASH = {
     "unbiased": "solid",
     "wnnls": "dot",
     "wnnls_total": "dash",
-    "constrained": "4px,2px",
     "norm_sub": "dashdot",
     "polytope": "longdash",
     "mle": "longdashdot",

@@ -25,8 +25,6 @@ DOTLESS = ("square-cross", "circle-cross", "diamond-cross", "bowtie", "hourglass
 """Shapes that cannot have a dot."""
 # Dash and width, weakest bound first.
 BOUND_LINES = {"svd": ("dash", 1.0), "centred_svd": ("dashdot", 1.0), "certificate": ("solid", 3.0)}
-OPTIMUM = "exact optimum"
-OPTIMUM_DASH = "longdash"
 IMPOSSIBLE = "no unbiased ε-LDP<br>mechanism can be here"
 PIXELS = 512
 """Heat maps are binned to at most this many cells along each side before they reach the browser."""

@@ -1,4 +1,4 @@
-"""Populations without data: domains that are typed in, and the counts that a plan expects."""
+"""Populations without data: categories that are typed in, and the counts that a plan expects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from ldp_core.data.domain import CategoricalAttribute, Missing, NumericAttribute, build, check_size
+from ldp_core.data.domain import CategoricalAttribute, NumericAttribute, check_size
 from ldp_core.limits import MOST_LISTED_TYPES, MOST_TABLE_CELLS, MOST_USERS
 from ldp_core.people import Counted, Drawn
 from ldp_core.wording import quoted
@@ -27,33 +27,6 @@ SHAPES: dict[Shape, dict[str, float | int]] = {
 
 _GOLDEN = (5**0.5 - 1) / 2
 
-Kind = TypeVar("Kind", CategoricalAttribute, NumericAttribute)
-
-
-def declare_categories(
-    name: str,
-    text: str,
-    *,
-    ordered: bool = False,
-    missing: Missing = "drop",
-    outside: Literal["other", "refuse"] = "refuse",
-) -> CategoricalAttribute:
-    """Categories typed in, one per line, or separated by commas when all are on one line.
-
-    Raises:
-        ValueError: blank or repeated categories, fewer than two types, or more than `MOST_LISTED_TYPES`.
-    """
-    attribute = build(
-        CategoricalAttribute,
-        name=checked_name(name),
-        values=listed(text),
-        ordered=ordered,
-        missing=missing,
-        outside=outside,
-        origin="declared",
-    )
-    return check_types(attribute)
-
 
 def listed(text: str) -> tuple[str, ...]:
     """Categories typed in, one per line, or separated by commas when all are on one line; unchecked."""
@@ -62,54 +35,6 @@ def listed(text: str) -> tuple[str, ...]:
     lines = [line.strip().removesuffix(",") for line in text.splitlines()]
     values = lines if len(lines) > 1 else text.split(",")
     return tuple(value.strip() for value in values) if text else ()
-
-
-def declare_range(
-    name: str,
-    low: float,
-    high: float,
-    bins: int,
-    integer: bool = False,
-    *,
-    missing: Missing = "drop",
-    outside: Literal["other", "clamp", "refuse"] = "refuse",
-) -> NumericAttribute:
-    """A range of numbers in bins of equal width.
-
-    Args:
-        low, high: the ends, both included; whole numbers where `integer`.
-        bins: the number of bins wanted. Each bin holds the same number of whole numbers, so there can be fewer bins, and
-            the first and the last one can be narrower.
-
-    Raises:
-        ValueError: ends that are not numbers or not in order, or a number of bins outside 2..`MOST_LISTED_TYPES`.
-    """
-    limit = 2.0**51 if integer else 1e300
-    try:
-        usable = -limit <= float(low) < float(high) <= limit
-    except (TypeError, ValueError):
-        usable = False
-    if not usable:
-        raise ValueError(f"{name} cannot range from {low} to {high}: give two finite numbers, the lower one first.")
-    if integer and not (float(low).is_integer() and float(high).is_integer()):
-        raise ValueError(f"the range {low} to {high} of {name} must have whole ends: round them or use decimals.")
-    bins = checked_bins(bins)
-    if integer:
-        # Values beyond the declared ends are outside, so the first and last bin may be narrower.
-        edges = np.clip(whole_edges(low, high, bins), low - 0.5, high + 0.5)
-    else:
-        edges = np.linspace(float(low), float(high), bins + 1)
-    attribute = build(
-        NumericAttribute,
-        name=checked_name(name),
-        edges=tuple(edges.tolist()),
-        binning="equal_width",
-        integer=integer,
-        missing=missing,
-        outside=outside,
-        origin="declared",
-    )
-    return check_types(attribute)
 
 
 def expected_counts(
@@ -252,6 +177,9 @@ def checked_name(name: object) -> str:
     if not name:
         raise ValueError("the attribute has no name: give it one.")
     return name
+
+
+Kind = TypeVar("Kind", CategoricalAttribute, NumericAttribute)
 
 
 def check_types(attribute: Kind) -> Kind:

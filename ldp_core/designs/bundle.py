@@ -27,7 +27,7 @@ import scipy
 from ldp_core import limits
 from ldp_core.designs import certificate_file, patterns_file, rows_file, strict_json
 from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
-from ldp_core.designs.configuration import Configuration, digest_when_written, load_configuration
+from ldp_core.designs.configuration import Configuration, load_configuration
 from ldp_core.designs.privacy_note import observed_parts
 from ldp_core.designs.zips import zipped
 from ldp_core.library.optimized import from_strategy
@@ -142,7 +142,7 @@ def load(content: bytes) -> Bundle:
         raise BundleError(f"The file is too large to be a design: at most {MOST_DESIGN_BYTES // 10**6} MB are read.")
     if not content.startswith(b"PK"):
         configuration = load_configuration(content)
-        return Bundle(configuration, None, None, _warnings(configuration, content, None, False))
+        return Bundle(configuration, None, None, _warnings(configuration, None, False))
     members = _unzip(content, (*MEMBERS, *KIT, *PROOF), (*MEMBERS, *KIT, DOCUMENT, ARRAYS))
     if CONFIGURATION not in members:
         raise BundleError(f"The zip holds no {CONFIGURATION}: choose a file that was exported from here.")
@@ -154,7 +154,7 @@ def load(content: bytes) -> Bundle:
         if outcome is not None and file in members and (file != STRATEGIES or PATTERNS in members):
             _check_recorded(members[file], outcome, entry)
     mechanism = _mechanism(members, configuration, outcome or {})
-    warnings = _warnings(configuration, members[CONFIGURATION], outcome, mechanism is not None)
+    warnings = _warnings(configuration, outcome, mechanism is not None)
     if DEVICE in members and (changed := _changed(members, outcome or {})):
         warnings.append(f"Since this kit was exported, {changed}: export it again before anyone uses these files.")
     return Bundle(configuration, outcome, mechanism, warnings, members.get(DEVICE), _proof(members))
@@ -171,13 +171,9 @@ def _proof(members: Mapping[str, bytes]) -> Written | None:
     return Written(members[DOCUMENT], members[ARRAYS])
 
 
-def _warnings(configuration: Configuration, content: bytes, outcome: dict[str, Any] | None, fitted: bool) -> list[str]:
+def _warnings(configuration: Configuration, outcome: dict[str, Any] | None, fitted: bool) -> list[str]:
     warnings = []
-    # The digest that older versions recorded is of their own fields.
-    if outcome is not None and outcome.get("configuration_digest") not in (
-        configuration.digest(),
-        digest_when_written(content),
-    ):
+    if outcome is not None and outcome.get("configuration_digest") != configuration.digest():
         warnings.append(
             "The recorded outcome belongs to other inputs than this configuration, which was changed after it was "
             "computed: compute it again."

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core import analysis, bounds, estimators, library, verdicts, wording, workloads
+from ldp_core import analysis, bounds, library, verdicts, wording, workloads
 from ldp_core.bounds.general import dual
 from ldp_core.designs.configuration import Configuration
 from ldp_core.limits import (
@@ -168,25 +168,6 @@ def questions_too_expensive(price: workloads.Price) -> str | None:
         f"{wording.duration(MOST_QUESTION_SECONDS)} and {MOST_QUESTION_BYTES / 1e9:.1f} GB are allowed. Ask fewer questions at once, "
         "or use coarser bins."
     )
-
-
-def facts(configuration: Configuration, workload: workloads.Workload, users: int) -> tuple[workloads.Fact, ...]:
-    """The public facts stated, about the types of a design. ValueError with a sentence if they
-    cannot be read, or cannot all be true together."""
-    stated = [fact.text for fact in configuration.simulation.facts]
-    if not stated or configuration.domain is None:
-        return ()
-    if reason := estimators.constrained.too_large(workload):
-        raise ValueError(reason)
-    facts_read = workloads.parse_facts(stated, configuration.domain)
-    estimators.constrained.check_consistent(facts_read, configuration.domain.size, users)
-    return facts_read
-
-
-def estimates(configuration: Configuration, facts_hold: bool) -> tuple[str, ...]:
-    """The estimates to simulate: those chosen, without any that need public facts while those stated cannot be used."""
-    chosen = configuration.simulation.estimators
-    return tuple(name for name in chosen if facts_hold or not estimators.spec(name).needs_facts)
 
 
 def posterior_prior(configuration: Configuration, kind: Dirichlet, counts: np.ndarray | None) -> float | np.ndarray:

@@ -14,11 +14,8 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
-    SerializerFunctionWrapHandler,
     Strict,
     ValidationError,
-    field_serializer,
-    model_serializer,
     model_validator,
 )
 from pydantic import field_validator as check
@@ -28,41 +25,18 @@ from ldp_core.data.domain import Domain
 from ldp_core.data.population import CONCENTRATIONS, SHAPES, Shape
 from ldp_core.data.tables import AttributeRecipe, ReadOptions
 from ldp_core.designs import strict_json
-from ldp_core.designs.migrations import migrate
 from ldp_core.designs.problems import ConfigurationError, in_words, join
 from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, SuppliedTable, check_names, check_together
 from ldp_core.library import USUAL
 from ldp_core.library.table_strategies import is_own
-from ldp_core.library.variants import is_variant
-from ldp_core.limits import MOST_ATTRIBUTES, MOST_FACTS, MOST_LISTED_TYPES, MOST_PARTS, MOST_USERS
+from ldp_core.limits import MOST_ATTRIBUTES, MOST_LISTED_TYPES, MOST_PARTS, MOST_USERS
 from ldp_core.priors import Dirichlet
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 from ldp_core.wording import NUMBER
-from ldp_core.workloads import StatedFact, Workload, WorkloadPart, default_parts, over_attributes
+from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
 FORMAT: Final = "ldp-design"
-VERSION: Final = 7
-_WITH_OWN: Final = 6  # what files say that earlier versions can read
-_WITH_DIFFERENCE: Final = 5
-_WITH_VARIANTS: Final = 4
-_WITHOUT_NEWS: Final = 3
-# Parameters of mechanisms that version 3 took no notice of.
-_SETTINGS = frozenset(
-    {
-        "size",
-        "blocks",
-        "order",
-        "kind",
-        "window",
-        "max_weight",
-        "queries",
-        "delta",
-        "rows",
-        "start",
-        "algorithm",
-        "shares",
-    }
-)
+VERSION: Final = 8
 _ALLOWED = f"Enter a number from {MIN_EPSILON:g} to {MAX_EPSILON:g}; 0.5 to 4 is common."
 _MAX_EPSILON_LENGTH = 40
 
@@ -184,7 +158,7 @@ class Population(_Inputs):
     """How many users there are, and how their values are spread (for the errors expected on this data).
 
     `centre` is that of a Cauchy shape, `concentration` and `draw` are those of a Dirichlet one (see `expected_counts`); other
-    shapes have none of them, and their files do not mention them.
+    shapes have none of them.
     """
 
     users: Annotated[Whole, Field(ge=1, le=10**9)] | None
@@ -213,13 +187,6 @@ class Population(_Inputs):
         if unused := set(self.parameters) - wanted:
             raise ValueError(f"the shape {self.shape} has no {' and no '.join(sorted(unused))}: remove it")
         return self
-
-    @model_serializer(mode="wrap")
-    def _without_what_other_shapes_have(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields = written(self)
-        for name in {"centre", "concentration", "draw"} - set(self.parameters):
-            fields.pop(name, None)
-        return fields
 
 
 class WorkloadRecipe(_Inputs):
@@ -270,30 +237,14 @@ class MechanismRecipe(_Inputs):
 class Simulation(_Inputs):
     """Trials to run. The seed makes simulations reproducible; a client that used it would have no privacy. `new_people` draws
     people anew for each trial. `prior` is that of the posterior mean (see `ldp_core.priors.dirichlet`), with the people of the design or the
-    histogram of the optimizer as earlier counts, which count for `prior_people`. Files do not mention what is as usual."""
+    histogram of the optimizer as earlier counts, which count for `prior_people`."""
 
     seed: Seed = 0
     trials: Whole = Field(default=200, ge=1, le=10_000)
     estimators: Names = ("unbiased", "wnnls")
-    facts: Annotated[tuple[StatedFact, ...], Strict(False), Field(max_length=MOST_FACTS)] = ()
     new_people: bool = False
     prior: Dirichlet = "jeffreys"
     prior_people: Annotated[float, Field(gt=0, le=MOST_USERS)] | None = None
-
-    @property
-    def news(self) -> bool:
-        """True if people are drawn anew for each trial, or the posterior mean has another prior than Jeffreys'."""
-        return self.new_people or self.prior != "jeffreys" or self.prior_people is not None
-
-    @model_serializer(mode="wrap")
-    def _without_none(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields = written(self)
-        if not self.facts:
-            fields.pop("facts", None)
-        for name in ("new_people", "prior", "prior_people"):
-            if getattr(self, name) == type(self).model_fields[name].default:
-                fields.pop(name, None)
-        return fields
 
 
 class Optimizer(_Inputs):
@@ -320,11 +271,11 @@ class Configuration(_Inputs):
     says that it follows from what the answers are (see `ldp_core.verdicts`): a difference of half a typical answer, or of the smallest share that
     matters, is to be seen. `compared` names mechanisms and variants of them (see `ldp_core.library.variants`). `own` are strategy matrices
     that were supplied; only these can be named as mechanisms of one's own. `types` are those that reports are about: the ones that
-    the questions distinguish, or all, for questions asked later (as in all files of earlier versions).
+    the questions distinguish, or all, for questions asked later.
     """
 
     format: Literal["ldp-design"] = FORMAT
-    version: Literal[7] = VERSION
+    version: Literal[8] = VERSION
     data: DataChoice | None = None
     domain: Domain | None = None
     population: Population = Population(users=None, origin="declared", shape="uniform")
@@ -339,34 +290,6 @@ class Configuration(_Inputs):
     optimizer: Optimizer = Optimizer()
     own: Annotated[tuple[SuppliedTable, ...], Strict(False), Field(max_length=SUPPLIED_TABLES)] = ()
     types: Literal["distinguished", "all"] = "distinguished"
-
-    @field_serializer("version")
-    def _oldest_that_reads_it(self, version: int) -> int:
-        """Designs without anything new are written as files of the versions before, with the digests they had."""
-        if self.types != "all" or self.simulation.news:
-            return version
-        if self.own:
-            return _WITH_OWN
-        if self.difference is not None:
-            return _WITH_DIFFERENCE
-        parts = self.workload.parts if self.workload is not None else ()
-        stated = self.population.parameters or self.simulation.facts or _SETTINGS & set(self.mechanism.parameters)
-        later = any(part.kind == "rectangles" for part in parts) or any(map(is_variant, self.compared))
-        return _WITH_VARIANTS if stated or later else _WITHOUT_NEWS
-
-    @model_serializer(mode="wrap")
-    def _without_none(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields = written(self)
-        if self.simulation.news and "version" in fields:
-            return fields
-        if self.types != "all" and "types" in fields:
-            return fields
-        fields.pop("types", None)
-        if not self.own:
-            fields.pop("own", None)
-        if self.difference is None and "own" not in fields:
-            fields.pop("difference", None)
-        return fields
 
     @model_validator(mode="after")
     def _holds_its_matrices(self) -> "Configuration":
@@ -442,7 +365,7 @@ class Configuration(_Inputs):
 
 
 def load_configuration(content: str | bytes) -> Configuration:
-    """Read a configuration file (JSON text or its UTF-8 bytes, at most 5 MB), of this or an older version.
+    """Read a configuration file (JSON text or its UTF-8 bytes, at most 5 MB).
 
     Raises ConfigurationError: one sentence naming the first three things wrong and what is allowed.
     """
@@ -455,7 +378,10 @@ def load_configuration(content: str | bytes) -> Configuration:
             f'This is JSON but not a configuration: it must be an object with "format": "{FORMAT}". '
             "Choose a file that was exported from here."
         )
-    document = migrate(document, VERSION)
+    if (version := document.get("version")) != VERSION or isinstance(version, bool):
+        raise ConfigurationError(
+            f"The configuration has format version {str(version)[:20]}, and this program reads version {VERSION}: make the design anew."
+        )
     missing = [f"{key} is missing" for key in Configuration.model_fields if key not in document]
     if missing:  # a default would silently replace what the author of the file had chosen
         raise ConfigurationError(f"The configuration is incomplete: {join(missing)}")
@@ -463,14 +389,6 @@ def load_configuration(content: str | bytes) -> Configuration:
         return Configuration.model_validate_json(strict_json.write(document), strict=True)
     except ValidationError as error:
         raise ConfigurationError(f"The configuration cannot be used: {in_words(error, document)}") from None
-
-
-def digest_when_written(content: str | bytes) -> str:
-    """The `Configuration.digest` that a file accepted by `load_configuration` had in the version that wrote it.
-
-    A file of this version has it as it came from `Configuration.to_json`; older ones had other fields.
-    """
-    return _digest(strict_json.read(content, "The configuration"))
 
 
 def _digest(document: dict[str, Any]) -> str:

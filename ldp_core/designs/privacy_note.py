@@ -128,11 +128,6 @@ def observed_parts(configuration: Configuration, figures: bool = False) -> list[
                 "The counts are not exported: errors and users needed are those of people spread evenly. The "
                 "target error may be taken from the counts: one digit of how large a typical answer is."
             )
-    if counted := [fact.text for fact in configuration.simulation.facts if fact.origin == "data"]:
-        what = "total of a public fact was" if len(counted) == 1 else "totals of public facts were"
-        parts.append(
-            f"The {what} counted in the data and stand{'s' if len(counted) == 1 else ''} there exactly: {'; '.join(counted)}."
-        )
     if parts:
         parts.append("Values declared beforehand reveal nothing about the data.")
     return parts

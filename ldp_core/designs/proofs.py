@@ -11,13 +11,13 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ldp_core import analysis, bounds, frames, optimize, verdicts, workloads
+from ldp_core import analysis, bounds, frames, verdicts, workloads
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.designs import certificate_file, choices, proof_check
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.configuration import Configuration
 from ldp_core.designs.design import Design
-from ldp_core.limits import MOST_ENUMERATED_TYPES, MOST_EXACT_TYPES
+from ldp_core.limits import MOST_EXACT_TYPES
 from ldp_core.run import Callback, Cancel, Progress, asked
 
 Curve = tuple[tuple[float, float], ...]
@@ -153,7 +153,7 @@ class ProvedDesign(Design):
         """True if a certificate is about the people of a case, rather than about others."""
         if isinstance(certificate, bounds.MergedCertificate) and not certificate.even:
             return self.cases[case].prior is None
-        chosen, prior = self.cases[case], certificate.prior if isinstance(certificate, bounds.Certificate) else None
+        chosen, prior = self.cases[case], getattr(certificate, "prior", None)
         even = prior is None or np.array_equal(prior, np.full(len(prior), 1 / len(prior)))
         if chosen.prior is None:
             return even and (prior is None or self.workload.symmetry_group.all_alike)
@@ -186,30 +186,3 @@ class ProvedDesign(Design):
             return None
         limits = self.bounds(case)
         return frames.strongest(limits), max(limits.values()) * self.alpha * self.workload.squared_weights
-
-    # --- the exact optimum ----------------------------------------------------------------------
-
-    def optimum_prior(self, case: str) -> np.ndarray | None:
-        """The spread of people whose exact optimum is that of a case; None where there is none, or too many types.
-
-        The worst case has the even spread where symmetry makes all types alike: no one fares worse
-        than the average.
-        """
-        prior, n = self.cases[case].prior, self.domain.size
-        classes = self.workload.distinguished
-        if (n if classes is None else classes.workload.n) > MOST_ENUMERATED_TYPES:
-            return None
-        alike = prior is None and self.workload.symmetry_group.all_alike
-        return np.full(n, 1 / n) if alike else prior
-
-    def optimum_key(self, prior: np.ndarray) -> str:
-        """Identifies the exact optimum for people spread like this."""
-        return "optimum:" + json.dumps([self.workload.digest, self.epsilon, prior.tolist()])
-
-    def optimum(self, case: str) -> float | None:
-        """Users that the best of all pure mechanisms needs in a case; None where that is not known, or not yet."""
-        prior = self.optimum_prior(case)
-        exact: optimize.ExactOptimum | None = None if prior is None else self.results.get(self.optimum_key(prior))
-        if exact is None:
-            return None
-        return analysis.users_for(exact.variance, self.workload.squared_weights, self.alpha)

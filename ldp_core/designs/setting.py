@@ -47,29 +47,11 @@ class Fit(NamedTuple):
 class Setting(ProvedDesign):
     """A design whose questions have been computed. Mechanisms go by their name in the design, each with its parameters."""
 
-    # --- facts ----------------------------------------------------------------------------------
+    # --- priors ---------------------------------------------------------------------------------
 
     def posterior_prior(self) -> float | np.ndarray:
         """The prior of the posterior mean. ValueError where earlier counts are missing or do not fit the types."""
         return choices.posterior_prior(self.configuration, self.configuration.simulation.prior, dense(self.counts))
-
-    def facts(self) -> tuple[workloads.Fact, ...]:
-        """The public facts stated. ValueError with a sentence where they cannot be read, or cannot be true together."""
-        stated = [fact.text for fact in self.configuration.simulation.facts]
-        if not stated:
-            return ()
-
-        def outcome() -> tuple[workloads.Fact, ...] | ValueError:
-            try:
-                return choices.facts(self.configuration, self.workload, self.users)
-            except ValueError as error:
-                return ValueError(str(error))
-
-        size = 8 * self.domain.size * len(stated)
-        facts_known = self.results.cached(("facts", self.naming, self.users, stated), outcome, lambda _: size)
-        if isinstance(facts_known, ValueError):
-            raise facts_known
-        return facts_known
 
     # --- mechanisms -----------------------------------------------------------------------------
 
@@ -376,11 +358,7 @@ class Setting(ProvedDesign):
         """The costs of a mechanism in every case, each with its own bound: see `frames.costs`."""
         pure = mechanism.delta == 0
         limits = {case: self.bounds(case) if pure else dict[str, float]() for case in self.cases}
-        known = {case: self.optimum(case) for case in self.cases if pure}
-        optima = {case: users for case, users in known.items() if users is not None}
-        return frames.costs(
-            self.profile(mechanism), self.cases, limits, self.workload.squared_weights, self.alpha, optima
-        )
+        return frames.costs(self.profile(mechanism), self.cases, limits, self.workload.squared_weights, self.alpha)
 
     def compared(self, ready: Mapping[str, Mechanism], case: str) -> pd.DataFrame:
         """Costs of mechanisms by name (columns of `frames.summaries`), fewest users in the case first."""

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from ldp_core.designs.configuration import Configuration, UploadedData, WorkloadRecipe
 from ldp_core.designs.privacy_note import observed_parts
 from ldp_core.library import USUAL
-from ldp_core.workloads import StatedFact
 
 LEFT_OUT = {
     "attributes": "the values that people can have (choose their table, or declare them, on the Data page)",
@@ -15,7 +14,6 @@ LEFT_OUT = {
     "conditions": "conditions (add them again on the Workload page)",
     "histogram": "the histogram to optimise for (give it again on the Design page)",
     "own": "strategy matrices of somebody's own (upload them again on the Compare page)",
-    "facts": "public facts (state them again on the Simulate page)",
 }
 """What `shareable` can leave out, in words, and how it is added again."""
 
@@ -45,8 +43,6 @@ def given_by_hand(configuration: Configuration) -> list[str]:
         reasons.append("Strategy matrices were uploaded, with names for them.")
     if "predicates" in kinds and _names_values_of_the_data(configuration):
         reasons.append("The conditions were typed by hand and may name values taken from the data.")
-    if configuration.simulation.facts and _names_values_of_the_data(configuration):
-        reasons.append("The public facts were typed by hand and may name values taken from the data.")
     if isinstance(configuration.data, UploadedData) and configuration.data.query:
         reasons.append("The SQL query was typed by hand and may name people.")
     return reasons
@@ -59,7 +55,6 @@ def shareable(configuration: Configuration) -> Configuration:
     """
     changes: dict[str, object] = {"optimizer": configuration.optimizer.model_copy(update={"histogram": None})}
     private = _names_values_of_the_data(configuration)
-    changes["simulation"] = configuration.simulation.model_copy(update={"facts": _told_facts(configuration)})
     if configuration.workload is not None:
         left_out = {"matrix", "predicates"} if private else {"matrix"}
         parts = tuple(part for part in configuration.workload.parts if part.kind not in left_out)
@@ -103,7 +98,6 @@ def left_out(configuration: Configuration) -> tuple[str, ...]:
         "conditions": "predicates" in before - after,
         "histogram": configuration.optimizer.histogram is not None,
         "own": bool(configuration.own),
-        "facts": configuration.simulation.facts != shared.simulation.facts,
     }
     return tuple(name for name in LEFT_OUT if gone[name])
 
@@ -113,14 +107,6 @@ def left_out_in_words(names: Iterable[str]) -> str:
     gives an empty text."""
     words = [LEFT_OUT[name] for name in LEFT_OUT if name in set(names)]
     return f"The link leaves out {'; '.join(words)}." if words else ""
-
-
-def _told_facts(configuration: Configuration) -> tuple[StatedFact, ...]:
-    """The public facts that a link may tell without being asked."""
-    if _names_values_of_the_data(configuration):
-        return ()
-    facts, sample = configuration.simulation.facts, _sample(configuration)
-    return tuple(fact for fact in facts if sample or fact.origin == "declared")
 
 
 def _sample(configuration: Configuration) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from ldp_core import limits
-from ldp_core.estimators import constrained, mle, norm_sub, polytope, posterior, smoothed, survey_tables, wnnls
+from ldp_core.estimators import mle, norm_sub, polytope, posterior, smoothed, survey_tables, wnnls
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_TRANSFORMED_TYPES
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.mechanisms.surveys.estimates import as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.wording import check_parameters, magnitude, meant
-from ldp_core.workloads import Fact, Histogram, Prefix, Workload
+from ldp_core.workloads import Histogram, Prefix, Workload
 
 _NO_COUNTS = "Norm-Sub adjusts counts, but these reports only give the answers; choose WNNLS or unbiased."
 
@@ -48,8 +48,6 @@ class EstimatorSpec:
     """Options that follow from the workload."""
     credible: bool = False
     """True if its intervals are credible ones."""
-    needs_facts: bool = False
-    """True if it does nothing without ``facts``, an option of its own."""
     survey_rule: Callable[[SurveyMechanism, Workload], str | None] = lambda mechanism, workload: _NO_TYPES
     """The rule that replaces ``rule`` for mechanisms that estimate tables of a few attributes
     rather than counts of all types."""
@@ -60,17 +58,13 @@ class EstimatorSpec:
         methods = [method for method in (self.improve, self.from_reports) if method is not None]
         return [name for method in methods for name in list(signature(method).parameters)[3:]]
 
-    def unsuitable(self, mechanism: Mechanism, workload: Workload, facts: Sequence[Fact] = ()) -> str | None:
+    def unsuitable(self, mechanism: Mechanism, workload: Workload) -> str | None:
         """Why this estimator does not work with ``mechanism`` on ``workload``, in a sentence; None when it does."""
-        reason = mechanism.supports(workload)
-        if reason is None:
-            if mechanism.survey is not None:
-                reason = self.survey_rule(mechanism.survey, workload)
-            else:
-                reason = self.rule(mechanism, workload)
-        if reason is None and self.needs_facts and not len(facts):
-            return "It agrees with public facts, and none is stated: state at least one, such as sex = male : 480."
-        return reason
+        if (reason := mechanism.supports(workload)) is not None:
+            return reason
+        if mechanism.survey is not None:
+            return self.survey_rule(mechanism.survey, workload)
+        return self.rule(mechanism, workload)
 
 
 # --- what each needs --------------------------------------------------------------------------------------------------
@@ -130,10 +124,6 @@ def _can_be_sampled(mechanism: Mechanism, workload: Workload) -> str | None:
     )
 
 
-def _fits_constrained(mechanism: Mechanism, workload: Workload) -> str | None:
-    return constrained.too_large(workload)
-
-
 def _is_inconsistent(mechanism: Mechanism, workload: Workload) -> str | None:
     if mechanism.consistent is not mechanism:
         return None
@@ -172,13 +162,6 @@ def _projected(project: Callable[[Workload, np.ndarray, float], np.ndarray], kno
         return Estimate(counts, unbiased=False, identified=unbiased.identified)
 
     return improve
-
-
-def _constrained(
-    unbiased: Estimate, workload: Workload, users: float, facts: Sequence[Fact] = (), nonnegative: bool = True
-) -> Estimate:
-    counts = constrained.project(workload, unbiased.fitted(workload), users, facts, nonnegative)
-    return Estimate(counts, unbiased=False, identified=unbiased.identified)
 
 
 def _norm_sub(unbiased: Estimate, workload: Workload, users: float) -> Estimate:
@@ -220,17 +203,6 @@ ESTIMATORS = {
             improve=_projected(wnnls.project),
             rule=_fits_wnnls,
             survey_rule=_fits_tables,
-        ),
-        EstimatorSpec(
-            "constrained",
-            "In agreement with public facts",
-            "agrees with facts",
-            "the closest answers of any data set of this many people that agrees with the stated facts; biased, but never a larger "
-            "total error if the facts are true",
-            unbiased=False,
-            improve=_constrained,
-            rule=_fits_constrained,
-            needs_facts=True,
         ),
         EstimatorSpec(
             "norm_sub",
@@ -332,9 +304,7 @@ def apply(
     """Estimate from ``reports`` by the estimator ``name``.
 
     ``unbiased`` is the mechanism's own estimate where it is available. ``options`` are those of `mle.estimate`,
-    `smoothed.estimate` and `posterior.estimate`; "constrained" takes ``facts`` (see `ldp_core.workloads.parse_facts`), and ``nonnegative``, True.
-    ValueError for an unknown name or option, foreign reports, facts that contradict each other, or an estimator that does not
-    suit.
+    `smoothed.estimate` and `posterior.estimate`. ValueError for an unknown name or option, foreign reports, or an estimator that does not suit.
 
     Counts that are never negative and add up to the users:
 
@@ -349,7 +319,7 @@ def apply(
     """
     entry = spec(name)
     check_parameters(entry.title, options, entry.options)
-    if reason := entry.unsuitable(mechanism, workload, options.get("facts", ())):
+    if reason := entry.unsuitable(mechanism, workload):
         raise ValueError(reason)
     unbiased = mechanism.estimate(reports) if unbiased is None else unbiased
     if entry.from_reports:

@@ -105,18 +105,12 @@ def costs(
     limits: Mapping[str, Mapping[str, float]],
     num_queries: float,
     alpha: float,
-    optima: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
     """case, users_needed, users_bound, gap of a mechanism with the variance profile ``profile`` (n,), one row per case,
-    each against the best of its own bounds: ``limits[case]`` in users. With ``optima``, the users needed by the exact optimum of
-    some cases, also users_optimum and gap_to_optimum (NaN in the others)."""
+    each against the best of its own bounds: ``limits[case]`` in users."""
     rows = []
     for name, case in cases.items():
         needed = analysis.users_for(case.variance(profile), num_queries, alpha)
         bound = max(limits[name].values(), default=0.0)
-        row = {"case": name, "users_needed": needed, "users_bound": bound, "gap": gap(needed, bound)}
-        if optima:
-            optimum = optima.get(name, math.nan)
-            row |= {"users_optimum": optimum, "gap_to_optimum": needed / optimum - 1 if optimum else math.nan}
-        rows.append(row)
+        rows.append({"case": name, "users_needed": needed, "users_bound": bound, "gap": gap(needed, bound)})
     return pd.DataFrame(rows)

@@ -91,7 +91,7 @@ def fourier_weights(mechanism: Mechanism, survey: Survey) -> pd.DataFrame:
     c, names = survey.components, names_of(survey)
     columns = {
         members: anova.dimensions(survey.shape, members) * m
-        for members, m in (mechanism.component_information or {}).items()
+        for members, m in ((mechanism.survey and mechanism.survey.component_information) or {}).items()
     }
     wanted = dict(zip(c.sets, (c.dims * np.sqrt(c.gram)).tolist(), strict=True))
     sets = sorted(

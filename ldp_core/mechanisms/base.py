@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ldp_core.anova import Set
 from ldp_core.mechanisms.files import MechanismFile
 from ldp_core.mechanisms.report_table import ReportTable
 from ldp_core.people import Counted, Counts, Records, checked_counts, dense
@@ -25,9 +24,6 @@ from ldp_core.workloads import Workload, in_chunks
 if TYPE_CHECKING:
     from ldp_core.mechanisms.surveys.estimates import SurveyEstimate
     from ldp_core.mechanisms.surveys.face import SurveyMechanism
-    from ldp_core.mechanisms.surveys.random_set import RandomSet
-    from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-    from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 
 FLOATING_POINT = (
     "The guarantee is mathematical: it holds for noise drawn in real numbers, not for a floating-point sampler such as the "
@@ -130,126 +126,6 @@ class Estimate:
         return f"<{type(self).__name__}: {facts}{'' if self.identified else ', counts not identified'}>"
 
 
-@runtime_checkable
-class Mechanism(Protocol):
-    """The reports of a person's device, and the collector's use of them.
-
-    ``values`` are type indices (one per user), ``counts`` users per type (n,). ``simulate(counts)`` has the same
-    distribution as ``aggregate(privatize(values))`` and costs no loop over users.
-
-    >>> mechanism = ldp.mechanisms.create("hierarchical", n=64, epsilon=1.0)
-    >>> mechanism
-    <hierarchical mechanism: 64 types, epsilon 1, branching 4, oracle hadamard, reconstruction optimal>
-    >>> reports = mechanism.simulate(np.full(64, 100), np.random.default_rng(0))
-    >>> reports.users, mechanism.estimate(reports).counts().shape
-    (6400, (64,))
-    >>> mechanism.audit().epsilon <= 1.0
-    True
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def n(self) -> int: ...
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """How many values each column of a person's record has: the types are one column, but for surveys."""
-
-    @property
-    def survey(self) -> SurveyMechanism | None:
-        """The mechanism as one for surveys, where it is one: its answers are tables of a few attributes."""
-
-    @property
-    def split(self) -> SplitSurvey | None:
-        """The mechanism as one whose people are split among several designs, where it is one."""
-
-    @property
-    def scrambled(self) -> ScrambledPatterns | None:
-        """The scrambled patterns that everyone sends, or everyone without a strategy of their own."""
-
-    @property
-    def component_information(self) -> Mapping[Set, float] | None:
-        """{A: m_A} for sets A of attributes, where reports have nothing but these: see `ldp_core.anova`."""
-
-    @property
-    def drawn(self) -> Mechanism:
-        """The mechanism that draws the reports: itself, or the one for classes of types."""
-
-    def fits(self, shape: Sequence[int]) -> bool:
-        """True if the types of a domain of this shape are those of the mechanism."""
-
-    def people(self, counts: Counts) -> Counted | Records:
-        """The people with a value for each of the `sizes`."""
-
-    def inputs(self, records: np.ndarray) -> np.ndarray:
-        """What `privatize` takes of people with these ``records`` (users, columns)."""
-
-    @property
-    def epsilon(self) -> float: ...
-    @property
-    def delta(self) -> float: ...
-    @property
-    def parameters(self) -> Mapping[str, Any]: ...
-    @property
-    def digest(self) -> str: ...
-    @property
-    def bits_per_report(self) -> float: ...
-    @property
-    def bytes_held(self) -> int:
-        """About how much memory its arrays take; 0 where that is next to nothing."""
-
-    @property
-    def lost(self) -> float | None:
-        """By what share its average variance grew when a strategy became an exact table."""
-
-    @property
-    def strategy(self) -> np.ndarray | None:
-        """(m, n) Q where it is small enough to write out."""
-
-    @property
-    def channel(self) -> np.ndarray | LinearOperator | None:
-        """(m, n) Q where reports keep how often each of m outputs was sent (see `tally`), so that they have a likelihood."""
-
-    @property
-    def bit_chances(self) -> LinearOperator | None:
-        """(k, n) the probability that each bit of a report is 1, for each type, where reports are k bits."""
-
-    def report_table(self) -> ReportTable:
-        """What its picture shows. ValueError, one sentence, where it has no table or one for too many types."""
-
-    @property
-    def consistent(self) -> Mechanism:
-        """The same collection with answers that add up: itself, except for raw trees."""
-
-    def supports(self, workload: Workload) -> str | None: ...
-    def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray: ...
-    def random_sets(self) -> list[RandomSet] | None: ...
-    def average_of(self, workload: Workload) -> float: ...
-    def variance_on(self, workload: Workload, counts: Counts) -> float: ...
-    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray: ...
-    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions: ...
-    def cost_dimension(self, workload: Workload) -> int:
-        """How many numbers the errors of each query go through: all types, whatever is asked, but for mechanisms made for surveys."""
-
-    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray: ...
-    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One report per user. Simulation only: NumPy's generators are not secure."""
-
-    def aggregate(self, raw: np.ndarray) -> Reports: ...
-    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
-        """Simulation only."""
-
-    def estimate(self, reports: Reports) -> Estimate: ...
-    def tally(self, reports: Reports) -> np.ndarray: ...
-    def files(self) -> tuple[MechanismFile, ...]:
-        """The files that its fitted part is written to; none where parameters describe it."""
-
-    def audit(self) -> Audit: ...
-    def explain(self) -> str: ...
-    def explain_with(self, names: Sequence[str]) -> str:
-        """`explain`, with the ``names`` of the columns where it mentions single ones."""
-
-
 @dataclass(frozen=True)
 class Contributions:
     """The contribution of one user's report to the answers of q queries: all that intervals need of
@@ -305,8 +181,22 @@ class QuadraticForm(Protocol):
     def quadratic(self, x: np.ndarray) -> np.ndarray: ...
 
 
-class FromCovariance(ABC):
-    """Base of the mechanisms whose answers are linear in their estimated counts, with a known covariance."""
+class Mechanism(ABC):
+    """The reports of a person's device, and the collector's use of them: base of all mechanisms, whose answers are linear in
+    estimated counts with a known covariance.
+
+    ``values`` are type indices (one per user), ``counts`` users per type (n,). ``simulate(counts)`` has the same
+    distribution as ``aggregate(privatize(values))`` and costs no loop over users.
+
+    >>> mechanism = ldp.mechanisms.create("hierarchical", n=64, epsilon=1.0)
+    >>> mechanism
+    <hierarchical mechanism: 64 types, epsilon 1, branching 4, oracle hadamard, reconstruction optimal>
+    >>> reports = mechanism.simulate(np.full(64, 100), np.random.default_rng(0))
+    >>> reports.users, mechanism.estimate(reports).counts().shape
+    (6400, (64,))
+    >>> mechanism.audit().epsilon <= 1.0
+    True
+    """
 
     name: str
     delta: float = 0.0
@@ -339,24 +229,9 @@ class FromCovariance(ABC):
         return None
 
     @property
-    def split(self) -> SplitSurvey | None:
-        """The mechanism as one whose people are split among several designs, where it is one."""
-        return None
-
-    @property
-    def scrambled(self) -> ScrambledPatterns | None:
-        """The scrambled patterns that everyone sends, or everyone without a strategy of their own."""
-        return None
-
-    @property
-    def drawn(self: Mechanism) -> Mechanism:
+    def drawn(self) -> Mechanism:
         """The mechanism that draws the reports: itself, but for `ldp_core.mechanisms.OnClasses`."""
         return self
-
-    @property
-    def component_information(self) -> Mapping[Set, float] | None:
-        """{A: m_A} for sets A of attributes, where reports have nothing but these: see `ldp_core.anova`."""
-        return None
 
     def people(self, counts: Counts) -> Counted | Records:
         """The people with a value for each of the `sizes`."""
@@ -387,21 +262,27 @@ class FromCovariance(ABC):
 
     @property
     def bytes_held(self) -> int:
+        """About how much memory its arrays take; 0 where that is next to nothing."""
         return 0
 
     @property
+    @abstractmethod
+    def bits_per_report(self) -> float:
+        """Bits of one report, on average where they differ."""
+
+    @property
     def strategy(self) -> np.ndarray | None:
-        """None: it is not written out."""
+        """(m, n) Q where it is small enough to write out."""
         return None
 
     @property
     def channel(self) -> np.ndarray | LinearOperator | None:
-        """None: reports do not keep the outputs that were sent."""
+        """(m, n) Q where reports keep how often each of m outputs was sent (see `tally`), so that they have a likelihood."""
         return None
 
     @property
     def bit_chances(self) -> LinearOperator | None:
-        """None: reports are not bits."""
+        """(k, n) the probability that each bit of a report is 1, for each type, where reports are k bits."""
         return None
 
     def report_table(self) -> ReportTable:
@@ -414,9 +295,29 @@ class FromCovariance(ABC):
         raise ValueError("No table of a few rows shows what this mechanism sends for each type.")
 
     @property
-    def consistent(self: Mechanism) -> Mechanism:
-        """The mechanism itself: its answers are those of counts, and add up."""
+    def consistent(self) -> Mechanism:
+        """The same collection with answers that add up: itself, except for raw trees."""
         return self
+
+    @abstractmethod
+    def privatize(self, values: np.ndarray, rng: np.random.Generator, /) -> np.ndarray:
+        """One report per user. Simulation only: NumPy's generators are not secure."""
+
+    @abstractmethod
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """What the collector keeps of the reports ``raw``."""
+
+    @abstractmethod
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
+        """Reports of all users at once. Simulation only."""
+
+    @abstractmethod
+    def estimate(self, reports: Reports) -> Estimate:
+        """Counts and answers. ValueError for the reports of another mechanism."""
+
+    @abstractmethod
+    def audit(self) -> Audit:
+        """The guarantee that it really gives, computed from its probabilities."""
 
     def supports(self, workload: Workload) -> str | None:
         """None, or why the workload cannot be answered: it has other types, or asks for what reports do not tell."""
@@ -448,10 +349,6 @@ class FromCovariance(ABC):
         """The files that its fitted part is written to; none where parameters describe it.
         ValueError, one sentence, where they would be too large."""
         return ()
-
-    def random_sets(self) -> list[RandomSet] | None:
-        """The random sets of cells that reports are about; None if reports are something else."""
-        return None
 
     def average_of(self, workload: Workload) -> float:
         """Total variance (squared users) that one user adds, on average over the types."""

@@ -23,7 +23,7 @@ from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
     Estimate,
-    FromCovariance,
+    Mechanism,
     QuadraticForm,
     Reports,
     check_reports,
@@ -32,7 +32,7 @@ from ldp_core.mechanisms.base import (
 from ldp_core.privacy import log_ratio
 
 
-class ExchangeableMechanism(FromCovariance):
+class ExchangeableMechanism(Mechanism):
     """Common part: estimation, exact variances and covariances from the four bit moments."""
 
     p: float

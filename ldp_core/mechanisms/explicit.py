@@ -25,7 +25,7 @@ from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
     Estimate,
-    FromCovariance,
+    Mechanism,
     QuadraticForm,
     Reports,
     check_counts,
@@ -51,7 +51,7 @@ _GUIDED_STEPS = 4
 _STEP_ENTRIES = 2**22  # of a strategy, between two checks: a third of a second at 2,048 types
 
 
-class ExplicitMechanism(FromCovariance):
+class ExplicitMechanism(Mechanism):
     """A mechanism that sends output y to a user of type u with probability ``strategy[y, u]``,
     rounded to an exact table.
 

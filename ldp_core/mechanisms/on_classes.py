@@ -20,7 +20,6 @@ from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
     Estimate,
-    FromCovariance,
     Mechanism,
     Reports,
     check_counts,
@@ -38,7 +37,7 @@ _CLOSE = 1e-9
 """Images of types under a random query that differ by less, relative to the largest, are equal."""
 
 
-class OnClasses(FromCovariance):
+class OnClasses(Mechanism):
     """The reports of ``drawn``, a mechanism for c classes, about the class of each of n types.
 
     ``classes`` (n,) is the class of each type, numbered from 0 to c - 1 by their first types;
@@ -189,8 +188,6 @@ class OnClasses(FromCovariance):
         return self._spread(self._spread(own).T)
 
     def _covariance_of_classes(self, counts: np.ndarray) -> np.ndarray:
-        if not isinstance(self.drawn, FromCovariance):
-            raise ValueError("The covariance of the counts of this mechanism is not known.")
         return self.drawn.covariance(self._sums(counts))
 
     def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -207,8 +204,6 @@ class OnClasses(FromCovariance):
         return self._by_type(self.drawn.query_contributions(few, queries))
 
     def contributions(self, rows: np.ndarray) -> Contributions:
-        if not isinstance(self.drawn, FromCovariance):
-            raise ValueError("The contributions of single reports are not known for this mechanism.")
         return self._by_type(self.drawn.contributions(self._rows(rows)))
 
     def _by_type(self, by_class: Contributions) -> Contributions:

@@ -22,7 +22,7 @@ import numpy as np
 from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
-    FromCovariance,
+    Mechanism,
     Reports,
     check_counts,
     check_rows,
@@ -37,7 +37,7 @@ USERS_AT_ONCE = 2**20
 CELLS_AT_ONCE = 2**22
 
 
-class Translated(FromCovariance):
+class Translated(Mechanism):
     """Base rows ``high`` (b, N) of booleans, none of them constant, and the probabilities ``shares`` (b,) of their orbits, for ``n`` types.
 
     Raises ValueError for anything else.

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.closed_form import ClosedFormDesign
 from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.objective import of_strategy
 from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import Callback, Progress
 from ldp_core.workloads import Workload
@@ -74,9 +74,7 @@ def for_types(
 ) -> Optimized:
     """What was ``found`` for the average over classes, for all types."""
     strategy = strategy_for_types(fitted, classes)
-    masses = strategy.sum(axis=1) if prior is None else workload.n * (strategy @ prior)
-    M = strategy.T @ (strategy / masses[:, None])
-    objective = float(np.trace(linalg.solve(M, workload.gram_dense(), assume_a="pos")))
+    objective = of_strategy(strategy, workload, prior)
     scale = workload.n / classes.workload.n
     return Optimized(strategy, prior, **scaled(fitted, objective, lambda value: scale * value))
 

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ldp_core.bounds.question.search import direction
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_TYPES
 from ldp_core.optimize import refusals
 from ldp_core.optimize.base import SearchLimits
@@ -20,6 +21,7 @@ from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.classes import for_types, telling_of_types
 from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.question import design_question
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.rows import first_rows
 from ldp_core.optimize.surveys.split_design import SplitDesign, design_split
@@ -62,6 +64,11 @@ class Case:
     def small_survey(self) -> bool:
         """True if patterns compete with a strategy over all types."""
         return self.survey is not None and self.prior is None and too_many(self.survey) is None
+
+    @cached_property
+    def along(self) -> np.ndarray | None:
+        """The direction of one real-valued question, None where more is asked."""
+        return direction(self.workload)
 
     @property
     def exchangeable(self) -> bool:
@@ -125,11 +132,12 @@ def design(
     case, limits = Case(workload, prior), SearchLimits(time_limit, max_rounds, seed, callback, cancel)
     if case.exchangeable:
         return exchangeable_design(workload, epsilon, limits)
-    classes = None if workload.n > MOST_FITTED_TYPES else workload.distinguished
+    one = workload.n <= MOST_FITTED_TYPES and case.along is not None
+    classes = None if one or workload.n > MOST_FITTED_TYPES else workload.distinguished
     if classes is not None:
         return _over_classes(case, epsilon, limits, classes)
-    find = next(find for applies, find in SEARCHES if applies(case))
-    if not case.comparable:
+    find = _question if one else next(find for applies, find in SEARCHES if applies(case))
+    if not (one or case.comparable):
         return find(case, epsilon, limits)
     budget = limits.budget()
     closed = best_closed_form(workload, epsilon, limits, prior)
@@ -166,6 +174,12 @@ def _better(case: Case, epsilon: float, limits: SearchLimits) -> Optimized | Sur
     tables = design_split(survey, epsilon, limits.telling(None).within(seconds))
     strategy = design_strategy(survey, epsilon, limits.never_above(tables.objective).within(budget.left()))
     return strategy if strategy.objective <= tables.objective else tables
+
+
+def _question(case: Case, epsilon: float, limits: SearchLimits) -> Optimized:
+    """The best strategy for one real-valued question."""
+    assert case.along is not None
+    return design_question(case.workload, epsilon, case.along, limits, case.prior)
 
 
 def _strategy(case: Case, epsilon: float, limits: SearchLimits) -> Optimized:

@@ -12,9 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from ldp_core.run import Check, unchecked
+from ldp_core.workloads import Workload
 
 # Matrices are multiplied in parts of this many multiplications, about a fifth of a second, so that
 # a cancelled search ends soon.
@@ -47,6 +49,13 @@ def evaluate(transposed: np.ndarray, root: np.ndarray, check: Check = unchecked)
         return None
     solved, _ = lapack.dpotrs(cholesky, root.T, lower=1)
     return Evaluation(float(np.einsum("ij,ji->", solved, root)), outputs, cholesky, solved)
+
+
+def of_strategy(strategy: np.ndarray, workload: Workload, prior: np.ndarray | None) -> float:
+    """``tr(M_p^-1 G)`` of a strategy (m, n) for a prior p (n,), None for the uniform one."""
+    masses = strategy.sum(axis=1) if prior is None else workload.n * (strategy @ prior)
+    M = strategy.T @ (strategy / masses[:, None])
+    return float(np.trace(linalg.solve(M, workload.gram_dense(), assume_a="pos")))
 
 
 def slopes(transposed: np.ndarray, at: Evaluation, check: Check = unchecked) -> tuple[np.ndarray, np.ndarray]:

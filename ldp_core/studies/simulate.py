@@ -18,7 +18,7 @@ from ldp_core import estimators as estimation
 from ldp_core.mechanisms.base import Estimate, Mechanism, Reports, check_counts
 from ldp_core.people import Counts, People, dense, drawn_anew, people_of, users_of
 from ldp_core.run import Budget, Callback, Cancel, check_seed
-from ldp_core.workloads import Fact, Workload
+from ldp_core.workloads import Workload
 from ldp_core.workloads.shown import shown_queries
 
 _BLOCK = 32  # trials whose answers are computed together
@@ -72,7 +72,6 @@ def collect(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
     views: Mapping[str, View] | None = None,
-    facts: Sequence[Fact] = (),
     new_people: bool = False,
     prior: float | np.ndarray | None = None,
 ) -> Trials:
@@ -83,7 +82,7 @@ def collect(
     ``prior`` is that of the posterior mean (see `ldp_core.priors.dirichlet`; None: Jeffreys').
 
     ``callback`` (after each trial) and ``cancel`` are as in `ldp_core.run`; a cancelled run keeps what it has (at least one
-    trial). ``views`` are kept besides the answers; ``facts`` are those to agree with, for estimators that do. ValueError for bad counts, numbers or names, a workload that cannot be
+    trial). ``views`` are kept besides the answers. ValueError for bad counts, numbers or names, a workload that cannot be
     answered, or an estimator that does not suit (see `EstimatorSpec.unsuitable`).
     """
     counts = _checked(workload, counts)
@@ -98,9 +97,9 @@ def collect(
     if not estimators:
         raise ValueError(f"Choose at least one estimator: {', '.join(estimation.names())}.")
     for entry in map(estimation.spec, estimators):
-        if reason := entry.unsuitable(mechanism, workload, facts):
+        if reason := entry.unsuitable(mechanism, workload):
             raise ValueError(f"{entry.title}: {reason}")
-    given: dict[str, Any] = {"facts": facts} | ({} if prior is None else {"prior": prior})
+    given: dict[str, Any] = {} if prior is None else {"prior": prior}
     options = {name: {k: v for k, v in given.items() if k in estimation.spec(name).options} for name in estimators}
     queries = shown_queries(workload)
     views = dict(views or {})

@@ -1,5 +1,5 @@
 """The papers' theorems applied to one design, on one axis: their numbers, the exact error of its
-mechanism beside them, and the distance between the two. Two pictures and a table test some of them.
+mechanism beside them, and the distance between the two.
 
 Errors are averages over people spread evenly over the types, in squared users summed over the weighted queries, for one user
 (see `ldp_core.bounds.statements`); errors of shares and users needed follow from them.
@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 
-from ldp_core import analysis, bounds, library
-from ldp_core.bounds import few_users, frequency, two_types
+from ldp_core import analysis, bounds
+from ldp_core.bounds import few_users
 from ldp_core.bounds.statements import STATEMENTS, Setting, Statement
 from ldp_core.bounds.statements.few_users import DELTA
 from ldp_core.bounds.statements.large_sample import histogram_of
@@ -23,13 +22,7 @@ from ldp_core.bounds.statements.predictions import WORST_FROM_AVERAGE
 from ldp_core.limits import MOST_THEOREM_USERS
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.mechanisms.noise.rejection import RejectionMechanism
-from ldp_core.run import Budget, Callback, Cancel
-from ldp_core.workloads import AllRange, Prefix, WidthRange, Workload
-
-BRANCHINGS = range(2, 17)
-APPROACHED = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
-"""Users at which the exact error of two types is computed: some seconds at the last ones."""
-JEFFREYS = 0.5
+from ldp_core.workloads import Workload
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,74 +190,6 @@ def table(entries_given: Sequence[Entry]) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(numbers, float))
 
 
-# --- putting some of them to the test --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Approach:
-    """N times the error of the best estimator of two types, approaching its ``limit``, and the large-sample figures that it has to
-    be above in the end. ``frame``: users, error, entropy_bound (Theorem 4.1, at every N)."""
-
-    frame: pd.DataFrame
-    limit: float
-    corollary: float
-    paper: float
-    sharp: float
-
-
-def approach(
-    epsilon: float, concentration: float | None = None, callback: Callback | None = None, cancel: Cancel | None = None
-) -> Approach:
-    """Randomized response on two types, a population from the Dirichlet prior (Jeffreys' for None), exactly. Once cancelled (see
-    `ldp_core.run`), the points there are by then, the first at least."""
-    prior = JEFFREYS if concentration is None else concentration
-    budget = Budget(None, len(APPROACHED), cancel, callback, least_rounds=1)
-    rows = []
-    while budget.stopped() is None:
-        point = two_types.bayes_error(epsilon, APPROACHED[budget.rounds], prior)
-        rows.append((point.users, point.error, point.entropy_bound))
-        budget.tell()
-    response = library.create("randomized_response", n=2, epsilon=epsilon)
-    return Approach(
-        pd.DataFrame(rows, columns=["users", "error", "entropy_bound"]),
-        two_types.bayes_limit(epsilon, prior),
-        frequency.large_sample_of(response, concentration=prior)[0],
-        frequency.large_sample(2, epsilon, concentration=prior),
-        frequency.large_sample(2, epsilon, form="sharp", concentration=prior),
-    )
-
-
-def has_ranges(workload: Workload) -> bool:
-    """True if all queries are ranges of ordered types, which trees over the types are made for."""
-    return isinstance(workload, (Prefix, AllRange, WidthRange))
-
-
-TREES = (("oue", "raw"), ("oue", "consistent"))
-"""Oracle and reconstruction of the trees that the papers' formulas are about."""
-
-
-def over_branching(
-    workload: Workload,
-    epsilon: float,
-    trees: Sequence[tuple[str, str]] = TREES,
-    branchings: Sequence[int] = BRANCHINGS,
-    callback: Callback | None = None,
-    cancel: Cancel | None = None,
-) -> pd.DataFrame:
-    """oracle, reconstruction, branching, variance: the exact average variance per user of trees, (oracle, reconstruction) each, for
-    all ``branchings`` that the types allow. Once cancelled (see `ldp_core.run`), what there is by then."""
-    todo = [(tree, B) for B in branchings if workload.n >= B for tree in trees]
-    budget = Budget(None, len(todo), cancel, callback, least_rounds=1)
-    rows = []
-    while budget.stopped() is None:
-        (oracle, reconstruction), B = todo[budget.rounds]
-        parameters: dict[str, Any] = {"branching": B, "oracle": oracle, "reconstruction": reconstruction}
-        mechanism = library.create("hierarchical", n=workload.n, epsilon=epsilon, **parameters)
-        rows.append((oracle, reconstruction, B, analysis.average_variance(mechanism, workload)))
-        budget.tell()
-    return pd.DataFrame(rows, columns=["oracle", "reconstruction", "branching", "variance"])
-
-
 @dataclass(frozen=True)
 class Switch:
     """The point where an algorithm for few users starts to pay: ``bound`` is on the length of the
@@ -353,22 +278,3 @@ def over_epsilon(
 def predicts_ranges(workload: Workload, epsilon: float) -> bool:
     """True if Theorem 4.5 of Cormode et al. says something of these questions: ranges along an order, of one column or all types."""
     return not STATEMENTS["raw_tree_average"].applies(workload, epsilon, 1)
-
-
-def predicted_branching(workload: Workload, epsilon: float, branchings: Sequence[int]) -> pd.DataFrame:
-    """branching, variance: Theorem 4.5 of Cormode et al. for each. Empty for questions it is not about."""
-    statement = STATEMENTS["raw_tree_average"]
-    known = [B for B in branchings if not statement.applies(workload, epsilon, 1, branching=B)]
-    rows = [(B, statement.value(workload, epsilon, 1, branching=B)) for B in known]
-    return pd.DataFrame(rows, columns=["branching", "variance"])
-
-
-def best_branching(exact: pd.DataFrame) -> dict[str, Any]:
-    """Parameters of the tree of least exact error in the frame of `over_branching`."""
-    best = exact.loc[exact["variance"].idxmin()]
-    return {name: best[name] if name != "branching" else int(best[name]) for name in exact.columns[:3]}
-
-
-def formula_branching() -> dict[str, float]:
-    """The branching factor that the formulas of Cormode et al. favour, by reconstruction."""
-    return {"raw": bounds.best_branching(consistent=False), "consistent": bounds.best_branching(consistent=True)}

@@ -22,9 +22,6 @@ from ldp_core.workloads.distinguished import Distinguished as Distinguished
 from ldp_core.workloads.distinguished import classes_of as classes_of
 from ldp_core.workloads.expressions import PredicateError as PredicateError
 from ldp_core.workloads.expressions import parse as parse
-from ldp_core.workloads.facts import Fact as Fact
-from ldp_core.workloads.facts import StatedFact as StatedFact
-from ldp_core.workloads.facts import parse_facts as parse_facts
 from ldp_core.workloads.marginals import AllMarginals as AllMarginals
 from ldp_core.workloads.marginals import KWayMarginals as KWayMarginals
 from ldp_core.workloads.marginals import Parity as Parity

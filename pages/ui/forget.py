@@ -21,7 +21,7 @@ def draw(state: Session) -> None:
         st.container(key="forget"),
         st.expander("Forget everything", key=closed, icon=":material/delete_forever:"),
     ):
-        st.markdown(promises.forgotten_at_once())
+        st.markdown(promises.FORGOTTEN_AT_ONCE)
         confirmed = st.button("Yes, forget everything", key=_CONFIRMED, on_click=_forget, args=(state,))
     if confirmed:
         st.switch_page("pages/start.py")
@@ -33,8 +33,4 @@ def _forget(state: Session) -> None:
     jobs().forget(state.id)
     state.leave()
     browser.clear(_CONFIRMED)
-    session().notices = [
-        ("success", "Everything has been forgotten.")
-        if promises.forgetting_is_sure()
-        else ("warning", f"What this app holds for you has been forgotten. {promises.COPIES_STAY}")
-    ]
+    session().notices = [("success", "Everything has been forgotten.")]

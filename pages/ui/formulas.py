@@ -2,7 +2,6 @@
 
 from ldp_core import verdicts, wording
 from ldp_core.estimators import INTERVAL_PART
-from ldp_core.limits import MOST_ENUMERATED_TYPES
 
 DATA = r"""
 Each person has exactly one of the $n$ types: a combination of one value of each attribute. The histogram is the data vector $x$ of
@@ -103,8 +102,6 @@ for every two-valued row $v$, which one eigenvalue decomposition checks (both de
 **Optimiser.** The best strategy is a measure over two-valued rows and the problem is convex: new rows by pricing, weights by
 majorisation. For the worst case the prior moves until no type is worse off.
 
-**Exact optimum**: the same problem over all $2^n$ rows, a semidefinite program proved row by row (derived in this project); for the worst
-case only where the questions treat all types alike, as nobody is then worse off than the average.
 """
 
 COMPARE = rf"""
@@ -133,9 +130,6 @@ The worst case is the largest over all spreads of people. A bound on $L$ gives $
 
 **Certificate**: a relaxation of the best mechanism (second moments of two-valued rows), proved by its own dual variables, which one
 factorisation of a matrix checks, rounding included.
-
-**Exact optimum**: the same problem over all $2^n$ two-valued rows at once, a semidefinite program solved by CVXPY and proved row by row
-(derived in this project; for at most {MOST_ENUMERATED_TYPES} types).
 
 **Gap**: users needed divided by the users the bound allows, less 1, for the same people.
 
@@ -173,9 +167,6 @@ All estimates see the same reports.
 $$
 \operatorname*{{arg\,min}}_{{x \ge 0}}\; (x - \hat x)^\top G\, (x - \hat x)
 $$
-
-**Agreement with facts**: the same projection onto the $x$ that sum to the number of users and of which all facts are true, a quadratic
-program solved by CVXPY; as every projection onto a convex set that holds the truth, it leads no farther from the truth.
 
 **Norm-Sub**: the closest $x \ge 0$ that sums to the number of users (Wang et al. 2020).
 

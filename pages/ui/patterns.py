@@ -106,18 +106,17 @@ def explained(state: Session, mechanism: Mechanism) -> str:
 
 def of_survey(state: Session, mechanism: Mechanism) -> None:
     """A survey mechanism: who is asked about which columns, what a report shows, and how well that suits the questions."""
-    survey = state.setting.workload.survey
-    if survey is None:
+    survey, sent = state.setting.workload.survey, mechanism.survey
+    if survey is None or sent is None:
         return
-    if mechanism.split is not None:
-        _of_designs(state, mechanism.split, survey)
-    if mechanism.survey is not None:
-        _of_tables(state, mechanism.survey, survey)
-    if mechanism.scrambled is not None:
-        part = 1.0 if mechanism.split is None else float(mechanism.split.shares[-1])
-        _of_patterns(state, mechanism.scrambled, survey, part)
-    if mechanism.component_information is not None:
-        draw_fourier_weights(state, mechanism, survey, "fourier-weights")
+    if sent.split is not None:
+        _of_designs(state, sent.split, survey)
+    _of_tables(state, sent, survey)
+    if sent.scrambled is not None:
+        part = 1.0 if sent.split is None else float(sent.split.shares[-1])
+        _of_patterns(state, sent.scrambled, survey, part)
+    if sent.component_information is not None:
+        draw_fourier_weights(state, sent, survey, "fourier-weights")
 
 
 def _of_designs(state: Session, mechanism: SplitSurvey, survey: Survey) -> None:
@@ -221,7 +220,7 @@ def _most(sets: int) -> str:
 def _draw(state: Session, name: str, mechanism: Mechanism) -> None:
     """A small picture of what a mechanism sends. ValueError, one sentence, where it has none."""
     setting, survey = state.setting, state.setting.workload.survey
-    if mechanism.component_information is not None and survey is not None:
+    if survey is not None and mechanism.survey is not None and mechanism.survey.component_information is not None:
         st.markdown(f"**{library.spec(name).title}**")
         draw_fourier_weights(state, mechanism, survey, f"fourier-weights-{name}")
         st.caption(plain(explained(state, mechanism)))

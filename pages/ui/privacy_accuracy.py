@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ldp_core import beliefs, charts, library, wording
+from ldp_core import beliefs, charts, library, shuffled, wording
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
@@ -72,6 +72,7 @@ def show(state: Session, mechanism: Mechanism | None) -> None:
     _beliefs(state, design, mechanism, later)
     if mechanism is not None:
         _releases(state, design, mechanism, later)
+        _mixed(state, mechanism, later)
     later.finish()
     layout.how_computed(SOURCES)
 
@@ -165,6 +166,48 @@ def draw_beliefs(
         "sides-beliefs",
         curves,
     )
+
+
+def _mixed(state: Session, mechanism: Mechanism, later: Later) -> None:
+    """The central epsilon of these people's reports, and over their number."""
+    users = state.setting.users
+    with _said():
+        of = shuffled.blanket_of(mechanism)
+        found = later.value(
+            ("mixed", mechanism.digest, users),
+            "working out what mixing gives",
+            False,
+            lambda cancel: (shuffled.in_words(of, users), shuffled.over_users(of, users, cancel)),
+        )
+        if found is None:
+            st.caption("What mixing gives is being worked out.")
+        else:
+            said, curves = found
+            layout.chart(lambda look: charts.mixed(curves, users, look), f"{said} {shuffled.TRUST}", "mixed", curves)
+
+
+def of_mixing(state: Session, mechanism: Mechanism) -> str:
+    """What mixing gives, as a sentence to add to a promise where somebody asks for it; else empty."""
+    told = state.view.get("mixing", False)
+    control(
+        st.toggle,
+        "Say what mixing the reports would give",
+        "mixing",
+        told,
+        lambda on: state.view.update(mixing=on),
+        help=f"Only where a shuffler or an anonymising proxy stands before you. {shuffled.TRUST}",
+    )
+    if not told:
+        return ""
+    users, later = state.setting.users, Later(state, "mixing")
+    with _said():
+        key = ("mixing", mechanism.digest, users)
+        found = later.value(
+            key, "working out what mixing gives", False, lambda cancel: shuffled.in_words(mechanism, users)
+        )
+        later.finish()
+        return "" if found is None else f"{found} {shuffled.TRUST}"
+    return ""
 
 
 def _releases(state: Session, design: Setting, mechanism: Mechanism, later: Later) -> None:

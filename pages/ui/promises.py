@@ -1,8 +1,6 @@
 """The promises about rows stand in one place, because pages and README repeat them.
 
-Other modules make the promises true, some of them inside Streamlit. If a fix of Streamlit is off
-(see `pages.ui.streamlit_fixes`), the promise that depends on it is not made, and the sentence says
-that the fix is off.
+Other modules make the promises true, some of them inside Streamlit (see `pages.ui.streamlit_fixes`).
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ import streamlit as st
 
 from ldp_core.deploy import collector
 from ldp_core.limits import MOST_HELD_BYTES
-from pages.ui.streamlit_fixes import run_context, tab_storage, uploads
 
 EVERY = 10.0
 """Seconds between looks for sessions whose tab has gone."""
@@ -22,32 +19,17 @@ _FREEING = 30.0
 """Seconds that freeing may take on a busy server."""
 _NOTICED = 60.0
 """Seconds until a server misses a browser that went without a word: it pings every half minute, and waits as long."""
-COPIES_STAY = (
-    "Copies of uploaded files may stay in the memory of this server until it is stopped: the promise to remove them "
-    "sooner is off, because the app does not know the installed version of Streamlit."
+FORGOTTEN_AT_ONCE = (
+    "This removes your data, designs, results and running work from this server at once, also those of other tabs of this browser. "
+    "It cannot be undone. Files you have saved stay with you."
 )
-
-
-def forgetting_is_sure() -> bool:
-    """True if sessions are forgotten in time, and nothing is left of them."""
-    fixes = (tab_storage.UPLOADS, tab_storage.STATES, tab_storage.OPEN_TABS, run_context.KNOWN_TABS)
-    return not any(fix.off for fix in fixes)
-
-
-def forgotten_at_once() -> str:
-    """The effect of Forget everything, in sentences that are true of this server."""
-    others = "not those of other tabs" if run_context.KNOWN_TABS.off else "also those of other tabs of this browser"
-    sure = forgetting_is_sure()
-    return (
-        f"This removes your data, designs, results and running work from this {'server' if sure else 'app'} at once, {others}. "
-        f"It cannot be undone. Files you have saved stay with you.{'' if sure else f' {COPIES_STAY}'}"
-    )
+ROWS_IN_MEMORY = "Rows stay in the memory of this server, for your session only. They are not written to disk."
 
 
 def reports_in_memory() -> str:
     """The place of reports, in a sentence or two that is true of this server."""
     here = "Reports are counted in the memory of this server, for your session only, and dropped once they are counted"
-    if uploads.stay_in_memory() and collector.uploads_stay_in_memory():
+    if collector.uploads_stay_in_memory():
         return f"{here}. They are not written to disk."
     return f"{here}; until then they are in a temporary file on the server's disk."
 
@@ -76,8 +58,6 @@ def kept_minutes() -> int:
 
 def forgetting() -> str:
     """When rows are forgotten, in a sentence or two that is true of this server."""
-    if not forgetting_is_sure():
-        return f"They are forgotten when this server is stopped. {COPIES_STAY}"
     return (
         f"They are forgotten at most {_minutes(kept_minutes())} after the page is closed or its connection is lost, or at once when "
         "you press Forget everything."
@@ -86,11 +66,6 @@ def forgetting() -> str:
 
 def holding() -> str:
     """What a refresh brings back and for whom, in sentences that are true of this server."""
-    if run_context.KNOWN_TABS.off or tab_storage.OPEN_TABS.off:
-        return (
-            "A refresh or a lost connection may begin with an empty design: the promise to bring yours back is off, because the "
-            "app does not know the installed version of Streamlit. Save your design to keep it. A copied address opens nothing."
-        )
     minutes = kept_for() / 60
     held = _minutes(round(minutes)) if minutes >= 1 else "less than a minute"
     return (
@@ -103,11 +78,3 @@ def holding() -> str:
 
 def _minutes(count: int) -> str:
     return f"{count} minute{'s' if count > 1 else ''}"
-
-
-def rows_in_memory() -> str:
-    """The place of rows, in a sentence or two that is true of this server."""
-    here = "Rows stay in the memory of this server, for your session only"
-    if uploads.stay_in_memory():
-        return f"{here}. They are not written to disk."
-    return f"{here}, but while a file of more than 1 MB is uploaded it is in a temporary file on the server's disk."

@@ -1,6 +1,5 @@
 """Text that several pages show: what comes from data or files made safe, and recurring phrases."""
 
-import math
 import re
 from collections.abc import Callable
 
@@ -9,12 +8,9 @@ from pandas.io.formats.style import Styler
 
 from ldp_core import wording
 from ldp_core.designs import Configuration
-from ldp_core.limits import MOST_ENUMERATED_TYPES
 
 JOINER = "\N{WORD JOINER}"
 """A letter without width, put where a backslash does not help."""
-OPTIMAL = 1e-4
-"""Share by which a mechanism may miss the exact optimum, which is proved to that precision, and still be said to attain it."""
 _SPACES = re.compile(r"[^\S\N{NO-BREAK SPACE}]+")
 _READ_LATER = re.compile(r":(?=[\w+/-]+:|//)|www|@|<(?=-)|-(?=[->])|[<>~](?==)", re.IGNORECASE)
 _SIGNS = re.compile(r"[\\`*_{}\[\]()<>#+\-.!|$~:^&]")
@@ -49,26 +45,6 @@ def cells(table: pd.DataFrame, **written: Callable[[float], str]) -> Styler:
     """A table for the screen. The named columns are written as in sentences and metrics, and sort
     as numbers."""
     return table.style.format(written, na_rep="–")
-
-
-OPTIMUM_MEANING = (
-    "Exact optimum: the fewest users that any unbiased mechanism with this epsilon can need, found by weighing all 2ⁿ two-valued reports "
-    f"at once, which is done for at most {MOST_ENUMERATED_TYPES} types."
-)
-
-
-def above_optimum(gap: float) -> str:
-    """How many more users than the exact optimum a mechanism needs, to follow its name."""
-    if gap < OPTIMAL:
-        return f"attains it to within {wording.share(OPTIMAL)}"
-    return f"needs {wording.extra(gap)}"
-
-
-def gap_to_optimum(gap: float) -> str:
-    """How many more users than the exact optimum a mechanism needs, in a table; a dash where that is not known (NaN)."""
-    if math.isnan(gap):
-        return "–"
-    return f"< {wording.share(OPTIMAL)}" if gap < OPTIMAL else gap_in_words(gap)
 
 
 CASES = {

@@ -2,23 +2,12 @@
 
 import base64
 import hashlib
-import json
 import random
 import struct
 import zlib
-from pathlib import Path
 from typing import Any
 
 from hostile import text
-
-OLD = [
-    json.dumps(design["document"])
-    for version in (1, 2)
-    for design in json.loads(
-        (Path(__file__).parents[1] / "designs" / f"designs_of_version_{version}.json").read_text("utf-8")
-    )
-]
-"""Documents of versions 1 and 2."""
 
 LARGE = zlib.compress(bytes(2**24))
 """Much that comes packed as little."""
@@ -154,8 +143,7 @@ def with_own(rng: random.Random, document: dict[str, Any]) -> dict[str, Any]:
     held = [matrix(rng, look) for look in range(1, rng.choice([2, 2, 2, 3, 8]))]
     named = rng.choice([*(called for _, called in held)] * 9 + ["own(name=Ours, look=1, matrix=" + "0" * 32 + ")"])
     used = [{}, {"compared": [*document["compared"], named]}, {"mechanism": {"name": named, "parameters": {}}}]
-    new = {"version": rng.choice([6] * 9 + [5]), "difference": document.get("difference")}
-    return {**document, **new, "own": [told for told, _ in held], **rng.choice(used)}
+    return {**document, "version": rng.choice([8] * 9 + [7]), "own": [told for told, _ in held], **rng.choice(used)}
 
 
 def document(rng: random.Random) -> dict[str, Any]:
@@ -168,11 +156,10 @@ def document(rng: random.Random) -> dict[str, Any]:
 def _document(rng: random.Random) -> dict[str, Any]:
     names = distinct(rng, name, 1, 3)
     told = rng.choice([{}] * 4 + [{"centre": 0.25}, {"concentration": 0.5, "draw": 3}])
-    seen = rng.choice([{}, {}, {"difference": "typical"}])
     shapes = {0: ["data", "uniform", "zipf", "bell"], 1: ["cauchy"], 2: ["dirichlet"]}[len(told)]
     return {
         "format": "ldp-design",
-        "version": 5 if seen else 4 if told else 3,
+        "version": 8,
         "data": data(rng),
         "domain": rng.choice([None, *[{"attributes": [attribute(rng, called) for called in names]}] * 5]),
         "population": {
@@ -190,7 +177,9 @@ def _document(rng: random.Random) -> dict[str, Any]:
         },
         "compared": ["randomized_response", text(rng), *rng.choice([[], ["oue(reconstruction=optimal)"]])],
         "target_alpha": rng.choice([0.01, 1.0, 1e-300]),
-        **seen,
+        "difference": rng.choice([None, None, "typical"]),
+        "own": [],
+        "types": rng.choice(["distinguished", "all"]),
         "simulation": {"seed": rng.choice([0, 2**63 - 1]), "trials": 20, "estimators": ["unbiased"]},
         "optimizer": {
             "seed": 0,

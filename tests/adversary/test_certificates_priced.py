@@ -37,6 +37,10 @@ SMALL = {
         {"kind": "parts", "parts": [{**tables(2, 19), "arrays": place} for place in range(12)]},
         {},
     ),
+    "numbers of one question for other types": (
+        {"kind": "question", "types": 4096, "workload": {"gram": "histogram"}},
+        dict.fromkeys(("direction", "alpha", "beta"), np.zeros(3)),
+    ),
     "more types than numbers": ({"kind": "general", "types": 4096, "workload": {"gram": "histogram"}}, triangles(3)),
 }
 

@@ -23,7 +23,15 @@ from ldp_core.workloads.surveys import Group, marginal
 
 SIZES = (4, 2, 3)
 MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(3), 2.0)])
-FEW = Survey((9, 70), [Group((0, 1), workloads.custom(np.outer(np.arange(9) < 4, np.arange(70) < 5).reshape(1, -1)))])
+FEW = Survey(
+    (9, 70),
+    [
+        Group(
+            (0, 1),
+            workloads.custom([np.outer(np.arange(9) < a, np.arange(70) < b).ravel() for a, b in ((4, 5), (7, 60))]),
+        )
+    ],
+)
 
 
 def of_sets():
@@ -40,6 +48,7 @@ def parts():
 
 MAKE = {
     "by types": lambda: bounds.certificate(workloads.prefix(4), 1.0, None),
+    "one question": lambda: bounds.certificate(workloads.custom([[3, 1, 0.5, 0]]), 1.0, None),
     "row by row": lambda: optimize.exact(workloads.prefix(4), 1.0).proof,
     "by classes": lambda: symmetric_certificate(workloads.parity(3, 2), 1.0),
     "by triples": lambda: next(bounds.triples.certificate.improved(symmetric_certificate(workloads.parity(6, 3), 3.0))),

@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import analysis, bounds, mechanisms, workloads
-from ldp_core.bounds.general.certificate import Certificate, closed_form
+from ldp_core.bounds.general.certificate import Certificate, closed_form, general_certificate
 from ldp_core.bounds.general.whole import Cut
 from ldp_core.bounds.proof import MARGIN
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.optimize import design, exact
+from ldp_core.run import Budget
 
 UNIFORM = {n: np.full(n, 1 / n) for n in range(2, 65)}
 # Values of the moment relaxation (with non-negative 0/1 moments) found with a general solver: prefix, 32 types.
@@ -29,8 +30,8 @@ def two_valued_rows(n, epsilon):
 
 
 def general(workload, epsilon, prior=None):
-    """The certificate without use of symmetry: an explicit uniform prior is not treated as symmetric."""
-    return bounds.certificate(workload, epsilon, prior=UNIFORM[workload.n] if prior is None else prior)
+    """The certificate by types, without use of symmetry."""
+    return general_certificate(workload, epsilon, UNIFORM[workload.n] if prior is None else prior, Budget(30.0))
 
 
 def bound_by_brute_force(certificate):

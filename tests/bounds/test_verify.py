@@ -54,7 +54,7 @@ def test_the_script_says_what_is_proved_and_ends_with_1_where_nothing_is(tmp_pat
 
 
 def test_it_can_say_of_all_questions_which_they_are():
-    assert set(verify.ASKED) == {*verify.NAMED, "array", *verify.KINDS} - {"general"}
+    assert set(verify.ASKED) == {*verify.NAMED, "array", *verify.KINDS} - {*verify.BY_TYPES}
 
 
 @pytest.mark.parametrize("text", ["0.001", "0.3333333333333333333333", "1", "1.0", "7.25", "20"])

@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from ldp_core.data.domain import Domain
-from ldp_core.data.tables import declare_range
 from ldp_core.designs import Configuration, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import PrefixPart
 from tests.browser import words
+from tests.declared import numbers
 
 LATE = """(milliseconds) => {
     const listen = WebSocket.prototype.addEventListener;
@@ -27,7 +27,7 @@ PEOPLE = "".join(f"{18 + i % 60}, {['Fiji', 'France', 'Malta', 'Peru', 'Spain'][
 def design(**optimizer):
     """Running totals along 256 bins, whose search takes many seconds, as a file."""
     made = Configuration(
-        domain=Domain(attributes=(declare_range("x", 0, 256, 256),)),
+        domain=Domain(attributes=(numbers("x", 0, 256, 256),)),
         workload=WorkloadRecipe(parts=(PrefixPart(attribute="x"),)),
         population=Population(users=10_000, origin="declared", shape="uniform"),
         optimizer=Optimizer(**optimizer),

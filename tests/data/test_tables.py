@@ -13,6 +13,7 @@ from ldp_core.data import columns, tables
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.data.population import SHAPES
 from ldp_core.limits import MOST_LISTED_TYPES
+from tests.declared import categories, numbers
 
 # Looking at a column
 
@@ -277,8 +278,8 @@ def test_bad_numbers(make, sentence):
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from([1, 2, 3, None])), min_size=1))
 def test_tally_of_several_attributes_matches_a_loop(rows):
     frame = pd.DataFrame(rows, columns=["letter", "digit"])
-    letter = tables.declare_categories("letter", "a, b")
-    digit = tables.declare_range("digit", 1, 3, 3, integer=True, missing="category")
+    letter = categories("letter", "a, b")
+    digit = numbers("digit", 1, 3, 3, integer=True, missing="category")
     expected = np.zeros((2, 4), dtype=int)
     for first, second in rows:
         if first is not None:
@@ -296,7 +297,7 @@ def test_tally_of_several_attributes_matches_a_loop(rows):
 
 
 def test_tally_refuses_what_cannot_be_counted():
-    letter, digit = tables.declare_categories("letter", "a, b"), tables.declare_range("digit", 0, 2047, 2048)
+    letter, digit = categories("letter", "a, b"), numbers("digit", 0, 2047, 2048)
     with pytest.raises(ValueError, match="pass the whole table"):
         tables.tally(pd.Series(["a"]), Domain(attributes=(letter, digit)))
     many = [digit.model_copy(update={"name": str(i)}) for i in range(3)]
@@ -305,53 +306,6 @@ def test_tally_refuses_what_cannot_be_counted():
 
 
 # Without data
-
-
-def test_declared_categories():
-    assert tables.declare_categories("x", "a, b ,c").values == ("a", "b", "c")
-    assert tables.declare_categories("x", " one, two\r\nthree,\n").values == ("one, two", "three")
-    assert tables.declare_categories("x", "low\nhigh", ordered=True).ordered
-    assert tables.declare_categories("x", "a", outside="other").labels == ("a", "(other)")
-
-
-def test_declared_ranges():
-    ages = tables.declare_range("age", 18, 90, 8, integer=True)
-    assert ages.labels[0] == "18-27"
-    assert ages.labels[-1] == "88-90"
-    assert ages.origin == "declared"
-    shares = tables.declare_range("share", 0, 1, 4)
-    assert shares.edges == (0, 0.25, 0.5, 0.75, 1)
-    wide = tables.declare_range("steps", 18, 10000, 32, integer=True)
-    assert wide.labels[:2] == ("18-329", "330-649")
-    assert wide.labels[-1].endswith("-10000")
-
-
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: tables.declare_categories("x", "  "), "there are no categories"),
-        (lambda: tables.declare_categories("x", "a,,b"), "category 2 is blank"),
-        (lambda: tables.declare_categories("x", "a\n\nb"), "category 2 is blank"),
-        (lambda: tables.declare_categories("x", "a, b, a"), '"a" appears more than once'),
-        (lambda: tables.declare_categories("x", "a"), "only one value"),
-        (lambda: tables.declare_categories(" ", "a,b"), "no name"),
-        (lambda: tables.declare_categories("x", ",".join(map(str, range(5000)))), "5,000 types are too many for x"),
-        (lambda: tables.declare_range("x", 5, 5, 4), "cannot range from 5 to 5"),
-        (lambda: tables.declare_range("x", math.nan, 5, 4), "two finite numbers"),
-        (lambda: tables.declare_range("x", 0, math.inf, 4), "two finite numbers"),
-        (lambda: tables.declare_range("x", None, 1, 4), "two finite numbers"),
-        (lambda: tables.declare_range("x", 0, 1e18, 4, integer=True), "two finite numbers"),
-        (lambda: tables.declare_range("x", 0.5, 5, 4, integer=True), "whole ends"),
-        (lambda: tables.declare_range("x", 0, 5, 0), "positive whole number"),
-        (lambda: tables.declare_range("x", 0, 5, 5000), "5,000 bins"),
-        (lambda: tables.declare_range("x", 0, 5, 2048, outside="other"), "2,049 types"),
-        (lambda: tables.declare_range("x", 1e15, 1e15 + 1, 2048), "bin edges must increase"),
-    ],
-)
-def test_bad_declarations(make, sentence):
-    with pytest.raises(ValueError, match=sentence) as caught:
-        make()
-    assert "\n" not in str(caught.value)
 
 
 @given(st.sampled_from(list(SHAPES)), st.integers(1, 5000), st.integers(1, 10**9))

@@ -11,6 +11,7 @@ from ldp_core.data import tables
 from ldp_core.data.columns import parse, plain
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, LocalTable, NumericRecipe
 from ldp_core.deploy.kit import client, devices
+from tests.declared import categories
 
 DAYS = [f"2024-{month:02}-15" for month in range(1, 13)] * 4
 
@@ -74,7 +75,7 @@ def test_texts_that_look_the_same_are_the_same(cell, dtype):
     column = parse(pd.Series([cell, "Zo\u00e9"], dtype=dtype))
     assert (column.texts.tolist(), column.codes.tolist()) == (["Zo\u00e9"], [0, 0])
     assert plain(cell) == "Zo\u00e9"
-    older = tables.declare_categories("x", unicodedata.normalize("NFD", "Zo\u00e9") + "\nother")
+    older = categories("x", unicodedata.normalize("NFD", "Zo\u00e9") + "\nother")
     assert older.encode([cell, "other"]).codes.tolist() == [0, 1]
 
 

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from ldp_core.data import tables
 from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.data.tables import CategoricalRecipe, DateRecipe, Merge, NumericRecipe, ReadOptions, build_domain
+from tests.declared import categories, numbers
 
 TABLE = pd.DataFrame(
     {
@@ -257,8 +258,8 @@ def test_a_file_of_counts_is_a_file_of_repeated_rows(rows):
     repeated = counted.loc[counted.index.repeat(counted["n"])]
     domain = Domain(
         attributes=(
-            tables.declare_categories("letter", "a,b,c"),
-            tables.declare_range("digit", 1, 2, 2, True, outside="other"),
+            categories("letter", "a,b,c"),
+            numbers("digit", 1, 2, 2, True, outside="other"),
         )
     )
     if counted["n"].sum() == 0:
@@ -286,7 +287,7 @@ def test_a_file_of_counts_is_a_file_of_repeated_rows(rows):
 def test_refusals_count_people_not_rows():
     counted = pd.DataFrame({"x": ["a", "b", "z"], "n": [10, 20, 30]})
     with pytest.raises(ValueError, match="30 of 60 values of x are outside its domain"):
-        tables.tally(counted, tables.declare_categories("x", "a,b"), "n")
+        tables.tally(counted, categories("x", "a,b"), "n")
     with pytest.raises(ValueError, match="60 of 60 values of x are not numbers"):
         build_domain(NumericRecipe(column="x"), counted, "n")
 
@@ -306,11 +307,11 @@ def test_refusals_count_people_not_rows():
 def test_bad_counts(counts, sentence):
     table = pd.DataFrame({"x": ["a", "b"], "n": pd.Series(counts, dtype=object)})
     with pytest.raises(ValueError, match=sentence):
-        tables.tally(table, tables.declare_categories("x", "a,b"), "n")
+        tables.tally(table, categories("x", "a,b"), "n")
 
 
 def test_other_bad_counts(tmp_path):
-    table, attribute = pd.DataFrame({"x": ["a", "b"]}), tables.declare_categories("x", "a,b")
+    table, attribute = pd.DataFrame({"x": ["a", "b"]}), categories("x", "a,b")
     with pytest.raises(ValueError, match="lacks the column of counts"):
         tables.tally(table, attribute, "n")
     with pytest.raises(ValueError, match="3 counts for 2 rows"):
@@ -334,7 +335,7 @@ def test_people_of_domains_too_large_for_an_array_are_kept_one_by_one():
 
 
 def test_joint_facts_by_hand():
-    domain = Domain(attributes=(tables.declare_categories("a", "x,y"), tables.declare_categories("b", "u,v")))
+    domain = Domain(attributes=(categories("a", "x,y"), categories("b", "u,v")))
     table = pd.DataFrame({"a": ["x", "x", "y"], "b": ["u", "u", "v"]})
     facts = tables.joint_facts(domain, tables.tally(table, domain))
     assert facts == tables.JointFacts(
@@ -353,7 +354,7 @@ def coarsened(domain, suggestion):
     attributes = {attribute.name: attribute for attribute in domain.attributes}
     if words[0] == "use":
         name = words[6]
-        attributes[name] = tables.declare_range(name, 0, 10**6, int(words[3]))
+        attributes[name] = numbers(name, 0, 10**6, int(words[3]))
     elif words[0] == "merge":
         name = words[3]
         attributes[name] = attributes[name].model_copy(
@@ -381,9 +382,9 @@ def test_suggestions_do_what_they_promise(kinds, limit, data):
     for i, kind in enumerate(kinds):
         name, size = f"{kind}{i}", data.draw(st.integers(2, 60))
         if kind == "c":
-            attributes.append(tables.declare_categories(name, ",".join(map(str, range(size)))))
+            attributes.append(categories(name, ",".join(map(str, range(size)))))
         elif kind == "n":
-            attributes.append(tables.declare_range(name, 0, 1, size))
+            attributes.append(numbers(name, 0, 1, size))
         else:
             attributes.append(
                 tables.date_attribute(
@@ -406,14 +407,14 @@ def test_suggestions_do_what_they_promise(kinds, limit, data):
 
 def test_suggestions_in_words():
     days = tables.date_attribute(None, name="day", unit="day", first="2024-01-01", last="2026-12-31")
-    age = tables.declare_range("age", 0, 99, 100, True)
+    age = numbers("age", 0, 99, 100, True)
     domain = Domain(attributes=(age, days))
     assert tables.suggestions(domain, 4000) == [
         "count day by month (36 types)",
         "use at most 3 bins for age instead of 100",
         "leave out day (100 types remain)",
     ]
-    wide = Domain(attributes=[tables.declare_categories(f"x{i}", "a,b,c") for i in range(20)])
+    wide = Domain(attributes=[categories(f"x{i}", "a,b,c") for i in range(20)])
     assert tables.suggestions(wide, 9) == ["keep only x18 and x19 (9 types remain)"]
 
 

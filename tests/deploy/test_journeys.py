@@ -75,6 +75,8 @@ QUESTIONS = {
     "parities": (BITS, ParityPart(max_weight=2)),
     "conditions": (PAIR, PredicatesPart(predicates=[Predicate(expression="a in {'a 1', 'a 2'} or b = 'b 3'")])),
     "a matrix": ((labels("a", 4),), MatrixPart.of(np.array([[1.0, 2, 0, -1], [0, 1, 1, 0.5]]))),
+    "a contrast": ((labels("a", 7),), MatrixPart.of(np.array([[1.0, -1, 0, 0, 0, 0, 0]]))),
+    "a mean": ((bins("x", 9),), MatrixPart.of(np.arange(9.0)[None] + 0.5)),
     "ranges of types": (PAIR, TypesPart(family="all_range")),
     "pairs of many columns": (MANY, KWayMarginalsPart(k=2)),
     "pairs and totals of many": ((bins("x", 12), *MANY), KWayMarginalsPart(k=2), PrefixPart(attribute="x", weight=9.0)),

@@ -204,8 +204,6 @@ populations = st.one_of(
         draw=seeds,
     ),
 )
-lines = st.text(st.characters(exclude_characters="\n\r", codec="utf-8"), max_size=20).map(str.strip)
-facts = st.builds(w.StatedFact, text=lines.filter(bool) | st.just("age >= 30 : 7"), origin=origins)
 
 configurations = st.builds(
     Configuration,
@@ -229,7 +227,6 @@ configurations = st.builds(
         seed=seeds,
         trials=st.integers(1, 10_000),
         estimators=several(texts),
-        facts=st.lists(facts, max_size=3),
     ),
     optimizer=st.builds(
         Optimizer,

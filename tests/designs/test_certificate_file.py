@@ -67,6 +67,8 @@ KINDS = {
     "few questions": lambda: bounds.certificate(
         workloads.custom(np.random.default_rng(1).standard_normal((2, 7))), 1.0, None
     ),
+    "one question": lambda: bounds.certificate(workloads.custom(np.arange(N)[None] ** 2), 1.0, None),
+    "one question, a prior": lambda: bounds.certificate(workloads.custom([[1, -1, 0, 0, 0, 0]]), 2.0, None, PRIOR),
     "all alike": lambda: symmetric_certificate(workloads.histogram(9), 1.0),
     "bits": lambda: symmetric_certificate(workloads.parity(4, 2), 1.0),
     "triples": lambda: next(improved(symmetric_certificate(workloads.parity(6, 3), 3.0))),

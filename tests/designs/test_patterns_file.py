@@ -7,7 +7,6 @@ import pytest
 
 from ldp_core import designs
 from ldp_core.data.domain import Domain
-from ldp_core.data.population import declare_categories
 from ldp_core.designs import Configuration, bundle, patterns_file
 from ldp_core.designs.zips import zipped
 from ldp_core.library import create
@@ -16,6 +15,7 @@ from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.shares import given_shares
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
+from tests.declared import categories
 
 SIZES = (2, 3, 4)
 
@@ -31,9 +31,7 @@ def mechanism(epsilon=1.0):
 
 
 def configuration(**changes):
-    attributes = tuple(
-        declare_categories(name, ",".join("abcd"[:size])) for name, size in zip("xyz", SIZES, strict=True)
-    )
+    attributes = tuple(categories(name, ",".join("abcd"[:size])) for name, size in zip("xyz", SIZES, strict=True))
     return Configuration(domain=Domain(attributes=attributes)).with_(**changes)
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from ldp_core import designs
 from ldp_core.data.domain import Domain
-from ldp_core.data.population import declare_range
 from ldp_core.deploy.kit import package
 from ldp_core.designs import Configuration, bundle, rows_file
 from ldp_core.designs.zips import zipped
 from ldp_core.mechanisms import OrbitMechanism, RingMechanism
+from tests.declared import numbers
 
 TYPES, PLACES = 6, 9
 
@@ -34,7 +34,7 @@ def file(made):
 
 
 def configuration(types=TYPES, **changes):
-    return Configuration(domain=Domain(attributes=(declare_range("x", 0.0, types, types),))).with_(**changes)
+    return Configuration(domain=Domain(attributes=(numbers("x", 0.0, types, types),))).with_(**changes)
 
 
 @pytest.mark.parametrize("written", [mechanism(), flipped()], ids=["rotated", "flipped"])

@@ -12,7 +12,6 @@ from ldp_core.designs import (
     Optimizer,
     Population,
     SampleData,
-    Simulation,
     UploadedData,
     WorkloadRecipe,
     given_by_hand,
@@ -23,7 +22,7 @@ from ldp_core.designs import (
     shareable,
     to_link,
 )
-from ldp_core.workloads import HistogramPart, MatrixPart, Predicate, PredicatesPart, PrefixPart, StatedFact
+from ldp_core.workloads import HistogramPart, MatrixPart, Predicate, PredicatesPart, PrefixPart
 
 ILLNESS = CategoricalAttribute(name="illness", values=("flu", "gout"), origin="data")
 ANSWER = CategoricalAttribute(name="answer", values=("no", "yes"))
@@ -38,13 +37,11 @@ OBSERVED = Configuration(
     population=Population(users=31_415, origin="data", shape="data"),
     workload=WorkloadRecipe(parts=(HISTOGRAM, MATRIX, CONDITION)),
     optimizer=Optimizer(histogram=(1.0, 2.0)),
-    simulation=Simulation(facts=[StatedFact(text="illness = gout : 17", origin="data")]),
 )
 DECLARED = Configuration(
     data=UploadedData(recipes=(CategoricalRecipe(column="answer", categories=("no", "yes")),)),
     domain=Domain(attributes=(ANSWER,)),
     workload=WorkloadRecipe(parts=(CONDITION,)),
-    simulation=Simulation(facts=[StatedFact(text="answer = yes : 40")]),
 )
 
 
@@ -53,19 +50,18 @@ def test_all_that_is_told_is_listed():
         "The histogram to optimise for was given by hand.",
         "The uploaded matrix of queries was given by hand.",
         "The conditions were typed by hand and may name values taken from the data.",
-        "The public facts were typed by hand and may name values taken from the data.",
         "The SQL query was typed by hand and may name people.",
     ]
     assert given_by_hand(OBSERVED) == by_hand
     assert revealing(OBSERVED) == [*observed_parts(OBSERVED), *by_hand]
-    assert len(observed_parts(OBSERVED)) == 5
+    assert len(observed_parts(OBSERVED)) == 4
 
 
 def test_nothing_of_it_is_shared():
     shared = shareable(OBSERVED)
     assert revealing(shared) == []
     text = shared.to_json().decode()
-    for word in ("flu", "gout", ": 17", "Ann", "Bob", "31415", "SELECT", MATRIX.data):
+    for word in ("flu", "gout", "Ann", "Bob", "31415", "SELECT", MATRIX.data):
         assert word in OBSERVED.to_json().decode()
         assert word not in text
     assert shared == Configuration(workload=WorkloadRecipe(parts=(HISTOGRAM,)))
@@ -117,17 +113,7 @@ def test_a_shared_design_tells_nothing_more(configuration):
         assert shared == configuration
     kept = {"epsilon", "mechanism", "compared", "target_alpha", "reports_per_user"}
     assert shared.digest(of=kept) == configuration.digest(of=kept)
-    without = {"facts": ()}
-    assert shared.simulation.model_copy(update=without) == configuration.simulation.model_copy(update=without)
-    assert set(shared.simulation.facts) <= set(configuration.simulation.facts)
-
-
-def test_a_fact_is_shared_unless_its_total_was_counted():
-    declared, counted = DECLARED.simulation.facts[0], StatedFact(text="answer = no : 2", origin="data")
-    both = DECLARED.with_(simulation=Simulation(facts=[declared, counted]))
-    assert [sentence for sentence in revealing(both) if "answer = no : 2" in sentence]
-    assert not [sentence for sentence in revealing(both) if "answer = yes" in sentence]
-    assert shareable(both) == DECLARED
+    assert shared.simulation == configuration.simulation
 
 
 def test_what_is_shared_fits_a_link_again():
@@ -137,13 +123,13 @@ def test_what_is_shared_fits_a_link_again():
 
 
 def test_what_is_left_out_is_named_without_telling_any_of_it():
-    assert left_out(OBSERVED) == ("attributes", "query", "matrix", "conditions", "histogram", "facts")
+    assert left_out(OBSERVED) == ("attributes", "query", "matrix", "conditions", "histogram")
     counted = DECLARED.with_(population=Population(users=7, origin="data", shape="data"))
     assert left_out(counted) == ("people",)
     assert left_out(DECLARED) == left_out(Configuration()) == ()
     sentence = left_out_in_words(left_out(OBSERVED))
     assert sentence.startswith("The link leaves out the values that people can have (choose their table")
-    assert sentence.count(";") == 5
+    assert sentence.count(";") == 4
     assert left_out_in_words(["<b>", ""]) == ""
 
 

@@ -20,8 +20,7 @@ VARIANTS = {
     "optimized_gradient": [{"max_rounds": 2}],
     "fourier": [{}, {"max_weight": 1}],
 }
-FACTS = [workloads.Fact(np.repeat([1.0, 0.0], 4), 1240.0, 1240.0, "the first four")]
-OPTIONS = {"posterior": {"draws": 100, "burn_in": 0}, "constrained": {"facts": FACTS}}
+OPTIONS = {"posterior": {"draws": 100, "burn_in": 0}}
 
 
 def built(workload):
@@ -39,7 +38,7 @@ def test_every_estimator_works_or_says_why_not(workload):
         for name in estimators.names():
             entry = estimators.spec(name)
             options = OPTIONS.get(name, {})
-            reason = entry.unsuitable(mechanism, workload, options.get("facts", ()))
+            reason = entry.unsuitable(mechanism, workload)
             if reason is None:
                 used.add(name)
                 found = estimators.apply(name, reports, mechanism, workload, **options)
@@ -47,9 +46,9 @@ def test_every_estimator_works_or_says_why_not(workload):
                 assert found.unbiased == entry.unbiased
                 assert found.answers(workload).shape == (workload.num_queries,)
                 assert np.all(np.isfinite(found.answers(workload)))
-                if name in ("wnnls", "wnnls_total", "constrained", "norm_sub", "mle", "ems", "posterior"):
+                if name in ("wnnls", "wnnls_total", "norm_sub", "mle", "ems", "posterior"):
                     assert found.estimated_counts.min() >= 0
-                if name in ("wnnls_total", "constrained", "norm_sub", "mle", "ems", "posterior"):
+                if name in ("wnnls_total", "norm_sub", "mle", "ems", "posterior"):
                     assert found.estimated_counts.sum() == pytest.approx(COUNTS.sum())
             else:
                 assert reason[0].isupper()

@@ -134,7 +134,7 @@ def test_norm_sub_mends_table_by_table(mechanism, records):
 
 
 def test_what_needs_counts_of_all_types_is_refused_in_a_sentence(mechanism, records):
-    for name in ("polytope", "mle", "posterior", "constrained"):
+    for name in ("polytope", "mle", "posterior"):
         assert "tables of a few columns" in estimators.spec(name).unsuitable(mechanism, PAIRS)
     assert "consistent as they are" in estimators.spec("consistency").unsuitable(mechanism, PAIRS)
     ordered = Survey(SIZES, [Group((3,), Prefix(4))])

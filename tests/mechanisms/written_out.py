@@ -23,6 +23,7 @@ from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.mechanisms.unary import UnaryEncoding
+from ldp_core.shuffled import Blanket, shuffled
 from ldp_core.workloads import Survey
 
 # --- reports and their probabilities --------------------------------------------------------------
@@ -377,5 +378,7 @@ def check_guarantee(every, spent=True):
     assert audit.epsilon <= mechanism.epsilon
     assert audit.epsilon == pytest.approx(ratios.max(), rel=1e-7)
     assert not spent or audit.epsilon == pytest.approx(mechanism.epsilon, rel=1e-7)
+    mixed, of_all = shuffled(mechanism, 300), shuffled(Blanket.of_table(Q), 300)
+    assert of_all * (1 - 1e-6) <= mixed <= 1.25 * of_all
     one, other = audit.worst_pair
     assert np.log(Q[:, one] / Q[:, other]).max() == pytest.approx(ratios.max(), rel=1e-7)

@@ -149,15 +149,6 @@ def test_a_prior_of_ones_own_brings_an_error_bar(histogram):
     assert histogram.session.view["bounds"]["own"] == 3.0
 
 
-def test_the_approach_says_that_large_n_is_no_bound(histogram):
-    turn(histogram, "large_sample").finish()
-    assert "How slowly the limit is reached" in histogram.words
-    # 1.6228 and 2.0086 of 2.0913 in the notes.
-    assert "77.6 % with 100 users and 96 % with 100,000 users" in histogram.words
-    assert "below the line of Corollary 4.3 with 100,000 users still" in histogram.words
-    assert "nothing is shaded" in histogram.words
-
-
 def test_the_axis_changes_to_users_needed(histogram):
     histogram.finish()
     before = histogram.charts[0]["layout"]["xaxis"]["title"]["text"]
@@ -218,27 +209,6 @@ def test_predictions_stand_beside_exact_errors(ranges):
     assert "It is about the histogram, one query for each type" in not_applying(ranges)
 
 
-def test_the_best_branching_factor_goes_into_the_design(ranges):
-    turn(ranges.go("bounds"), "prediction").finish()
-    assert "The formulas are least at B = 4.92 without consistency and 9.19 with it" in ranges.words
-    exact = {}
-    for B in range(2, 17):
-        for reconstruction in ("raw", "consistent"):
-            parameters = {"branching": B, "oracle": "oue", "reconstruction": reconstruction}
-            tree = mechanisms.create("hierarchical", n=16, epsilon=1.0, **parameters)
-            exact[reconstruction, B] = analysis.average_variance(tree, workloads.all_range(16))
-    best = min(exact, key=exact.get)
-    ranges.press("bounds-take")
-    chosen = ranges.configuration.mechanism
-    assert (chosen.parameters["reconstruction"], chosen.parameters["branching"]) == best
-    assert not ranges.has("button", "bounds-take")
-    assert "This is the tree of your design." in ranges.words
-    ranges.go("design")
-    assert ranges.at.selectbox(key="choice-branching").value == best[1]
-    ranges.press("undo")
-    assert ranges.configuration.mechanism.parameters["branching"] == 8
-
-
 def test_a_branching_factor_that_is_not_offered_can_be_looked_at(ranges):
     choose(ranges, "hierarchical", branching=5, oracle="oue", reconstruction="consistent").go("design")
     assert ranges.at.selectbox(key="choice-branching").value == 5
@@ -275,7 +245,6 @@ def test_a_large_domain_has_the_bounds_that_need_no_matrix(app):
     assert number(app, "SVD bound").startswith("±")
     assert number(app, "Centred SVD bound").startswith("±")
     assert "formed for at most 4,096 types" in not_applying(app)
-    assert "Exact errors of trees are worked out for at most 2,048 types" in turn(app, "prediction").words
     assert len(turn(app, "impossible").charts) == 1  # no picture of 65,536 singular values goes to the browser
 
 
@@ -300,23 +269,6 @@ def test_long_work_can_be_cancelled(app, busy):
 def test_without_a_domain_the_page_says_what_it_needs(app):
     app.go("bounds")
     assert "needs a domain" in app.at.info[0].value
-
-
-def test_another_kind_of_tree_is_compared_with_those_of_the_paper(ranges):
-    choose(ranges, "hierarchical", branching=4, oracle="hadamard", reconstruction="optimal").go("bounds")
-    turn(ranges, "prediction").finish()
-    (drawn,) = [chart for chart in ranges.charts if chart["layout"]["xaxis"]["title"]["text"] == "branching factor B"]
-    assert [trace["name"] for trace in drawn["data"]] == [
-        "raw (OUE)",
-        "consistent (OUE)",
-        "optimal (HADAMARD)",
-        "Theorem 4.5 (Cormode et al.)",
-    ]
-    lowest = min(min(trace["y"]) for trace in drawn["data"])
-    ranges.press("bounds-take").finish()
-    tree = ranges.session.mechanism("hierarchical")
-    share = math.sqrt(analysis.average_variance(tree, workloads.all_range(16)) / 136 / 20_000)
-    assert 100 * share == pytest.approx(lowest)
 
 
 def test_weights_are_explained(app):

@@ -207,7 +207,6 @@ def test_the_estimate_chosen_is_that_of_the_core(collect):
     table = next(frame for frame in collect.dataframes if "Answer (people)" in frame)
     assert np.allclose(table["Answer (people)"], expected["answer"])
     assert "This estimate is biased" in collect.words
-    assert "constrained" not in collect.at.selectbox(key="collect-estimator").options  # there are no facts
 
 
 @pytest.mark.parametrize(("kind", "prior"), [("jeffreys", 0.5), ("even", 1.0), ("people", None)])
@@ -367,7 +366,6 @@ def test_counting_can_be_cancelled_and_nothing_is_counted(collect, busy):
 
 
 def test_where_reports_are_is_said_as_it_is(monkeypatch):
-    monkeypatch.setattr(promises.uploads, "stay_in_memory", lambda: True)
     monkeypatch.setattr(collector, "uploads_stay_in_memory", lambda: True)
     assert "They are not written to disk." in promises.reports_in_memory()
     monkeypatch.setattr(collector, "uploads_stay_in_memory", lambda: False)

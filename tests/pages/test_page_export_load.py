@@ -271,7 +271,7 @@ EDITED = [
     ({"reports_per_user": 0}, "reports_per_user"),
     ({"target_alpha": -1}, "target_alpha"),
     ({"colour": "red"}, "colour"),
-    ({"version": 99}, "newer version"),
+    ({"version": 99}, "format version 99"),
     ({"simulation": {"seed": 0, "trials": 20, "estimators": ["guess"]}}, "guess"),
 ]
 

@@ -1,10 +1,8 @@
 """What sessions and jobs hold on to, and when they let go."""
 
-import asyncio
 import gc
 import threading
 import weakref
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -156,50 +154,9 @@ def test_beyond_the_room_there_is_who_left_first_is_forgotten_first():
     assert [store.holds(state) for state in states] == [False, False, False, True]
 
 
-@pytest.fixture
-def untried():
-    uploads.stay_in_memory.cache_clear()
-    yield
-    uploads.stay_in_memory.cache_clear()
-
-
-def test_the_largest_upload_stays_in_memory(untried):
-    assert uploads.stay_in_memory()
+def test_the_largest_upload_stays_in_memory():
+    uploads.install()
     assert MultiPartParser.spool_max_size >= 200 * 2**20
-    assert "not written to disk" in promises.rows_in_memory()
-
-
-def test_it_is_tried_inside_a_loop_that_runs_as_well(untried):
-    async def ask():
-        return uploads.stay_in_memory()
-
-    with ThreadPoolExecutor(1) as apart:  # the tests' own thread may be in a loop of the browser's
-        assert apart.submit(lambda: asyncio.run(ask())).result()
-
-
-def test_a_parser_without_the_limit_is_noticed_and_said(untried, monkeypatch):
-    class Stubborn(MultiPartParser):
-        """As a later version may be: it has a limit of its own, whatever is set."""
-
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **options)
-            self.spool_max_size = 2**20
-
-    monkeypatch.setattr("starlette.requests.MultiPartParser", Stubborn)
-    assert not uploads.stay_in_memory()
-    assert "temporary file on the server's disk" in promises.rows_in_memory()
-    assert "not written" not in promises.rows_in_memory()
-
-
-def test_pages_promise_what_is_true_of_this_server(app, monkeypatch):
-    for true, told in [(True, "They are not written to disk"), (False, "a temporary file on the server's disk")]:
-        monkeypatch.setattr(uploads, "stay_in_memory", lambda true=true: true)
-        app.go("guide")
-        assert any(told in element.value for element in app.at.markdown)
-        app.go("data")
-        app.enter("segmented_control", "data-source", "upload")
-        (box,) = [u for u in app.at.file_uploader if u.key.startswith("upload-")]
-        assert told in box.help
 
 
 def test_the_moment_of_forgetting_follows_from_the_settings(app, monkeypatch):

@@ -313,11 +313,6 @@ def test_cancelling_keeps_the_trials_done(app):
         assert "10,000 trials of" not in app.words
 
 
-def test_what_needs_facts_is_not_offered_where_none_is_stated(ready):
-    (box,) = [box for box in ready.at.multiselect if box.key == "estimators"]
-    assert box.options == [entry.title for entry in ESTIMATORS.values() if entry.name != "constrained"]
-
-
 def test_an_estimate_that_errs_many_times_as_much_as_the_unbiased_one_is_told_with_the_reason(app):
     """The best mechanism for one condition tells next to nothing of the counts that Norm-Sub starts from."""
     app.declare(bins=8, high="8", users=20_000)

@@ -1,7 +1,6 @@
 """Data and Workload pages for many columns: nothing is asked of the joint domain, and everything works."""
 
 import io
-import json
 import math
 
 import numpy as np
@@ -162,7 +161,6 @@ def test_many_columns_are_saved_shared_and_loaded(app, columns):
     assert saved.configuration == made
     again = designs.from_link(designs.to_link(made))
     assert again == made
-    assert json.loads(made.to_json())["version"] == 7
     if columns > 40:
         return  # the pages are as they are with fewer
     for page in ("start", "data", "workload"):

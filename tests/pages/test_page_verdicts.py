@@ -1,7 +1,5 @@
 """Usable, rough or noise on every page, by the target error: first with fifty categories and 1,000 users."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -228,16 +226,6 @@ def test_a_domain_too_large_to_judge_says_so(app):
         "selectbox", "mechanism", "subset_selection"
     )
     assert "people), which is noise." in app.words
-
-
-def test_an_old_design_keeps_its_target(fifty):
-    later = ("difference", "own", "types")
-    old = {key: value for key, value in FIFTY.model_dump(mode="json").items() if key not in later}
-    fifty.load({**old, "version": 3, "target_alpha": 0.0004})
-    assert (fifty.session.setting.alpha, fifty.session.setting.target) == (0.0004, pytest.approx(0.02))
-    fifty.go("design")
-    assert fifty.at.text_input(key="target").value == "2"
-    assert json.loads(fifty.configuration.to_json())["version"] == 3
 
 
 def test_a_new_design_takes_its_target_from_the_answers(app):

@@ -155,19 +155,3 @@ def test_estimators_that_do_not_suit_are_refused_before_any_trial(mechanism, wor
         simulate.collect(mechanism, workload, COUNTS, 5, 0, [])
     twice = simulate.collect(mechanism, workload, COUNTS, 2, 0, ["wnnls", "wnnls"])
     assert len(twice.frame) == 2
-
-
-def test_facts_are_agreed_with_in_every_trial(mechanism, workload):
-    facts = [workloads.Fact(np.array([1.0, 1, 0, 0, 0, 0]), 120, 120, "the first two")]
-    names = ["unbiased", "constrained"]
-    run = simulate.collect(mechanism, workload, COUNTS, 3, 2, names, facts=facts)
-    assert run.answers["constrained"][:, 1] == pytest.approx([120.0] * 3)
-    assert np.array_equal(
-        run.answers["unbiased"], simulate.collect(mechanism, workload, COUNTS, 3, 2).answers["unbiased"]
-    )
-    for stream, answers in zip(np.random.SeedSequence(2).spawn(3), run.answers["constrained"], strict=True):
-        reports = mechanism.simulate(COUNTS, np.random.default_rng(stream))
-        alone = estimators.apply("constrained", reports, mechanism, workload, facts=facts)
-        assert alone.answers(workload) == pytest.approx(answers)
-    errors = run.frame.pivot(index="trial", columns="estimator", values="total_squared_error")
-    assert (errors["constrained"] <= errors["unbiased"]).all()  # the fact is true

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ldp_core import analysis, bounds, frames, mechanisms, optimize, workloads
+from ldp_core import analysis, bounds, frames, mechanisms, workloads
 from ldp_core.limits import MOST_SHOWN_QUERIES
 from ldp_core.studies import simulate, sweep, trial_frames
 from ldp_core.studies.simulate import Trials
@@ -86,21 +86,6 @@ def test_every_case_has_a_bound_of_its_own(epsilon):
         assert (frame["gap"] >= -1e-9).all()
         assert frame.loc["worst_case", "users_needed"] == pytest.approx(analysis.sample_complexity(mechanism, workload))
         assert frame.loc["people", "users_needed"] == pytest.approx(prior @ profile / (workload.num_queries * 0.01))
-
-
-def test_costs_tell_the_exact_optimum_where_it_is_known():
-    workload, cases = workloads.prefix(6), {"worst_case": analysis.WORST_CASE, "average": analysis.average_case(6)}
-    mechanism = mechanisms.create("hierarchical", n=6, epsilon=1.0)
-    best = optimize.exact(workload, 1.0)
-    least = analysis.users_for(best.variance, workload.num_queries, 0.01)
-    assert least == pytest.approx(analysis.users_from_objective(best.objective, workload, 0.01))
-    shared = (mechanism.variance_profile(workload), cases, {name: {} for name in cases}, workload.num_queries, 0.01)
-    frame = frames.costs(*shared, {"average": least}).set_index("case")
-    assert frame.loc["average", "users_optimum"] == least
-    assert frame.loc["average", "gap_to_optimum"] == pytest.approx(frame.loc["average", "users_needed"] / least - 1)
-    assert frame.loc["average", "gap_to_optimum"] > 0
-    assert frame.loc["worst_case", ["users_optimum", "gap_to_optimum"]].isna().all()
-    assert list(frames.costs(*shared)) == ["case", "users_needed", "users_bound", "gap"]
 
 
 def test_groups_are_named_by_their_runs():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, mechanisms, workloads
+from ldp_core.bounds import frequency
 from ldp_core.bounds.statements import STATEMENTS, Setting
 from ldp_core.studies import theorems
 from ldp_core.workloads import Axis
@@ -43,7 +44,7 @@ def test_users_needed_by_the_bounds_of_mckenna(workload, epsilon, svd, centred):
 
 def test_large_samples_and_how_loose_they_are():
     hadamard = created("hadamard", HISTOGRAM)
-    figures = theorems.frequency.figures_of(hadamard)
+    figures = frequency.figures_of(hadamard)
     found = read(HISTOGRAM, hadamard, known=figures)
     for name, value in [
         ("large_sample_paper_distribution", 1.69348),
@@ -116,9 +117,10 @@ def test_theorems_over_epsilon_are_those_on_record():
 
 
 def test_theorem_4_5_over_the_branching_factor():
-    found = theorems.predicted_branching(workloads.all_range(256), 1.1, [2, 4, 8, 16])
-    assert (found["variance"] / (128 * 257)).tolist() == pytest.approx([410.80, 308.10, 319.51, 385.13], abs=0.006)
-    assert theorems.predicted_branching(HISTOGRAM, 1.0, [2]).empty
+    workload, theorem = workloads.all_range(256), STATEMENTS["raw_tree_average"]
+    found = [theorem.value(workload, 1.1, 1, branching=B) / (128 * 257) for B in (2, 4, 8, 16)]
+    assert found == pytest.approx([410.80, 308.10, 319.51, 385.13], abs=0.006)
+    assert theorem.applies(HISTOGRAM, 1.0, 1, branching=2)
 
 
 def test_formulas_of_even_levels_are_not_for_other_shares():
@@ -175,7 +177,7 @@ def test_users_needed_are_the_least_where_numbers_change_with_them():
 
 def test_the_table_holds_every_statement_with_its_error_bar():
     response = created("randomized_response", HISTOGRAM)
-    figures = theorems.frequency.figures_of(response, concentration=0.5)
+    figures = frequency.figures_of(response, concentration=0.5)
     value, deviation = figures["corollary_distribution"]
     assert value == pytest.approx(9.8118, abs=4 * 0.0033)
     assert deviation == pytest.approx(0.0033, rel=0.1)
@@ -191,37 +193,11 @@ def test_the_table_holds_every_statement_with_its_error_bar():
     assert math.isnan(table.loc["haar", "standard_error"])
 
 
-def test_two_types_approach_their_limit():
-    found = theorems.approach(1.0)
-    errors = found.frame.set_index("users")["error"]
-    for users, value in [(1, 0.2233), (10, 1.0944), (100, 1.6228), (1000, 1.8313), (10_000, 1.9446), (100_000, 2.0086)]:
-        assert errors[users] == pytest.approx(value, abs=5e-5)
-    assert found.limit == pytest.approx(2.0913, abs=5e-5)
-    assert found.corollary == pytest.approx(2.0838, abs=0.01)
-    assert found.paper == pytest.approx(0.67739, abs=5e-6)
-    assert found.sharp == pytest.approx(0.58534, abs=5e-6)
-    assert (found.frame["entropy_bound"] <= found.frame["error"]).all()
-
-
-def test_exact_errors_over_the_branching_factor():
-    workload = workloads.all_range(256)
-    found = theorems.over_branching(workload, 1.1, branchings=(2, 4, 8, 16))
-    per_query = found.assign(variance=found["variance"] / workload.num_queries).pivot(
-        index="branching", columns="reconstruction", values="variance"
-    )
-    assert per_query["raw"].to_numpy() == pytest.approx([149.76, 106.93, 119.30, 113.93], abs=0.006)
-    assert per_query["consistent"].to_numpy() == pytest.approx([37.89, 35.97, 42.84, 44.50], abs=0.006)
-    assert theorems.best_branching(found) == {"oracle": "oue", "reconstruction": "consistent", "branching": 4}
-    assert theorems.formula_branching() == pytest.approx({"raw": 4.92155, "consistent": 9.18632}, abs=1e-5)
-
-
 def test_what_is_cancelled_keeps_its_first_part():
     cancelled = lambda: True  # noqa: E731
-    assert len(theorems.approach(1.0, cancel=cancelled).frame) == 1
-    assert len(theorems.over_branching(workloads.prefix(8), 1.0, cancel=cancelled)) == 1
     workload, seen = workloads.histogram(64), []
     hadamard = created("hadamard", workload)
-    figures = theorems.frequency.figures_of(hadamard, 1.0, 1500, callback=seen.append, cancel=cancelled)
+    figures = frequency.figures_of(hadamard, 1.0, 1500, callback=seen.append, cancel=cancelled)
     assert [progress.max_rounds for progress in seen] == [1500]
     assert 2 <= seen[0].round < 1500
     assert figures["efficient_frequency"][1] > 0
@@ -229,10 +205,10 @@ def test_what_is_cancelled_keeps_its_first_part():
 
 def test_all_figures_are_those_worked_out_one_by_one():
     hadamard = created("hadamard", HISTOGRAM)
-    figures = theorems.frequency.figures_of(hadamard, 0.5, 200, seed=3)
-    for error in theorems.frequency.ERRORS:
-        assert figures[f"corollary_{error}"] == theorems.frequency.large_sample_of(hadamard, error, 0.5, 200, 3)
-        assert figures[f"efficient_{error}"] == theorems.frequency.efficient_of(hadamard, error, 0.5, 200, 3)
+    figures = frequency.figures_of(hadamard, 0.5, 200, seed=3)
+    for error in frequency.ERRORS:
+        assert figures[f"corollary_{error}"] == frequency.large_sample_of(hadamard, error, 0.5, 200, 3)
+        assert figures[f"efficient_{error}"] == frequency.efficient_of(hadamard, error, 0.5, 200, 3)
 
 
 def test_which_side_of_the_switch_the_users_are_on():
@@ -259,7 +235,7 @@ def test_ranges_of_one_column_and_of_any_weight_are_ranges():
     for weight in (1.0, 3.0):
         workload = workloads.over_attributes([workloads.RangesPart(attribute="age", weight=weight)], axes)
         assert theorems.predicts_ranges(workload, 1.1)
-        found = theorems.predicted_branching(workload, 1.1, [2])["variance"].item()
+        found = STATEMENTS["raw_tree_average"].value(workload, 1.1, 1, branching=2)
         assert found / workload.squared_weights == pytest.approx(410.80, abs=0.006)
         assert theorems.over_epsilon(workload, 0.01, [1.1], 2)["users_needed"].item() == pytest.approx(41_080, rel=2e-5)
     assert not theorems.predicts_ranges(HISTOGRAM, 1.0)

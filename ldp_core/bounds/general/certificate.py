@@ -72,6 +72,7 @@ from ldp_core.bounds.proof import (
     Arrays,
     Document,
     QuotientProof,
+    TypesProof,
     U,
     exp_epsilon_minus_one,
     magnitudes_fit,
@@ -79,7 +80,6 @@ from ldp_core.bounds.proof import (
     repair,
     smallest_eigenvalue,
 )
-from ldp_core.bounds.scales import average_variance
 from ldp_core.bounds.singular_values import centred_svd
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
 from ldp_core.priors import check_prior
@@ -95,7 +95,7 @@ FEW_HIGH = 4
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate(QuotientProof):
+class Certificate(TypesProof, QuotientProof):
     """A proven lower bound ``value`` on ``tr(M_p^-1 G)`` of every epsilon-LDP strategy (on L for the uniform prior).
 
     The proof: ``inverse`` C (n, n), ``multipliers`` mu (n,), ``diagonal`` Gamma (n,), ``pairs`` N (n, n),
@@ -117,11 +117,6 @@ class Certificate(QuotientProof):
     cut_multipliers: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
-    def variance(self) -> float:
-        """No epsilon-LDP mechanism has a smaller variance per user on average over ``prior``, nor for its worst type."""
-        return max(0.0, average_variance(self.value, self.workload, self.prior))
-
-    @property
     def of_dual(self) -> Multipliers:
         """q, N, kappa and nu of `ldp_core.bounds.general.multipliers`, which the search for another prior can start from."""
         cuts = Cuts.read(self.cuts, self.workload.n) or Cuts.none(self.workload.n)
@@ -130,7 +125,7 @@ class Certificate(QuotientProof):
     file_kinds = (("general", None),)
 
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
-        n, below = self.workload.n, np.tril_indices(self.workload.n)
+        below = np.tril_indices(self.workload.n)
         arrays: Arrays = {
             "inverse": self.inverse[below],
             "multipliers": self.multipliers,
@@ -141,17 +136,7 @@ class Certificate(QuotientProof):
         }
         if len(self.cuts):  # named as in the first files, whose cuts were on three types
             arrays |= {"triples": self.cuts, "triple_multipliers": self.cut_multipliers}
-        even = np.array_equal(self.prior, np.full(n, 1 / n))
-        if not even:
-            arrays["prior"] = self.prior
-        G, asked = self.workload.gram_dense(), Document(gram="array", roundings=self.workload.gram_roundings)
-        for kind in verify.NAMED:
-            if np.array_equal(G, verify.gram({"types": n, "workload": {"gram": kind}}, {})):
-                asked = {"gram": kind}
-        if asked["gram"] == "array":
-            arrays["gram"] = G[below]
-        about = {"kind": "general", **self._about(epsilon), "workload": asked}
-        return {**about, "prior": "even" if even else "array"}, arrays
+        return self._by_types("general", epsilon, arrays)
 
     @classmethod
     def from_file(
@@ -170,11 +155,6 @@ class Certificate(QuotientProof):
         mu, gamma, sizes, kappa = (data[name] for name in ("multipliers", "diagonal", "sizes", "size_multipliers"))
         cuts = data.get("triples", np.zeros((0, 1))), data.get("triple_multipliers", np.zeros(0))
         return cls(workload, epsilon, prior, 0.0, C, mu, gamma, N, sizes, kappa, *cuts)
-
-    def too_large_for_file(self) -> str | None:
-        if self.workload.n <= MOST_MATRIX_TYPES:
-            return None
-        return f"Certificates are written for at most {MOST_MATRIX_TYPES:,} types; there are {self.workload.n:,}."
 
     def _trace_and_total(self) -> tuple[float, float]:
         n, kinds = self.workload.n, (self.inverse, self.multipliers, self.diagonal, self.pairs)

@@ -7,8 +7,6 @@ counts = tally(loaded.table, domain).counts
 joint_facts(domain, tally(loaded.table, domain)).sparsity
 """
 
-from ldp_core.data.population import declare_categories as declare_categories
-from ldp_core.data.population import declare_range as declare_range
 from ldp_core.data.population import expected_counts as expected_counts
 from ldp_core.data.population import expected_people as expected_people
 from ldp_core.data.population import listed as listed

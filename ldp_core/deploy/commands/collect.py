@@ -13,7 +13,6 @@ from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Read
 from ldp_core.deploy.commands import files, terminal
 from ldp_core.deploy.kit.opening import open_kit
-from ldp_core.designs import choices
 
 HELP = "Count the reports of a kit's devices, and answer the questions from them"
 
@@ -58,7 +57,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace, stop: threading.Event) -> None:
-    kit, spec = open_kit(given.kit), estimators.spec(given.estimator)
+    kit = open_kit(given.kit)
+    estimators.spec(given.estimator)  # refused before anything is counted
     for warning in kit.warnings:
         terminal.say(warning)
     occasions = _occasions(given.occasions, kit.configuration.reports_per_user)
@@ -72,10 +72,6 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         elif not given.json:
             print(terminal.plain(_said(file)))
     options: dict[str, Any] = {"labels": kit.domain.type_labels, "occasions": occasions}
-    if spec.needs_facts:
-        if occasions > 1:
-            raise ValueError(f"Public facts are about one occasion: choose an estimate other than {given.estimator}.")
-        options["facts"] = choices.facts(kit.configuration, kit.workload, collection.users)
     if unlike := collector.unlike_in_words(collection, kit.mechanism):
         terminal.say(unlike)
     kind = "any_time" if given.any_time else "fixed"

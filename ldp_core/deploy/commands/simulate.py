@@ -7,9 +7,8 @@ import threading
 
 from ldp_core import estimators, library, studies, wording
 from ldp_core.deploy.commands import files, terminal, working
-from ldp_core.designs import Configuration, Setting, choices, ready
+from ldp_core.designs import Configuration, Setting, ready
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.workloads import Fact
 from ldp_core.workloads.axes import axes_of
 
 HELP = "Simulate whole collections, and hold the errors that were observed against those predicted"
@@ -79,14 +78,6 @@ def _told(configuration: Configuration, asked: dict[str, object]) -> Configurati
 
 def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threading.Event) -> studies.outcomes.Outcomes:
     c = setting.configuration
-    known, hold = tuple[Fact, ...](), True
-    try:
-        known = setting.facts()
-    except ValueError as error:  # estimates that need them are left out, as in the app
-        hold = False
-        terminal.say(str(error))
-    chosen = choices.estimates(c, hold)
-    facts = known if any(estimators.spec(name).needs_facts for name in chosen) else ()
     titles = (
         [part.summary for part in c.workload.parts] if c.workload is not None and len(c.workload.parts) > 1 else None
     )
@@ -99,12 +90,11 @@ def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threadi
             setting.labels,
             c.simulation.trials,
             c.simulation.seed,
-            chosen,
+            c.simulation.estimators,
             scales,
             bar,
             stop,
             titles,
-            facts,
         )
 
 

@@ -8,9 +8,8 @@ are whole numbers of 2^-53, and all else is drawn evenly, so the largest ratio o
 computes it for every kind of sampler, beside the code that draws from it, and refuses to draw where it is too large: it is compared with
 the first terms of 1 + x + x^2/2 + ..., x being the decimal number in the file, whose sum is never above e^epsilon.
 
-The ratio is that of reports alone. In the format ldp-device/2 the number of random bytes adds nothing
-to a report: it depends on the part that the report names, and on chance. In ldp-device/1 that number
-can give the value away, and the output says so.
+The ratio is that of reports alone. The number of random bytes adds nothing to a report: it depends on the part that the
+report names, and on chance.
 
 The audit does not check that the device that people use is the one in this file, or that their random
 bytes are random. The ids show that a file was damaged by accident. An attacker who alters bins,
@@ -78,15 +77,7 @@ def main(arguments: Sequence[str]) -> int:
     print(f"          for another (epsilon {description['epsilon']}).")
     print(f"Found:    at most {times} times (epsilon {audited_epsilon:.9g}).")
     print("          The ratio is exact, from whole numbers over 2^53, and so is the comparison.")
-    if description["format"] == client.OLDER:
-        print(
-            "Beware:   this older device takes a number of random bytes that can give its value away. Export it again."
-        )
-        if "domain_id" not in description:
-            print(
-                "          It has no id of its domain either: whether bins or categories were altered is not checked."
-            )
-    elif description["signature"] is not None:
+    if description["signature"] is not None:
         print("          It is signed. This script does not check the signature: client.py --key KEY does.")
     print("The promise holds." if audited.holds else "THE PROMISE DOES NOT HOLD.")
     return 0 if audited.holds else 1

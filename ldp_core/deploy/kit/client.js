@@ -17,7 +17,7 @@
 (function () {
   "use strict";
 
-  const [FORMAT, OLDER] = ["ldp-device/2", "ldp-device/1"];
+  const FORMAT = "ldp-device/2";
   const ONE = 2 ** 53;
   const MOST = 2 ** 31; // types, buckets, coefficients and such
   const [LONGEST, MOST_TOGETHER, DEEPEST] = [2 ** 24, 2 ** 10, 20]; // numbers in a report, reports in one, samplers
@@ -45,12 +45,11 @@
 
     load(description) {
       const { format, design, domain, epsilon } = fields(description, "format", "design", "domain", "epsilon", "sampler");
-      const older = format === OLDER;
-      if (!older && format !== FORMAT) {
+      if (format !== FORMAT) {
         throw new Error(`This is no device of the format ${FORMAT}: export the design again.`);
       }
-      checkIds(description, older);
-      const told = older ? completed(description.sampler) : description.sampler;
+      checkIds(description);
+      const told = description.sampler;
       const sizes = list(fields(told, "sizes").sizes).map((size) => whole(size, "A size", 1, MOST));
       const made = sampler(told, sizes);
       if (!within(made.ratio, epsilon)) {
@@ -62,8 +61,7 @@
       this.attributes = attributesOf(domain, sizes);
       this.design = design;
       this.sizes = sizes;
-      // A number that is not needed is drawn all the same, so that the number of bytes says nothing about the value.
-      this.draw = (value, draw) => made.draw(value, (n, needed = true) => (needed || !older ? draw(n) : 0));
+      this.draw = made.draw;
     }
 
     /** One report of a person with `value`: their type, a number for each attribute, or {attribute: value} in people's
@@ -181,17 +179,6 @@
     return made;
   }
 
-  /** A sampler of the older format, with all its keys. */
-  function completed(told) {
-    if (!has(fields(told, "kind"), "draws")) return told;
-    return {
-      ...(told.kind === "one_of" ? { shares: null } : {}),
-      ...told,
-      draws: list(told.draws).map(completed),
-      parts: list(told.parts).map((part) => ({ value: null, ...part })),
-    };
-  }
-
   function whole(number, what, least, most) {
     if (!Number.isInteger(number) || number < least || number > most) {
       const seen = (Number.isInteger(number) ? String(number) : shown(number)).slice(0, 40);
@@ -303,7 +290,7 @@
     const rest = BigInt(ONE - chance(truth));
     const draws = ([u], draw) => {
       const own = draw(ONE) < truth;
-      const other = draw(n, !own);
+      const other = draw(n);
       return [own ? u : other];
     };
     return { ratio: over(BigInt(types(n, sizes)) * BigInt(truth) + rest, rest), draw: draws };
@@ -323,7 +310,7 @@
       const others = new Set();
       for (let j = n - 1 - size; j < n - 1; j++) {
         const needed = !own || j > n - 1 - size; // one less of the others where u is in the set
-        const t = draw(j + 1, needed);
+        const t = draw(j + 1); // drawn all the same, so that the number of bytes says nothing about the value
         if (needed) others.add(others.has(t) ? j : t);
       }
       const report = Array.from(others, (t) => (t >= u ? t + 1 : t));
@@ -343,7 +330,7 @@
       let bucket = Number(mix(key + BigInt(u) * 0x9e3779b97f4a7c15n) % BigInt(buckets)) + offset;
       coefficients.forEach((a, i) => (bucket += Math.floor(u / 2 ** i) % 2 ? a : 0));
       const kept = draw(ONE) < keep;
-      const further = 1 + draw(buckets - 1, !kept);
+      const further = 1 + draw(buckets - 1);
       return [key, ...coefficients, offset, (kept ? bucket : bucket + further) % buckets];
     };
     return { ratio: twoCells(keep, 1, buckets), length: digits + 3, draw: draws };
@@ -379,7 +366,7 @@
     for (let i = 0; i < n; i++) (cells[i] === "1" ? ones : zeros).push(i);
     const cell = (draw) => {
       const chosen = draw(ONE) < inside;
-      const [i, j] = [draw(ones.length, chosen), draw(zeros.length, !chosen)];
+      const [i, j] = [draw(ones.length), draw(zeros.length)];
       return chosen ? ones[i] : zeros[j];
     };
     return { cell, ratio: twoCells(inside, ones.length, n) };
@@ -673,10 +660,9 @@
   // --- what is refused: altered, damaged and broken descriptions ------------------------------------------------------
 
   /** Accidents are refused here. An attacker can write matching ids, which only a signature stops. */
-  function checkIds(description, older) {
-    const known = domainId(description.domain).slice(0, older ? 16 : 64);
-    if (!older) fields(description, "domain_id", "mechanism", "signature");
-    if (has(description, "domain_id") && description.domain_id !== known) {
+  function checkIds(description) {
+    const { domain_id, signature } = fields(description, "domain_id", "mechanism", "signature");
+    if (domain_id !== domainId(description.domain)) {
       throw new Error("The domain of this device was altered: its id does not match. Export it again.");
     }
     if (description.design !== designId(description)) {
@@ -684,21 +670,18 @@
         "The sampler or epsilon of this device was altered: its design id does not match. Export it again.",
       );
     }
-    const signature = older ? null : description.signature;
     if (signature !== null && !(typeof signature === "string" && /^[0-9a-f]{128}$/.test(signature))) {
       throw new Error("A signature must have 128 hexadecimal digits, or be null: export the design again.");
     }
   }
 
-  /** The hexadecimal digits that stand for everything in a description: 64, and 16 in the older format. */
+  /** 64 hexadecimal digits that stand for everything in a description. */
   function designId({ epsilon, format, sampler, domain_id, mechanism }) {
     const ordered = (_, value) =>
       typeof value === "object" && value !== null && !Array.isArray(value)
         ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
         : value;
-    const more = format === OLDER ? {} : { domain_id, mechanism };
-    const decisive = { epsilon, format, sampler, ...more };
-    return sha256(ascii(JSON.stringify(decisive, ordered))).slice(0, format === OLDER ? 16 : 64);
+    return sha256(ascii(JSON.stringify({ epsilon, format, sampler, domain_id, mechanism }, ordered)));
   }
 
   /** 64 hexadecimal digits that stand for everything that decides which value a person's words have. */

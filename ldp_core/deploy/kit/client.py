@@ -77,9 +77,6 @@ attribute of a survey. All kinds except "one_of" and "each" use only its first n
 A part is {"draw": k, "value": terms}: the sampler draws[k], given the one number that is the sum of times * ((v[i] % modulo) // divide)
 over the terms [i, modulo, divide, times], v being the value; or given the value as it is, where the terms are null.
 
-"ldp-device/1" is the same with ids of 16 digits, without spare numbers, and with keys that may be absent: "domain_id", "shares", "value".
-Its "design" leaves "domain_id" and "mechanism" out. An observer who learns how many random bytes such a device took can learn the value.
-
 
 Values as people say them
 -------------------------
@@ -114,10 +111,9 @@ from datetime import date
 from fractions import Fraction
 from itertools import accumulate, compress, pairwise
 from operator import add, mul
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 FORMAT = "ldp-device/2"
-OLDER = "ldp-device/1"
 ONE = 2**53
 MOST = 2**31
 """Most types, buckets, coefficients and such: JavaScript combines their binary digits."""
@@ -136,12 +132,8 @@ Source = Callable[[int], bytes]
 """Returns this number of random bytes."""
 
 
-class Below(Protocol):
-    """A whole number from 0 to n - 1, evenly; one that is not ``needed`` is drawn all the same, and thrown away."""
-
-    def __call__(self, n: int, needed: bool = True, /) -> int: ...
-
-
+Below = Callable[[int], int]
+"""A whole number from 0 to n - 1, evenly."""
 Draw = Callable[[Sequence[int], Below], "list[int]"]
 """One report for a value."""
 
@@ -159,7 +151,7 @@ class Device:
             )
         self.design: str = description["design"]
         self.sizes, self.attributes = sizes, attributes
-        self._draw, self._always = made.draw, description["format"] != OLDER
+        self._draw = made.draw
 
     @classmethod
     def signed(cls, description: Mapping[str, Any], public_key: str) -> Device:
@@ -173,13 +165,12 @@ class Device:
 
         ValueError where it is outside the domain. ``source`` gives random bytes: others than those of `secrets` are for tests.
         """
-        below = _below(self._always, source or secrets.token_bytes, BLOCK if source is None else 1)
+        below = _below(source or secrets.token_bytes, BLOCK if source is None else 1)
         return " ".join(map(str, self._draw(self._numbers(value), below)))
 
-    def draw(self, value: Value, below: Callable[[int], int]) -> list[int]:
+    def draw(self, value: Value, below: Below) -> list[int]:
         """The numbers of a report, all random choices being made by ``below``."""
-        always = self._always
-        return self._draw(self._numbers(value), lambda n, needed=True, /: below(n) if needed or always else 0)
+        return self._draw(self._numbers(value), below)
 
     def _numbers(self, value: Value) -> list[int]:
         """The value that the sampler takes."""
@@ -192,13 +183,13 @@ class Device:
         return _checked(numbers, self.sizes)
 
 
-def _below(always: bool, source: Source, at_least: int) -> Below:
+def _below(source: Source, at_least: int) -> Below:
     """Draws from the bytes of ``source``, at least ``at_least`` of them at a time."""
     block, used = b"", 0
 
-    def below(n: int, needed: bool = True, /) -> int:
+    def below(n: int) -> int:
         nonlocal block, used
-        if n == 1 or not (needed or always):
+        if n == 1:
             return 0
         bits = (n - 1).bit_length()
         count = (bits + 7) >> 3
@@ -244,11 +235,10 @@ def checked(
     """The sampler, the sizes of its values, the attributes of people, and `limit`, whether or not the promise holds. ValueError, one
     sentence, for a description that is damaged or was altered."""
     try:
-        older = description["format"] == OLDER
-        if not older and description["format"] != FORMAT:
+        if description["format"] != FORMAT:
             raise ValueError(f"This is no device of the format {FORMAT}: export the design again.")
-        _check_ids(description, older)
-        described = _completed(description["sampler"]) if older else description["sampler"]
+        _check_ids(description)
+        described = description["sampler"]
         sizes = [_whole(size, "A size", 1, MOST) for size in _list(described["sizes"])]
         made, most = _sampler(described, sizes), limit(description["epsilon"])
         return made, sizes, _attributes(description["domain"], sizes), most
@@ -256,26 +246,24 @@ def checked(
         raise ValueError(f"This is no whole description of a device ({error!r}): export the design again.") from None
 
 
-def _check_ids(description: Mapping[str, Any], older: bool) -> None:
+def _check_ids(description: Mapping[str, Any]) -> None:
     """Accidents are refused here. An attacker can write matching ids, which only a signature stops."""
-    known = domain_id(description["domain"])[: 16 if older else 64]
-    if known != (description.get("domain_id", known) if older else description["domain_id"]):
+    if domain_id(description["domain"]) != description["domain_id"]:
         raise ValueError("The domain of this device was altered: its id does not match. Export it again.")
     if description["design"] != design_id(description):
         raise ValueError(
             "The sampler or epsilon of this device was altered: its design id does not match. Export it again."
         )
-    signature = None if older else description["signature"]
+    signature = description["signature"]
     if signature is not None and not (isinstance(signature, str) and re.fullmatch("[0-9a-f]{128}", signature)):
         raise ValueError("A signature must have 128 hexadecimal digits, or be null: export the design again.")
 
 
 def design_id(description: Mapping[str, Any]) -> str:
-    """The hexadecimal digits that stand for everything in a description: 64, and 16 in the older format."""
-    older = description["format"] == OLDER
-    keys = ("epsilon", "format", "sampler", *(() if older else ("domain_id", "mechanism")))
+    """64 hexadecimal digits that stand for everything in a description."""
+    keys = ("epsilon", "format", "sampler", "domain_id", "mechanism")
     decisive = json.dumps({key: description[key] for key in keys}, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(decisive.encode()).hexdigest()[: 16 if older else 64]
+    return hashlib.sha256(decisive.encode()).hexdigest()
 
 
 def domain_id(domain: object) -> str:
@@ -410,15 +398,6 @@ def _sampler(described: Mapping[str, Any], sizes: Sequence[int], depth: int = 0)
     return made
 
 
-def _completed(described: Mapping[str, Any]) -> dict[str, Any]:
-    """A sampler of the older format, with all its keys."""
-    completed = {"shares": None} | dict(described) if described["kind"] == "one_of" else dict(described)
-    if "draws" in completed:
-        completed["draws"] = [_completed(draw) for draw in _list(completed["draws"])]
-        completed["parts"] = [{"value": None} | part for part in _list(completed["parts"])]
-    return completed
-
-
 def _over(chance: int, other: int) -> tuple[int, int]:
     """Two likelihoods, or numbers in proportion to them, as a ratio of at least 1: 1 to 0 where it has no bound."""
     return (max(chance, other), min(chance, other)) if chance and other else (1, 0)
@@ -502,7 +481,7 @@ def _response(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
 
     def draw(value: Sequence[int], below: Below) -> list[int]:
         own = below(ONE) < truth
-        other = below(n, not own)
+        other = below(n)
         return [value[0] if own else other]
 
     return Sampler(draw, 1, *_over(n * truth + ONE - truth, ONE - truth))
@@ -528,7 +507,7 @@ def _subset(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
         others: set[int] = set()
         for j in range(n - 1 - size, n - 1):
             needed = not own or j > n - 1 - size  # one less of the others where u is in the set
-            t = below(j + 1, needed)
+            t = below(j + 1)  # drawn all the same, so that the number of bytes says nothing about the value
             if needed:
                 others.add(j if t in others else t)
         return sorted([t + (t >= u) for t in others] + [u] * own)
@@ -549,7 +528,7 @@ def _hash(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
         offset = below(buckets)
         bucket = _mix(key + u * 0x9E3779B97F4A7C15) + sum(a for i, a in enumerate(coefficients) if u >> i & 1) + offset
         kept = below(ONE) < keep
-        further = 1 + below(buckets - 1, not kept)
+        further = 1 + below(buckets - 1)
         return [key, *coefficients, offset, (bucket if kept else bucket + further) % buckets]
 
     return Sampler(draw, digits + 3, *_two_cells(keep, 1, buckets))
@@ -585,7 +564,7 @@ def _places(described: Mapping[str, Any], n: int) -> tuple[Callable[[Below], int
 
     def draw(below: Below) -> int:
         chosen = below(ONE) < inside
-        i, j = below(len(ones), chosen), below(len(zeros), not chosen)
+        i, j = below(len(ones)), below(len(zeros))
         return ones[i] if chosen else zeros[j]
 
     return draw, *_two_cells(inside, len(ones), n)

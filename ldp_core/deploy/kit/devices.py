@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import singledispatch
 
@@ -20,7 +20,7 @@ from ldp_core.data import columns
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, RangeAttribute
 from ldp_core.data.domain.dates import first_day, period_of
 from ldp_core.data.domain.product import Attribute
-from ldp_core.deploy.kit.client import FORMAT, OLDER, ONE, design_id, domain_id
+from ldp_core.deploy.kit.client import FORMAT, ONE, design_id, domain_id
 from ldp_core.limits import MOST_DEVICE_ENTRIES, MOST_DEVICE_LABELS, MOST_ROW_CELLS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
@@ -83,32 +83,6 @@ def describe(mechanism: Mechanism, epsilon: str, domain: Domain | None = None) -
         "sampler": {"sizes": list(mechanism.sizes), **sampler(mechanism)},
     }
     return {"design": design_id(description), **description}
-
-
-def in_older_format(description: Mapping[str, object]) -> dict[str, object]:
-    """What `describe` gave before devices drew spare random numbers, so that kits from then still open."""
-
-    def older(content: object) -> object:
-        if isinstance(content, list):
-            return content if not content or isinstance(content[0], int) else [older(item) for item in content]
-        if not isinstance(content, dict):
-            return content
-        return {key: older(item) for key, item in content.items() if item is not None or key not in ("shares", "value")}
-
-    description_before = {key: value for key, value in description.items() if key != "signature"}
-    description_before |= {"format": OLDER, "domain_id": domain_id(description["domain"])[:16]}
-    description_before["sampler"] = older(description["sampler"])
-    return description_before | {"design": design_id(description_before)}
-
-
-def without_codes(description: Mapping[str, object]) -> dict[str, object]:
-    """What `describe` gave before devices knew codes for no answer, so that kits from then still open."""
-    domain = description["domain"]
-    if isinstance(domain, dict):
-        told = [{key: part for key, part in one.items() if key != "no_answer"} for one in domain["attributes"]]
-        domain = {"attributes": told}
-    before = {**description, "domain": domain, "domain_id": domain_id(domain)}
-    return before | {"design": design_id(before)}
 
 
 # --- the domain --------------------------------------------------------------------------------------------------------

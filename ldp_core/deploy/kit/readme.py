@@ -123,8 +123,7 @@ python3 collect.py reports.csv{"" if several == 1 else " --occasions 1"}
   e^epsilon times as likely for one person as for another.
 * An attacker who alters bins or categories, or chances within epsilon, and writes matching ids is not noticed on the device
   without a signature: anyone can compute a digest. The reports of such a device name another design, and the collector
-  refuses those that come with `design`. The same holds for a device in the older format ldp-device/1, where the number of
-  random bytes can give a value away.
+  refuses those that come with `design`.
 * {SIGNED if signed else UNSIGNED}
 * A client that was itself altered, and random numbers that an attacker can predict, are never noticed.
 

@@ -171,7 +171,4 @@ def revealed(c: Configuration, outcome: Mapping[str, Any]) -> ET.Element:
     """The data-dependent parts of the kit."""
     parts = list(outcome.get("read_off_the_data", observed_parts(c)))
     parts = parts or ["Everything was declared: the files reveal nothing about any data."]
-    declared = [fact.text for fact in c.simulation.facts if fact.origin == "declared"]
-    if declared:
-        parts.append(f"Public facts were declared, not counted, and are in the files as typed: {'; '.join(declared)}.")
     return listed([element("span", part) for part in parts])

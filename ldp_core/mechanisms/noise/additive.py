@@ -24,7 +24,7 @@ from ldp_core.mechanisms.base import (
     FLOATING_POINT,
     Audit,
     Estimate,
-    FromCovariance,
+    Mechanism,
     Reports,
     check_counts,
     check_reports,
@@ -172,7 +172,7 @@ def check_vectors(vectors: np.ndarray) -> np.ndarray:
     return A
 
 
-class VectorMechanism(FromCovariance):
+class VectorMechanism(Mechanism):
     """Common part of all mechanisms whose reports are vectors with mean ``attenuation * a_u``."""
 
     attenuation = 1.0

@@ -6,20 +6,25 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_MATRIX_TYPES, MOST_TABLE_CELLS
-from ldp_core.mechanisms.base import Audit, Contributions, FromCovariance, Mechanism, Reports
+from ldp_core.mechanisms.base import Contributions, Mechanism, Reports
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.largest import at_all_types, largest
 from ldp_core.people import Counted, Counts, Records, Tables, people_of
 from ldp_core.wording import magnitude
 from ldp_core.workloads import Group, Histogram, Survey, Workload, in_chunks
 from ldp_core.workloads.surveys import eigenvalues
+
+if TYPE_CHECKING:
+    from ldp_core.mechanisms.surveys.random_set import RandomSet
+    from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+    from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 
 
 class OnTable(Protocol):
@@ -52,7 +57,7 @@ class TableContributions:
         return self.seen.variances(rows) @ np.asarray(counts, dtype=float)
 
 
-class SurveyMechanism(FromCovariance):
+class SurveyMechanism(Mechanism):
     """A mechanism on the product of attributes of ``sizes``, whose answers are consistent tables of a few attributes, with nothing
     of the size of the product. Its estimates add ``1/m_A`` per person and dimension to the second moment of the component of each
     set A of attributes (see `ldp_core.anova`): `inflation`."""
@@ -71,6 +76,25 @@ class SurveyMechanism(FromCovariance):
     @property
     def survey(self) -> SurveyMechanism:
         return self
+
+    @property
+    def split(self) -> SplitSurvey | None:
+        """The mechanism as one whose people are split among several designs, where it is one."""
+        return None
+
+    @property
+    def scrambled(self) -> ScrambledPatterns | None:
+        """The scrambled patterns that everyone sends, or everyone without a strategy of their own."""
+        return None
+
+    @property
+    def component_information(self) -> Mapping[Set, float] | None:
+        """{A: m_A} for sets A of attributes, where reports have nothing but these: see `ldp_core.anova`."""
+        return None
+
+    def random_sets(self) -> list[RandomSet] | None:
+        """The random sets of cells that reports are about; None if reports are something else."""
+        return None
 
     @property
     def table_reports(self) -> Sequence[tuple[Set, float, Mechanism]]:
@@ -105,24 +129,17 @@ class SurveyMechanism(FromCovariance):
         """`inflation` in the answers to a group of queries, where it depends on which they are."""
         return self.inflation
 
-    @property
-    @abstractmethod
-    def bits_per_report(self) -> float: ...
     @abstractmethod
     def privatize(self, records: np.ndarray, rng: np.random.Generator, /) -> np.ndarray:
         """One report for each of the people with value indices ``records`` (users, d), or types
         (users,) if these have numbers. Simulation only."""
 
     @abstractmethod
-    def aggregate(self, raw: np.ndarray) -> Reports: ...
-    @abstractmethod
     def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
         """Reports of people, records (users, d), or counts (n,) of all types. Simulation only."""
 
     @abstractmethod
     def estimate(self, reports: Reports) -> SurveyEstimate: ...
-    @abstractmethod
-    def audit(self) -> Audit: ...
 
     @abstractmethod
     def seen_on(self, attributes: Set) -> OnTable:

@@ -20,7 +20,7 @@ from scipy.sparse.linalg import LinearOperator
 from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
-    FromCovariance,
+    Mechanism,
     Reports,
     check_counts,
     check_reports,
@@ -43,7 +43,7 @@ from ldp_core.wording import significant
 from ldp_core.workloads import Workload, walsh_hadamard
 
 
-class Haar(FromCovariance):
+class Haar(Mechanism):
     """HaarHRR on ``n`` ordered types. ValueError for fewer than 2 types or a bad epsilon."""
 
     name = "haar"

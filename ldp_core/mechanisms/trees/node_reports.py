@@ -24,7 +24,6 @@ from ldp_core.mechanisms.base import (
     Audit,
     Contributions,
     Estimate,
-    FromCovariance,
     Mechanism,
     QuadraticForm,
     Reports,
@@ -33,6 +32,8 @@ from ldp_core.mechanisms.base import (
     check_rows,
     check_values,
 )
+from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
@@ -51,16 +52,8 @@ class _NodeEncoding(UnaryEncoding):
     pattern_types = 0
 
 
-class Oracle(Mechanism, Protocol):
-    """The mechanism that users report their nodes by: one that also gives the parts of a tree's
-    variances."""
-
-    def profile_of(self, form: QuadraticForm) -> np.ndarray: ...
-    def covariance(self, counts: np.ndarray) -> np.ndarray: ...
-    def contributions(self, rows: np.ndarray) -> Contributions: ...
-    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
-
-
+Oracle = ExchangeableMechanism | ExplicitMechanism
+"""The mechanism that users report their nodes by: one that also gives the parts of a tree's variances."""
 NODE_ORACLES: dict[str, Callable[[int, float], Oracle]] = {
     "hadamard": hadamard.build,
     "oue": partial(_NodeEncoding, "oue", reconstruction="standard"),
@@ -127,7 +120,7 @@ class NodeForm:
         return np.einsum("...i,...i->...", x, x @ self.gram)
 
 
-class HierarchicalTree(FromCovariance):
+class HierarchicalTree(Mechanism):
     """HH_B with the node estimates of every level available: common part of the consistent and raw reconstructions."""
 
     name = "hierarchical"

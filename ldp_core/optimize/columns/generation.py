@@ -178,6 +178,17 @@ class RowSearch:
             self._weights[self._anchors :] = n / len(masses) / masses
         self._power = MONOTONE
         try:
+            self._begin()
+        except Singular:
+            self._restart()
+            try:
+                self._begin()
+            except Singular:
+                self.finished = True  # what is known without a search stays the best
+
+    def _begin(self) -> None:
+        """The first updates of the rows held, which balance the columns."""
+        try:
             first = self._updated(None)
         except Singular:
             if self._single is None:
@@ -207,6 +218,8 @@ class RowSearch:
 
     def round(self) -> None:
         """New rows, exchanges of single entries while these pay, and updates of all weights; the best feasible mixture is kept."""
+        if self.finished:
+            return
         before, objective = self._objective, self.best.objective
         self._price()
         try:
@@ -294,7 +307,7 @@ class RowSearch:
         balancing = np.full(n, RESTART_WEIGHT * weights.mean())
         self._anchor(np.vstack([np.eye(n, dtype=bool), self.best.high[held]]), np.concatenate([balancing, weights]))
         self._power, self._hessian = MONOTONE, None
-        self._multipliers = np.full(n, self.best.objective / n)
+        self._multipliers = np.full(self._rows.shape[1], self.best.objective / self._rows.shape[1])
 
     def _anchor(self, high: np.ndarray, weights: np.ndarray) -> None:
         """Hold rows ``high`` (k, n) with their ``weights`` (k,), and anchors where there are any."""

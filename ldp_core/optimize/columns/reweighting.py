@@ -184,8 +184,8 @@ class WorstCaseSearch(RowSearch):
         self._averages: list[float] = []
 
     def _first(self, orbits: Orbits) -> Saddle:
-        worst_case = variances_of_types(orbits, self._workload.gram_dense(), self._shifts).max()
-        objective = equivalent_objective(float(worst_case), self._workload)
+        self._variances = variances_of_types(orbits, self._workload.gram_dense(), self._shifts)
+        objective = equivalent_objective(float(self._variances.max()), self._workload)
         return Saddle(*orbits.rows(), self._ratio, objective, self._prior)
 
     def prepare(self) -> None:

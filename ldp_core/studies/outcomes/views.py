@@ -19,7 +19,7 @@ from ldp_core.run import Budget, Callback, Cancel, Progress
 from ldp_core.studies import sampling, simulate, trial_frames
 from ldp_core.studies.outcomes.groups_of_queries import Groups, counts_people, query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, rank_errors
-from ldp_core.workloads import Fact, Workload
+from ldp_core.workloads import Workload
 from ldp_core.workloads.shown import spread, unweighted_answers
 
 RELEASES = 9
@@ -80,14 +80,14 @@ class Outcomes:
 
 
 def left_out(
-    chosen: Mapping[str, Mechanism], workload: Workload, estimators: Sequence[str], facts: Sequence[Fact] = ()
+    chosen: Mapping[str, Mechanism], workload: Workload, estimators: Sequence[str]
 ) -> tuple[tuple[str, str, str], ...]:
     """(mechanism, estimator, why) of the pairs that cannot be simulated."""
     return tuple(
         (name, estimator, reason)
         for name, mechanism in chosen.items()
         for estimator in estimators
-        if (reason := estimation.spec(estimator).unsuitable(mechanism, workload, facts))
+        if (reason := estimation.spec(estimator).unsuitable(mechanism, workload))
     )
 
 
@@ -96,14 +96,13 @@ def seconds_a_trial(
     workload: Workload,
     counts: Counts,
     estimators: Sequence[str],
-    facts: Sequence[Fact] = (),
 ) -> float:
     """Seconds that one trial of every pair that goes together takes here, found by running it once."""
-    skipped = {pair[:2] for pair in left_out(chosen, workload, estimators, facts)}
+    skipped = {pair[:2] for pair in left_out(chosen, workload, estimators)}
     started = time.perf_counter()
     for name, mechanism in chosen.items():
         if suitable := [estimator for estimator in estimators if (name, estimator) not in skipped]:
-            simulate.collect(mechanism, workload, counts, 1, 0, suitable, facts=facts)
+            simulate.collect(mechanism, workload, counts, 1, 0, suitable)
     return time.perf_counter() - started
 
 
@@ -119,20 +118,19 @@ def compare(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
     parts: Sequence[str] | None = None,
-    facts: Sequence[Fact] = (),
     new_people: bool = False,
     prior: float | np.ndarray | None = None,
 ) -> Outcomes:
     """Simulate every mechanism with every estimator that suits it, on the same users ``counts`` (n,).
 
     ``labels`` name the types and ``parts`` the parts of a union; ``scales`` are the orders along which they have quantiles
-    (see `scales_of`); ``facts`` are for estimators that agree with some, ``prior`` for the posterior mean. With ``new_people``, every trial has people of its
+    (see `scales_of`); ``prior`` is for the posterior mean. With ``new_people``, every trial has people of its
     own (see `simulate.collect`). ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
     A cancelled run keeps what it has: at least one trial of the first mechanism.
     ValueError when no pair goes together, with the reasons, or for what `simulate.collect` refuses.
     """
     estimators = tuple(dict.fromkeys(estimators))
-    skipped = left_out(chosen, workload, estimators, facts)
+    skipped = left_out(chosen, workload, estimators)
     without = {pair[:2] for pair in skipped}
     pairs = {name: [e for e in estimators if (name, e) not in without] for name in chosen}
     pairs = {name: suitable for name, suitable in pairs.items() if suitable}
@@ -149,7 +147,7 @@ def compare(
 
         views = _views(chosen[name], workload, counts, groups, scales)
         collected = simulate.collect(
-            chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views, facts, new_people, prior
+            chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views, new_people, prior
         )
         runs.append(_Run(name, chosen[name], collected, workload, labels, groups, tuple(scales), prior))
 

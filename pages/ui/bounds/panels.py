@@ -3,8 +3,6 @@ tables that test them."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -12,19 +10,17 @@ from ldp_core import bounds, charts, wording
 from ldp_core.bounds import few_users
 from ldp_core.bounds.statements import Setting
 from ldp_core.designs.certificate_file import Written
-from ldp_core.limits import AT_ONCE_TYPES, MOST_DRAWN_VALUES, MOST_EXACT_TYPES, UNASKED_TYPES
+from ldp_core.limits import AT_ONCE_TYPES, MOST_DRAWN_VALUES, UNASKED_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
 from pages.ui import layout, listing
 from pages.ui.bounds import setting as page
 from pages.ui.bounds import work as costly
-from pages.ui.controls import guarded
-from pages.ui.session.state import Session, choose_mechanism
+from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.task import Task
 from pages.ui.words import people, plain
 
-SHOWN_USERS = (100, 100_000)
 ALGORITHMS = {
     "gaussian": "Gaussian noise (2)",
     "rejection": "Rejection sampling (4)",
@@ -115,100 +111,6 @@ def _averages(
     if mechanism is None or bounds.STATEMENTS["corollary_frequency"].why_not(about):
         return None
     return costly.large_sample(state, mechanism, about.concentration)
-
-
-def approaching(state: Session, about: Setting) -> None:
-    """How far from "enough" users are: two types, exactly."""
-    layout.heading("How slowly the limit is reached")
-    task = costly.approach(state, about.concentration)
-    limits_by_users = costly.worked_out(task, "approach", "Work out the exact error of two types", True)
-    if limits_by_users is None:
-        return
-    prior = theorems.JEFFREYS if about.concentration is None else about.concentration
-    errors = limits_by_users.frame.set_index("users")["error"]
-    reached = " and ".join(
-        f"{wording.share(errors[N] / limits_by_users.limit)} with {people(N)}" for N in SHOWN_USERS if N in errors
-    )
-    below = errors[errors < limits_by_users.corollary].index
-    crossing = (
-        f" It lies below the line of Corollary 4.3 with {people(below.max())} still, so the lines for large N are no bounds at a "
-        "given N, and nothing is shaded."
-        if len(below)
-        else ""
-    )
-    layout.chart(
-        lambda look: charts.approach(limits_by_users, look),
-        f"Two types, randomized response, your epsilon, exactly, for populations from a Dirichlet prior of concentration {prior:g}. "
-        f"The error of the best estimator, times N, is this share of its limit: {reached}.{crossing} Theorem 4.1 holds at every "
-        "N.",
-        "bounds-approach",
-        limits_by_users.frame,
-    )
-
-
-def branching(state: Session, mechanism: Mechanism | None) -> None:
-    """Exact errors of trees over their branching factor, the design's own kind among them, beside what the formulas take for the
-    best."""
-    design = state.setting
-    layout.heading("The best branching factor of a tree")
-    if not theorems.has_ranges(design.workload):
-        st.caption("Branching factors are about ranges of ordered types; this workload asks something else.")
-        return
-    if design.domain.size > MOST_EXACT_TYPES:
-        st.caption(
-            f"Exact errors of trees are worked out for at most {MOST_EXACT_TYPES:,} types; there are "
-            f"{wording.magnitude(design.domain.size)}. Use coarser bins."
-        )
-        return
-    own = dict(mechanism.parameters) if mechanism is not None and mechanism.name == "hierarchical" else {}
-    kinds = dict.fromkeys([*theorems.TREES, *([(own["oracle"], own["reconstruction"])] if own else [])])
-    task = costly.over_branching(state, tuple(kinds))
-    errors_by_branching = costly.worked_out(
-        task, "branching", "Work out exact errors over B", design.domain.size <= AT_ONCE_TYPES // 2
-    )
-    if errors_by_branching is None:
-        return
-    printed = theorems.predicted_branching(
-        design.workload, design.epsilon, sorted(set(errors_by_branching["branching"]))
-    )
-    table, predicted = (
-        frame.assign(**pd.DataFrame([page.on_axis(state, value) for value in frame["variance"]]))
-        for frame in (errors_by_branching, printed)
-    )
-    best, formulas = theorems.best_branching(errors_by_branching), theorems.formula_branching()
-    papers = errors_by_branching[errors_by_branching["oracle"] == theorems.TREES[0][0]]
-    least = {name: theorems.best_branching(part)["branching"] for name, part in papers.groupby("reconstruction")}
-    exact = " and ".join(f"{least[name]:d} {words}" for name, words in RECONSTRUCTED.items() if name in least)
-    layout.chart(
-        lambda look: charts.over_branching(
-            table, page.quantity(state), formulas, own.get("branching"), look, predicted
-        ),
-        f"The formulas are least at B = {formulas['raw']:.3g} without consistency and {formulas['consistent']:.3g} with it (Cormode, "
-        f"Kulkarni and Srivastava 2019, Sections 4.4 and 4.5). Exact errors for your questions are least at B = {exact}: heights "
-        f"of trees are whole numbers.{' The grey band is yours.' if own else ''}"
-        f"{' Not all have been worked out.' if task.cut_short else ''}",
-        "bounds-branching",
-        table,
-    )
-    if {**own, **best} != own:
-        st.button(
-            f"Take B = {best['branching']:d}{RECONSTRUCTIONS.get(best['reconstruction'], '')} into the design",
-            on_click=guarded,
-            args=(state, _take, state, best),
-            key="bounds-take",
-            icon=":material/check:",
-            help="The hierarchical mechanism of least exact error among these. Undo brings back what you have now.",
-        )
-    else:
-        st.caption("This is the tree of your design.")
-
-
-RECONSTRUCTED = {"raw": "without consistency", "consistent": "with it"}
-RECONSTRUCTIONS = {"raw": ", without consistency,", "consistent": ", made consistent,"}
-
-
-def _take(state: Session, best: dict[str, Any]) -> None:
-    state.change(mechanism=choose_mechanism("hierarchical", **best))
 
 
 def switches(about: Setting) -> None:

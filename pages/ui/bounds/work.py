@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeVar
 
-import pandas as pd
 import streamlit as st
 
 from ldp_core import wording
 from ldp_core.bounds import frequency
 from ldp_core.mechanisms import Mechanism
-from ldp_core.studies import theorems
 from pages.ui import layout
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.task import DESIGN, Task
+from pages.ui.tasks.task import Task
 from pages.ui.words import plain
 
 T = TypeVar("T")
@@ -32,28 +29,6 @@ def large_sample(
 
     key = f"large-sample:{mechanism.digest}:{concentration!r}"
     return Task(state, key, "averaging over populations", work, of=("epsilon", "data"), page="Bounds")
-
-
-def approach(state: Session, concentration: float | None) -> Task[theorems.Approach]:
-    """The exact error of two types over the number of users."""
-    epsilon = state.present.epsilon
-
-    def work(job: Job) -> theorems.Approach:
-        return theorems.approach(epsilon, concentration, **job.followed)
-
-    key = f"approach:{epsilon!r}:{concentration!r}"
-    return Task(state, key, "the exact error of two types", work, of=("epsilon",), page="Bounds")
-
-
-def over_branching(state: Session, trees: Sequence[tuple[str, str]]) -> Task[pd.DataFrame]:
-    """Exact errors of trees over the branching factor."""
-    design = state.setting
-
-    def work(job: Job) -> pd.DataFrame:
-        return theorems.over_branching(design.workload, design.epsilon, trees, **job.followed)
-
-    key = f"branching:{design.workload.digest}:{design.epsilon!r}:{trees!r}"
-    return Task(state, key, "exact errors over the branching factor", work, of=DESIGN, page="Bounds")
 
 
 def worked_out(task: Task[T], key: str, label: str, unasked: bool) -> T | None:

@@ -20,7 +20,6 @@ from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
 from ldp_core.people import dense
 from ldp_core.priors import Dirichlet
 from ldp_core.studies.outcomes import LEVEL
-from ldp_core.workloads import Fact
 from ldp_core.workloads.shown import shown_queries
 from pages.ui import layout, listing
 from pages.ui.controls import control, pick
@@ -79,19 +78,12 @@ def files(collection: Collection) -> None:
         listing.show_words(table, "What was counted of each file.")
 
 
-def estimate_controls(
-    state: Session, subject: Subject, users: int, occasions: int | None
-) -> tuple[str, str, dict[str, Any]]:
-    """The estimator and the kind of intervals chosen, and the options of the estimator: public facts to agree with, or a prior."""
-    facts: tuple[Fact, ...] = ()
-    try:
-        facts = choices.facts(subject.configuration, subject.workload, users) if occasions == 1 else ()
-    except ValueError as error:
-        st.caption(f"No estimate agrees with the public facts. {plain(str(error))}")
+def estimate_controls(state: Session, subject: Subject) -> tuple[str, str, dict[str, Any]]:
+    """The estimator and the kind of intervals chosen, and the options of the estimator: its prior."""
     offered = {
         name: estimators.spec(name).title
         for name in estimators.names()
-        if estimators.spec(name).unsuitable(subject.mechanism, subject.workload, facts) is None
+        if estimators.spec(name).unsuitable(subject.mechanism, subject.workload) is None
     }
     estimator, kind = state.view.get("collect-estimator", "unbiased"), state.view.get("collect-kind", "fixed")
     estimator = estimator if estimator in offered else "unbiased"
@@ -113,10 +105,7 @@ def estimate_controls(
         format_func=KINDS.get,
         captions=list(MEANING.values()),
     )
-    options: dict[str, Any] = {"facts": facts} if estimators.spec(estimator).needs_facts else {}
-    if estimators.spec(estimator).credible:
-        options["prior"] = _prior(state, subject)
-    return estimator, kind, options
+    return estimator, kind, {"prior": _prior(state, subject)} if estimators.spec(estimator).credible else {}
 
 
 def _occasions(state: Session, subject: Subject) -> int | None:
@@ -170,7 +159,7 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
     with place:
         try:
             occasions = _occasions(state, subject)
-            estimator, kind, options = estimate_controls(state, subject, collection.users, occasions)
+            estimator, kind, options = estimate_controls(state, subject)
         except ValueError as error:
             layout.instead(error)
             return
@@ -200,7 +189,6 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         estimator,
         kind,
         occasions,
-        [fact.text for fact in options.get("facts", ())],
         np.asarray(options.get("prior", 0.0)).tolist(),
     )
     try:

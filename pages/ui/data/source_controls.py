@@ -56,7 +56,7 @@ def upload(state: Session) -> None:
         type=None,
         key=key,
         on_change=ingest,
-        help=f"{promises.rows_in_memory()} {promises.forgetting()} Nothing is sent anywhere.",
+        help=f"{promises.ROWS_IN_MEMORY} {promises.forgetting()} Nothing is sent anywhere.",
     )
     _reading(state, "upload")
 

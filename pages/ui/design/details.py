@@ -21,13 +21,10 @@ from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.later import Later
 from pages.ui.words import (
-    OPTIMUM_MEANING,
-    above_optimum,
     case_meaning,
     case_title,
     cells,
     gap_in_words,
-    gap_to_optimum,
     plain,
     weighting,
 )
@@ -134,15 +131,6 @@ def _curves(state: Session, history: Curve, case: str) -> tuple[pd.DataFrame, pd
     return best, bound
 
 
-def _to_the_optimum(state: Session, case: str, what: str, needed: float) -> str:
-    """One more sentence: the exact optimum, and how far from it a mechanism is. Empty if it is not
-    known."""
-    optimum = state.setting.optimum(case)
-    if optimum is None:
-        return ""
-    return f" The exact optimum is {wording.users(optimum)}; {what} {above_optimum(needed / optimum - 1)}."
-
-
 def optimising(state: Session, case: str, progress: work.FitProgress, job: Job) -> None:
     """The optimiser at work: the best mechanism falls, the certified bound rises, and the gap between them closes."""
     name = state.configuration.mechanism.name
@@ -156,12 +144,10 @@ def optimising(state: Session, case: str, progress: work.FitProgress, job: Job) 
     needed, least = best["users_needed"].iloc[-1], bound["users_needed"].iloc[-1]
     proved = f"the proved minimum is {wording.at_least(least)}" if least > 0 else "nothing is proved yet"
     gap = f" (gap at most {gap_in_words(frames.gap(needed, least))})" if least > 0 else ""
-    st.markdown(
-        f"The best so far needs {wording.users(needed)}; {proved}{gap}.{_to_the_optimum(state, case, 'the best so far', needed)} {so_far}"
-    )
+    st.markdown(f"The best so far needs {wording.users(needed)}; {proved}{gap}. {so_far}")
     layout.chart_title("closing-gap")
     layout.picture(
-        charts.closing_gap(best, bound, name, layout.look(), state.setting.optimum(case)),
+        charts.closing_gap(best, bound, name, layout.look()),
         "live-curve",
         "Users needed by the best strategy so far, and the lower bound proved so far",
     )
@@ -187,7 +173,7 @@ def search_history(state: Session, case: str) -> None:
         "Nothing unbiased can be in the shaded region." if known else "At this epsilon the lower bound says nothing."
     )
     layout.chart(
-        lambda look: charts.closing_gap(best, bound, name, look, state.setting.optimum(case)),
+        lambda look: charts.closing_gap(best, bound, name, look),
         f"The search took {wording.duration(best['seconds'].iloc[-1])}. {region}",
         "closing-gap",
         pd.concat({"mechanism": best, "bound": bound}, names=["curve"]).reset_index("curve"),
@@ -260,7 +246,7 @@ def proof(state: Session, mechanism: Mechanism, case: str) -> None:
     """How close to the best, in every case, with what proves it; and the guarantee."""
     c = state.configuration
     spec, limits, gap = library.spec(c.mechanism.name), state.setting.bounds(case), state.setting.gap(mechanism)
-    bound, required = max(limits.values()), state.setting.users_needed(mechanism, case)
+    bound = max(limits.values())
     if math.isinf(gap):
         closeness = ""
     elif gap < 1:
@@ -272,8 +258,6 @@ def proof(state: Session, mechanism: Mechanism, case: str) -> None:
         closeness = (
             f"No unbiased mechanism can do with {wording.at_least(bound)}; this one needs {gap_in_words(gap)} as many."
         )
-    if not mechanism.delta:
-        closeness += _to_the_optimum(state, case, "this mechanism", required)
     st.markdown(closeness)
     _costs(state, mechanism, case)
     if (proof_known := state.setting.proof(case)) is not None:
@@ -295,19 +279,11 @@ def _costs(state: Session, mechanism: Mechanism, case: str) -> None:
         "Proved minimum": [wording.minimum(value) if value > 0 else "unknown" for value in costs["users_bound"]],
         "Gap, at most": [gap_in_words(value) for value in costs["gap"]],
     }
-    if "users_optimum" in costs:
-        by_case["Exact optimum"] = [
-            wording.needed(value) if value == value else "–" for value in costs["users_optimum"]
-        ]
-        by_case["Gap to it"] = [gap_to_optimum(value) for value in costs["gap_to_optimum"]]
     if len(costs) > 1:
         listing.show_table(pd.DataFrame(by_case), "Users needed, depending on whose error counts.")
     elif not library.spec(state.configuration.mechanism.name).aimed:  # otherwise said beside the choices already
         st.caption(state.setting.only_case)
     layout.download_table(costs, "costs")
-    if "users_optimum" in costs:
-        unknown = costs["users_optimum"].isna() & (costs["case"] == "worst_case")
-        st.caption(f"{OPTIMUM_MEANING}{' It is not known here for the worst case.' if unknown.any() else ''}")
 
 
 def _in_other_cases(state: Session, mechanism: Mechanism, case: str) -> str:

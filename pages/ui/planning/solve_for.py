@@ -9,9 +9,10 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from ldp_core import analysis, charts, library, verdicts, wording
+from ldp_core import analysis, charts, library, shuffled, verdicts, wording
 from ldp_core.limits import MOST_PLAN_SECONDS, MOST_USERS
-from ldp_core.run import Progress
+from ldp_core.privacy import check_epsilon
+from ldp_core.run import Cancel, Progress, asked
 from ldp_core.studies import planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout, listing
@@ -21,9 +22,10 @@ from pages.ui.formulas import PLAN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
+from pages.ui.tasks.later import Later
 from pages.ui.words import case_title, cells, plain
 
-SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon"}
+SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon", "mixed": "Epsilon, if mixed"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
 PROVED = "Proved minimum"
 FORMATS = {"users": None, "standard_error": "± %.3g pp", "epsilon": "%.4g"}
@@ -36,6 +38,9 @@ def draw(state: Session, case: str, names: Sequence[str]) -> None:
     """The controls, and the answer for these mechanisms in this case. The design's own mechanism is among them, or the answer says
     in bold that it is missing."""
     solved, users = _controls(state)
+    if solved == "mixed":
+        _if_mixed(state, int(users), [name for name in names if name not in state.setting.unfitted(names)])
+        return
     if case not in analysis.CASES:
         case = state.setting.even_case
         st.caption(f"Solved for another case than the design's: {case_title(case)}.")
@@ -99,6 +104,46 @@ def _controls(state: Session) -> tuple[str, float]:
                 help=f"How many people you expect to report; {state.setting.users:,} in this design.",
             )
     return solved, users
+
+
+def _if_mixed(state: Session, users: int, names: Sequence[str]) -> None:
+    """The epsilon of a report that gives a wanted central epsilon, where reports are mixed."""
+    wanted = float(state.view.get("central", "0.5"))
+    with layout.controls("central"):
+        control(
+            st.text_input,
+            "Central epsilon wanted",
+            "central",
+            state.view.get("central", "0.5"),
+            lambda text: state.view.update(central=f"{check_epsilon(text):g}"),
+            help=f"Against whoever sees only mixed reports, at delta {shuffled.usual_delta(users):.1g}.",
+        )
+    fitted = {name: mechanism for name in names if (mechanism := state.setting.mechanism(name)) is not None}
+
+    def each(cancel: Cancel) -> list[tuple[str, float | None, str]]:
+        rows: list[tuple[str, float | None, str]] = []
+        for name, mechanism in fitted.items():
+            title = library.spec(name).title
+            try:
+                rows.append((title, None if asked(cancel)() else shuffled.report_epsilon(mechanism, users, wanted), ""))
+            except ValueError as error:
+                rows.append((title, None, str(error)))
+        return rows
+
+    later = Later(state, "central")
+    key = ("report epsilon", [mechanism.digest for mechanism in fitted.values()], users, wanted)
+    rows = later.value(key, "working out what mixing allows", False, each)
+    later.finish()
+    if rows is None:
+        return
+    table = pd.DataFrame(rows, columns=["Mechanism", "Epsilon of a report", "Note"])
+    st.markdown(
+        f"The epsilon of a report, if the reports of {wording.plural(users, 'person', 'people')} are mixed before anyone sees them."
+    )
+    listing.show_table(
+        cells(table), "The epsilon of a report, for each mechanism, with outputs as it has them now.", key="mixed-plan"
+    )
+    st.caption(shuffled.TRUST)
 
 
 def _missing(state: Session, solved: str, waiting: Sequence[str]) -> None:

@@ -1,8 +1,7 @@
 """Everything that touches the insides of Streamlit, which may change with any of its versions.
 
-The rest of the app imports only Streamlit's public interface, and this package imports nothing from
-inside Streamlit before `install`. Each fix is tried as it is applied, see `guard`.
-A promise about privacy that rests on a fix is made by `pages.ui.promises` only while it works.
+The rest of the app imports only Streamlit's public interface. requirements.txt allows one minor version of Streamlit, and with
+another the app does not start: promises about privacy rest on these fixes.
 
     uploads        files that are uploaded stay in memory
     run_context    which tab a script runs for, at which address, and whether a clock has asked for the run
@@ -14,14 +13,20 @@ A promise about privacy that rests on a fix is made by `pages.ui.promises` only 
 
 import threading
 
-from pages.ui.streamlit_fixes import (
+import streamlit as st
+
+VERSION = "1.67."
+if not st.__version__.startswith(VERSION):
+    raise ImportError(
+        f"This app mends Streamlit {VERSION}x, and {st.__version__} is installed: run pip install -r requirements.txt."
+    )
+
+from pages.ui.streamlit_fixes import (  # noqa: E402  they take their names from inside that version
     follow_theme,
     keyboard,
     page_polls,
     phones,
-    run_context,
     stale_widgets,
-    tab_storage,
     uploads,
 )
 
@@ -35,8 +40,8 @@ def install() -> None:
     with _LOCK:
         if not _DONE.is_set():
             _DONE.set()
-            for part in (uploads, run_context, tab_storage, page_polls):
-                part.install()
+            uploads.install()
+            page_polls.install()
 
 
 def begin_page() -> None:

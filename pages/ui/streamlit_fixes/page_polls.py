@@ -22,22 +22,22 @@ import threading
 from functools import wraps
 from typing import Any
 
-from pages.ui.streamlit_fixes.guard import Fix
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.fragment import MemoryFragmentStorage
+from streamlit.runtime.pages_manager import PagesManager
 
-_BUSY = "While work is running, a page that somebody turns to"
-PAGE_OF_THREAD = Fix("each run draws the page it was asked for", f"{_BUSY} may show the page before it.")
-LATE_POLLS = Fix("polls for a page that was left are dropped", f"{_BUSY} may go back to the page before it.")
-GONE_FRAGMENTS = Fix(
-    "polls for what a page no longer shows draw nothing", f"{_BUSY} may stay empty until it is reloaded."
-)
 _PAGES = ("_intended_page_script_hash", "_intended_page_name", "_current_page_script_hash")
 _NO_FRAGMENT = "no fragment of the page as it was drawn last"
 
 
 def install() -> None:
-    PAGE_OF_THREAD.attempt(_read_what_the_thread_wrote)
-    LATE_POLLS.attempt(_drop_late_polls)
-    GONE_FRAGMENTS.attempt(_draw_what_is_on_the_page)
+    for name in _PAGES:
+        attribute = OfThread()
+        attribute.__set_name__(PagesManager, name)
+        setattr(PagesManager, name, attribute)
+    _drop_late_polls()
+    _draw_what_is_on_the_page()
 
 
 class OfThread:
@@ -55,35 +55,6 @@ class OfThread:
         instance.__dict__.setdefault(self._own, threading.local()).value = value
 
 
-def _read_what_the_thread_wrote() -> None:
-    from streamlit.runtime.pages_manager import PagesManager
-
-    def mend(manager: type[PagesManager]) -> None:
-        for name in _PAGES:
-            attribute = OfThread()
-            attribute.__set_name__(manager, name)
-            setattr(manager, name, attribute)
-
-    class Tried(PagesManager):
-        pass
-
-    def ask(page: str) -> None:
-        tried.set_script_intent(page, page)
-        tried.set_current_page_script_hash(page)
-
-    mend(Tried)
-    tried = Tried.__new__(Tried)  # without the files that belong to one
-    ask("a click")
-    poll = threading.Thread(target=ask, args=("a poll",))
-    poll.start()
-    poll.join()
-    read = (tried.intended_page_script_hash, tried.intended_page_name, tried.current_page_script_hash)
-    if read != ("a click",) * 3:
-        raise RuntimeError("a thread reads what another wrote")
-    mend(PagesManager)
-
-
-@LATE_POLLS.guarded(otherwise=False)
 def comes_late(session: Any, request: Any) -> bool:
     """True if this is a poll for a page that a click has left. The server calls this for every
     request in turn, with Streamlit's `AppSession` and its `ClientState` or None."""
@@ -101,11 +72,7 @@ def comes_late(session: Any, request: Any) -> bool:
 
 
 def _drop_late_polls() -> None:
-    from streamlit.proto.ClientState_pb2 import ClientState
-    from streamlit.runtime.app_session import AppSession
-
     request_rerun = AppSession.request_rerun
-    _ = AppSession.page_script_hash, ClientState().page_script_hash, ClientState().is_auto_rerun
 
     @wraps(request_rerun)
     def unless_late(session: AppSession, client_state: ClientState | None, *more: Any, **options: Any) -> None:
@@ -116,8 +83,6 @@ def _drop_late_polls() -> None:
 
 
 def _draw_what_is_on_the_page() -> None:
-    from streamlit.runtime.fragment import MemoryFragmentStorage
-
     forget_wrappers, lookup = MemoryFragmentStorage.clear_outside_wrappers, MemoryFragmentStorage.lookup
 
     def begin(storage: MemoryFragmentStorage) -> None:
@@ -130,22 +95,5 @@ def _draw_what_is_on_the_page() -> None:
         there = fragment in storage.ids_registered_after(storage.__dict__.get("begun_at", 0))
         return lookup(storage, fragment if there else _NO_FRAGMENT)
 
-    def mend(storage: type[MemoryFragmentStorage]) -> None:
-        setattr(storage, forget_wrappers.__name__, begin)  # called as the page begins, and only then
-        setattr(storage, lookup.__name__, on_page)
-
-    class Tried(MemoryFragmentStorage):
-        pass
-
-    mend(Tried)
-    tried = Tried()
-    for page in ("before", "now"):
-        tried.clear_outside_wrappers()
-        tried.register(page, lambda: None)
-    tried.lookup("now")
-    try:
-        tried.lookup("before")
-    except Exception:  # which kind is Streamlit's affair
-        mend(MemoryFragmentStorage)
-    else:
-        raise RuntimeError("a fragment of the page before is drawn")
+    setattr(MemoryFragmentStorage, forget_wrappers.__name__, begin)  # called as the page begins, and only then
+    setattr(MemoryFragmentStorage, lookup.__name__, on_page)

@@ -14,26 +14,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from pages.ui.streamlit_fixes.guard import Fix
-
-_UNTIL = "in memory until the server is stopped, as the pages then say"
-OPEN_TABS = Fix("tabs that are closed are noticed", f"Tables and results of a closed tab stay {_UNTIL}.")
-UPLOADS = Fix("Streamlit's copies of uploads are freed", f"Copies of uploads may stay {_UNTIL}.")
-STATES = Fix("Streamlit's state of closed tabs is freed", f"Tables and results of a closed tab may stay {_UNTIL}.")
-_TRIED = "tried by the app"
+from streamlit.runtime import Runtime, get_instance
 
 
-def install() -> None:
-    OPEN_TABS.attempt(lambda: _is_open(_TRIED))
-    UPLOADS.attempt(_try_uploads)
-    STATES.attempt(_try_states)
-
-
-@OPEN_TABS.guarded(otherwise=True)
 def is_open(tab: str) -> bool:
-    """True if a browser still shows this tab. All are taken to be open where that is not known: a
-    session that is in use must not be forgotten."""
-    return _is_open(tab)
+    """True if a browser still shows this tab."""
+    server = _server()
+    return server is not None and server.is_active_session(tab)
 
 
 def free(tabs: Iterable[str]) -> None:
@@ -44,13 +31,11 @@ def free(tabs: Iterable[str]) -> None:
         _free_callbacks(tab)
 
 
-@UPLOADS.guarded(otherwise=None)
 def _free_uploads(tab: str) -> None:
     if (server := _server()) is not None:
         server.uploaded_file_mgr.remove_session_files(tab)
 
 
-@STATES.guarded(otherwise=None)
 def _free_state(tab: str) -> None:
     if (server := _server()) is not None:
         _, cache, lock = _stored(server)
@@ -60,7 +45,6 @@ def _free_state(tab: str) -> None:
             _empty(left.session)
 
 
-@STATES.guarded(otherwise=None)
 def _free_callbacks(tab: str) -> None:
     """A callback holds all variables of its page as long as the tab is open, whatever page it shows since."""
     if (server := _server()) is not None and (found := server._session_mgr.get_active_session_info(tab)) is not None:
@@ -73,7 +57,6 @@ def _drop_callbacks(state: Any) -> None:
         known[name] = replace(one, callback=None, callback_args=None, callback_kwargs=None)
 
 
-@STATES.guarded(otherwise=False)
 def expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
     """Free the tabs that no one can come back to any more. ``known`` are those seen before, and is
     brought up to date. Returns whether any was freed."""
@@ -91,15 +74,8 @@ def expire(known: weakref.WeakValueDictionary[str, Any]) -> bool:
     return bool(gone)
 
 
-def _is_open(tab: str) -> bool:
-    server = _server()
-    return server is not None and server.is_active_session(tab)
-
-
 def _server() -> Any:
     """The server that runs this script; None for a script without one, and where Streamlit's own tests have a stand-in for it."""
-    from streamlit.runtime import Runtime, get_instance
-
     try:
         server = get_instance()
     except RuntimeError:
@@ -108,8 +84,7 @@ def _server() -> Any:
 
 
 def _stored(server: Any) -> tuple[Any, Any, Any]:
-    """The manager of tabs, what it keeps of those that have gone, and the lock of these. AttributeError where another version keeps
-    them differently."""
+    """The manager of tabs, what it keeps of those that have gone, and the lock of these."""
     manager = server._session_mgr
     return manager, manager._session_storage._cache, manager._storage_lock
 
@@ -117,40 +92,3 @@ def _stored(server: Any) -> tuple[Any, Any, Any]:
 def _empty(session: Any) -> None:
     session.shutdown()
     session.session_state.__init__()  # its clear() keeps the callbacks, and with them all variables of pages
-
-
-def _try_uploads() -> None:
-    """Free an upload that is no one's. RuntimeError where it stays."""
-    if (server := _server()) is None:
-        return
-    from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-
-    files = server.uploaded_file_mgr
-    files.add_file(_TRIED, UploadedFileRec(file_id=_TRIED, name=_TRIED, type="", data=b"copy"))
-    files.remove_session_files(_TRIED)
-    if files.get_files(_TRIED, [_TRIED]):
-        raise RuntimeError("an upload stays")
-
-
-def _try_states() -> None:
-    """Free a tab that has expired and a state, neither of them anybody's. RuntimeError where one of them stays."""
-    if (server := _server()) is None:
-        return
-    from streamlit.runtime.app_session import AppSession
-    from streamlit.runtime.state import SessionState
-
-    manager, cache, lock = _stored(server)
-    with lock:
-        manager.list_sessions()
-    trial = type(cache)(maxsize=2, ttl=0)  # the server's would lose somebody's tab where it is full
-    trial[_TRIED] = _TRIED
-    if list(trial.expire()) != [(_TRIED, _TRIED)] or cache.pop(_TRIED, None) is not None:
-        raise RuntimeError("a tab that has expired stays")
-    _ = AppSession.shutdown, AppSession.session_state
-    state = SessionState()
-    state[_TRIED] = _TRIED
-    _drop_callbacks(state)
-    _ = manager.get_active_session_info
-    state.__init__()  # type: ignore[misc]
-    if _TRIED in state:
-        raise RuntimeError("the state of a tab stays")

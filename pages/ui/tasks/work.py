@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, estimators, library, mechanisms, optimize, studies, workloads
+from ldp_core import analysis, bounds, estimators, library, mechanisms, studies, workloads
 from ldp_core.designs import choices, questions_key
 from ldp_core.designs.setting import Curve, Fit, Proof, Setting
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
@@ -244,30 +244,6 @@ def start_certificate(state: Session, case: str) -> None:
         task.start()
 
 
-def optimum(state: Session, case: str) -> Task[optimize.ExactOptimum] | None:
-    """The best of all mechanisms for a case, None where that is not available: see `Setting.optimum_prior`."""
-    design, prior = state.setting, state.setting.optimum_prior(case)
-    if prior is None:
-        return None
-
-    def work(job: Job) -> optimize.ExactOptimum:
-        return optimize.exact(design.workload, design.epsilon, prior)
-
-    title = f"finding the exact optimum for {design.questions}"
-    of = _features(state, case)
-    return Task(
-        state, state.setting.optimum_key(prior), title, work, lambda optimum: optimum.strategy.nbytes, of, "Bounds"
-    )
-
-
-def find_optima(state: Session) -> None:
-    """The exact optima of all cases that have one: a third of a second each, besides the solver's start."""
-    for case in state.present.cases:
-        task = optimum(state, case)
-        if task is not None and task.result is None and task.job is None:
-            task.start()
-
-
 def sweep_options(state: Session, name: str) -> dict[str, Any]:
     """Parameters of the design's mechanism at every point of a sweep or plan, besides those in its
     name. Fits there are cut
@@ -396,41 +372,27 @@ def recommendation(state: Session, users: float) -> Task[studies.planning.Recomm
     return Task(state, key, "comparing all mechanisms", work, of=(*DESIGN, "people"), page="Compare")
 
 
-def estimates(state: Session) -> tuple[str, ...]:
-    """The estimates to simulate: those chosen, without any that need public facts while those stated cannot be used."""
-    try:
-        state.setting.facts()
-    except ValueError:
-        return choices.estimates(state.configuration, False)
-    return choices.estimates(state.configuration, True)
-
-
 @dataclass(frozen=True)
 class _Simulated:
-    """Mechanisms that can run, estimates, and the facts that these agree with."""
+    """Mechanisms that can run, and estimates."""
 
     chosen: dict[str, mechanisms.Mechanism]
     estimates: tuple[str, ...]
-    facts: tuple[workloads.Fact, ...]
     prior: Any
     """The parameters of the posterior mean's prior; None where it is not asked for."""
     inputs: list[Any]
-    """Further inputs of the trials: actual probabilities, the people, and facts and a prior if there are
-    any."""
+    """Further inputs of the trials: actual probabilities, the people, and a prior if there is one."""
 
     @classmethod
     def of(cls, state: Session, names: Sequence[str]) -> _Simulated:
-        design, asked = state.setting, estimates(state)
+        design, asked = state.setting, state.configuration.simulation.estimators
         chosen = {name: mechanism for name in names if (mechanism := state.mechanism(name)) is not None}
-        facts = state.setting.facts() if any(estimators.spec(name).needs_facts for name in asked) else ()
         digests = [[name, mechanism.digest] for name, mechanism in chosen.items()]
         inputs = [digests, design.naming, design.people_digest]
-        if facts:
-            inputs.append([fact.text for fact in facts])
         prior = design.posterior_prior() if any(estimators.spec(name).credible for name in asked) else None
         if prior is not None:
             inputs.append(np.asarray(prior).tolist())
-        return cls(chosen, asked, facts, prior, inputs)
+        return cls(chosen, asked, prior, inputs)
 
 
 def timing(state: Session, names: Sequence[str]) -> Task[float]:
@@ -439,7 +401,7 @@ def timing(state: Session, names: Sequence[str]) -> Task[float]:
 
     def work(job: Job) -> float:
         people = (design.workload, design.counts)
-        return studies.outcomes.seconds_a_trial(about.chosen, *people, about.estimates, about.facts)
+        return studies.outcomes.seconds_a_trial(about.chosen, *people, about.estimates)
 
     key = "timing:" + json.dumps([about.inputs, about.estimates], sort_keys=True)
     return Task(state, key, "timing one trial", work)
@@ -456,7 +418,6 @@ def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Ou
         w, scales = design.workload, studies.outcomes.scales_of(design.workload, axes_of(design.domain))
         how = {
             **settings,
-            "facts": about.facts,
             "prior": about.prior,
             "scales": scales,
             "parts": titles,

@@ -261,11 +261,6 @@ def examples(axes: Sequence[Axis]) -> list[str]:
     return [*texts, f"A name for it: {single[-1]}"]
 
 
-def fact_example(axes: Sequence[Axis], users: int) -> str:
-    """A first public fact, about this many people."""
-    return f"{_plain_condition(next((axis for axis in axes if axis.size > 1), axes[0]))} : {users // 2:,}"
-
-
 def _plain_condition(axis: Axis) -> str:
     """A condition that many people may fulfil: the upper half of an order, "yes" of no and yes, or
     one of several values."""

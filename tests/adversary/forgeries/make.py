@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ldp_core import workloads
+from ldp_core import bounds, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
@@ -90,6 +90,11 @@ def indefinite(n, epsilon, share, value, roundings=0):
     about = {"gram": "array", "roundings": roundings}
     document = {"format": verify.FORMAT, "kind": "general", "epsilon": epsilon, "types": n, "workload": about}
     return {**document, "prior": "even", "value": value}, arrays
+
+
+def one_of(n):
+    """The lower triangle of a matrix with an eigenvalue below 0."""
+    return below(np.eye(n) - 1.5 / n)
 
 
 def negative_classes():
@@ -233,6 +238,38 @@ def forgeries():
             ("a matrix of zeros", "prove", numbers(gram=np.zeros(3))),
             ("a diagonal below zero", "none", numbers(gram=np.array([-1.0, 0.0, 1.0]))),
             ("more beside the diagonal than on it", "none", numbers(gram=np.array([1.0, -1.1, 1.0]))),
+        ),
+    )
+
+    mean = workloads.custom([[0, 1, 2, 3, 10]])
+    one = bounds.certificate(mean, 1.0, None)
+    z, alpha, beta = one.direction, one.alpha, one.beta
+    first = np.eye(5)[0]
+    yield from changed(
+        one,
+        mean,
+        (
+            ("a question worth a millionth more", "prove", field("value", one.value * (1 + 1e-6))),
+            ("a question of a larger epsilon", "prove", field("epsilon", "1.5")),
+            ("a question of other people", "prove", every(field("prior", "array"), numbers(prior=first * 0.8 + 0.04))),
+            ("a question of as many types as one", "belong together", numbers(alpha=alpha[:1])),
+            ("a question along a matrix", "belong together", numbers(direction=np.outer(z, z))),
+            ("a question along another direction", "prove", numbers(direction=z * 1.01)),
+            ("alpha a millionth larger", "prove", numbers(alpha=alpha + 1e-6 * np.abs(alpha))),
+            ("alpha without roots", "prove", numbers(alpha=alpha + 1.0, beta=beta * 0.0)),
+            ("one alpha for all", "prove", numbers(alpha=first * alpha.sum() * 2)),
+            ("beta of far roots", "prove", numbers(beta=beta * 1e40)),
+            ("alpha whose products overflow", "prove nothing", numbers(alpha=alpha * 1e60)),
+            ("a direction whose squares underflow", "prove", numbers(direction=z * 1e-170)),
+            ("not a number in beta", "finite", numbers(beta=np.where(first > 0, np.nan, beta))),
+            ("infinity in alpha", "finite", numbers(alpha=np.where(first > 0, np.inf, alpha))),
+            ("a question of no matrix", "semidefinite|none", numbers(gram=one_of(5))),
+            (
+                "a question without beta",
+                "damaged",
+                lambda document, arrays: (document, {k: v for k, v in arrays.items() if k != "beta"}),
+            ),
+            ("a question rounded often", "prove", field("workload", "roundings", 2**30)),
         ),
     )
 

@@ -3,7 +3,7 @@ at all objects there are, which a tuple that another thread is just making does 
 
 Counts are of objects that exist, whatever holds them; unreachable circles are collected first. The sample tables that all
 sessions share are not counted. Of sessions, those count that are more than an empty shell: Streamlit holds shells for long.
-Who asks may set its environment anew, and choose its parser of forms.
+Who asks may set its environment anew.
 """
 
 import gc
@@ -58,28 +58,12 @@ def _count():
         settings = json.loads(asked.read_text())
         asked.unlink()
         os.environ.update(settings)
-        if "SPOOLS" in settings:
-            _choose_parser(spools=settings["SPOOLS"] == "yes")
-            sys.modules["pages.ui.streamlit_fixes.uploads"].stay_in_memory.cache_clear()
         from pandas import DataFrame
         from streamlit.runtime import get_instance
 
         count = _held(states, DataFrame, get_instance())
         place.with_suffix(".new").write_text(json.dumps(count))
         place.with_suffix(".new").replace(place)
-
-
-def _choose_parser(spools):
-    """Starlette's own, or as it may be in a later version: with a limit of its own, whatever is set."""
-    import starlette.requests
-    from starlette.formparsers import MultiPartParser
-
-    class Stubborn(MultiPartParser):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **options)
-            self.spool_max_size = 2**20
-
-    starlette.requests.MultiPartParser = Stubborn if spools else MultiPartParser
 
 
 threading.Thread(target=_count, daemon=True).start()

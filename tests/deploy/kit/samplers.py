@@ -71,9 +71,7 @@ def sealed(sampler, domain=None, epsilon="99"):
 def again(description):
     """The description with the format and the ids that belong to it, as somebody writes them who alters a device on purpose."""
     found = {"format": client.FORMAT} | description
-    older = found["format"] == client.OLDER
-    if not older or "domain_id" in found:
-        found["domain_id"] = client.domain_id(found["domain"])[: 16 if older else 64]
+    found["domain_id"] = client.domain_id(found["domain"])
     return found | {"design": client.design_id(found)}
 
 

@@ -15,6 +15,7 @@ from ldp_core.deploy.kit import client
 from ldp_core.deploy.kit.audit import audit
 from ldp_core.deploy.kit.client import ONE, design_id
 from ldp_core.deploy.kit.devices import describe
+from tests.deploy.kit.samplers import sealed
 
 SCRIPT = Path(module.__file__)
 
@@ -57,10 +58,8 @@ def test_one_unit_more_than_the_promise_does_not_hold():
         k for k in range(math.floor(float(limit / (limit + 1)) * ONE) + 4, 0, -1) if Fraction(k, ONE - k) <= limit
     )
     for high, holds in ((most, True), (most + 1, False)):
-        description = {"format": "ldp-device/1", "epsilon": "1", "mechanism": "", "domain": None}
         columns = [[high, ONE - high], [ONE - high, high]]
-        description["sampler"] = {"sizes": [2], "kind": "table", "columns": columns}
-        found = audit(altered(description, lambda one: None))
+        found = audit(sealed({"sizes": [2], "kind": "table", "columns": columns}, epsilon="1"))
         assert found.holds is holds
         assert found.largest == Fraction(high, ONE - high)
 
@@ -79,7 +78,7 @@ CHANGES = {
     "a chance altered": ("table", lambda one: one["sampler"]["columns"][0].__setitem__(0, 1), False, "was altered"),
     "epsilon altered": ("oue", lambda one: one.update(epsilon="5"), False, "was altered"),
     "epsilon a number": ("oue", lambda one: one.update(epsilon=1.25), True, "quotation marks"),
-    "another format": ("oue", lambda one: one.update(format="ldp-device/3"), True, "no device of the format"),
+    "another format": ("oue", lambda one: one.update(format="ldp-device/1"), True, "no device of the format"),
     "no sampler": ("oue", lambda one: one.pop("sampler"), False, "no whole description"),
     "no chances": ("oue", lambda one: one["sampler"].pop("own"), True, "no whole description"),
     "an unknown kind": ("oue", lambda one: one["sampler"].update(kind="noise"), True, "kind 'noise'"),

@@ -16,7 +16,7 @@ from laws import largest_ratio, law
 import ldp_core as ldp
 from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.deploy.kit import audit, client
-from ldp_core.deploy.kit.devices import describe, in_older_format
+from ldp_core.deploy.kit.devices import describe
 from tests.deploy.kit.javascript import CLIENT, by_node, by_python, needs_node
 from tests.deploy.kit.samplers import ONE, SAMPLERS, again, sealed
 
@@ -124,7 +124,6 @@ def alterations(description):
 
 ALTERED = {
     "people": people,
-    "older people": lambda: in_older_format(people()),
     **{name: lambda name=name: describe(MECHANISMS[name](), EPSILON) for name in (
         "table", "randomized_response", "subset_selection", "oue", "olh", "hrr", "haar", "orbits", "ring", "patterns")},
 }  # fmt: skip

@@ -14,7 +14,6 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from examples import EPSILON, MECHANISMS
 from kits import NASTY, ages, device_of, kit_of, members, packed, survey
 
 from ldp_core import designs, limits
@@ -166,33 +165,7 @@ def test_altered_bins_are_refused_everywhere(tmp_path):
         assert "does not draw reports as the design beside it does" in complaint(open_kit, swapped(KIT, changed))
 
 
-def test_kits_of_the_older_format_still_open():
-    older = devices.in_older_format(device_of(KIT))
-    first = {name: part for name, part in older.items() if name != "domain_id"}  # while domains had no id
-    for one in (older, first):
-        opened = open_kit(swapped(KIT, one))
-        assert opened.mechanism.digest == SUBSET.chosen_mechanism.digest
-        assert client.Device(one).design == opened.design == older["design"]
-        assert opened.device == one
-        assert audit.audit(one).holds
-    first["domain"]["attributes"][0]["edges"][3] += 0.25
-    assert "does not draw reports as" in complaint(open_kit, swapped(KIT, first))
-
-
-STORED = json.loads((Path(__file__).parent / "version_1.json").read_text())
-
-
-@pytest.mark.parametrize("name", [name for name in MECHANISMS if "classes" not in name])
-def test_the_older_format_is_that_of_the_stored_devices(name):
-    stored = STORED[list(MECHANISMS).index(name)]["device"]
-    now = json.loads(json.dumps(devices.in_older_format(devices.describe(MECHANISMS[name](), EPSILON))))
-    if name == "sampled_sets of oue":  # whose shares were fitted
-        now["sampler"]["shares"] = stored["sampler"]["shares"]
-        now["design"] = client.design_id(now)
-    assert now == stored
-
-
-def test_codes_for_no_answer_are_refused_by_the_device_and_kits_from_before_still_open():
+def test_codes_for_no_answer_are_refused_by_the_device():
     coded = NumericAttribute(name="age", edges=tuple(range(17)), outside="clamp", no_answer=(9, 999), origin="declared")
     content = kit_of(realise(SUBSET.configuration.with_(domain=Domain(attributes=(coded,)))))
     told = device_of(content)
@@ -200,10 +173,6 @@ def test_codes_for_no_answer_are_refused_by_the_device_and_kits_from_before_stil
     for code in (9, "999", 999.0):
         refused = complaint(client.Device(told).report, {"age": code})
         assert "is a code for no answer, and people without one send no report." in refused
-    before = devices.without_codes(told)
-    assert client.Device(before).report({"age": 999})
-    opened = open_kit(swapped(content, before))
-    assert opened.design == before["design"] != open_kit(content).design
 
 
 def test_what_is_no_kit_is_refused_in_one_sentence(tmp_path):

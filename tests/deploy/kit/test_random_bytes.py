@@ -1,27 +1,19 @@
-"""How many random bytes a report took says nothing about the person, and devices of the older format draw as they did."""
+"""How many random bytes a report took says nothing about the person."""
 
 import json
 import math
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from examples import EPSILON, MECHANISMS, values_of
 from laws import largest_ratio, law, paths
 
 from ldp_core.deploy.kit.audit import audit
-from ldp_core.deploy.kit.audit import main as audit_main
 from ldp_core.deploy.kit.client import ONE, Device
-from ldp_core.deploy.kit.devices import describe, in_older_format
+from ldp_core.deploy.kit.devices import describe
 from tests.deploy.kit.javascript import by_node, needs_node
 from tests.deploy.kit.samplers import SAMPLERS, sealed
-
-STORED = json.loads((Path(__file__).parent / "version_1.json").read_text())
-"""Devices of the first format, with reports for known bytes, as that version of the program wrote them."""
-GIVE_AWAY = ("randomized_response", "subset_selection", "olh", "orbits", "ring", "sampled_sets", "covering_sets",
-             "patterns", "split_survey")  # fmt: skip
-"""Mechanisms whose number of bytes gave values away in the older format."""
 
 
 def described(name):
@@ -38,11 +30,6 @@ def test_reports_and_bytes_together_keep_the_promise_exactly(name):
     """How often below(n) draws again is independent of its result (see below), so all n together stand for the bytes."""
     values, description = values_of(MECHANISMS[name]()), described(name)
     assert largest_ratio(joint(description, values)) == audit(description).largest
-    if name.startswith("classes"):
-        return  # no device of the older format has them
-    older = largest_ratio(joint(in_older_format(description), values))
-    gives_away = name in GIVE_AWAY or name.startswith(("sampled_sets", "tree of randomized", "tree of subset"))
-    assert older == math.inf if gives_away and name != "sampled_sets of oue" else older == audit(description).largest
 
 
 @pytest.mark.parametrize("own", [False, True])
@@ -105,35 +92,3 @@ def test_an_oue_report_of_1024_bits_asks_the_system_a_few_times(monkeypatch):
     assert len(asked) < 20 * 40
     share = sum(map(sum, reports)) / (20 * 1024)
     assert abs(share - 0.25) < 7 * math.sqrt(0.25 * 0.75 / (20 * 1024))
-
-
-def test_the_audit_says_which_devices_give_values_away(tmp_path, capsys):
-    file = tmp_path / "device.json"
-    for description, lines in ((described("olh"), 0), (STORED[0]["device"], 1), (STORED[-1]["device"], 2)):
-        file.write_text(json.dumps(description))
-        assert audit_main([str(file)]) == 0
-        said = capsys.readouterr().out
-        assert ("can give its value away" in said) + ("no id of its domain" in said) == lines
-
-
-@pytest.mark.parametrize("stored", STORED, ids=lambda one: one["device"]["mechanism"])
-def test_devices_of_the_older_format_draw_as_they_did(stored):
-    device = Device(stored["device"])
-    assert audit(stored["device"]).holds
-    for one in stored["vectors"]["reports"]:
-        given = iter(bytes.fromhex(one["bytes"]))
-        assert (
-            device.report(one["value"], lambda many, given=given: bytes(next(given) for _ in range(many)))
-            == one["report"]
-        )
-        assert next(given, None) is None
-
-
-@needs_node
-def test_devices_of_the_older_format_draw_as_they_did_in_javascript():
-    reports = [(k, one) for k, stored in enumerate(STORED) for one in stored["vectors"]["reports"]]
-    found = by_node(
-        devices=[stored["device"] for stored in STORED], reports=[[k, one["value"], one["bytes"]] for k, one in reports]
-    )
-    assert found["devices"] == ["made"] * len(STORED)
-    assert found["reports"] == [{"answer": [one["report"], 0]} for _, one in reports]

@@ -135,15 +135,12 @@ def test_names_from_data_are_shown_as_they_are_and_never_markup():
     assert "script" not in {tag for tag, _ in Read(page).tags}
 
 
-def test_several_reports_and_public_facts_are_told():
-    c = SUBSET.configuration.with_(
-        reports_per_user=3, simulation=Simulation(seed=71, facts=[{"text": "age < 4 : 7", "origin": "declared"}])
-    )
+def test_several_reports_are_told():
+    c = SUBSET.configuration.with_(reports_per_user=3, simulation=Simulation(seed=71))
     read = Read(page_of(SUBSET, configuration=c))
     assert read.named["epsilon of all of them"][0] == "3"
     assert beliefs.belief_in_words(0.5, 1.0, 0.0, 3) in read.text
     assert "The seed 71 in configuration.json is for simulations" in read.text
-    assert "age < 4 : 7" in read.text
 
 
 def test_a_loaded_strategy_and_missing_errors_are_said():

@@ -11,7 +11,6 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from kits import ages, device_of, kit_of, members, packed
 
 from ldp_core.deploy.kit import client, package, signing
-from ldp_core.deploy.kit.devices import in_older_format
 from ldp_core.deploy.kit.opening import open_kit
 from tests.deploy.kit.javascript import CLIENT, needs_node
 from tests.deploy.kit.samplers import KEY, OTHER, SAMPLERS, again, pem, sealed
@@ -33,19 +32,8 @@ REFUSED = {
     "signed with another key": (signing.sign(SOUND, OTHER), PUBLIC, "does not fit the key"),
     "another key given": (SOUND, signing.public_key(OTHER), "does not fit the key"),
     "not signed": (SOUND | {"signature": None}, PUBLIC, "not signed"),
-    "the older format": (in_older_format(SOUND), PUBLIC, "not signed"),
-    "the older format with the signature": (
-        in_older_format(SOUND) | {"signature": SOUND["signature"]},
-        PUBLIC,
-        "does not fit the key",
-    ),
     "a short key": (SOUND, PUBLIC[:-2], "64 hexadecimal digits"),
     "no key": (SOUND, "", "64 hexadecimal digits"),
-    "an older device with a signature that is none": (
-        in_older_format(SOUND) | {"signature": "ab"},
-        PUBLIC,
-        "does not fit the key",
-    ),
     "altered by accident": (SOUND | {"epsilon": "98"}, PUBLIC, "altered"),
 }
 

@@ -1,0 +1,92 @@
+"""The design for one real-valued question, such as a mean or a contrast: the best mechanism itself, see `ldp_core.bounds.question`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldp_core.bounds.question.search import Exchange, Primal, target
+from ldp_core.optimize.base import SearchLimits, fields_of
+from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.objective import of_strategy
+from ldp_core.priors import check_prior
+from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
+from ldp_core.run import Check, drive
+from ldp_core.threads import blas_threads
+from ldp_core.workloads import Workload
+
+LITTLE = 1e-4
+"""The share by which the variance grows because a few reports are of randomized response, which tells all types apart for questions asked later."""
+_MERGED = 1e-2
+"""Rows are added to the next where all of them together are fewer reports than this share of those ..."""
+_LEAST_ENTRY = 2.0**-52
+"""... or where an entry is less: it would not be written in steps of 2^-53."""
+
+
+@dataclass(frozen=True)
+class _Best:
+    """A mechanism for the question, and randomized response in this ``share`` of reports."""
+
+    objective: float
+    primal: Primal
+    share: float
+    ratio: float
+    n: int
+
+    @property
+    def transposed(self) -> np.ndarray:
+        """(n, m), whose rows keep epsilon, and whose columns sum to 1, as stored."""
+        E, n = self.ratio, self.n
+        told = np.where(np.eye(n, dtype=bool), E, 1.0) / (E + n - 1)
+        found, lows = self.primal.rows, self.primal.lows
+        rare = (found.mean(axis=1) < _MERGED * self.share / len(found)) | (lows < 8 * _LEAST_ENTRY)
+        kept = np.flatnonzero(~rare)
+        place = np.minimum(np.searchsorted(kept, np.arange(len(found))), len(kept) - 1)
+        starts = np.searchsorted(place, np.arange(len(kept)))
+        lows = np.add.reduceat(lows, starts)[:, None]
+        rows = np.clip(np.add.reduceat(found, starts), lows, E * lows)
+        sums = rows.sum(axis=0)
+        rows += 2 * (sums.max() / sums.min() - 1 + 1e-15) * E / (E - 1) * (lows - rows)
+        columns = np.vstack([(1 - self.share) * self.primal.nodes.spread(rows / rows.sum(axis=0)), self.share * told]).T
+        return np.ascontiguousarray(columns / columns.sum(axis=1, keepdims=True))
+
+
+class _Search:
+    """The exchange of values, to be driven."""
+
+    def __init__(self, workload: Workload, epsilon: float, prior: np.ndarray, along: np.ndarray, check: Check):
+        self._workload, self._prior, self._ratio = workload, prior, fitted_exp_epsilon(epsilon)
+        self._exchange = Exchange(target(workload, along, prior), prior, epsilon, check)
+
+    @property
+    def best(self) -> _Best:
+        primal, n, p = self._exchange.primal, self._workload.n, self._prior
+        moment = float(p @ self._workload.apply_gram(p)) + self._exchange.on_scale(primal.value)
+        share = max(_LEAST_ENTRY * (self._ratio + n - 1), LITTLE * (1 - float(p @ self._workload.gram_diag) / moment))
+        return _Best(n * moment / (1 - share), primal, share, self._ratio, n)
+
+    @property
+    def finished(self) -> bool:
+        return self._exchange.finished
+
+    def prepare(self) -> None:
+        """Randomized response is there at once."""
+
+    def round(self) -> None:
+        self._exchange.round()
+
+    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
+        strategy = np.ascontiguousarray(self.best.transposed.T)
+        return strategy, of_strategy(strategy, self._workload, self._prior)
+
+
+def design_question(
+    workload: Workload, epsilon: float, along: np.ndarray, limits: SearchLimits, prior: np.ndarray | None = None
+) -> Optimized:
+    """The strategy (m, n) for questions ``along`` one direction (`ldp_core.bounds.question.search.direction`)."""
+    budget = limits.budget()
+    with blas_threads(workload.n):
+        search = _Search(workload, check_epsilon(epsilon), check_prior(prior, workload.n), along, budget.check)
+        run = drive(search, budget)
+    return Optimized(run.found[0], prior, **fields_of(run, epsilon, limits))

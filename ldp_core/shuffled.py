@@ -1,0 +1,354 @@
+"""What mixing the reports would give: the central epsilon against whoever sees reports only after they were mixed.
+
+The *privacy blanket* (Balle, Bell, Gascon, Nissim 2019, arXiv 1903.02837, Lemma 5.3): a report y is drawn without a look at the person
+with probability ``min_x Q_yx``, altogether gamma. Among N people, for every two types x and x',
+
+    delta(c) <= E[(L_1 + ... + L_m)_+] / N,    m ~ Binomial(N, gamma),    L = (Q_yx - e^c Q_yx') / min_x Q_yx,
+
+where y is drawn in proportion to its least probability. Rows with two values E to 1 give L four values, and the least *overlap* of two
+types, the chance that both are high, is the worst: less overlap spreads L around the same mean. Other rows are sums of such layers, so
+that their reports can be made from those of a table with rows of two values, which mixing cannot tell better; the overlap of two types
+is then the sum of their smaller heights. Sums are taken by a fast Fourier transform of the tilted law, everything rounded so that
+delta is never too small (as in arXiv 2504.07414 up to the tilt).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import fft, optimize
+
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
+from ldp_core.mechanisms import Mechanism
+from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
+from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
+from ldp_core.mechanisms.surveys.face import SurveyMechanism
+from ldp_core.mechanisms.surveys.random_set import RandomSet
+from ldp_core.mechanisms.trees.haar import Haar
+from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
+from ldp_core.privacy import MAX_EPSILON
+from ldp_core.run import Cancel, asked
+from ldp_core.wording import plural, rounded_up
+
+DELTA = 1e-6
+"""The delta of a central epsilon where none is asked for; it is at most 1/N."""
+MOST_USERS = 10**8
+_ROUGH, _FINE = 0.5, 0.1
+"""Steps of the grid, as shares of the standard deviation that one person adds: the fine one makes that at most 0.2 % larger."""
+_TAIL = 40.0
+"""What the grid leaves out has a probability of at most e^-40."""
+_MOST_POINTS = 2**22
+"""A sum that needs a longer grid has a few people in it who decide: nothing is proved then."""
+_CLOSE = 1e-4
+"""Epsilon is found to this share."""
+_ROUNDING = 1e-9
+"""Shares of people are computed to this much, and rounded to the safe side."""
+
+
+@dataclass(frozen=True)
+class Blanket:
+    """Of all reports a share ``gamma`` is drawn without a look at the person. Among these, both of two types are high, where rows are
+    ``ratio`` to 1, with a probability of at least ``overlap``."""
+
+    gamma: float
+    ratio: float
+    overlap: float
+
+    @classmethod
+    def mixed(cls, parts: Iterable[tuple[float, Blanket]]) -> Blanket:
+        """The blanket of people who are each in one of several designs, with these probabilities. The worst pair of types is taken in
+        each of them, which is worse than any one pair."""
+        parts = list(parts)
+        gamma = sum(share * part.gamma for share, part in parts)
+        both = sum(share * part.gamma * part.overlap for share, part in parts)
+        return cls(gamma, max(part.ratio for _, part in parts), both / gamma)
+
+    @classmethod
+    def of_table(cls, Q: np.ndarray) -> Blanket:
+        """That of the outputs (m, n) of a table."""
+        low = Q.min(axis=1)
+        if not low.min() > 0:
+            Q, low = Q[low > 0], low[low > 0]  # what never comes from the blanket says nothing for it
+        ratio = float((Q.max(axis=1) / low).max())
+        heights = (Q / low[:, None] - 1) / max(ratio - 1, 1e-300)
+        gamma = float(low.sum())
+        # The product of two heights is at most the smaller one, and equal to it for rows of two values.
+        overlaps = heights.T @ (heights * (low / gamma)[:, None])
+        return cls(gamma, ratio, max(0.0, float(overlaps.min())))
+
+    @property
+    def own(self) -> float:
+        """The chance that one type is high in a report from the blanket: the same for all types, as their chances sum to 1."""
+        return (1 / self.gamma - 1) / (self.ratio - 1)
+
+    def at(self, epsilon: float) -> Blanket:
+        """That of the same outputs, high for the same types, where a report has another ``epsilon``."""
+        ratio = math.exp(epsilon)
+        return Blanket(1 / (1 + (ratio - 1) * self.own), ratio, self.overlap)
+
+    def atoms(self, c: float) -> tuple[np.ndarray, np.ndarray]:
+        """The values of one person's L that are not 0, and their probabilities, at the central epsilon ``c``."""
+        E, F = self.ratio, math.exp(c)
+        own = self.own * (1 + _ROUNDING)
+        both = min(max(self.overlap * (1 - _ROUNDING), 2 * own - 1, 0.0), own)
+        values = np.array([E * (1 - F), 1 - F, E - F, 1 - E * F])
+        return values, self.gamma * np.array([both, 1 - 2 * own + both, own - both, own - both])
+
+
+@singledispatch
+def blanket(mechanism: Any) -> Blanket:
+    """The blanket of ``mechanism``'s reports. ValueError, one sentence, where there is none or it is not known."""
+    Q = mechanism.strategy
+    if Q is None and (channel := mechanism.channel) is not None and math.prod(channel.shape) <= MOST_STRATEGY_ENTRIES:
+        Q = np.asarray(channel @ np.eye(mechanism.n))
+    if Q is None:
+        raise ValueError(
+            "What mixing would give is computed from a table of reports, and this mechanism has none or too large a one."
+        )
+    return Blanket.of_table(Q)
+
+
+@blanket.register
+def _(mechanism: ExchangeableMechanism) -> Blanket:
+    high, low = mechanism._two_probabilities()
+    ratio = float(high / low)
+    gamma = 1 - mechanism.p * (1 - 1 / ratio)
+    return Blanket(gamma, ratio, mechanism.both_own / (gamma * ratio))
+
+
+@blanket.register
+def _(mechanism: HadamardRandomizedResponse) -> Blanket:
+    # Products of the signs of two types sum to -1 over the K - 1 coefficients.
+    ratio = math.exp(mechanism.epsilon)
+    return Blanket(2 / (1 + ratio), ratio, (1 - 1 / (mechanism.order - 1)) / 4)
+
+
+@blanket.register
+def _(mechanism: HierarchicalTree) -> Blanket:
+    return Blanket.mixed(
+        (1 / gain, blanket(oracle)) for gain, oracle in zip(mechanism.gains, mechanism.oracles, strict=True)
+    )
+
+
+@blanket.register
+def _(mechanism: Haar) -> Blanket:
+    # Types on both sides of the top: opposite signs there, independent ones below.
+    levels, ratio = len(mechanism.blocks), math.exp(mechanism.epsilon)
+    return Blanket(2 / (1 + ratio), ratio, (levels - 1) / (4 * levels))
+
+
+@blanket.register
+def _(mechanism: SurveyMechanism) -> Blanket:
+    parts = [(share, blanket(own)) for _, share, own in mechanism.table_reports]
+    if mechanism.scrambled is not None:
+        ratio = math.exp(mechanism.epsilon)
+        left = 1 - sum(share for share, _ in parts)
+        parts += [(left * one.share, _of_set(one, ratio)) for one in mechanism.scrambled.random_sets()]
+    return Blanket.mixed(parts)
+
+
+def _of_set(one: RandomSet, ratio: float) -> Blanket:
+    """That of a random image of a set of cells. The overlap is that of two cells that differ along the worst axes."""
+    cells = one.cells
+    assert cells is not None
+    total, axes = cells.size, range(cells.ndim)
+    inside = int(np.count_nonzero(cells))
+    gamma = 1 / (1 + (ratio - 1) * inside / total)
+    # Pairs of cells inside that agree at least on some axes, then exactly on them.
+    agreeing: dict[int, int] = {}
+    for kept in range(1 << cells.ndim):
+        counts = cells.sum(axis=tuple(axis for axis in axes if not kept >> axis & 1), dtype=np.int64)
+        agreeing[kept] = int((counts**2).sum())
+    least = inside / total
+    for kept in range((1 << cells.ndim) - 1):
+        free = [axis for axis in axes if not kept >> axis & 1]
+        exactly = sum(
+            (-1) ** bin(more).count("1")
+            * agreeing[kept | sum(1 << axis for k, axis in enumerate(free) if more >> k & 1)]
+            for more in range(1 << len(free))
+        )
+        pairs = total * math.prod(cells.shape[axis] - 1 for axis in free)
+        least = min(least, exactly / pairs) if pairs else least
+    return Blanket(gamma, ratio, least)
+
+
+def delta(of: Blanket, users: int, epsilon: float, fineness: float = _FINE) -> float:
+    """The least delta proved for ``users`` mixed reports at the central ``epsilon``; never too small."""
+    if epsilon >= math.log(of.ratio):
+        return 0.0
+    values, chances = of.atoms(epsilon)
+    values, chances = values[chances > 0], chances[chances > 0]
+    tilt, spread = _tilted(values, chances, users)
+    reach = _reach(values, chances, users, tilt, spread)
+    step = fineness * spread
+    # What lies below the grid is moved up to it, which can only add.
+    values = np.maximum(values, -reach)
+    return _mean_above(values / step, chances, users, tilt * step, reach / step) * step / users
+
+
+def _tilted(values: np.ndarray, chances: np.ndarray, users: int) -> tuple[float, float]:
+    """The tilt under which the mean is 0, and the standard deviation of one person's value then."""
+    top = float(values.max())
+
+    def slope(tilt: float) -> float:
+        weights = chances * np.exp(tilt * (values - top))
+        return float(weights @ values)
+
+    high = 1 / top
+    while slope(high) < 0:
+        high *= 2
+    tilt = float(optimize.brentq(slope, 0.0, high, xtol=1e-12 * high))
+    weights = chances * np.exp(tilt * values)
+    return tilt, math.sqrt(float(weights @ values**2) / (1 - chances.sum() + weights.sum()))
+
+
+def _reach(values: np.ndarray, chances: np.ndarray, users: int, tilt: float, spread: float) -> float:
+    """A number that the tilted sum is above, and its negative below, with probabilities of at most e^-`_TAIL` (Chernoff)."""
+
+    def cumulant(t: float) -> float:
+        return math.log1p(float(chances @ np.expm1(np.minimum(t * values, 700.0))))
+
+    deviation = spread * math.sqrt(users)
+    reach, base = 9 * deviation, cumulant(tilt)
+    while True:
+        slope = _TAIL * 2 / reach
+        ends = [users * (cumulant(tilt + side * slope) - base) - slope * reach for side in (1, -1)]
+        if max(ends) <= -_TAIL:
+            return reach
+        reach *= 1.25
+
+
+def _mean_above(values: np.ndarray, chances: np.ndarray, users: int, tilt: float, reach: float) -> float:
+    """E[S_+] of a sum S of ``users`` values, 0 but for ``chances``, in units of the grid's step; rounded up.
+
+    Each value is split among the two grid points around it, its mean unchanged: sums spread more, and S_+ is convex. The tail beyond
+    ``reach`` and the roundings of the transform are added.
+    """
+    below = np.floor(values)
+    points = np.concatenate([below, below + 1]).astype(np.int64)
+    weights = np.concatenate([chances * (below + 1 - values), chances * (values - below)])
+    raised = weights * np.expm1(tilt * points)
+    total = raised.sum()  # of the tilted law, less 1
+    needed = 2 * math.ceil(reach) + 2 * int(np.abs(points).max()) + 3
+    if needed > _MOST_POINTS:
+        return math.inf
+    size = fft.next_fast_len(needed, real=True)
+    law = np.bincount(points % size, (weights + raised) / (1 + total), minlength=size)
+    law[0] += 1 - law.sum()
+    spectrum = fft.rfft(law)
+    heard = np.abs(spectrum) > math.exp(-_TAIL / users)
+    spectrum[heard] = np.exp(users * np.log(spectrum[heard]))
+    spectrum[~heard] = 0.0
+    probabilities = fft.irfft(spectrum, size)
+    above = np.arange(1, min(size // 2, math.ceil(2 * _TAIL / tilt)))
+    worth = above * np.exp(-tilt * above)
+    off = float(np.abs(spectrum).mean()) * users * 2.0**-46 + math.exp(-_TAIL)
+    mean = float(np.maximum(probabilities[1 : 1 + len(above)], 0.0) @ worth) + off * float(worth.sum())
+    peak = max(above[-1], 1 / tilt)
+    mean += math.exp(-_TAIL) * peak * math.exp(-tilt * peak)
+    return math.exp(min(700.0, users * math.log1p(total))) * mean * (1 + _ROUNDING)
+
+
+def shuffled(
+    mechanism: Mechanism | Blanket, users: int, delta_allowed: float | None = None, rough: bool = False
+) -> float:
+    """The central epsilon of the reports of ``users`` people, mixed before anyone sees them: at most epsilon itself, and never too small.
+
+    ``delta_allowed`` is 10^-6, or 1/``users`` where that is less, unless given. ``rough`` is some percent more, in a fifth of the time. It holds against whoever sees nothing but the mixed
+    reports, if at least ``users`` took part. ValueError for a mechanism with a delta of its own or with noise, for fewer than one user,
+    and for a delta that is not between 0 and 1/``users``.
+
+    >>> mechanism = ldp.mechanisms.create("randomized_response", n=2, epsilon=1.0)
+    >>> 0.04 < ldp.analysis.shuffled(mechanism, users=10_000) < 0.05
+    True
+    """
+    if not 1 <= users <= MOST_USERS:
+        raise ValueError(f"Reports are mixed among 1 to {MOST_USERS:,} people; got {users:,}.")
+    allowed = usual_delta(users) if delta_allowed is None else float(delta_allowed)
+    if not 0 < allowed <= 1 / users:
+        raise ValueError(f"Delta must be above 0 and at most 1/N = {1 / users:.2g}; got {allowed:g}.")
+    of = blanket_of(mechanism)
+    own = math.log(of.ratio)
+
+    def excess(epsilon: float, fineness: float) -> float:
+        return math.log(max(delta(of, int(users), epsilon, fineness), 1e-300) / allowed)
+
+    least, most = 1e-6 * own, own * (1 - 1e-6)
+    for fineness in (_ROUGH,) if rough else (_ROUGH, _FINE):
+        if excess(most, fineness) > 0:
+            return own
+        if excess(least, fineness) <= 0:
+            return least
+        found = float(optimize.brentq(excess, least, most, (fineness,), rtol=_CLOSE))
+        while excess(found, fineness) > 0:
+            found *= 1 + _CLOSE
+        least, most = 0.9 * found, min(found, most)
+    return found
+
+
+def blanket_of(mechanism: Mechanism | Blanket) -> Blanket:
+    """`blanket`, where it makes sense."""
+    if isinstance(mechanism, Blanket):
+        return mechanism
+    drawn = mechanism.drawn
+    if drawn.delta > 0:
+        raise ValueError(
+            "This is computed for pure epsilon only: noise with a delta of its own is unbounded, so no share of its reports comes without a "
+            "look at the person."
+        )
+    return blanket(drawn)
+
+
+def usual_delta(users: int) -> float:
+    """`DELTA`, or 1/``users`` where that is less."""
+    return min(DELTA, 1 / max(users, 1))
+
+
+def report_epsilon(of: Mechanism | Blanket, users: int, central: float) -> float:
+    """The largest epsilon of a report, at most `MAX_EPSILON`, whose reports of ``users`` people have at most the ``central`` epsilon once
+    mixed, for the outputs ``of`` a design. It is at least ``central``: mixing never does harm."""
+
+    outputs = blanket_of(of)
+
+    def excess(epsilon: float) -> float:
+        return math.log(shuffled(outputs.at(epsilon), users, rough=True) / central)
+
+    if central >= MAX_EPSILON or excess(MAX_EPSILON) <= 0:
+        return MAX_EPSILON
+    found = float(optimize.brentq(excess, central, MAX_EPSILON, rtol=1e-3))
+    while found > central and excess(found) > 0:
+        found *= 1 - 1e-3
+    return max(found, central)
+
+
+def over_users(of: Blanket, users: int, cancel: Cancel | None = None) -> pd.DataFrame:
+    """Rows of ``epsilon`` (of a report), ``users`` and ``central`` epsilon: half, the same and twice the epsilon of a design, for the
+    same outputs, and from a tenth to a hundred times its ``users``."""
+    own = math.log(of.ratio)
+    people = np.unique(np.geomspace(max(1, users / 10), min(MOST_USERS, 100 * users), 10).astype(np.int64))
+    points = [(epsilon, many) for epsilon in (own / 2, own, 2 * own) for many in people.tolist()]
+    stopped = asked(cancel)
+    rows = [(*point, shuffled(of.at(point[0]), point[1], rough=True)) for point in points if not stopped()]
+    return pd.DataFrame(rows, columns=["epsilon", "users", "central"])
+
+
+TRUST = (
+    "This holds only if nobody sees reports before they are mixed, and at least that many people take part. The epsilon of a report is "
+    "what holds against everybody."
+)
+
+
+def in_words(mechanism: Mechanism | Blanket, users: int) -> str:
+    """What mixing gives, in a sentence."""
+    of = blanket_of(mechanism)
+    central = shuffled(of, users)
+    among = f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them"
+    if central >= math.log(of.ratio) * (1 - _CLOSE):
+        return f"{among}, nothing better than the epsilon of a report is proved."
+    return f"{among}: central epsilon {rounded_up(central, 3)} at delta {usual_delta(users):.1g}."

@@ -1,0 +1,239 @@
+"""One real-valued question: bound and design meet at the optimum, and no numbers prove more than rational arithmetic over all rows does."""
+
+import itertools
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_rounding import attains, exact_matrix
+
+from ldp_core import bounds, mechanisms, optimize, workloads
+from ldp_core.bounds import verify
+from ldp_core.bounds.question.search import direction
+from ldp_core.mechanisms.explicit import ExplicitMechanism
+
+RNG = np.random.default_rng(7)
+ASKED = {
+    "a contrast of nine": np.r_[1.0, -1, np.zeros(7)],
+    "equally spaced": np.arange(8.0),
+    "centred": np.arange(7.0) - 3,
+    "yes or no": np.repeat([0.0, 1], [6, 3]),
+    "skewed": np.exp(2 * RNG.standard_normal(9)),
+    "multiples and constants": np.array([[1.0], [-2], [0.3]]) * RNG.standard_normal(7) + [[0.0], [1], [5]],
+    "twice the same": np.tile(np.arange(5.0) ** 2, (2, 1)),
+    "two types": np.array([3.0, 1]),
+}
+EPSILONS = (0.05, 0.5, 2.0, 5.0, 8.0, 16.0)
+
+
+def asking(rows):
+    return workloads.custom(np.atleast_2d(rows))
+
+
+def people(n, prior):
+    return None if prior == "even" else np.random.default_rng(n).dirichlet(np.ones(n))
+
+
+def excess(value, workload, prior):
+    """What people's own answers do not explain of an objective."""
+    p = np.full(workload.n, 1 / workload.n) if prior is None else prior
+    return value - workload.n * float(p @ workload.gram_diag)
+
+
+# --- the optimum ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("prior", ["even", "own"])
+def test_bound_and_design_meet(name, epsilon, prior):
+    workload = asking(ASKED[name])
+    n, own = workload.n, people(workload.n, prior)
+    made = optimize.design(workload, epsilon, None, prior=own)
+    proof = bounds.certificate(workload, epsilon, None, own)
+    assert isinstance(proof, bounds.QuestionCertificate)
+    assert proof.verify()
+    reached, proved = excess(made.objective, workload, own), excess(proof.value, workload, own)
+    assert 1 - 1e-6 < reached / proved < 1.001 if epsilon < 10 else reached < 1.05 * proved + 1e-8 * made.objective
+    sums, ratio = made.strategy.sum(axis=0), (made.strategy.max(axis=1) / made.strategy.min(axis=1)).max()
+    assert np.abs(sums - 1).max() < 1e-12
+    assert ratio <= np.exp(epsilon)
+    held = ExplicitMechanism("held", made.strategy, epsilon, prior=own)
+    everything = workloads.histogram(n)  # what is asked later
+    assert np.isfinite(held.variance_profile(everything)).all()
+    average = float(held.variance_profile(workload) @ (np.full(n, 1 / n) if own is None else own))
+    assert abs(average * n / reached - 1) < 1e-6 or epsilon > 10
+    others = ("randomized_response", "subset_selection", "hadamard", "hierarchical")
+    if own is None:
+        for other in others:
+            known = mechanisms.create(other, n, epsilon).average_of(workload) * n
+            assert reached <= known * (1 + 3e-4)
+
+
+@pytest.mark.parametrize("name", ["equally spaced", "skewed", "yes or no", "a contrast of nine"])
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_the_optimum_is_that_over_all_two_valued_rows(name, epsilon):
+    workload = asking(ASKED[name])
+    exact, proof = optimize.exact(workload, epsilon), bounds.certificate(workload, epsilon, None)
+    assert proof.value <= exact.objective
+    assert excess(exact.objective, workload, None) <= 1.001 * excess(proof.value, workload, None)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_a_share_has_the_variance_of_one_bit(epsilon):
+    """Of half of the people: the least second moment of a fair sign is ((E + 1) / (E - 1))^2."""
+    proof = bounds.certificate(asking(np.repeat([-1.0, 1], [4, 4])), epsilon, None)
+    known = 1 / np.tanh(epsilon / 2) ** 2 - 1
+    assert proof.variance <= known < proof.variance * 1.0005
+
+
+def test_more_types_than_nodes_are_mixtures_of_these():
+    workload = asking(np.sort(RNG.standard_normal(150)))
+    made, proof = optimize.design(workload, 1.0, None, 3), bounds.certificate(workload, 1.0, 3.0)
+    assert made.strategy.shape[1] == 150
+    assert excess(made.objective, workload, None) < 1.01 * excess(proof.value, workload, None)
+    assert proof.verify()
+
+
+def test_a_bound_of_the_closed_form_is_there_at_once():
+    workload = asking(ASKED["skewed"])
+    for epsilon in EPSILONS:
+        at_once = bounds.certificate(workload, epsilon, 0.0)
+        assert at_once.verify()
+        assert at_once.value >= bounds.centred_svd(workload, epsilon) * (1 - 1e-6)
+
+
+def test_cancelled_at_once_there_is_a_strategy_and_a_bound():
+    workload = asking(ASKED["equally spaced"])
+    made = optimize.design(workload, 1.0, cancel=lambda: True)
+    proof = bounds.certificate(workload, 1.0, cancel=lambda: True)
+    assert made.stopped == "cancelled"
+    assert proof.verify()
+    assert excess(proof.value, workload, None) <= excess(made.objective, workload, None) < np.inf
+
+
+def test_progress_goes_one_way():
+    workload, told, proved = asking(ASKED["equally spaced"]), [], []
+    optimize.design(workload, 2.0, None, callback=lambda progress: told.append(progress.objective))
+    bounds.certificate(workload, 2.0, None, callback=lambda progress: proved.append(progress.bound))
+    assert told == sorted(told, reverse=True)
+    assert proved == sorted(proved)
+    assert told[-1] > proved[-1] > 0
+
+
+def test_a_direction_is_there_for_one_question_alone():
+    assert direction(workloads.prefix(5)) is None
+    assert direction(workloads.custom(np.ones((2, 5)))) is None
+    assert direction(asking(ASKED["equally spaced"] + 1e5)) is not None
+    for rows in ASKED.values():
+        z, G = direction(asking(rows)), asking(rows).gram_dense()
+        np.testing.assert_allclose([z @ G @ z, z.sum()], [1, 0], atol=1e-9)
+
+
+# --- the proof --------------------------------------------------------------------------------------------------------
+
+
+def lacking(alpha, beta, p, D):
+    """What F lacks, in fractions: over all sets of types whose h_x counts 1 + D times, the least value of a square."""
+    alpha, beta, p = ([Fraction(float(x)) for x in of] for of in (alpha, beta, p))
+    worst = Fraction(0)
+    for high in itertools.product((Fraction(1), 1 + D), repeat=len(p)):
+        a, b, c = (sum(h * x for h, x in zip(high, of, strict=True)) for of in (p, beta, alpha))
+        worst = max(worst, b**2 / (4 * a) + c)
+    return worst
+
+
+def proved_exactly(workload, prior, z, alpha, beta, D):
+    """What the numbers prove of the questions themselves, in fractions."""
+    n, rows = workload.n, exact_matrix(workload)
+    z, alpha, beta, p = ([Fraction(float(x)) for x in of] for of in (z, alpha, beta, prior))
+    total = sum(p)
+    Wz, Wp = ([sum(a * b for a, b in zip(row, of, strict=True)) for row in rows] for of in (z, p))
+    image = [sum(row[i] * a for row, a in zip(rows, Wz, strict=True)) for i in range(n)]
+    both, cross, known = (
+        sum(a * b for a, b in zip(left, right, strict=True)) for left, right in ((Wz, Wz), (Wz, Wp), (Wp, Wp))
+    )
+    along = sum(b * (g - cross) for b, g in zip(beta, image, strict=True))
+    return n * (both * (sum(alpha) - lacking(alpha, beta, p, D)) + along + known * (2 - total)) / total
+
+
+NOISE = st.sampled_from([0.0, 1e-15, 1e-9, 1e-3, 0.3])
+SCALES = st.sampled_from([1e-20, 1e-3, 1.0, 1e6, 1e20])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 5), NOISE, SCALES, st.sampled_from([0.01, 0.5, 2.0, 8.0]))
+def test_no_numbers_prove_more_than_rational_arithmetic_over_all_rows_does(seed, n, noise, scale, epsilon):
+    rng = np.random.default_rng(seed)
+    workload = workloads.custom(rng.integers(-2, 3, (2, n)) if rng.random() < 0.5 else rng.standard_normal((1, n)))
+    if direction(workload) is None:
+        return
+    prior = np.where(rng.random(n) < 0.1, 1e-20, rng.dirichlet(np.full(n, 0.5)))
+    prior /= prior.sum()
+    honest = bounds.certificate(workload, epsilon, None, prior)
+
+    def shaken(array, size):
+        return array * (1 + noise * rng.standard_normal(n)) * size
+
+    z, alpha, beta = shaken(honest.direction, 1 / scale), shaken(honest.alpha, scale**2), shaken(honest.beta, scale)
+    forged = replace(honest, direction=z, alpha=alpha, beta=beta)
+    document, arrays = forged.to_file("1")
+    D = Fraction(bounds.proof.exp_epsilon_minus_one(epsilon))
+    exact = proved_exactly(workload, prior, z, alpha, beta, D)
+    found = verify.question(document, arrays, D)
+    assert found <= exact
+    assert verify.lack(alpha, beta, prior, D) >= lacking(alpha, beta, prior, D)
+    if noise == 0 and scale == 1:
+        assert found > float(exact) - 1e-5 * abs(float(exact))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 6), st.sampled_from([0.1, 1.0, 4.0]))
+def test_whatever_is_asked_no_mechanism_is_below_a_bound(seed, n, epsilon):
+    """Along any direction of any questions, not only of one."""
+    rng = np.random.default_rng(seed)
+    workload = workloads.custom(rng.standard_normal((3, n)))
+    z = rng.standard_normal(n)
+    one = bounds.certificate(asking((workload.gram_dense() @ z)[None]), epsilon, None)
+    for sizes in (1.0, 0.5, 2.0):
+        size = sizes / float(z @ workload.gram_dense() @ z)
+        image = workload.gram_dense() @ z
+        half = 1 / float(one.direction @ image)  # of the questions asked there
+        proof = replace(
+            one, workload=workload, direction=z, alpha=one.alpha * half**2 * size**2 / size**2, beta=one.beta * half
+        )
+        assert proof.proven() <= attains(workload, epsilon)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c"),
+    [
+        (0.0, 0.0, 1.0),
+        (0.0, 0.0, -1.0),
+        (0.0, 2.0, 1.0),
+        (0.0, -2.0, 1.0),
+        (1.0, 2.0, -1.0),
+        (0.3, 0.1, 1e-30),
+        (0.1, 1e-9, 5.0),
+    ],
+)
+def test_numbers_beside_the_roots_lie_on_both_sides_of_the_least_point(a, b, c):
+    low, high = verify.beside(a, b, c)
+    if a:
+        assert 2 * Fraction(a) * Fraction(low) <= Fraction(b) <= 2 * Fraction(a) * Fraction(high)
+        assert abs(Fraction(a) * Fraction(low) ** 2 - Fraction(b) * Fraction(low) - Fraction(c)) < 1e-12
+    assert low <= high
+
+
+def test_what_can_not_be_looked_at_proves_nothing():
+    honest = bounds.certificate(asking(ASKED["skewed"]), 1.0, None)
+    for name in ("direction", "alpha", "beta"):
+        for factor in (np.nan, np.inf, 1e60, 1e-300, -1.0):
+            forged = replace(honest, **{name: getattr(honest, name) * factor})
+            assert not forged.verify()
+        assert not replace(honest, **{name: getattr(honest, name)[1:]}).verify()
+    assert not replace(honest, epsilon=1.1).verify()
+    assert replace(honest, epsilon=0.9).verify()
