@@ -69,6 +69,7 @@ def test_tallies_in_words(tally, words):
 
 def test_the_headline_says_the_error_first():
     """Whose numbers are right with one person, too."""
+    assert "(less than one person)" in verdicts.headline(200, "12", 0.0002, 0.01, None)
     words = verdicts.headline(1, "0.5", 1.0, 0.01, None).replace("\N{NO-BREAK SPACE}", " ")
     assert (
         words

@@ -101,6 +101,7 @@ def test_users_are_rounded_up_and_bounds_down(value):
     [
         (0.04261, "4.27 %", "4.27 % more users than"),
         (0.05, "5 %", "5 % more users than"),
+        (0.0, "0 %", "no more users than"),
         (-1e-12, "0.01 %", "0.01 % more users than"),
         (0.9999, "100 %", "100 % more users than"),
         (1.0, "2 times", "2 times as many users as"),

@@ -32,6 +32,7 @@ LABEL_HEIGHT = 0.09  # of the chart, in two lines
 BETWEEN = {"epsilon": "vh", "users": "linear"}
 """How bounds go on between two computed places: what holds at an epsilon holds at every smaller one, and says nothing of larger ones;
 errors over users are straight on log axes. Between two numbers of types nothing is proved, and bounds are marks."""
+BOUND_MARKS = {"svd": "y-down", "centred_svd": "asterisk", "certificate": "line-ew"}
 BELOW_MARKS = "below its mark no unbiased<br>ε-LDP mechanism can be"
 
 _TRADE_OFFS = {
@@ -131,7 +132,7 @@ def _draw(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, hover: str, look:
             name=title(name),
             mode="lines+markers" if not bound else "lines" if shape else "markers",
             line={"color": shade, "width": width, "dash": style, "shape": shape},
-            marker={"symbol": "line-ew", "size": 16, "line": {"width": width, "color": shade}}
+            marker={"symbol": BOUND_MARKS[name], "size": 16, "line": {"width": width, "color": shade}}
             if bound
             else {"symbol": marker(name), "size": 9},
             fill="tozeroy" if name == strongest and shape else None,

@@ -26,7 +26,7 @@ UNSET = ":material/radio_button_unchecked:"
 STALE = ":material/history:"
 RUNNING = ":material/progress_activity:"
 
-LINE = 31
+LINE = 34
 """Letters that a line of the sidebar holds."""
 
 
