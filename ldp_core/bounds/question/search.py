@@ -41,8 +41,8 @@ _EQUAL = 12
 """Decimal places of a target, over half of its range, that are looked at."""
 _ZERO = 1e-9
 """F is not negative above -1 times this."""
-NEARLY = 1e-8
-"""How far columns of rows may be off 1."""
+NEARLY = 5e-5
+"""How far columns of rows may be off 1, as a share of (E - 1) / E and of the variance: making up for it costs twice as much."""
 _REPAIRS = 30
 ONE = 1e-9
 """The share of what is asked that may lie outside one direction."""
@@ -205,7 +205,8 @@ class Exchange:
         nodes, p, D, values, old = self._nodes, self._shares, self._ratio - 1, self._values, self._about
         found = solved(nodes.targets, p, self._ratio, values, self._tolerance, self._check)
         value, known = float(values**2 @ (found.rows @ p)), float(p @ nodes.targets**2)
-        balanced = np.abs(found.rows.sum(axis=0) - 1).max() <= NEARLY
+        part = (value - known) / value
+        balanced = np.abs(found.rows.sum(axis=0) - 1).max() <= NEARLY * part * D / (D + 1)
         if balanced and value < self.primal.value:
             self.primal = Primal(nodes, found.rows, found.lows, value)
         steps = found.alpha - old.alpha, found.beta - old.beta
@@ -228,7 +229,7 @@ class Exchange:
         if not last and (settled or gap < FINE):
             self._finer()
         elif balanced:
-            self._tolerance = max(_LEAST_TOLERANCE, min(self._tolerance, _AHEAD * gap * (value - known) / value))
+            self._tolerance = max(_LEAST_TOLERANCE, min(self._tolerance, _AHEAD * gap * part))
         else:
             self._tolerance /= 10
 
