@@ -59,10 +59,10 @@ from scipy.linalg import blas
 
 from ldp_core.bounds import verify
 from ldp_core.bounds.general import multipliers
-from ldp_core.bounds.general.dual import few_high, searched
+from ldp_core.bounds.general.dual import BARRIERS, FEW_TYPES, FROM_PAIRS, few_high, searched
 from ldp_core.bounds.general.few_types import Cuts
 from ldp_core.bounds.general.multipliers import Multipliers, Numbers
-from ldp_core.bounds.general.singles import of_pairs
+from ldp_core.bounds.general.singles import inward, of_pairs
 from ldp_core.bounds.proof import (
     ABOVE,
     LARGEST,
@@ -257,6 +257,7 @@ def general_certificate(
     epsilon = check_epsilon(epsilon)
     best = nothing(workload, epsilon, prior)
     taken = None if near is None or not near.diagonal.min() > 0 else (near.of_dual, near.prior)
+    barriers: tuple[float, ...] = BARRIERS[-2:]
 
     def stop() -> bool:
         return budget.stopped() is not None
@@ -270,8 +271,10 @@ def general_certificate(
             budget.tell(bound=best.value)
             if objective - best.trivial <= (1 + OPTIMAL) * (best.value - best.trivial):
                 return best
+            if best.value > best.trivial and workload.n <= FEW_TYPES and np.min(pairs.multipliers.q) > 0:
+                taken, barriers = (inward(pairs.multipliers, prior), prior), FROM_PAIRS
         if workload.n > AT_ONCE_TYPES or not stop():
-            for found in searched(workload, epsilon, prior, stop, budget.check, taken):
+            for found in searched(workload, epsilon, prior, stop, budget.check, taken, barriers):
                 with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types
                     best = max(best, of(found, workload, epsilon, prior, budget.check), key=lambda c: c.value)
                 budget.tell(bound=best.value)

@@ -46,6 +46,8 @@ FEW_HIGH = 4
 """The best rows have a share 1 / (E + 1) of high entries or so: few where E is more than this many times the number of types."""
 LARGE_BARRIERS = (10.0, 2.0, 0.5)
 """The first there, where the best multipliers are far from the closed form."""
+FROM_PAIRS = (0.5, 0.1, 0.01, 1e-3, 1e-4)
+"""The weights from multipliers of `ldp_core.bounds.general.singles`."""
 _MOST_EVALUATIONS, _FEWER_EVALUATIONS = 100, 60
 """For each barrier, and where there are more barriers."""
 SETTLED = 1e-9
@@ -120,14 +122,15 @@ def searched(
     stop: Callable[[], bool] = lambda: False,
     check: Check = unchecked,
     near: tuple[Multipliers, np.ndarray] | None = None,
+    barriers: tuple[float, ...] = BARRIERS[-2:],
 ) -> Iterator[Multipliers]:
     """Better and better multipliers by types: from many types put together in blocks, then from single ones. Or at once from those of
-    single types that are ``near``, which were found for another prior (n,)."""
+    single types that are ``near``, which were found for another prior (n,), with these ``barriers``."""
     n, ratio, root = workload.n, float(np.exp(epsilon)), centred_root(workload, prior)
     if near is not None and len(near[0].sizes):
         dual = Dual.over_types(root, prior, ratio)
         x = dual.taken_over(*near)
-        for barrier in BARRIERS[-2:]:
+        for barrier in barriers:
             x = dual.improved(x, barrier / n, stop, check)
             yield dual.of_types(x, prior)
         return

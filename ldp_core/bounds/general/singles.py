@@ -15,18 +15,21 @@ pairs that do are sought. Column sums give those of the single entries, and the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
 from ldp_core.bounds.general.few_types import Cuts
-from ldp_core.bounds.general.multipliers import Multipliers, Numbers
+from ldp_core.bounds.general.multipliers import Multipliers, Numbers, held
 from ldp_core.bounds.general.quasi_newton import minimised
 from ldp_core.run import Check, unchecked
 
 SETTLED = 1e-7
 """Pairs that lack no more than this share of f are not violated but for rounding."""
+INWARD = 0.3
+"""How far the start of a search is from these multipliers towards those of the closed form: on the way A becomes definite."""
 PAIRS_PER_TYPE = 4
 ROUNDS, EVALUATIONS = 3, 150
 """Rounds of new pairs, at most ``PAIRS_PER_TYPE`` for each type, and evaluations of the weights in each."""
@@ -47,6 +50,12 @@ def of_pairs(
             break
         search.improve(stop)
     return search.numbers, search.objective
+
+
+def inward(found: Multipliers, prior: np.ndarray) -> Multipliers:
+    """Multipliers near those of `of_pairs` that a search can start from."""
+    kept, shares = found.times(1 - INWARD), held(prior)
+    return replace(kept, q=np.maximum(kept.q, 0) + INWARD * float(found.q.sum()) * shares / shares.sum())
 
 
 class _Pairs:
