@@ -110,7 +110,8 @@ class _Pairs:
     def improve(self, stop: Callable[[], bool]) -> None:
         """Better weights of the pairs held."""
         n, D, r, (first, second) = self.n, self.D, self.reference, self.pairs.T
-        unit, scale, masses = self.objective - self.trivial, 1 / (4 * (n + D)), n + D * (r[first] + r[second])
+        scale, masses = 1 / (4 * (n + D)), n + D * (r[first] + r[second])
+        unit = max(self.objective - self.trivial, 1e-12 * self.objective)  # which may be nothing but rounding
 
         def falling(x: np.ndarray) -> tuple[float, np.ndarray]:
             if not self._move(scale * x):
