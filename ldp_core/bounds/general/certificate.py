@@ -59,10 +59,10 @@ from scipy.linalg import blas
 
 from ldp_core.bounds import verify
 from ldp_core.bounds.general import multipliers
-from ldp_core.bounds.general.dual import BARRIERS, FEW_TYPES, FROM_SINGLES, searched
+from ldp_core.bounds.general.dual import BARRIERS, FEW_TYPES, FROM_PAIRS, few_high, searched
 from ldp_core.bounds.general.few_types import Cuts
 from ldp_core.bounds.general.multipliers import Multipliers, Numbers
-from ldp_core.bounds.general.singles import inward, of_singles
+from ldp_core.bounds.general.singles import inward, of_pairs
 from ldp_core.bounds.proof import (
     ABOVE,
     LARGEST,
@@ -90,8 +90,8 @@ from ldp_core.workloads import Workload
 
 # What certificates of the closed form lose to rounding at most, of 4,096 types.
 ROUNDING = 3e-4
-# The best rows have a share 1 / (E + 1) of high entries or so. The search starts from single ones where E is more than this many times n.
-FEW_HIGH = 4
+OPTIMAL = 1e-3
+"""A strategy within this share of its proof, in users, needs no better proof."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -237,7 +237,7 @@ def general_certificate(
     epsilon = check_epsilon(epsilon)
     best = nothing(workload, epsilon, prior)
     taken = None if near is None or not near.diagonal.min() > 0 else (near.of_dual, near.prior)
-    barriers: Sequence[float] = BARRIERS[-2:]
+    barriers: tuple[float, ...] = BARRIERS[-2:]
 
     def stop() -> bool:
         return budget.stopped() is not None
@@ -245,14 +245,14 @@ def general_certificate(
     with blas_threads(workload.n), suppress(Interrupted):
         if workload.n <= AT_ONCE_TYPES:
             best = closed_form(workload, epsilon, prior)
-        if np.exp(epsilon) > FEW_HIGH * workload.n and not stop():
-            singles, optimal = of_singles(workload.gram_dense(), np.exp(epsilon), prior, budget.check)
-            best = max(best, _written(singles, workload, epsilon, prior, budget.check), key=lambda c: c.value)
+        if few_high(workload.n, np.exp(epsilon)) and not stop():
+            pairs, objective = of_pairs(workload.gram_dense(), np.exp(epsilon), prior, stop, budget.check)
+            best = max(best, _written(pairs, workload, epsilon, prior, budget.check), key=lambda c: c.value)
             budget.tell(bound=best.value)
-            if optimal:
+            if objective - best.trivial <= (1 + OPTIMAL) * (best.value - best.trivial):
                 return best
-            if workload.n <= FEW_TYPES and (start := inward(singles.multipliers, prior)).q.min() > 0:
-                taken, barriers = (start, prior), FROM_SINGLES
+            if best.value > best.trivial and workload.n <= FEW_TYPES and np.min(pairs.multipliers.q) > 0:
+                taken, barriers = (inward(pairs.multipliers, prior), prior), FROM_PAIRS
         if workload.n > AT_ONCE_TYPES or not stop():
             for found in searched(workload, epsilon, prior, stop, budget.check, taken, barriers):
                 with suppress(linalg.LinAlgError):  # what is definite over blocks need not be so over types

@@ -16,7 +16,7 @@ q and N.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -42,9 +42,14 @@ BETWEEN = 0.6
 between them. Single types then gain a thousandth."""
 BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
-FROM_SINGLES = (0.1, 0.01, 1e-3, 1e-4, 1e-5)
-"""The same from multipliers of `ldp_core.bounds.general.singles`."""
-_MOST_EVALUATIONS = 100
+FEW_HIGH = 4
+"""The best rows have a share 1 / (E + 1) of high entries or so: few where E is more than this many times the number of types."""
+LARGE_BARRIERS = (10.0, 2.0, 0.5)
+"""The first there, where the best multipliers are far from the closed form."""
+FROM_PAIRS = (0.5, 0.1, 0.01, 1e-3, 1e-4)
+"""The weights from multipliers of `ldp_core.bounds.general.singles`."""
+_MOST_EVALUATIONS, _FEWER_EVALUATIONS = 100, 60
+"""For each barrier, and where there are more barriers."""
 SETTLED = 1e-9
 FARTHEST = 60.0
 """q is at most e^60 times what it is in the closed form."""
@@ -117,7 +122,7 @@ def searched(
     stop: Callable[[], bool] = lambda: False,
     check: Check = unchecked,
     near: tuple[Multipliers, np.ndarray] | None = None,
-    barriers: Sequence[float] = BARRIERS[-2:],
+    barriers: tuple[float, ...] = BARRIERS[-2:],
 ) -> Iterator[Multipliers]:
     """Better and better multipliers by types: from many types put together in blocks, then from single ones. Or at once from those of
     single types that are ``near``, which were found for another prior (n,), with these ``barriers``."""
@@ -130,25 +135,33 @@ def searched(
             yield dual.of_types(x, prior)
         return
     check()
-    if n > BLOCKS:
+    first = LARGE_BARRIERS if few_high(n, ratio) else ()
+    if n > (FEW_TYPES if first else BLOCKS):
         blocks = Dual.over_blocks(root, prior, ratio, BLOCKS)
         x = blocks.start
-        for barrier in BARRIERS:
+        for barrier in first + BARRIERS:
             x = blocks.improved(x, barrier / blocks.m, stop, check)
         yield blocks.of_types(x, prior)
         if n > SINGLE_TYPES or (n > FEW_TYPES and blocks.share_between >= BETWEEN):
             return
         check()
-    yield from _by_types(Dual.over_types(root, prior, ratio), prior, stop, check)
+    yield from _by_types(Dual.over_types(root, prior, ratio), prior, first, stop, check)
 
 
-def _by_types(dual: Dual, prior: np.ndarray, stop: Callable[[], bool], check: Check) -> Iterator[Multipliers]:
+def few_high(n: int, ratio: float) -> bool:
+    """True if the best rows have one high entry or a few."""
+    return ratio > FEW_HIGH * n
+
+
+def _by_types(
+    dual: Dual, prior: np.ndarray, first: tuple[float, ...], stop: Callable[[], bool], check: Check
+) -> Iterator[Multipliers]:
     """Those of single types, one after each barrier, and with cuts on few types, round after round."""
     n, x, before = dual.m, dual.start, -np.inf
-    for barrier in BARRIERS if len(dual.columns) < n / 2 else BARRIERS[1:]:
+    for barrier in first + (BARRIERS if len(dual.columns) < n / 2 else BARRIERS[1:]):
         if stop():
             return
-        x = dual.improved(x, barrier / n, stop, check)
+        x = dual.improved(x, barrier / n, stop, check, _FEWER_EVALUATIONS if first else _MOST_EVALUATIONS)
         yield dual.of_types(x, prior)
     for _ in range(_MOST_CUT_ROUNDS if n <= _MOST_CUT_TYPES else 0):
         value, last = dual.value(x), BARRIERS[-1] / n
@@ -310,7 +323,12 @@ class Dual:
         return Point(value, np.concatenate([slope, -others * self._scales]), second, first, mass)
 
     def improved(
-        self, x: np.ndarray, barrier: float, stop: Callable[[], bool] = lambda: False, check: Check = unchecked
+        self,
+        x: np.ndarray,
+        barrier: float,
+        stop: Callable[[], bool] = lambda: False,
+        check: Check = unchecked,
+        most: int = _MOST_EVALUATIONS,
     ) -> np.ndarray:
         """A better point."""
 
@@ -320,7 +338,7 @@ class Dual:
             return (np.inf, np.zeros_like(x)) if at is None else (-at.value, -at.slopes)
 
         with blas_threads(self.m):
-            return minimised(falling, x, self.m, _MOST_EVALUATIONS, SETTLED, stop)
+            return minimised(falling, x, self.m, most, SETTLED, stop)
 
     def with_cuts(self, x: np.ndarray, barrier: float) -> np.ndarray | None:
         """The same point, where cuts on few types that it violates may get multipliers; None if it violates none."""
