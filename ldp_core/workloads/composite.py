@@ -16,7 +16,6 @@ from ldp_core.workloads.base import Workload
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.symmetry import SymmetryGroup
 
-
 ROUNDING = 1e-14
 """Rows of a matrix below this share of the largest are what rounding left of zeros."""
 

@@ -300,14 +300,14 @@ def of(
     found: Multipliers, workload: Workload, epsilon: float, prior: np.ndarray, check: Check = unchecked
 ) -> Certificate:
     """The certificate that multipliers prove; LinAlgError where they prove none."""
-    best, ratio = nothing(workload, epsilon, prior), np.exp(epsilon)
+    proved: list[Certificate] = []
     for share in SHARES if workload.n <= AT_ONCE_TYPES else SHARES[:1]:
-        made = multipliers.numbers(workload.gram_dense(), ratio, prior, found, check, share)
-        proved = _written(made, workload, epsilon, prior, check)
-        fell, best = proved.value < best.value, max(best, proved, key=lambda c: c.value)
-        if fell or made.exactly - best.value <= OPTIMAL / 10 * (made.exactly - best.trivial):
+        made = multipliers.numbers(workload.gram_dense(), np.exp(epsilon), prior, found, check, share)
+        proved.append(_written(made, workload, epsilon, prior, check))
+        value, lost = proved[-1].value, made.exactly - proved[-1].value
+        if value < proved[0].value or lost <= OPTIMAL / 10 * (made.exactly - proved[0].trivial):
             break
-    return best
+    return max(proved, key=lambda c: c.value)
 
 
 def _written(made: Numbers, workload: Workload, epsilon: float, prior: np.ndarray, check: Check) -> Certificate:
