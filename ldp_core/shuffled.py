@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 from scipy import fft, optimize
 
-from ldp_core.limits import MOST_STRATEGY_ENTRIES
+from ldp_core.limits import MOST_STRATEGY_ENTRIES, MOST_USERS
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
@@ -38,7 +38,6 @@ from ldp_core.wording import plural, rounded_up
 
 DELTA = 1e-6
 """The delta of a central epsilon where none is asked for; it is at most 1/N."""
-MOST_USERS = 10**8
 _ROUGH, _FINE = 0.5, 0.1
 """Steps of the grid, as shares of the standard deviation that one person adds: the fine one makes that at most 0.2 % larger."""
 _TAIL = 40.0
