@@ -278,10 +278,10 @@ def shuffled(
     def excess(epsilon: float, fineness: float) -> float:
         return math.log(max(delta(of, int(users), epsilon, fineness), 1e-300) / allowed)
 
-    least, most = 1e-6 * own, own * (1 - 1e-6)
+    least, most, found = 1e-6 * own, own * (1 - 1e-6), own
     for fineness in (_ROUGH,) if rough else (_ROUGH, _FINE):
         if excess(most, fineness) > 0:
-            return own
+            return found
         if excess(least, fineness) <= 0:
             return least
         found = float(optimize.brentq(excess, least, most, (fineness,), rtol=_CLOSE))

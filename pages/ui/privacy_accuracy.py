@@ -172,7 +172,7 @@ def _mixed(state: Session, mechanism: Mechanism, later: Later) -> None:
     """The central epsilon of these people's reports, and over their number."""
     users = state.setting.users
     with _said():
-        of = shuffled.blanket_of(mechanism)
+        of = _blanket(state, mechanism)
         found = later.value(
             ("mixed", mechanism.digest, users),
             "working out what mixing gives",
@@ -184,6 +184,12 @@ def _mixed(state: Session, mechanism: Mechanism, later: Later) -> None:
         else:
             said, curves = found
             layout.chart(lambda look: charts.mixed(curves, users, look), f"{said} {shuffled.TRUST}", "mixed", curves)
+
+
+def _blanket(state: Session, mechanism: Mechanism) -> shuffled.Blanket:
+    if state.configuration.reports_per_user > 1:
+        raise ValueError("What mixing gives is worked out for one report a person.")
+    return shuffled.blanket_of(mechanism)
 
 
 def of_mixing(state: Session, mechanism: Mechanism) -> str:
@@ -202,9 +208,8 @@ def of_mixing(state: Session, mechanism: Mechanism) -> str:
     users, later = state.setting.users, Later(state, "mixing")
     with _said():
         key = ("mixing", mechanism.digest, users)
-        found = later.value(
-            key, "working out what mixing gives", False, lambda cancel: shuffled.in_words(mechanism, users)
-        )
+        of = _blanket(state, mechanism)
+        found = later.value(key, "working out what mixing gives", False, lambda cancel: shuffled.in_words(of, users))
         later.finish()
         return "" if found is None else f"{found} {shuffled.TRUST}"
     return ""
