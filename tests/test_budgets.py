@@ -23,7 +23,9 @@ def test_every_folder_is_within_its_budget():
     now = lines()
     assert set(budgets) == set(now)
     assert not {folder: (now[folder], most) for folder, most in budgets.items() if now[folder] > most}
-    assert not {folder: (now[folder], most) for folder, most in budgets.items() if now[folder] < (1 - SLACK) * most - 10}
+    assert not {
+        folder: (now[folder], most) for folder, most in budgets.items() if now[folder] < (1 - SLACK) * most - 10
+    }
 
 
 if __name__ == "__main__":
