@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import singledispatch
 from typing import Any
 
@@ -304,6 +305,12 @@ def blanket_of(mechanism: Mechanism | Blanket) -> Blanket:
     return blanket(drawn)
 
 
+def delta_in_words(users: int) -> str:
+    """`usual_delta`, rounded up: "1e-6"."""
+    digits, _, power = f"{Decimal(rounded_up(usual_delta(users), 1)):.0e}".partition("e")
+    return f"{digits}e{int(power)}"
+
+
 def usual_delta(users: int) -> float:
     """`DELTA`, or 1/``users`` where that is less."""
     return min(DELTA, 1 / max(users, 1))
@@ -350,4 +357,4 @@ def in_words(mechanism: Mechanism | Blanket, users: int) -> str:
     among = f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them"
     if central >= math.log(of.ratio) * (1 - _CLOSE):
         return f"{among}, nothing better than the epsilon of a report is proved."
-    return f"{among}: central epsilon {rounded_up(central, 3)} at delta {usual_delta(users):.1g}."
+    return f"{among}: central epsilon {rounded_up(central, 3)} at delta {delta_in_words(users)}."

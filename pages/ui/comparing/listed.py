@@ -38,7 +38,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
             "Epsilon if mixed",
             format="%.3g",
             help=f"The central epsilon if the reports of these {people(design.users)} are mixed before anyone sees them, at delta "
-            f"{shuffled.usual_delta(design.users):.1g}. {shuffled.TRUST}",
+            f"{shuffled.delta_in_words(design.users)}. {shuffled.TRUST}",
         ),
         "standard_error_worst_case": st.column_config.NumberColumn(
             "± worst case", help=f"{typical} Everybody has the value that is hardest to count."

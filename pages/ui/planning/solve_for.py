@@ -116,7 +116,7 @@ def _if_mixed(state: Session, users: int, names: Sequence[str]) -> None:
             "central",
             state.view.get("central", "0.5"),
             lambda text: state.view.update(central=f"{check_epsilon(text):g}"),
-            help=f"Against whoever sees only mixed reports, at delta {shuffled.usual_delta(users):.1g}.",
+            help=f"Against whoever sees only mixed reports, at delta {shuffled.delta_in_words(users)}.",
         )
     fitted = {name: mechanism for name in names if (mechanism := state.setting.mechanism(name)) is not None}
 
