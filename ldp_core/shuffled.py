@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import singledispatch
 from typing import Any
 
@@ -306,9 +305,8 @@ def blanket_of(mechanism: Mechanism | Blanket) -> Blanket:
 
 
 def delta_in_words(users: int) -> str:
-    """`usual_delta`, rounded up: "1e-6"."""
-    digits, _, power = f"{Decimal(rounded_up(usual_delta(users), 1)):.0e}".partition("e")
-    return f"{digits}e{int(power)}"
+    """`usual_delta`, rounded up."""
+    return rounded_up(usual_delta(users), 1)
 
 
 def usual_delta(users: int) -> float:

@@ -28,7 +28,8 @@ SOURCES = (
     "Beliefs follow from Bayes' rule: a report multiplies the odds of any value, or group of values, against any other by at most e^ε "
     "(McKenna et al. 2020, Definition 2.4), and k reports by e^(kε) (Dwork and Roth 2014, Theorem 3.16). The best guess by the best "
     "mechanism is right with probability max over k of P e^ε/(e^ε + k − 1), P the share of the k commonest types (derived in this "
-    "project). What mixing gives follows from the privacy blanket (Balle et al. 2019, Lemma 5.3). The risk of the chosen mechanism follows from its own probabilities, for people spread as in this design."
+    "project). What mixing gives follows from the privacy blanket (Balle et al. 2019, Lemma 5.3). The risk of the chosen mechanism "
+    "follows from its own probabilities, for people spread as in this design."
 )
 
 
