@@ -92,7 +92,11 @@ def _if_mixed(state: Session, ready: Mapping[str, mechanisms.Mechanism], names: 
                 found[name] = math.nan if asked(cancel)() else shuffled.shuffled(mechanism, users)
         return found
 
-    found = later.value(key, "working out what mixing gives", False, each) or {}
+    found: dict[str, float] = {}
+    try:
+        found = later.value(key, "working out what mixing gives", False, each) or found
+    except ValueError as error:
+        layout.instead(error, mild=True)
     later.finish()
     return [found.get(name, math.nan) for name in names]
 

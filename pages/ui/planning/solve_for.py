@@ -132,7 +132,11 @@ def _if_mixed(state: Session, users: int, names: Sequence[str]) -> None:
 
     later = Later(state, "central")
     key = ("report epsilon", [mechanism.digest for mechanism in fitted.values()], users, wanted)
-    rows = later.value(key, "working out what mixing allows", False, each)
+    rows = None
+    try:
+        rows = later.value(key, "working out what mixing allows", False, each)
+    except ValueError as error:
+        layout.instead(error)
     later.finish()
     if rows is None:
         return
