@@ -68,6 +68,8 @@ LEAST_WEIGHT = 1e-6
 RESTART_WEIGHT = 1e-2
 # Rows whose weight is below this share of the average carry nothing, and are left out of the strategy.
 NEGLIGIBLE = 1e-9
+# Weights below this are nothing, and have no ratios.
+NOTHING = 1e-200
 
 
 def rows_held(n: int) -> int:
@@ -336,7 +338,9 @@ class RowSearch:
         rose = before is not None and done.objective > before
         if before is not None:
             self._power = MONOTONE if rose else BOLD
-        ratios = np.divide(self._weights, self._previous, out=np.ones_like(self._weights), where=self._previous > 0)
+        ratios = np.divide(
+            self._weights, self._previous, out=np.ones_like(self._weights), where=self._previous > NOTHING
+        )
         self._trend = np.ones_like(ratios) if rose else ratios
         return done.objective
 
