@@ -18,7 +18,7 @@ from ldp_core.analysis import DEFAULT_ALPHA
 from ldp_core.limits import MOST_EXACT_TYPES, MOST_JUDGED_QUERIES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Unit, Workload
 from ldp_core.workloads.shown import shown_queries, unweighted_answers
 
 USABLE = "usable"
@@ -34,6 +34,8 @@ RULE = (
 LEAST_TARGET = 1e-4
 LARGEST_TARGET = 1.0
 """The target errors that can be asked for, as shares of all users."""
+OF_RANGE = 0.02
+"""The target error of averages and totals by themselves, as a part of the range of the values."""
 NEGLIGIBLE = 0.05
 """The part of the sum of all answers that those too small to matter may have."""
 _ROUNDING = 1e-9  # with exactly the users needed an answer must not turn rough by the last bit
@@ -109,16 +111,32 @@ def tally(standard_errors: np.ndarray | pd.Series, limit: float | np.ndarray, qu
     return Tally(usable, rough, noise, len(verdicts) if queries is None else queries)
 
 
-def headline(users: float, epsilon: str, error: float, target: float, tally: Tally | None) -> str:
+def error_in_words(workload: Workload, error: float, users: float) -> str:
+    """A standard error as a share of all ``users``, in words: that of the only answer in its own unit, if it has one."""
+    unit = only_unit(workload)
+    return wording.error(error) if unit is None else unit.error_in_words(error, users)
+
+
+def only_unit(workload: Workload) -> Unit | None:
+    """The unit of the only answer, where it does not count people."""
+    return workload.unit(0) if workload.num_queries == 1 else None
+
+
+def headline(
+    users: float, epsilon: str, error: float, target: float, tally: Tally | None, unit: Unit | None = None
+) -> str:
     """What a design comes to, the error first: ``error`` is the standard error of a typical answer with these ``users``. Without a
-    ``tally`` it is that answer that is judged.
+    ``tally`` it is that answer that is judged. ``unit`` is that of the only answer, where it does not count people.
 
     >>> ldp.verdicts.headline(3000, "4", 0.004, 0.01, ldp.verdicts.Tally(29, 4, 2, 35))
     'With 3,000 people at epsilon 4 a typical answer is off by ±\xa00.4\xa0percentage points (12 people). 29 of 35 answers are usable.'
     """
     people, off = (wording.plural(round(number), "person", "people") for number in (users, error * users))
     off = off if round(error * users) else "less than one person"
-    first = f"With {people} at epsilon {epsilon} a typical answer is off by {wording.error(error)} ({off})"
+    words = f"a typical answer is off by {wording.error(error)} ({off})"
+    if unit is not None:
+        words = f"the answer is off by {unit.error_in_words(error, users)}"
+    first = f"With {people} at epsilon {epsilon} {words}"
     if tally is None:
         return f"{first}, which is {judge(np.array([error]), target)[0]}."
     return f"{first}. {tally.in_words()}"
@@ -184,6 +202,7 @@ def suggest(workload: Workload, counts: Counts) -> Suggestion:
     0.005
     """
     sizes = sizes_of(workload, counts, shown_queries(workload))
+    sizes = np.where(np.isinf(sizes), 4 * OF_RANGE, sizes)
     shares = np.sort(np.where(sizes <= 1, np.minimum(sizes, 1 - sizes), sizes))
     shares = shares[shares > _ROUNDING]
     if not len(shares):
@@ -194,8 +213,15 @@ def suggest(workload: Workload, counts: Counts) -> Suggestion:
 
 
 def sizes_of(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:
-    """(q,) answers of the users ``counts`` (n,) without their sign and weights, as shares of all users."""
-    return np.abs(unweighted_answers(workload, counts, queries)) / float(users_of(counts))
+    """(q,) answers of the users ``counts`` (n,) without their sign and weights, as shares of all users; see `without_size`."""
+    sizes = np.abs(unweighted_answers(workload, counts, queries)) / float(users_of(counts))
+    return without_size(workload, queries, sizes)
+
+
+def without_size(workload: Workload, queries: np.ndarray, sizes: np.ndarray | pd.Series) -> np.ndarray:
+    """(q,) ``sizes``, infinite where an answer has a unit of its own: the target alone judges it, since where its zero lies says nothing."""
+    own = np.array([workload.unit(int(query)) is not None for query in queries], dtype=bool)
+    return np.where(own, np.inf, sizes)
 
 
 def _rounded(difference: float) -> float:

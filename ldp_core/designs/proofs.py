@@ -49,7 +49,7 @@ class ProvedDesign(Design):
     @property
     def suggested(self) -> verdicts.Suggestion:
         """Target errors taken from the questions and the people of the design."""
-        key = ("suggested", self.workload.digest, self.people_digest)
+        key = ("suggested", self.workload.digest, self.naming, self.people_digest)
         return self.results.cached(key, lambda: verdicts.suggest(self.workload, self.counts))
 
     @cached_property

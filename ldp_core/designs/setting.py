@@ -343,7 +343,12 @@ class Setting(ProvedDesign):
     def verdict(self, mechanism: Mechanism, singly: bool = True) -> str:
         """What the design comes to, in words: see `verdicts.headline`; without single answers unless ``singly``."""
         error, tally = self.error(mechanism), self.tally(mechanism) if singly else None
-        return verdicts.headline(self.users, self.configuration.epsilon, error, self.target, tally)
+        unit = verdicts.only_unit(self.workload)
+        return verdicts.headline(self.users, self.configuration.epsilon, error, self.target, tally, unit)
+
+    def error_in_words(self, error: float) -> str:
+        """See `verdicts.error_in_words`, for the people of the design."""
+        return verdicts.error_in_words(self.workload, error, self.users)
 
     def gap(self, mechanism: Mechanism, case: str | None = None) -> float:
         """How many more users (as a share) a mechanism needs than the best bound allows, in a case (that of the design).

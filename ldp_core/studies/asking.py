@@ -18,7 +18,7 @@ import pandas as pd
 from ldp_core import bounds
 from ldp_core.limits import MOST_SESSION_ROUNDS, MOST_TRANSFORMED_TYPES
 from ldp_core.mechanisms.noise.adaptive import AdaptiveSession, Answer, SimulatedUsers
-from ldp_core.workloads import expressions
+from ldp_core.workloads import averageable, expressions
 from ldp_core.workloads.axes import Axis, axes_of, cell_name
 
 
@@ -71,11 +71,6 @@ def cell(attributes: Any, values: dict[int, int]) -> Question:
         raise ValueError("A cell needs a value of at least one attribute: choose one.")
     masks = {axis: np.arange(axes[axis].size) == value for axis, value in values.items()}
     return Question(cell_name([axes[axis] for axis in values], list(values.values())), _spread(axes, masks))
-
-
-def averageable(axis: Axis) -> bool:
-    """True if the mean of an attribute makes sense: it has bins of numbers, and none for other or missing values."""
-    return len(axis.edges) > 0 and axis.ordinary == axis.size
 
 
 def average(attributes: Any, axis: int) -> Question:

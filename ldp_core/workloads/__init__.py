@@ -29,6 +29,11 @@ from ldp_core.workloads.marginals import Parity as Parity
 from ldp_core.workloads.marginals import checked_shape
 from ldp_core.workloads.matrix_files import read_matrix as read_matrix
 from ldp_core.workloads.matrix_part import MatrixPart as MatrixPart
+from ldp_core.workloads.means import MeanPart as MeanPart
+from ldp_core.workloads.means import TotalPart as TotalPart
+from ldp_core.workloads.means import Unit as Unit
+from ldp_core.workloads.means import averageable as averageable
+from ldp_core.workloads.means import summable as summable
 from ldp_core.workloads.on_attributes import OnAttributes as OnAttributes
 from ldp_core.workloads.ordered import AllRange as AllRange
 from ldp_core.workloads.ordered import Histogram as Histogram

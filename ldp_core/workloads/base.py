@@ -31,6 +31,7 @@ from ldp_core.workloads.distinguished import Distinguished, distinguished
 from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup, deviation_from_exchangeable
 
 if TYPE_CHECKING:
+    from ldp_core.workloads.means import Unit
     from ldp_core.workloads.surveys import Survey
 
 
@@ -96,6 +97,10 @@ class Workload(ABC):
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         """Readable name of one query: by the attributes the workload was built with, else in the domain's labels when
         given."""
+
+    def unit(self, query: int) -> Unit | None:
+        """The unit of the answer to a query where that does not count people; None for all others."""
+        return None
 
     @property
     def survey(self) -> Survey | None:

@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import linalg
@@ -15,6 +15,10 @@ from ldp_core.limits import MOST_WORKLOAD_ENTRIES
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.symmetry import SymmetryGroup
+
+if TYPE_CHECKING:
+    from ldp_core.workloads.means import Unit
+
 
 ROUNDING = 1e-14
 """Rows of a matrix below this share of the largest are what rounding left of zeros."""
@@ -238,6 +242,10 @@ class Union(Workload):
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         owner = int(np.searchsorted(self.offsets, query, side="right")) - 1
         return self.parts[owner].query_name(int(query - self.offsets[owner]), labels)
+
+    def unit(self, query: int) -> Unit | None:
+        owner = int(np.searchsorted(self.offsets, query, side="right")) - 1
+        return self.parts[owner].unit(int(query - self.offsets[owner]))
 
 
 class Product(Workload):

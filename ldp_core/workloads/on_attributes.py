@@ -6,13 +6,16 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 from types import EllipsisType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import padded
 from ldp_core.workloads.symmetry import SymmetryGroup
+
+if TYPE_CHECKING:
+    from ldp_core.workloads.means import Unit
 
 
 class OnAttributes(Workload):
@@ -135,3 +138,6 @@ class OnAttributes(Workload):
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         return self.base.query_name(query)
+
+    def unit(self, query: int) -> Unit | None:
+        return self.base.unit(query)

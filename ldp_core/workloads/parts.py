@@ -23,6 +23,7 @@ from ldp_core.workloads.comparisons import nearest, shortened
 from ldp_core.workloads.composite import Product, Union
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.matrix_part import MatrixPart
+from ldp_core.workloads.means import MeanPart, TotalPart
 from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.part import Frozen, Name, Names, Part
@@ -264,6 +265,8 @@ WorkloadPart = Annotated[
     | AllMarginalsPart
     | ParityPart
     | PredicatesPart
+    | MeanPart
+    | TotalPart
     | MatrixPart
     | TypesPart,
     Field(discriminator="kind"),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.workloads.base import Workload
+
+if TYPE_CHECKING:
+    from ldp_core.workloads.means import Unit
 
 
 class Representatives(Workload):
@@ -84,3 +87,6 @@ class Representatives(Workload):
 
     def query_name(self, query: int, labels: Sequence[str] | None = None) -> str:
         return self.base.query_name(query)
+
+    def unit(self, query: int) -> Unit | None:
+        return self.base.unit(query)

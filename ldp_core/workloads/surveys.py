@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.symmetry import SymmetryGroup
+
+if TYPE_CHECKING:
+    from ldp_core.workloads.means import Unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +224,10 @@ class Survey(Workload):
             return group.base.query_name(query - int(self._starts[k]))
         values = np.unravel_index(query - int(self._starts[k]), [self.shape[i] for i in group.attributes])
         return ", ".join(f"x{i + 1} = {value}" for i, value in zip(group.attributes, values, strict=True))
+
+    def unit(self, query: int) -> Unit | None:
+        k = int(np.searchsorted(self._starts, query, side="right")) - 1
+        return self.groups[k].base.unit(query - int(self._starts[k]))
 
     def answers(self, x: np.ndarray | Tables, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         """W x: (p,) answers, or those of the given query indices, for counts by attribute set, or (..., n) for counts ``x`` (..., n).

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import library, verdicts, wording
+from ldp_core.designs.setting import Setting
 from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.privacy import MAX_EPSILON
@@ -61,7 +62,7 @@ def show(state: Session, mechanism: Mechanism) -> None:
 
 def explained(state: Session) -> str:
     """The rule, with the target of this design."""
-    return f"Target error: {wording.error(state.setting.target)}. {verdicts.RULE}"
+    return f"Target error: {state.setting.error_in_words(state.setting.target)}. {verdicts.RULE}"
 
 
 def _what_helps(state: Session, mechanism: Mechanism) -> None:
@@ -117,21 +118,31 @@ def explain(state: Session) -> None:
     st.caption(explained(state))
 
 
-def answers(rows: pd.DataFrame, limit: float | np.ndarray, error: str = "standard_error") -> pd.DataFrame:
-    """Each answer with its error in percentage points and its verdict, for people. ``rows`` has ``label`` and the column ``error``."""
-    return pd.DataFrame(
-        {
-            "Question": rows["label"].to_numpy(),
-            "± percentage points": (100 * rows[error]).to_numpy(),
-            "Verdict": [verdicts.marked(word) for word in verdicts.judge(rows[error], limit)],
-        }
-    )
+def answers(design: Setting, rows: pd.DataFrame, error: str = "standard_error") -> pd.DataFrame:
+    """Each answer with its error in percentage points, or in a unit of its own, and its verdict, for people. ``rows`` has ``query``,
+    ``label`` and the column ``error``."""
+    units = [design.workload.unit(int(query)) for query in rows["query"]]
+    own = [
+        "" if unit is None else unit.error_in_words(share, design.users)
+        for share, unit in zip(rows[error], units, strict=True)
+    ]
+    counted = np.array([unit is None for unit in units], dtype=bool)
+    found = {
+        "Question": rows["label"].to_numpy(),
+        "± percentage points": np.where(counted, 100 * rows[error], np.nan),
+        "± in its unit": own,
+        "Verdict": [verdicts.marked(word) for word in verdicts.judge(rows[error], design.limits(rows["query"]))],
+    }
+    left_out = [
+        name for name, there in (("± percentage points", counted.any()), ("± in its unit", any(own))) if not there
+    ]
+    return pd.DataFrame(found).drop(columns=left_out)
 
 
 def show_answers(state: Session, rows: pd.DataFrame, error: str = "standard_error") -> None:
     """The table of `answers` on the page, with what its words mean."""
     listing.show_table(
-        answers(rows, state.setting.limits(rows["query"]), error),
+        answers(state.setting, rows, error),
         "What each answer is worth.",
         column_config={
             "Question": st.column_config.TextColumn(width="large"),

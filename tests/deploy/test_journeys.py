@@ -29,12 +29,14 @@ from ldp_core.workloads import (
     KWayMarginalsPart,
     MarginalsPart,
     MatrixPart,
+    MeanPart,
     ParityPart,
     Predicate,
     PredicatesPart,
     PrefixPart,
     RangesPart,
     RectanglesPart,
+    TotalPart,
     TypesPart,
 )
 from pages.ui.session import exchange
@@ -77,6 +79,12 @@ QUESTIONS = {
     "a matrix": ((labels("a", 4),), MatrixPart.of(np.array([[1.0, 2, 0, -1], [0, 1, 1, 0.5]]))),
     "a contrast": ((labels("a", 7),), MatrixPart.of(np.array([[1.0, -1, 0, 0, 0, 0, 0]]))),
     "a mean": ((bins("x", 9),), MatrixPart.of(np.arange(9.0)[None] + 0.5)),
+    "an average": ((bins("x", 9),), MeanPart(attribute="x")),
+    "a total and a column": (
+        (bins("x", 5), labels("b", 3)),
+        TotalPart(attribute="x", weight=2.0),
+        HistogramPart(attribute="b"),
+    ),
     "ranges of types": (PAIR, TypesPart(family="all_range")),
     "pairs of many columns": (MANY, KWayMarginalsPart(k=2)),
     "pairs and totals of many": ((bins("x", 12), *MANY), KWayMarginalsPart(k=2), PrefixPart(attribute="x", weight=9.0)),
@@ -189,6 +197,13 @@ def collected(setting, folder, node=False, seed=0):
     )
     weights, exact = workload.query_weights(), workload.answers(people)
     spread = np.sqrt(np.maximum(made.query_variances(workload, people), 0.0))
+    units = [workload.unit(query) for query in range(workload.num_queries)]
+    assert list(told["unit"]) == ["people" if unit is None else unit.name for unit in units]
+    for q, unit in enumerate(units):
+        if unit is not None:  # back to people
+            one = unit.error(1 / PEOPLE, PEOPLE)
+            told.loc[q, "answer"] = (told.loc[q, "answer"] - unit.value(0.0, PEOPLE)) / one
+            told.loc[q, "promised"] /= one
     missed = np.abs(told["answer"].to_numpy() * weights - exact)
     assert (missed <= reach(made, workload, spread) + 1e-6 * PEOPLE).all()
     assert (told["promised"].to_numpy() * weights >= spread - 1e-6 * PEOPLE).all()

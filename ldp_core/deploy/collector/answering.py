@@ -87,9 +87,26 @@ def answers(
     )
 
 
-def judged(answers: pd.DataFrame, users: float, target: float) -> np.ndarray:
-    """(q,) the verdicts on `answers` from ``users`` reports by their own errors and sizes, for a target error: see `verdicts.judge`."""
+def in_units(answers: pd.DataFrame, workload: Workload, users: float) -> pd.DataFrame:
+    """`answers` from ``users`` reports with averages and totals in the unit of what they are of. Column unit: what numbers count, "people",
+    or the name of the attribute; the others as before."""
+    units = [workload.unit(int(query)) for query in answers["query"]]
+    told = answers.assign(unit=["people" if unit is None else unit.name for unit in units])
+    for name in ("answer", "low", "high", "unbiased"):
+        pairs = zip(answers[name], units, strict=True)
+        told[name] = [number if unit is None else unit.value(number / users, users) for number, unit in pairs]
+    for name in ("standard_error", "promised"):
+        pairs = zip(answers[name], units, strict=True)
+        told[name] = [number if unit is None else unit.error(number / users, users) for number, unit in pairs]
+    return told
+
+
+def judged(answers: pd.DataFrame, users: float, target: float, workload: Workload | None = None) -> np.ndarray:
+    """(q,) the verdicts on `answers` from ``users`` reports by their own errors and sizes, for a target error: see `verdicts.judge`.
+    ``workload``: of the answers, where it asks for averages or totals."""
     sizes = answers["answer"] / users
+    if workload is not None:
+        sizes = verdicts.without_size(workload, answers["query"].to_numpy(), sizes)
     return verdicts.judge(answers["standard_error"] / users, verdicts.limits(target, sizes))
 
 

@@ -76,23 +76,23 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         terminal.say(unlike)
     kind = "any_time" if given.any_time else "fixed"
     answers = collector.answers(collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, **options)
+    users = collection.users / occasions
+    told = collector.in_units(answers, kit.workload, users)
     if given.output:
-        files.write(given.output, frames.as_csv(answers).encode())
+        files.write(given.output, frames.as_csv(told).encode())
     if given.json:
         read = [_read(file) for file in collection.read]
         terminal.write_json(
-            {"design": kit.design, "files": read, "answers": answers, "unlike": unlike, "file": given.output}
+            {"design": kit.design, "files": read, "answers": told, "unlike": unlike, "file": given.output}
         )
     elif given.output:
         print(f"Answers written to {terminal.plain(given.output)}.")
     else:
         target = kit.configuration.target_alpha**0.5
-        _tell(answers.assign(verdict=collector.judged(answers, collection.users / occasions, target)))
+        _tell(told.assign(verdict=collector.judged(answers, users, target, kit.workload)))
         print()
-        print(terminal.plain(f"Target error: {wording.error(target)}. {verdicts.RULE}"))
-        if missed := estimators.missed_in_words(
-            float(answers["adds_up_to"].iloc[0]), collection.users / occasions, given.estimator
-        ):
+        print(terminal.plain(f"Target error: {verdicts.error_in_words(kit.workload, target, users)}. {verdicts.RULE}"))
+        if missed := estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), users, given.estimator):
             print(terminal.plain(missed))
         if contradicted := estimators.contradicted_in_words(answers, given.estimator):
             print(terminal.plain(contradicted))
@@ -132,6 +132,8 @@ def _tell(answers: pd.DataFrame) -> None:
         name: (heading, lambda value: "none" if value != value else number(value, 5))
         for name, heading in {"answer": "Answer", "low": "Low", "high": "High", "standard_error": "±"}.items()
     }
+    if (answers["unit"] != "people").any():
+        columns["unit"] = ("Unit", str)
     columns["verdict"] = ("Verdict", str)
     print()
     terminal.write_table(answers, columns)

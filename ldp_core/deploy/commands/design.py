@@ -109,7 +109,7 @@ def _tell(setting: Setting, costs: dict[str, Any]) -> None:
         "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.BOUND_TITLES[frames.strongest(limits)]})",
         "Gap, at most": "unknown" if costs["gap"] is None else working.gap(costs["gap"]),
         "Counted for": working.WHOSE[case],
-        "Target error": f"{wording.error(setting.target)} in a typical answer",
+        "Target error": f"{setting.error_in_words(setting.target)} in a typical answer",
         "Audited epsilon": audited_in_words(setting.chosen_mechanism.audit().epsilon, setting.chosen_mechanism.audit()),
         "People": f"{wording.count(setting.users)}, {'counted' if setting.on_data else 'expected'}",
     }

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from ldp_core.designs import Configuration, guarantee
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import Counts, users_of
 from ldp_core.workloads import Workload
+from ldp_core.workloads.shown import scaled_names
 
 NIST = "https://doi.org/10.6028/NIST.SP.800-226"
 SHOWN_QUERIES = 24
@@ -89,10 +91,12 @@ def _utility(
     c: Configuration, outcome: Mapping[str, Any], mechanism: Mechanism, workload: Workload, counts: Counts, verdict: str
 ) -> list[ET.Element]:
     errors, users, target = outcome.get("expected_errors"), int(users_of(counts)), math.sqrt(c.target_alpha)
+    said = partial(verdicts.error_in_words, workload, users=users)
+    of = "of all people" if verdicts.only_unit(workload) is None else "of the answer"
     rows: list[list[Node]] = [
         ["people expected", f"{users:,}", "people, one by one"],
         ["questions", f"{workload.num_queries:,}", "answers that the reports give together"],
-        ["target error", wording.error(target), "of all people, a standard error"],
+        ["target error", said(target), f"{of}, a standard error"],
     ]
     if not isinstance(errors, Mapping):
         missing = str(outcome.get("expected_errors_missing") or "The errors to expect were not worked out.")
@@ -101,7 +105,7 @@ def _utility(
     for case, users_needed in needed.items():
         error, title = target * math.sqrt(users_needed / users), review.case_title(case)
         rows += [
-            [f"standard error, typical answer, {title}", wording.error(error), "of all people"],
+            [f"standard error, typical answer, {title}", said(error), of],
             [f"people needed, {title}", wording.users(users_needed), _against(limits.get(case))],
         ]
     elements: list[ET.Element] = [
@@ -113,7 +117,9 @@ def _utility(
     ]  # fmt: skip
     worst = analysis.WORST_CASE.name
     if needed.get(worst, 0) > 0:
-        elements.append(_over_users(needed[worst], max((limits.get(worst) or {}).values(), default=0.0), users, target))
+        elements.append(
+            _over_users(needed[worst], max((limits.get(worst) or {}).values(), default=0.0), users, target, said)
+        )
     return elements + _queries(c, str(outcome.get("expected_errors_refer_to")), mechanism, workload, counts)
 
 
@@ -127,9 +133,9 @@ def _against(limits: Mapping[str, float] | None) -> str:
     return f"no unbiased mechanism needs fewer than {wording.at_least(best)}" if best > 0 else "no bound is known"
 
 
-def _over_users(needed: float, least: float, users: int, target: float) -> ET.Element:
+def _over_users(needed: float, least: float, users: int, target: float, said: Callable[[float], str]) -> ET.Element:
     sentence = (
-        f"In the worst case a typical answer has a standard error of {wording.error(target * math.sqrt(needed / users))} with {users:,} "
+        f"In the worst case a typical answer has a standard error of {said(target * math.sqrt(needed / users))} with {users:,} "
         "people; four times as many people halve it."
     )
     return _figure(pictures.error_by_users(needed, least or None, users, target, sentence), sentence)
@@ -142,7 +148,7 @@ def _queries(c: Configuration, on: str, mechanism: Mechanism, workload: Workload
     judged, users, target = verdicts.judged_queries(workload), float(users_of(counts)), math.sqrt(c.target_alpha)
     places = np.unique(np.linspace(0, len(judged) - 1, min(SHOWN_QUERIES, len(judged))).astype(int))
     errors = np.sqrt(frames.variances_of(mechanism, workload, counts, judged[places])) / users
-    names = [workload.query_name(int(query), c.domain.type_labels) for query in judged[places]]
+    names = scaled_names(workload, judged[places], c.domain.type_labels)
     some = "" if len(places) == workload.num_queries else f" {len(places)} answers are drawn, evenly spread."
     sentence = f"The standard error of each answer with {users:,.0f} people, on {on}.{some}"
     return [_figure(pictures.errors_by_query(names, errors.tolist(), target, sentence), sentence)]

@@ -20,7 +20,7 @@ from ldp_core.studies import sampling, simulate, trial_frames
 from ldp_core.studies.outcomes.groups_of_queries import Groups, counts_people, query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, rank_errors
 from ldp_core.workloads import Workload
-from ldp_core.workloads.shown import spread, unweighted_answers
+from ldp_core.workloads.shown import scaled_names, spread, unweighted_answers
 
 RELEASES = 9
 """The published answers of this many collections, the first ones, are kept."""
@@ -222,7 +222,7 @@ class _Run:
     @cached_property
     def names(self) -> list[str]:
         """They are of the queries shown."""
-        return [self.workload.query_name(int(query), self.labels) for query in self.trials.queries]
+        return scaled_names(self.workload, self.trials.queries, self.labels)
 
     @cached_property
     def predicted(self) -> dict[str, list[np.ndarray]]:

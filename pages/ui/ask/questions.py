@@ -16,6 +16,7 @@ from ldp_core.limits import MOST_DESIGNS, MOST_OFFERED_VALUES
 from ldp_core.people import dense
 from ldp_core.studies import asking
 from ldp_core.studies.asking import Asking, Question
+from ldp_core.workloads import averageable
 from ldp_core.workloads.axes import Axis, axes_of
 from pages.ui import layout
 from pages.ui.controls import control, pick
@@ -109,7 +110,7 @@ def _orderly(axis: Axis) -> bool:
 
 
 def _averaged(axis: Axis) -> bool:
-    return asking.averageable(axis) and axis.size > 1
+    return averageable(axis) and axis.size > 1
 
 
 def keep(state: Session, name: str, read: Callable[[Any], Any] = lambda entered: entered) -> Callable[[Any], None]:

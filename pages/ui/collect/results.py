@@ -20,7 +20,7 @@ from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
 from ldp_core.people import dense
 from ldp_core.priors import Dirichlet
 from ldp_core.studies.outcomes import LEVEL
-from ldp_core.workloads.shown import shown_queries
+from ldp_core.workloads.shown import scaled_names, shown_queries
 from pages.ui import layout, listing
 from pages.ui.controls import control, pick
 from pages.ui.priors import PRIORS, in_words, prior_control
@@ -34,6 +34,8 @@ MEANING = {
     "fixed": "Each interval holds the true answer of those who reported in 95 of 100 collections or more, if you look once.",
     "any_time": "The intervals of an answer hold at all looks together in 95 of 100 collections or more: look every day. They are wider.",
 }
+IN_UNITS = {"Answer": "answer", "Low": "low", "High": "high", "±": "standard_error"}
+"""Columns of answers that have a unit of their own."""
 PLANNED_FOR = 0.05
 """Share by which the number of reports may differ from that planned for before it is said."""
 
@@ -210,13 +212,13 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
     users = collection.users / occasions
     if unlike:
         st.error(plain(unlike))
-    download = (lambda: compute()) if listed else table
+    drawn = table.assign(name=scaled_names(workload, table["query"].to_numpy(), subject.labels))
     layout.chart(
-        lambda look: charts.collection(table, users, subject.mechanism.name, look),
+        lambda look: charts.collection(drawn, users, subject.mechanism.name, look),
         _said(subject, table, users, estimator)
         + (f" {in_words(subject.configuration, prior_kind(state, subject))}" if "prior" in options else ""),
         "collected",
-        download,
+        lambda: collector.in_units(compute() if listed else table, workload, users),
     )
     _table(subject, table, users)
     if len(table) < workload.num_queries:
@@ -230,12 +232,12 @@ def _said(subject: Subject, table: pd.DataFrame, users: float, estimator: str) -
         for column in ((table["high"] - table["low"]) / 2, table["standard_error"])
     ]
     words = (
-        f"From **{wording.count(users)} reports** a typical answer is off by {wording.error(typical[1] / users)}, and its interval reaches "
-        f"{wording.points(typical[0] / users)} to each side."
+        f"From **{wording.count(users)} reports** a typical answer is off by {verdicts.error_in_words(subject.workload, typical[1] / users, users)}, and its "
+        f"interval reaches {_reach(subject, typical[0] / users, users)} to each side."
     )
     if subject.needed is not None:
         promised = subject.target * (subject.needed / users) ** 0.5
-        words += f" The design promised {wording.error(promised)} for so many."
+        words += f" The design promised {verdicts.error_in_words(subject.workload, promised, users)} for so many."
     words += " Grey bars are 1.96 of the largest standard error that an answer can have, whatever values people have."
     if not estimators.spec(estimator).unbiased:
         words += " This estimate is biased: its intervals are those of the unbiased one, as far as they reach, and hold the estimate too."
@@ -249,7 +251,32 @@ def _said(subject: Subject, table: pd.DataFrame, users: float, estimator: str) -
     return words
 
 
+def _reach(subject: Subject, share: float, users: float) -> str:
+    unit = verdicts.only_unit(subject.workload)
+    return wording.points(share) if unit is None else wording.significant(unit.error(share, users))
+
+
 def _table(subject: Subject, table: pd.DataFrame, users: float) -> None:
+    workload, told = subject.workload, collector.in_units(table, subject.workload, users)
+    own = told["unit"] != "people"
+    words = np.array(list(map(verdicts.marked, collector.judged(table, users, subject.target, workload))))
+    if own.any():
+        numbers = {
+            name: told.loc[own, column].map(lambda x: wording.significant(x, 5)) for name, column in IN_UNITS.items()
+        }
+        listing.show_words(
+            pd.DataFrame({"Question": told["name"][own], "Unit": told["unit"][own], **numbers})
+            .assign(Verdict=words[own])
+            .reset_index(drop=True),
+            "Averages and totals in their own units.",
+        )
+    _counts(table[~own], words[~own], users)
+    st.caption(f"Target error: {verdicts.error_in_words(workload, subject.target, users)}. {verdicts.RULE}")
+
+
+def _counts(table: pd.DataFrame, words: np.ndarray, users: float) -> None:
+    if table.empty:
+        return
     shown = pd.DataFrame(
         {
             "Question": table["name"].to_numpy(),
@@ -258,7 +285,7 @@ def _table(subject: Subject, table: pd.DataFrame, users: float) -> None:
             "High (people)": table["high"].to_numpy(),
             "Share (%)": (100 * table["answer"] / users).to_numpy(),
             "± (people)": table["standard_error"].to_numpy(),
-            "Verdict": list(map(verdicts.marked, collector.judged(table, users, subject.target))),
+            "Verdict": words,
         }
     )
     whole = st.column_config.NumberColumn(format="%,.0f")
@@ -274,4 +301,3 @@ def _table(subject: Subject, table: pd.DataFrame, users: float) -> None:
             "± (people)": few,
         },
     )
-    st.caption(f"Target error: {wording.error(subject.target)}. {verdicts.RULE}")

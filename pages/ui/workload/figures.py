@@ -15,7 +15,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import analysis, charts, frames, library, mechanisms, wording, workloads
+from ldp_core import analysis, charts, frames, library, mechanisms, verdicts, wording, workloads
 from ldp_core.designs import Setting
 from ldp_core.limits import (
     AT_ONCE_TYPES,
@@ -160,11 +160,10 @@ def matrix(later: Later, state: Session, design: Setting, parts: Sequence[Worklo
     """The picture of the queries, with three of them named; a single query in words."""
     w, groups = design.workload, named_groups(parts, design.workload)
     if w.num_queries == 1:
-        row = w.rows(np.array([0]))[0]
-        st.markdown(
-            f"One query: **{plain(wording.shortened(w.query_name(0, design.labels)))}**. It is about "
-            f"{np.count_nonzero(row):,} of {wording.plural(w.n, 'type')}."
-        )
+        about = f"is about {np.count_nonzero(w.rows(np.array([0]))[0]):,} of {wording.plural(w.n, 'type')}"
+        if verdicts.only_unit(w) is not None:
+            about = f"counts each of {wording.plural(w.n, 'type')} by its value"
+        st.markdown(f"One query: **{plain(wording.shortened(w.query_name(0, design.labels)))}**. It {about}.")
         return
     look, title = layout.look(), "the picture of the queries"
 
@@ -198,6 +197,8 @@ def _meaning_of_colours(parts: Sequence[WorkloadPart]) -> str:
     parity = [part.kind == "parity" or getattr(part, "family", "") == "parity" for part in parts]
     if any(parity) or any(part.kind == "matrix" for part in parts):
         return "types are added in one colour and subtracted in the other"
+    if any(part.kind in ("mean", "total") for part in parts):
+        return "the darker, the more a type counts"
     return "filled where it counts a type" if len(parts) == 1 else "filled where it counts a type, by weight"
 
 

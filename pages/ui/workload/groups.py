@@ -200,6 +200,15 @@ def _histogram(part: workloads.HistogramPart, group: Group) -> None:
 
 
 @_settings.register
+def _of_numbers(part: workloads.MeanPart | workloads.TotalPart, group: Group) -> None:
+    names = usable(part.kind, group.axes)
+    if len(names) > 1 or part.attribute not in names:
+        _chooser(group, "Attribute", "attribute", part.attribute, names, lambda name: edited(part, attribute=name))
+    if part.attribute in names:
+        st.caption(plain(part.caveat(group.axes)))
+
+
+@_settings.register
 def _along(part: workloads.PrefixPart | workloads.RangesPart, group: Group) -> None:
     names, all_names = usable("prefix", group.axes), usable("histogram", group.axes)
     if len(all_names) > 1 or part.attribute not in names:

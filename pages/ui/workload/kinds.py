@@ -28,7 +28,9 @@ LEAST_WEIGHT = 1e-6
 Made = TypeVar("Made", bound=BaseModel)
 
 
-AboutOne = workloads.HistogramPart | workloads.PrefixPart | workloads.RangesPart
+AboutOne = (
+    workloads.HistogramPart | workloads.PrefixPart | workloads.RangesPart | workloads.MeanPart | workloads.TotalPart
+)
 """Recipes of questions about one attribute."""
 
 
@@ -48,6 +50,8 @@ KINDS: dict[str, Kind] = {
     "ranges": Kind(
         "Range: between two values of an order", "How many lie between two values, for all pairs or only close ones."
     ),
+    "mean": Kind("Average of a number column", "The average of one attribute over all people, in its own unit."),
+    "total": Kind("Total of a number column", "The sum of one attribute over all people, in its own unit."),
     "rectangles": Kind(
         "Range over two orders at once",
         "How many lie between two values of one attribute and between two of another, for all such rectangles.",
@@ -86,6 +90,9 @@ def usable(kind: str, axes: Sequence[Axis]) -> list[str]:
     """Names of the attributes that questions of this kind can be about."""
     if kind in ("prefix", "ranges", "rectangles"):
         return [axis.name for axis in axes if axis.ordered and axis.ordinary > 1]
+    if kind in ("mean", "total"):
+        fits = workloads.averageable if kind == "mean" else workloads.summable
+        return [axis.name for axis in axes if axis.size > 1 and fits(axis)]
     if kind == "parity":
         return [axis.name for axis in axes if axis.size == 2]
     return [axis.name for axis in axes if axis.size > 1]
@@ -147,12 +154,12 @@ def starting(
     where it can, the attribute of the group ``before`` it in its place."""
     names = usable(kind, axes)
     fields: dict[str, Any] = {"weight": before.weight if before is not None else 1.0}
-    if kind in ("histogram", "prefix", "ranges"):
+    if kind in ("histogram", "prefix", "ranges", "mean", "total"):
         own = getattr(before, "attribute", None)
         about = {part.attribute for part in others if isinstance(part, AboutOne) and part.kind == kind}
         by = [name for name in getattr(before, "by", ()) if name in usable("histogram", axes)]
         fields["attribute"] = own if own in names else next((name for name in names if name not in about), names[0])
-        if kind != "histogram" and fields["attribute"] not in by:
+        if kind in ("prefix", "ranges") and fields["attribute"] not in by:
             fields["by"] = by
     elif kind == "rectangles":
         pairs = [part.attributes for part in others if isinstance(part, workloads.RectanglesPart)]

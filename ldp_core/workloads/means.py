@@ -1,0 +1,169 @@
+"""Averages and totals of a numeric attribute: one real-valued query, answered in the attribute's own unit."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ldp_core import wording
+from ldp_core.workloads.axes import Axis, axes_of
+from ldp_core.workloads.base import Workload
+from ldp_core.workloads.comparisons import nearest, shortened
+from ldp_core.workloads.composite import Custom
+from ldp_core.workloads.on_attributes import OnAttributes
+from ldp_core.workloads.part import Name, Part
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit of an answer that does not count people, that of the numeric attribute ``name``.
+
+    Its query gives people a number from 0, at the value ``low``, to 1, at ``low`` + ``span``, so that the share of an answer is the place
+    of the average between these, and errors of shares are shares of ``span``. ``total``: of all people together, no average.
+    """
+
+    name: str
+    low: float
+    span: float
+    total: bool = False
+
+    def value(self, share: float, users: float) -> float:
+        """An answer that is this ``share`` of ``users``, in the unit."""
+        return (self.low + self.span * share) * (users if self.total else 1.0)
+
+    def error(self, share: float, users: float) -> float:
+        """A difference of shares in the unit."""
+        return self.span * share * (users if self.total else 1.0)
+
+    @property
+    def scale(self) -> str:
+        """What shares of an answer are shares of."""
+        return f"from {wording.significant(self.low)} to {wording.significant(self.low + self.span)}"
+
+    def error_in_words(self, share: float, users: float) -> str:
+        """An error with its unit: "± 12.5 in salary"."""
+        return (
+            f"±\N{NO-BREAK SPACE}{wording.significant(self.error(share, users))} in {shortened(self.name)}, "
+            f"{wording.share(share)} of its range"
+        )
+
+
+class Mean(Custom):
+    """One query that gives every type a number: ``unit`` says what of."""
+
+    title = "Average"
+    meaning = "The average or total of a numeric attribute."
+
+    def __init__(self, row: np.ndarray, name: str, unit: Unit):
+        super().__init__(row[None], [name])
+        self._unit = unit
+
+    def unit(self, query: int) -> Unit:
+        return self._unit
+
+
+def middles(axis: Axis) -> tuple[np.ndarray, float, float, float]:
+    """(ordinary,) what values count as, the middle of their bin; the lowest and highest value; and the most that a middle is off by,
+    half of the widest bin."""
+    edges = np.asarray(axis.edges, dtype=float)
+    low, high = edges[:-1], edges[1:]
+    if axis.integer:
+        low, high = np.ceil(low), np.append(np.ceil(high[:-1]) - 1, np.floor(high[-1]))
+    return (low + high) / 2, float(low[0]), float(high[-1]), float((high - low).max() / 2)
+
+
+def averageable(axis: Axis) -> bool:
+    """True if everybody has a number: it has bins of numbers, and no types for other or missing values."""
+    return len(axis.edges) > 0 and axis.ordinary == axis.size
+
+
+def summable(axis: Axis) -> bool:
+    """True if an attribute has bins of numbers that differ."""
+    return len(axis.edges) > 0 and axis.size > 1
+
+
+class _NumberPart(Part):
+    attribute: Name
+    _what: ClassVar[str]
+    _total: ClassVar[bool]
+
+    @property
+    def summary(self) -> str:
+        return f"{wording.capital(self._what)} of {self.attribute}"
+
+    @abstractmethod
+    def _check(self, axis: Axis) -> None:
+        """ValueError where the question does not fit."""
+
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        place, axis = self._axis(axes)
+        self._check(axis)
+        values, low, high, _ = middles(axis)
+        if axis.ordinary < axis.size:  # nobody's number counts as 0
+            values = np.append(values, np.zeros(axis.size - axis.ordinary))
+            low, high = min(low, 0.0), max(high, 0.0)
+        row = (values - low) / (high - low)
+        base = Mean(row, f"{self._what} of {axis.name}", Unit(axis.name, low, high - low, self._total))
+        shape = [axis.size for axis in axes]
+        return base if base.n == math.prod(shape) else OnAttributes(shape, [place], base)
+
+    def _axis(self, axes: Sequence[Axis]) -> tuple[int, Axis]:
+        names = [axis.name for axis in axes]
+        if self.attribute not in names:
+            known = nearest(self.attribute, names, "the attributes are")
+            raise ValueError(f"The domain has no attribute {shortened(self.attribute)}; {known}")
+        place = names.index(self.attribute)
+        if not summable(axes[place]):
+            raise ValueError(
+                f"{shortened(self.attribute)} is not made of two or more bins of numbers, so it has no {self._what}; choose a numeric "
+                "attribute, or ask for its histogram."
+            )
+        return place, axes[place]
+
+    def caveat(self, attributes: Any) -> str:
+        """How answers are to be read, in sentences: how far the middles of bins may be off, and what errors are shares of."""
+        axis = self._axis(axes_of(attributes))[1]
+        _, low, high, off = middles(axis)
+        most = f"by up to {wording.significant(off)}{' for each person' if self._total else ''}"
+        exact = "Each bin holds one number, so nothing is lost by bins."
+        said = (
+            f"Values count as the middle of their bin, so the {self._what} may be off {most}, half of the widest bin."
+        )
+        if axis.ordinary < axis.size:
+            said, exact = (f"{text} {' and '.join(axis.labels[axis.ordinary :])} count as 0." for text in (said, exact))
+            low, high = min(low, 0.0), max(high, 0.0)
+        scale = Unit(axis.name, low, high - low, self._total).scale
+        return f"{said if off else exact} Errors in per cent or percentage points are parts of the range {scale}."
+
+
+class MeanPart(_NumberPart):
+    """The average of a numeric attribute, each person at the middle of their bin. The number of people is known, so it is their total by
+    that number."""
+
+    kind: Literal["mean"] = "mean"
+    _what = "average"
+    _total = False
+
+    def _check(self, axis: Axis) -> None:
+        if not averageable(axis):
+            raise ValueError(
+                f"{shortened(axis.name)} has people without a number, {' and '.join(axis.labels[axis.ordinary :])}, and how many there are is "
+                "not known; ask for its total, where they count as 0, or leave them out on the Data page."
+            )
+
+
+class TotalPart(_NumberPart):
+    """The total of a numeric attribute over all people, each at the middle of their bin; those without a number count as 0."""
+
+    kind: Literal["total"] = "total"
+    _what = "total"
+    _total = True
+
+    def _check(self, axis: Axis) -> None:
+        pass
