@@ -84,6 +84,8 @@ MOST_UPLOADED_ENTRIES = 2**22
 MOST_VARIANCES = 2**22
 # Single answers that are judged one by one.
 MOST_JUDGED_QUERIES = 10_000
+# Weights of questions, the largest over the smallest: strategies and proofs work with their squares, in 16 digits.
+MOST_SPREAD = 1e6
 # Questions that take longer, or more memory, are refused.
 MOST_QUESTION_SECONDS = 600
 MOST_QUESTION_BYTES = GB

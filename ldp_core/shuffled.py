@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 from scipy import fft, optimize
 
-from ldp_core.limits import MOST_STRATEGY_ENTRIES
+from ldp_core.limits import MOST_STRATEGY_ENTRIES, MOST_USERS
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
@@ -38,7 +38,6 @@ from ldp_core.wording import plural, rounded_up
 
 DELTA = 1e-6
 """The delta of a central epsilon where none is asked for; it is at most 1/N."""
-MOST_USERS = 10**8
 _ROUGH, _FINE = 0.5, 0.1
 """Steps of the grid, as shares of the standard deviation that one person adds: the fine one makes that at most 0.2 % larger."""
 _TAIL = 40.0
@@ -279,10 +278,10 @@ def shuffled(
     def excess(epsilon: float, fineness: float) -> float:
         return math.log(max(delta(of, int(users), epsilon, fineness), 1e-300) / allowed)
 
-    least, most = 1e-6 * own, own * (1 - 1e-6)
+    least, most, found = 1e-6 * own, own * (1 - 1e-6), own
     for fineness in (_ROUGH,) if rough else (_ROUGH, _FINE):
         if excess(most, fineness) > 0:
-            return own
+            return found
         if excess(least, fineness) <= 0:
             return least
         found = float(optimize.brentq(excess, least, most, (fineness,), rtol=_CLOSE))
@@ -303,6 +302,11 @@ def blanket_of(mechanism: Mechanism | Blanket) -> Blanket:
             "look at the person."
         )
     return blanket(drawn)
+
+
+def delta_in_words(users: int) -> str:
+    """`usual_delta`, rounded up."""
+    return rounded_up(usual_delta(users), 1)
 
 
 def usual_delta(users: int) -> float:
@@ -351,4 +355,4 @@ def in_words(mechanism: Mechanism | Blanket, users: int) -> str:
     among = f"If the reports of {plural(users, 'person', 'people')} are mixed before anyone sees them"
     if central >= math.log(of.ratio) * (1 - _CLOSE):
         return f"{among}, nothing better than the epsilon of a report is proved."
-    return f"{among}: central epsilon {rounded_up(central, 3)} at delta {usual_delta(users):.1g}."
+    return f"{among}: central epsilon {rounded_up(central, 3)} at delta {delta_in_words(users)}."

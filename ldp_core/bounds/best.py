@@ -26,7 +26,7 @@ from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
-from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads import Survey, Workload, check_weights
 from ldp_core.workloads.merging import Merged, merged
 from ldp_core.workloads.surveyed import as_tables
 
@@ -81,6 +81,7 @@ def certificate(
     >>> proof.verify()
     True
     """
+    check_weights(workload)
     budget, workload = Budget(time_limit, None, cancel, callback), as_tables(workload) or workload
     if prior is None and workload.symmetry == "exchangeable" and (found := _of_classes(workload, epsilon, budget)):
         return found

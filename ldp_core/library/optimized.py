@@ -192,6 +192,8 @@ def _comparable(callback: Callback, workload: Workload, prior: np.ndarray) -> Ca
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:
     """Why no mechanism is designed for ``n`` types, or those of them that the ``workload`` distinguishes; None when one is."""
+    if workload is not None and (reason := workload.spread_too_far):
+        return reason
     if workload is not None and n > MOST_FITTED_TYPES and (classes := classes_of(workload)) is not None:
         return domain_rule(classes.workload.n, epsilon, classes.workload)
     if workload is not None and workload.survey is not None:

@@ -29,7 +29,7 @@ from ldp_core.optimize.symmetric.rings import RingDesign, design_ring
 from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.priors import check_prior
 from ldp_core.run import Callback, Cancel
-from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads import Survey, Workload, check_weights
 from ldp_core.workloads.distinguished import Distinguished
 from ldp_core.workloads.surveyed import as_tables
 
@@ -128,6 +128,7 @@ def design(
     >>> 0 <= best.objective / ldp.bounds.centred_svd(survey, epsilon=1.0) - 1 < 0.01
     True
     """
+    check_weights(workload)
     prior = None if prior is None else check_prior(prior, workload.n)
     case, limits = Case(workload, prior), SearchLimits(time_limit, max_rounds, seed, callback, cancel)
     if case.exchangeable:

@@ -12,6 +12,7 @@ from ldp_core.wording import check_parameters, meant
 from ldp_core.workloads.axes import Axis as Axis
 from ldp_core.workloads.axes import axes_of as axes_of
 from ldp_core.workloads.base import Workload as Workload
+from ldp_core.workloads.base import check_weights as check_weights
 from ldp_core.workloads.base import in_chunks as in_chunks
 from ldp_core.workloads.comparisons import CutsBin as CutsBin
 from ldp_core.workloads.comparisons import quoted as quoted

@@ -24,7 +24,7 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from ldp_core import pictures
-from ldp_core.limits import MOST_MATRIX_TYPES, MOST_WORKLOAD_ENTRIES
+from ldp_core.limits import MOST_MATRIX_TYPES, MOST_SPREAD, MOST_WORKLOAD_ENTRIES
 from ldp_core.people import Tables, dense
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.distinguished import Distinguished, distinguished
@@ -178,6 +178,22 @@ class Workload(ABC):
     def squared_weights(self) -> float:
         """Sum of the squared `query_weights`, p without weights: what divides a total squared error into its mean."""
         return float(self.num_queries)
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """The largest entry, without its sign, of the query where it is least, and of that where it is most, weights and all."""
+        return 1.0, 1.0
+
+    @property
+    def spread_too_far(self) -> str | None:
+        """Why no strategy is fitted to these queries, nor a bound proved, for their weights; None where that is done."""
+        least, most = self.extent
+        if most <= MOST_SPREAD * least * (1 + 1e-9) or self.symmetry == "exchangeable":
+            return None
+        return (
+            f"The weights of these questions are too far apart: the largest is {most / least:.1e} times the smallest, and the errors of small ones "
+            f"are lost in rounding past {MOST_SPREAD:,.0f} times. Bring the weights closer together, or make two designs."
+        )
 
     @property
     def gram(self) -> LinearOperator:
@@ -368,3 +384,9 @@ def root_of(gram: np.ndarray) -> np.ndarray:
     values, vectors = linalg.eigh(gram)
     kept = values > values[-1] * len(gram) * np.finfo(float).eps
     return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+
+def check_weights(workload: Workload) -> None:
+    """ValueError where no strategy is fitted, and no bound proved, for the weights of ``workload``."""
+    if reason := workload.spread_too_far:
+        raise ValueError(reason)

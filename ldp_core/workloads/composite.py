@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ldp_core.workloads.means import Unit
 
 
+ROUNDING = 1e-14
+"""Rows of a matrix below this share of the largest are what rounding left of zeros."""
+
+
 class Custom(Workload):
     """The queries in the rows of a matrix (p, n)."""
 
@@ -81,6 +85,12 @@ class Custom(Workload):
 
     def rows(self, queries: np.ndarray) -> np.ndarray:
         return self._matrix[np.asarray(queries)]
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        entries = np.abs(self._matrix).max(axis=1)
+        most = entries.max()
+        return float(entries[entries > ROUNDING * most].min()), float(most)
 
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
         return x @ (self._matrix if queries is None else self._matrix[queries]).T
@@ -150,6 +160,13 @@ class Union(Workload):
         for part, weight, places, own in self._located(np.asarray(queries)):
             weights[places] = weight * part.query_weights(own)
         return weights
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        ends = [
+            (w * least, w * most) for w, (least, most) in zip(self.weights, (p.extent for p in self.parts), strict=True)
+        ]
+        return min(least for least, _ in ends), max(most for _, most in ends)
 
     @property
     def squared_weights(self) -> float:
@@ -257,6 +274,11 @@ class Product(Workload):
             return reduce(np.kron, [factor.query_weights() for factor in self.factors])
         own = self._located(np.asarray(queries))
         return np.prod([factor.query_weights(q) for factor, q in zip(self.factors, own, strict=True)], axis=0)
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        least, most = zip(*(factor.extent for factor in self.factors), strict=True)
+        return math.prod(least), math.prod(most)
 
     @property
     def squared_weights(self) -> float:

@@ -78,6 +78,10 @@ class OnAttributes(Workload):
             same[kept] = self.used[i] == self.shape[kept] and (fits or own.kind == "exchangeable")
         return self._seen(tuple(zip(self.shape, same.values(), strict=True)))
 
+    @property
+    def extent(self) -> tuple[float, float]:
+        return self.base.extent
+
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         return self.base.query_weights(queries)
 

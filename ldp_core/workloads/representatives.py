@@ -74,6 +74,10 @@ class Representatives(Workload):
         placed[np.ix_(self.first, self.first)] = covariance
         return self.base.query_variances(placed)
 
+    @property
+    def extent(self) -> tuple[float, float]:
+        return self.base.extent
+
     def query_weights(self, queries: Sequence[int] | np.ndarray | None = None) -> np.ndarray:
         return self.base.query_weights(queries)
 

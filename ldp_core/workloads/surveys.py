@@ -201,6 +201,11 @@ class Survey(Workload):
         return weights
 
     @cached_property
+    def extent(self) -> tuple[float, float]:
+        ends = [(g.weight * least, g.weight * most) for g in self.groups for least, most in [g.base.extent]]
+        return min(least for least, _ in ends), max(most for _, most in ends)
+
+    @cached_property
     def squared_weights(self) -> float:
         return math.fsum(group.weight**2 * group.base.squared_weights for group in self.groups)
 

@@ -28,7 +28,8 @@ SOURCES = (
     "Beliefs follow from Bayes' rule: a report multiplies the odds of any value, or group of values, against any other by at most e^ε "
     "(McKenna et al. 2020, Definition 2.4), and k reports by e^(kε) (Dwork and Roth 2014, Theorem 3.16). The best guess by the best "
     "mechanism is right with probability max over k of P e^ε/(e^ε + k − 1), P the share of the k commonest types (derived in this "
-    "project). The risk of the chosen mechanism follows from its own probabilities, for people spread as in this design."
+    "project). What mixing gives follows from the privacy blanket (Balle et al. 2019, Lemma 5.3). The risk of the chosen mechanism "
+    "follows from its own probabilities, for people spread as in this design."
 )
 
 
@@ -172,7 +173,7 @@ def _mixed(state: Session, mechanism: Mechanism, later: Later) -> None:
     """The central epsilon of these people's reports, and over their number."""
     users = state.setting.users
     with _said():
-        of = shuffled.blanket_of(mechanism)
+        of = _blanket(state, mechanism)
         found = later.value(
             ("mixed", mechanism.digest, users),
             "working out what mixing gives",
@@ -184,6 +185,12 @@ def _mixed(state: Session, mechanism: Mechanism, later: Later) -> None:
         else:
             said, curves = found
             layout.chart(lambda look: charts.mixed(curves, users, look), f"{said} {shuffled.TRUST}", "mixed", curves)
+
+
+def _blanket(state: Session, mechanism: Mechanism) -> shuffled.Blanket:
+    if state.configuration.reports_per_user > 1:
+        raise ValueError("What mixing gives is worked out for one report a person.")
+    return shuffled.blanket_of(mechanism)
 
 
 def of_mixing(state: Session, mechanism: Mechanism) -> str:
@@ -202,9 +209,8 @@ def of_mixing(state: Session, mechanism: Mechanism) -> str:
     users, later = state.setting.users, Later(state, "mixing")
     with _said():
         key = ("mixing", mechanism.digest, users)
-        found = later.value(
-            key, "working out what mixing gives", False, lambda cancel: shuffled.in_words(mechanism, users)
-        )
+        of = _blanket(state, mechanism)
+        found = later.value(key, "working out what mixing gives", False, lambda cancel: shuffled.in_words(of, users))
         later.finish()
         return "" if found is None else f"{found} {shuffled.TRUST}"
     return ""

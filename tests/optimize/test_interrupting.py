@@ -272,13 +272,9 @@ def test_nothing_proved_is_a_proof_that_no_variance_is_negative(workload):
     assert proof.value <= workload.n * (prior / prior.sum()) @ workload.gram_diag
 
 
-def test_rows_fall_from_sixteen_to_eight_for_each_type_and_to_twelve_where_a_device_then_holds_them():
+def test_rows_fall_from_sixteen_to_eight_for_each_type():
     per_type = np.array([rows_held(n) / n for n in range(16, limits.MOST_FITTED_TYPES + 1)])
-    fits = [n for n in range(16, limits.MOST_FITTED_TYPES + 1) if rows_held(n) * n <= limits.MOST_DEVICE_ENTRIES]
-    assert fits == list(range(16, fits[-1] + 1))
-    assert per_type[: fits[-1] - 15].min() >= generation.DEVICE_ROWS_PER_TYPE
-    assert (np.diff(per_type[: fits[-1] - 15]) <= 0).all()
-    assert (np.diff(per_type[fits[-1] - 15 :]) <= 0).all()
+    assert (np.diff(per_type) <= 0).all()
     assert per_type[0] == per_type[1024] == 16
     assert per_type[-1] == 8
     assert all(rows_held(n) * n <= limits.MOST_STRATEGY_ENTRIES for n in range(16, limits.MOST_FITTED_TYPES + 1))

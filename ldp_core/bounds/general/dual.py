@@ -49,7 +49,8 @@ LARGE_BARRIERS = (10.0, 2.0, 0.5)
 FROM_PAIRS = (0.5, 0.1, 0.01, 1e-3, 1e-4)
 """The weights from multipliers of `ldp_core.bounds.general.singles`."""
 _MOST_EVALUATIONS, _FEWER_EVALUATIONS = 100, 60
-"""For each barrier, and where there are more barriers."""
+"""For each barrier, and for the first of more barriers past `SMALL_TYPES` types, where they take long."""
+SMALL_TYPES = 128
 SETTLED = 1e-9
 FARTHEST = 60.0
 """q is at most e^60 times what it is in the closed form."""
@@ -161,7 +162,8 @@ def _by_types(
     for barrier in first + (BARRIERS if len(dual.columns) < n / 2 else BARRIERS[1:]):
         if stop():
             return
-        x = dual.improved(x, barrier / n, stop, check, _FEWER_EVALUATIONS if first else _MOST_EVALUATIONS)
+        few = bool(first) and n > SMALL_TYPES and barrier > BARRIERS[-2]
+        x = dual.improved(x, barrier / n, stop, check, _FEWER_EVALUATIONS if few else _MOST_EVALUATIONS)
         yield dual.of_types(x, prior)
     for _ in range(_MOST_CUT_ROUNDS if n <= _MOST_CUT_TYPES else 0):
         value, last = dual.value(x), BARRIERS[-1] / n

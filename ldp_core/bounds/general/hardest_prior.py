@@ -20,7 +20,7 @@ from ldp_core.bounds.singular_values import LEAST_SHARE, centred_svd, decomposit
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, unchecked
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Workload, check_weights
 
 # The search is over when the types' variances say that no prior gives this much more.
 SETTLED = 1e-3
@@ -59,6 +59,7 @@ def worst_case(
     ``callback(progress)`` is called after each stage of each certificate, with ``bound`` (best so far) on the scale of L, as n variance + tr G. ``time_limit`` in seconds, ``cancel`` as in
     `ldp_core.bounds.certificate`, whose errors are raised here too.
     """
+    check_weights(workload)
     budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
 
     if workload.symmetry_group.all_alike or (workload.survey is not None and workload.n > MOST_MATRIX_TYPES):

@@ -131,18 +131,23 @@ def _evened(found: Multipliers, K: np.ndarray, prior: np.ndarray) -> Multipliers
 
 @dataclass(frozen=True)
 class Numbers:
-    """The arrays of a certificate: ``inverse`` C (n, n), ``mu`` (n,), and the ``multipliers`` on the scale of these."""
+    """The arrays of a certificate: ``inverse`` C (n, n), ``mu`` (n,), and the ``multipliers`` on the scale of these. They would prove
+    ``exactly`` so much without rounding."""
 
     inverse: np.ndarray
     mu: np.ndarray
     multipliers: Multipliers
+    exactly: float
 
 
-def numbers(gram: np.ndarray, ratio: float, prior: np.ndarray, found: Multipliers, check: Check = unchecked) -> Numbers:
+def numbers(
+    gram: np.ndarray, ratio: float, prior: np.ndarray, found: Multipliers, check: Check = unchecked, least: float = 0.0
+) -> Numbers:
     """The arrays that prove the bound of the multipliers ``found``, on the scale of the corresponding M: C = M^-1. LinAlgError where A is
     not positive definite on the vectors x with p'x = 0.
 
-    C is 0 in directions that the workload ignores. CGC is then below A, which does no harm.
+    C is 0 in directions that the workload ignores, and smaller than M^-1 in those that it hardly asks about, where eigenvalues are below
+    the share ``least`` of the largest: CGC is then below A, which does no harm, and rounding matters less.
     """
     n, along = len(gram), gram @ prior
     along = along - prior @ along / 2
@@ -154,19 +159,21 @@ def numbers(gram: np.ndarray, ratio: float, prior: np.ndarray, found: Multiplier
     check()
     A = definite(form.A, prior, float(found.q.sum()))
     check()
-    C, nuclear = _halfway(A, K, check)
-    scale = n * nuclear * form.c / form.top
+    C, nuclear = _halfway(A, K, check, least)
+    best = form.c / form.top
+    scale = n * nuclear * best
     C *= scale
     C += n * np.outer(prior, prior)
     check()
     # Of CGC - A, on the vectors x with p'x = 0, nothing is left, so it is (mu r' + r mu')/2 with r = n p, and its row sums say which.
     sums = C @ (gram @ C.sum(axis=1)) - scale**2 * (form.sums - form.w * (form.w.sum() / form.c))
-    return Numbers(C, (2 * sums - prior * sums.sum()) / n, found.times(scale**2))
+    exactly = n * (float(prior @ along) * 2 + nuclear**2 * best)
+    return Numbers(C, (2 * sums - prior * sums.sum()) / n, found.times(scale**2), exactly)
 
 
-def _halfway(A: np.ndarray, K: np.ndarray, check: Check) -> tuple[np.ndarray, float]:
-    """The positive semidefinite C with ``C K C = A`` on the range of K, 0 elsewhere, and ``tr(C K)``; A is positive definite. Matrices that
-    are mirrored fall into two of half the size."""
+def _halfway(A: np.ndarray, K: np.ndarray, check: Check, share: float) -> tuple[np.ndarray, float]:
+    """The positive semidefinite C with ``C K C = A`` on the range of K, or below it as in `numbers`, 0 elsewhere, and ``tr(C K)``; A is
+    positive definite. Matrices that are mirrored fall into two of half the size."""
     mirrored = len(A) > LEAST_MIRRORED and is_mirrored(A) and is_mirrored(K)
     spectra = []
     for part, other in zip(halves(A), halves(K), strict=True) if mirrored else [(A, K)]:
@@ -176,14 +183,16 @@ def _halfway(A: np.ndarray, K: np.ndarray, check: Check) -> tuple[np.ndarray, fl
         check()
         spectra.append((values, factor @ vectors))
     # Directions that are nothing but rounding (one always is) would make C huge; what they hold is 1e-7 of the rest at most.
-    least = max(values[-1] for values, _ in spectra) * noise(len(A))
+    largest = max(values[-1] for values, _ in spectra)
+    least = largest * noise(len(A))
     parts, nuclear = [], 0.0
     for values, vectors in spectra:
         check()
         kept = values > least
-        half = vectors[:, kept] / values[kept] ** 0.25
+        roots = np.sqrt(np.maximum(values[kept], share * largest))
+        half = vectors[:, kept] / np.sqrt(roots)
         parts.append(half @ half.T)
-        nuclear += float(np.sqrt(values[kept]).sum())
+        nuclear += float((values[kept] / roots).sum())
     C = whole(*parts) if mirrored else parts[0]
     return (C + C.T) / 2, nuclear
 

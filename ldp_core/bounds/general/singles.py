@@ -129,4 +129,6 @@ class _Pairs:
         N = np.maximum(F - kappa, 0)
         np.fill_diagonal(N, 0.0)
         q = 2 * F.sum(axis=1) / self.D + 3 * kappa
-        return Numbers(self.C, self.mu, Multipliers(q, N, np.ones(1), np.array([kappa]), Cuts.none(n), np.zeros(0)))
+        return Numbers(
+            self.C, self.mu, Multipliers(q, N, np.ones(1), np.array([kappa]), Cuts.none(n), np.zeros(0)), self.objective
+        )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ldp_core.limits import MOST_DEVICE_ENTRIES, MOST_STRATEGY_ENTRIES
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.exchange import exchanged
 from ldp_core.optimize.columns.first_rows import query_rows, threshold_rows
@@ -22,9 +22,6 @@ from ldp_core.workloads import Workload
 # the search gets nowhere, because second moments are then mostly chance.
 ROWS_PER_TYPE = 16
 LEAST_ROWS = 256
-# Against sixteen rows a type, 12.7 lost 0.1 % of the objective of running totals and 0.8 % of that of random questions in one run
-# (200 types, epsilon 1, 12 s), and 9.5 lost up to 2 %.
-DEVICE_ROWS_PER_TYPE = 12
 # Rows to climb from in each round: how many per type, and at least, but no more than there are rows
 # below a share LIGHT of the average weight, whose places they take, or LEAST_FREE; and the weight of
 # a new row as a share of the average.
@@ -71,17 +68,13 @@ LEAST_WEIGHT = 1e-6
 RESTART_WEIGHT = 1e-2
 # Rows whose weight is below this share of the average carry nothing, and are left out of the strategy.
 NEGLIGIBLE = 1e-9
+# Weights below this are nothing, and have no ratios.
+NOTHING = 1e-200
 
 
 def rows_held(n: int) -> int:
-    """How many rows a strategy for ``n`` types has: as many as a device holds, where these are `DEVICE_ROWS_PER_TYPE` or more."""
-    rows, fit = min(max(ROWS_PER_TYPE * n, LEAST_ROWS), max(MOST_STRATEGY_ENTRIES // n, 4 * n)), rows_on_a_device(n)
-    return fit if rows > fit >= DEVICE_ROWS_PER_TYPE * n else rows
-
-
-def rows_on_a_device(n: int) -> int:
-    """How many rows a search may hold so that its strategy fits a device; exchanges add up to a hundredth."""
-    return MOST_DEVICE_ENTRIES * 15 // (16 * n)
+    """How many rows a strategy for ``n`` types has."""
+    return min(max(ROWS_PER_TYPE * n, LEAST_ROWS), max(MOST_STRATEGY_ENTRIES // n, 4 * n))
 
 
 @dataclass(frozen=True)
@@ -345,7 +338,9 @@ class RowSearch:
         rose = before is not None and done.objective > before
         if before is not None:
             self._power = MONOTONE if rose else BOLD
-        ratios = np.divide(self._weights, self._previous, out=np.ones_like(self._weights), where=self._previous > 0)
+        ratios = np.divide(
+            self._weights, self._previous, out=np.ones_like(self._weights), where=self._previous > NOTHING
+        )
         self._trend = np.ones_like(ratios) if rose else ratios
         return done.objective
 

@@ -43,7 +43,7 @@ from ldp_core.optimize.symmetric.orbits import Orbits, variances_of_types
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator, unchecked
 from ldp_core.threads import blas_threads
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Workload, check_weights
 from ldp_core.workloads.distinguished import Distinguished
 
 # The weight of a type changes every round by this multiple of how far its variance is off the average.
@@ -101,6 +101,7 @@ def worst_case_design(
     """
     budget = limits.budget()
     epsilon = check_epsilon(epsilon)
+    check_weights(workload)
     if workload.symmetry == "exchangeable":
         return exchangeable_design(workload, epsilon, limits)
     check_types(workload)

@@ -36,6 +36,8 @@ LEAST_SHARE = 1e-7
 # If mu is outside the cone, it is pulled back until mu'v is at least this share of its value at the
 # even mu.
 WELL_INSIDE = 0.05
+# The least weights on the way from alike ones, as shares of the mean.
+ALIKE = (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 # A step that shrinks the error less than this means that the factored Hessian is out of date.
 STALE = 0.6
 
@@ -167,7 +169,20 @@ class Balance:
     def restored(
         self, scaled: np.ndarray, mu: np.ndarray, objective: float, power: float, factor: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Weights ``scaled / (mu'v)^power`` with the mu that makes ``V'w = total``, and the Hessian: Newton steps on a concave dual.
+        """Weights ``scaled / (mu'v)^power`` with the mu that makes ``V'w = total``, and the Hessian. Where rows of next to no weight keep the
+        steps at the border of the cone, on the way from weights that are more alike, and as near as balances."""
+        try:
+            return self._newton(scaled, mu, objective, power, factor)
+        except Singular:
+            mu = np.full_like(mu, objective / len(mu))
+        for share in ALIKE:
+            weights, mu, factor = self._newton(np.maximum(scaled, share * scaled.mean()), mu, objective, power, None)
+        return weights, mu, factor
+
+    def _newton(
+        self, scaled: np.ndarray, mu: np.ndarray, objective: float, power: float, factor: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """As `restored`, by Newton steps on a concave dual.
 
         The Hessian is factored again only when its steps stop helping, since a factorisation costs as much as forming M;
         ``factor`` is the one of the update before.

@@ -38,7 +38,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
             "Epsilon if mixed",
             format="%.3g",
             help=f"The central epsilon if the reports of these {people(design.users)} are mixed before anyone sees them, at delta "
-            f"{shuffled.usual_delta(design.users):.1g}. {shuffled.TRUST}",
+            f"{shuffled.delta_in_words(design.users)}. {shuffled.TRUST}",
         ),
         "standard_error_worst_case": st.column_config.NumberColumn(
             "± worst case", help=f"{typical} Everybody has the value that is hardest to count."
@@ -92,7 +92,11 @@ def _if_mixed(state: Session, ready: Mapping[str, mechanisms.Mechanism], names: 
                 found[name] = math.nan if asked(cancel)() else shuffled.shuffled(mechanism, users)
         return found
 
-    found = later.value(key, "working out what mixing gives", False, each) or {}
+    found: dict[str, float] = {}
+    try:
+        found = later.value(key, "working out what mixing gives", False, each) or found
+    except ValueError as error:
+        layout.instead(error, mild=True)
     later.finish()
     return [found.get(name, math.nan) for name in names]
 

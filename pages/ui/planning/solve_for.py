@@ -116,7 +116,7 @@ def _if_mixed(state: Session, users: int, names: Sequence[str]) -> None:
             "central",
             state.view.get("central", "0.5"),
             lambda text: state.view.update(central=f"{check_epsilon(text):g}"),
-            help=f"Against whoever sees only mixed reports, at delta {shuffled.usual_delta(users):.1g}.",
+            help=f"Against whoever sees only mixed reports, at delta {shuffled.delta_in_words(users)}.",
         )
     fitted = {name: mechanism for name in names if (mechanism := state.setting.mechanism(name)) is not None}
 
@@ -132,7 +132,11 @@ def _if_mixed(state: Session, users: int, names: Sequence[str]) -> None:
 
     later = Later(state, "central")
     key = ("report epsilon", [mechanism.digest for mechanism in fitted.values()], users, wanted)
-    rows = later.value(key, "working out what mixing allows", False, each)
+    rows = None
+    try:
+        rows = later.value(key, "working out what mixing allows", False, each)
+    except ValueError as error:
+        layout.instead(error)
     later.finish()
     if rows is None:
         return
