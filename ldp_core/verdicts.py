@@ -175,7 +175,7 @@ class Suggestion:
         typical: the root mean square of the answers, each or what it lacks to everyone where that is less (None: all answers are
             no one or everyone). Errors are typical in the same sense, so that users needed compare the two sums of squares, and
             hundreds of answers of next to no one do not decide, as they would by a median.
-        smallest: the least such answer but for `NEGLIGIBLE`: all that are smaller add up to at most that part of the sum of all. By their
+        smallest: the least such answer but for `NEGLIGIBLE` (None: there is none): all that are smaller add up to at most that part of the sum of all. By their
             number, hundreds of answers of next to no one would decide here as well.
     """
 
@@ -196,20 +196,21 @@ class Suggestion:
 def suggest(workload: Workload, counts: Counts) -> Suggestion:
     """The target errors that answers of the users ``counts`` (n,) suggest, from the queries shown.
     The distance of an answer from everyone counts if it is smaller than the answer: the last
-    running totals are as informative as the first.
+    running totals are as informative as the first. Averages and totals have no size, and count as four times `OF_RANGE`.
 
     >>> ldp.verdicts.suggest(ldp.workloads.histogram(50), np.full(50, 20)).target
     0.005
     """
     sizes = sizes_of(workload, counts, shown_queries(workload))
-    sizes = np.where(np.isinf(sizes), 4 * OF_RANGE, sizes)
+    own, sizes = np.isinf(sizes).sum(), sizes[np.isfinite(sizes)]
     shares = np.sort(np.where(sizes <= 1, np.minimum(sizes, 1 - sizes), sizes))
     shares = shares[shares > _ROUNDING]
+    typical = np.concatenate([shares, np.full(own, 4 * OF_RANGE)])
     if not len(shares):
-        return Suggestion(None, None)
+        return Suggestion(4 * OF_RANGE if own else None, None)
     below = np.cumsum(shares) / np.sum(shares)
     smallest = shares[np.searchsorted(below, NEGLIGIBLE + _ROUNDING, side="right")]
-    return Suggestion(float(np.sqrt(np.mean(shares**2))), float(smallest))
+    return Suggestion(float(np.sqrt(np.mean(typical**2))), float(smallest))
 
 
 def sizes_of(workload: Workload, counts: Counts, queries: np.ndarray) -> np.ndarray:

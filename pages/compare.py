@@ -113,7 +113,7 @@ def verdict(table: pd.DataFrame) -> None:
     with st.container(key="verdict"):
         st.markdown(
             plain(best),
-            help=f"For a target error of {wording.error(state.setting.target)} in a typical answer, {case_meaning(case)}. The target is "
+            help=f"For a target error of {plain(state.setting.error_in_words(state.setting.target))} in a typical answer, {case_meaning(case)}. The target is "
             "set on the Design page.",
         )
 

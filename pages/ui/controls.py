@@ -164,11 +164,15 @@ def target_control(state: Session) -> None:
         f"queries). {verdicts.RULE}",
     )
     suggested = state.setting.suggested
-    _take(state, "Auto", "target-auto", suggested.target, f"a quarter of a typical answer{_typical(suggested)}")
+    _take(state, "Auto", "target-auto", suggested.target, _typical(suggested))
 
 
 def _typical(suggested: verdicts.Suggestion) -> str:
-    return "" if suggested.typical is None else f", which is {wording.share(suggested.typical)} of all users"
+    if suggested.typical is None:
+        return "a quarter of a typical answer"
+    if suggested.smallest is None:
+        return f"{wording.share(verdicts.OF_RANGE)} of the range of the values"
+    return f"a quarter of a typical answer, which is {wording.share(suggested.typical)} of all users"
 
 
 def _take(state: Session, label: str, key: str, target: float, what: str) -> None:
@@ -187,9 +191,9 @@ def _take(state: Session, label: str, key: str, target: float, what: str) -> Non
 def target_sources(state: Session) -> None:
     """Another source of the target error, and its square."""
     suggested = state.setting.suggested
-    if suggested.smallest is None or suggested.smallest_target is None:
+    if suggested.typical is None:
         st.caption(f"No default: on {state.setting.population} every answer is nobody or everybody.")
-    else:
+    elif suggested.smallest is not None and suggested.smallest_target is not None:
         what = (
             f"half of the smallest share that matters; answers below {wording.share(suggested.smallest)} are together at most "
             f"{wording.share(verdicts.NEGLIGIBLE)} of the sum of all answers"

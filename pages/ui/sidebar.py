@@ -115,7 +115,7 @@ def _mechanism(state: Session, design: Design | None) -> None:
             case, share = case_title(design.case), design.gap(mechanism)
             needed = wording.users(design.users_needed(mechanism, design.case))
             mark, gap_mark, why = SET, SET, "At this epsilon the lower bounds say nothing"
-            detail = f"{needed} needed for {wording.error(design.target)}, {case}"
+            detail = f"{needed} needed for {design.error_in_words(design.target)}, {case}"
             if state.setting.from_file(name):
                 title += ", loaded from a file and not computed here"
             if not math.isinf(share):

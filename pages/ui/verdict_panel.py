@@ -62,7 +62,7 @@ def show(state: Session, mechanism: Mechanism) -> None:
 
 def explained(state: Session) -> str:
     """The rule, with the target of this design."""
-    return f"Target error: {state.setting.error_in_words(state.setting.target)}. {verdicts.RULE}"
+    return f"Target error: {plain(state.setting.error_in_words(state.setting.target))}. {verdicts.RULE}"
 
 
 def _what_helps(state: Session, mechanism: Mechanism) -> None:

@@ -72,7 +72,7 @@ def _tell(setting: Setting, table: pd.DataFrame, case: str, limits: dict[str, fl
     least, name = wording.at_least(max(limits.values())), frames.BOUND_TITLES[frames.strongest(limits)]
     print(f"\nNo unbiased mechanism with pure epsilon can need fewer than {least}, {working.WHOSE[case]} ({name}).")
     print(
-        f"Users needed are for a standard error of {wording.error(setting.target)} in a typical answer, {working.WHOSE[case]}; "
+        f"Users needed are for a standard error of {setting.error_in_words(setting.target)} in a typical answer, {working.WHOSE[case]}; "
         f"± is that of a typical answer from {wording.count(setting.users)} people."
     )
 

@@ -232,12 +232,14 @@ def _said(subject: Subject, table: pd.DataFrame, users: float, estimator: str) -
         for column in ((table["high"] - table["low"]) / 2, table["standard_error"])
     ]
     words = (
-        f"From **{wording.count(users)} reports** a typical answer is off by {verdicts.error_in_words(subject.workload, typical[1] / users, users)}, and its "
+        f"From **{wording.count(users)} reports** a typical answer is off by {plain(verdicts.error_in_words(subject.workload, typical[1] / users, users))}, and its "
         f"interval reaches {_reach(subject, typical[0] / users, users)} to each side."
     )
     if subject.needed is not None:
         promised = subject.target * (subject.needed / users) ** 0.5
-        words += f" The design promised {verdicts.error_in_words(subject.workload, promised, users)} for so many."
+        words += (
+            f" The design promised {plain(verdicts.error_in_words(subject.workload, promised, users))} for so many."
+        )
     words += " Grey bars are 1.96 of the largest standard error that an answer can have, whatever values people have."
     if not estimators.spec(estimator).unbiased:
         words += " This estimate is biased: its intervals are those of the unbiased one, as far as they reach, and hold the estimate too."
@@ -271,7 +273,7 @@ def _table(subject: Subject, table: pd.DataFrame, users: float) -> None:
             "Averages and totals in their own units.",
         )
     _counts(table[~own], words[~own], users)
-    st.caption(f"Target error: {verdicts.error_in_words(workload, subject.target, users)}. {verdicts.RULE}")
+    st.caption(f"Target error: {plain(verdicts.error_in_words(workload, subject.target, users))}. {verdicts.RULE}")
 
 
 def _counts(table: pd.DataFrame, words: np.ndarray, users: float) -> None:

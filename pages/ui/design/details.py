@@ -51,7 +51,7 @@ def unfitted(state: Session, case: str) -> None:
     if limit > 0 and fit.running is None:
         st.markdown(
             f"No unbiased mechanism with pure epsilon {state.configuration.epsilon} can need fewer than {wording.at_least(limit)} for "
-            f"{wording.error(state.setting.target)}, {case_meaning(case)}."
+            f"{plain(state.setting.error_in_words(state.setting.target))}, {case_meaning(case)}."
         )
     if fit.error:
         st.error(plain(fit.error))
@@ -82,7 +82,7 @@ def figures(state: Session, mechanism: Mechanism, case: str) -> None:
     row.metric(
         "People needed",
         wording.needed(required),
-        help=f"For the target error, {wording.error(state.setting.target)} in a typical answer, {case_meaning(case)}.",
+        help=f"For the target error, {plain(state.setting.error_in_words(state.setting.target))} in a typical answer, {case_meaning(case)}.",
     )
     row.metric(
         "Proved minimum",

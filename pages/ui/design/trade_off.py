@@ -190,7 +190,7 @@ def _picture(
 def _sentence(state: Session, case: str, mechanism: Mechanism | None, classical: str | None) -> str:
     """The message of the picture at the epsilon of the design."""
     setting, words = state.setting, []
-    target = wording.error(setting.target)
+    target = plain(setting.error_in_words(setting.target))
     if mechanism is not None:
         words.append(
             f"For {target}, {case_meaning(case)}, {setting.titled(state.chosen)} needs "

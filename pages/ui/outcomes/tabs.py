@@ -31,7 +31,10 @@ _UNITS = ((1e9, "billion "), (1e6, "million "), (1e3, "thousand "), (1.0, ""))
 def show(state: Session, outcomes_shown: Outcomes) -> None:
     """The verdict on ``found``, outcomes for the design of ``state``, and all views of it."""
     with st.container(key="verdict"):
-        st.markdown(plain(_verdict(outcomes_shown)), help=f"Seed {state.configuration.simulation.seed:d}. {PREDICTED}")
+        st.markdown(
+            plain(_verdict(state.setting, outcomes_shown)),
+            help=f"Seed {state.configuration.simulation.seed:d}. {PREDICTED}",
+        )
     titles = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
     views = (_errors, _by_query, _distribution, _releases, _intervals, _predicted)
     lazy.panes(state, "outcome-tabs", titles, [partial(view, state, state.setting, outcomes_shown) for view in views])
@@ -41,12 +44,12 @@ def show(state: Session, outcomes_shown: Outcomes) -> None:
         st.warning(worse)
 
 
-def _verdict(outcomes_shown: Outcomes) -> str:
+def _verdict(design: Setting, outcomes_shown: Outcomes) -> str:
     """The error of a typical answer by the first mechanism and estimate."""
     first = outcomes_shown.errors.iloc[0]
-    words = f"A typical answer was off by {wording.error(first['observed'])}"
+    words = f"A typical answer was off by {design.error_in_words(first['observed'])}"
     if first["predicted"] == first["predicted"]:
-        words += f"; {wording.error(first['predicted'])} was predicted for these people"
+        words += f"; {design.error_in_words(first['predicted'])} was predicted for these people"
     return f"{words}."
 
 
@@ -117,9 +120,7 @@ def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
     if len(table) > 1 and saved < EQUAL:
         words += f"; no other estimate is more accurate by more than {wording.share(EQUAL)}"
     elif len(table) > 1:
-        words += (
-            f". The most accurate is **{other}** with {wording.error(best['observed'])}, {wording.share(saved)} less"
-        )
+        words += f". The most accurate is **{other}** with {plain(design.error_in_words(best['observed']))}, {wording.share(saved)} less"
         if not ESTIMATORS[best["estimator"]].unbiased:
             words += ", at the price of bias"
     layout.chart(lambda look: charts.errors(table, look), words + ".", "simulated-errors")
@@ -176,9 +177,9 @@ def _by_query(state: Session, design: Setting, outcomes_shown: Outcomes) -> None
     table, pair = outcomes_shown.groups, _pairs(outcomes_shown.groups)[0]
     rows = _rows(table, pair)
     low, high = rows.loc[rows["observed"].idxmin()], rows.loc[rows["observed"].idxmax()]
-    least = f"with {wording.error(low['observed'])}" if low["observed"] > 0 else "(never wrong)"
+    least = f"with {plain(design.error_in_words(low['observed']))}" if low["observed"] > 0 else "(never wrong)"
     words = (
-        f"{_name(pair)}: the error of a query is largest for **{_of(outcomes_shown.by, high)}** with {wording.error(high['observed'])} and "
+        f"{_name(pair)}: the error of a query is largest for **{_of(outcomes_shown.by, high)}** with {plain(design.error_in_words(high['observed']))} and "
         f"smallest for **{_of(outcomes_shown.by, low)}** {least}."
     )
     if len(_pairs(table)) > 1:

@@ -251,7 +251,7 @@ def hardness(later: Later, state: Session, design: Setting) -> None:
     if limits is None:
         st.info("How hard the questions are is being worked out.")
         return
-    bound, error = max(limits.values()), wording.error(state.setting.target)
+    bound, error = max(limits.values()), plain(state.setting.error_in_words(state.setting.target))
     if bound > 0:
         enough = "are too few" if design.users < bound else "may be enough"
         st.markdown(
