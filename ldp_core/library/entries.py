@@ -6,10 +6,13 @@ import math
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
+
+from ldp_core.bounds.question.search import direction
 from ldp_core.library import matrix, optimized
 from ldp_core.library.specification import Choice, Delta, Number, Parameter, Shares, Spec, Whole
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms import block_designs, fourier, hadamard, hrr, square_wave
+from ldp_core.mechanisms import Mechanism, block_designs, fourier, hadamard, hrr, one_value, square_wave
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, ball, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
@@ -42,6 +45,23 @@ def _needs_entries(outputs: Callable[[int, float], float]) -> Callable[[int, flo
         return f"It needs a strategy matrix of about {rows:,.0f} x {n:,} entries, too large to write out. Use coarser bins."
 
     return rule
+
+
+_ONE_QUESTION = "It answers one real-valued question, such as the average of a number column."
+
+
+def _one_question(n: int, epsilon: float, workload: Workload | None) -> str | None:
+    if workload is not None and direction(workload) is None:
+        return _ONE_QUESTION
+    return _needs_entries(lambda n, epsilon: 2 * n + 3)(n, epsilon, workload)
+
+
+def _on_values(build: Callable[[np.ndarray, float], Mechanism], workload: Workload, epsilon: float) -> Mechanism:
+    """The mechanism for the values that the one question of ``workload`` gives the types. ValueError for other questions."""
+    z = direction(workload)
+    if z is None:
+        raise ValueError(_ONE_QUESTION)
+    return build(workload.apply_gram(z), epsilon)
 
 
 # Colours are Okabe and Ito's colour-blind-safe palette, then darker and lighter relatives distinguished by their markers as well.
@@ -235,6 +255,47 @@ REGISTRY: dict[str, Spec] = {
             style=("#7F7F7F", "cross"),
             parameters={"max_weight": Whole(1, optional=True, typed=True)},
         ),
+        *(
+            Spec(
+                name,
+                title,
+                partial(_on_values, build),
+                made_for="the mean of one number",
+                paper=paper,
+                bits=bits,
+                user_cost="one draw",
+                collector_cost="one count per report",
+                needs_workload=True,
+                domain_rule=_one_question,
+                style=style,
+            )
+            for name, title, build, paper, bits, style in (
+                (
+                    "duchi",
+                    "Duchi's one bit",
+                    one_value.duchi,
+                    "Duchi, Jordan and Wainwright 2018",
+                    "1",
+                    ("#999933", "diamond-wide"),
+                ),
+                (
+                    "piecewise",
+                    "Piecewise",
+                    one_value.piecewise,
+                    "Wang et al. 2019",
+                    "log2 of 2n + 1",
+                    ("#661100", "diamond-tall"),
+                ),
+                (
+                    "hybrid",
+                    "Hybrid",
+                    one_value.hybrid,
+                    "Wang et al. 2019",
+                    "log2 of 2n + 3",
+                    ("#6699CC", "star-diamond"),
+                ),
+            )
+        ),
         Spec(
             "matrix_l1",
             "Matrix mechanism (Laplace)",
@@ -301,7 +362,7 @@ REGISTRY: dict[str, Spec] = {
             needs_workload=True,
             epsilon_range=rejection.EPSILON_RANGE,
             domain_rule=lambda n, epsilon, workload: additive.too_large(n),
-            style=("#661100", "diamond-wide"),
+            style=("#661100", "x"),
             parameters={"variant": Choice(rejection.VARIANTS), "users": Whole(2, optional=True)},
         ),
         Spec(
