@@ -150,7 +150,10 @@ def test_bounds_and_gaps_are_of_the_case_chosen(app):
 def test_equal_mechanisms_share_the_first_place(app):
     app.declare(bins=2).ask("histogram").go("compare")
     # On two types subset selection is randomized response.
-    assert "Randomized response, Subset selection and Optimised (here: subset selection) need the fewest people" in app.words
+    assert (
+        "Randomized response, Subset selection and Optimised (here: subset selection) need the fewest people"
+        in app.words
+    )
 
 
 def test_where_one_person_is_enough_nobody_needs_more(app):
