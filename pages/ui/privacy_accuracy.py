@@ -184,7 +184,9 @@ def _mixed(state: Session, mechanism: Mechanism, later: Later) -> None:
             st.caption("What mixing gives is being worked out.")
         else:
             said, curves = found
-            layout.chart(lambda look: charts.mixed(curves, users, look), f"{said} {shuffled.TRUST}", "mixed", curves)
+            layout.chart(
+                lambda look: charts.mixed(curves, users, look), plain(f"{said} {shuffled.TRUST}"), "mixed", curves
+            )
 
 
 def _blanket(state: Session, mechanism: Mechanism) -> shuffled.Blanket:

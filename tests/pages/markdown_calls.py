@@ -44,7 +44,7 @@ SAFE = {"plain", "len", "round", "int", "min", "max", "sum", "abs", "range", "fl
 """Functions whose result may be shown: numbers, and the one that makes text safe."""
 OURS = ("wording",)
 """Modules that make nothing but numbers into words, `wording.shortened` apart."""
-NOT_DRAWN = ("charts", "state", "wording")
+NOT_DRAWN = ("charts", "state", "unit", "wording")
 """Whose functions only share a name with Streamlit's."""
 NO_TEXT = {"columns", "tabs", "container", "empty"}
 """Streamlit's functions whose result is no text."""
@@ -73,6 +73,8 @@ KNOWN = [
     (r"designs\.(risk|factor|audited)_in_words\(.+\)(\[.*\])?", "sentences about numbers"),
     (r"(proof|proof_given)\.certificate\.proves_by", "one of the ways to prove"),
     (r"verdicts\.RULE", "a sentence of ours"),
+    (r"shuffled\.(TRUST|delta_in_words\(.+\))", "sentences and numbers of ours"),
+    (r"state\.setting\.titled\(.+\)", "the catalogue of mechanisms"),
     (r"entry\.assumptions", "the catalogue of theorems"),
     (r"(entry\.|best\.)?statement\.(title|words|latex|source)", "the catalogue of theorems"),
     (r"questions\.so_far\(session\)", "made safe where it is written"),
