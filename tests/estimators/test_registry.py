@@ -24,7 +24,8 @@ OPTIONS = {"posterior": {"draws": 100, "burn_in": 0}}
 
 
 def built(workload):
-    for name in [name for name, spec in library.REGISTRY.items() if not spec.surveys_only]:
+    answering = [name for name, spec in library.REGISTRY.items() if spec.unsuitable(8, 1.0, workload) is None]
+    for name in answering:
         fitted = {"workload": workload} if library.spec(name).needs_workload else {"n": 8}
         for parameters in VARIANTS.get(name, [{}]):
             yield mechanisms.create(name, epsilon=1.0, **fitted, **parameters)

@@ -3,6 +3,8 @@
 import pytest
 
 from ldp_core import library, mechanisms
+from ldp_core.designs import WorkloadRecipe
+from ldp_core.workloads import MeanPart
 from pages.ui.design import choices
 from pages.ui.session.state import choose_mechanism
 
@@ -34,6 +36,10 @@ def test_fits_run_from_the_compare_page_and_join_the_table(app):
 @pytest.mark.parametrize("name", [n for n, spec in library.REGISTRY.items() if not (spec.fitted or spec.surveys_only)])
 def test_every_other_mechanism_opens_on_the_design_page(app, name):
     declared = app.declare_table() if name == "hierarchical_2d" else app.declare(bins=8)
+    if name in choices.GROUPS["means"]:
+        app.session.change(
+            workload=WorkloadRecipe(parts=(MeanPart(attribute=app.configuration.domain.attributes[0].name),))
+        )
     declared.go("design").enter("selectbox", "mechanism", name)
     summary = app.session.setting.summary(app.session.mechanism(name))
     assert summary.users_needed > 0

@@ -26,6 +26,7 @@ GROUPS = {
     ),
     "ordered": ("hierarchical", "hierarchical_2d", "haar", "square_wave"),
     "marginals": ("fourier",),
+    "means": ("duchi", "piecewise", "hybrid"),
     "noise": ("gaussian", "rejection_gaussian", "ball_sampling", "adaptive"),
     "surveys": ("sampled_sets", "covering_sets"),
     "yours": (),
