@@ -34,8 +34,8 @@ def on_unit(values: np.ndarray) -> np.ndarray:
 def duchi_rows(w: np.ndarray, epsilon: float) -> np.ndarray:
     """(2, n) the chances of the two bits for values ``w`` (n,) from -1 to 1."""
     E = exp_epsilon(epsilon)
-    up = 0.5 + w * (E - 1) / (2 * (E + 1))
-    return np.stack([up, 1 - up])
+    # Sums of positive numbers: what is left of 1 would lose the digits that a large epsilon needs.
+    return np.stack([(1 + w) * E + (1 - w), (1 - w) * E + (1 + w)]) / (2 * (E + 1))
 
 
 def cells(w: np.ndarray, epsilon: float) -> tuple[np.ndarray, np.ndarray]:

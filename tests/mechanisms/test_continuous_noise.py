@@ -15,7 +15,8 @@ from ldp_core.designs import Configuration, guarantee
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism, GaussianNoise, LaplaceNoise, VectorMechanism
 from ldp_core.studies import planning
 
-NAMES = [name for name in mechanisms.names() if not library.spec(name).surveys_only]
+ONE_QUESTION = {"duchi", "piecewise", "hybrid"}
+NAMES = [name for name in mechanisms.names() if not library.spec(name).surveys_only and name not in ONE_QUESTION]
 SAID = mechanisms.FLOATING_POINT
 CONFIGURATION = Configuration(
     domain=Domain(attributes=(CategoricalAttribute(name="answer", values=tuple("abcd"), origin="declared"),))

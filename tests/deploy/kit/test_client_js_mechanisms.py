@@ -33,7 +33,9 @@ def library_mechanism(name, workload=None):
         workload = ldp.workloads.survey([4, 2, 3])
     more = {"max_rounds": 20} if "max_rounds" in spec.parameters else {}
     more |= {"shape": (4, 2)} if name == "hierarchical_2d" else {}
-    workload = ldp.workloads.prefix(8) if workload is None else workload
+    if workload is None:
+        one = "one number" in ldp.library.spec(name).made_for
+        workload = ldp.workloads.custom([range(8)]) if one else ldp.workloads.prefix(8)
     return ldp.mechanisms.create(name, workload.n, 1.0, workload=workload, **more)
 
 
