@@ -183,7 +183,7 @@ def delta(of: Blanket, users: int, epsilon: float, fineness: float = _FINE) -> f
         return 0.0
     values, chances = of.atoms(epsilon)
     values, chances = values[chances > 0], chances[chances > 0]
-    tilt, spread = _tilted(values, chances, users)
+    tilt, spread = _tilted(values, chances)
     reach = _reach(values, chances, users, tilt, spread)
     step = fineness * spread
     # What lies below the grid is moved up to it, which can only add.
@@ -191,7 +191,7 @@ def delta(of: Blanket, users: int, epsilon: float, fineness: float = _FINE) -> f
     return _mean_above(values / step, chances, users, tilt * step, reach / step) * step / users
 
 
-def _tilted(values: np.ndarray, chances: np.ndarray, users: int) -> tuple[float, float]:
+def _tilted(values: np.ndarray, chances: np.ndarray) -> tuple[float, float]:
     """The tilt under which the mean is 0, and the standard deviation of one person's value then."""
     top = float(values.max())
 
@@ -259,9 +259,9 @@ def shuffled(
 ) -> float:
     """The central epsilon of the reports of ``users`` people, mixed before anyone sees them: at most epsilon itself, and never too small.
 
-    ``delta_allowed`` is 10^-6, or 1/``users`` where that is less, unless given. ``rough`` is some percent more, in a fifth of the time. It holds against whoever sees nothing but the mixed
-    reports, if at least ``users`` took part. ValueError for a mechanism with a delta of its own or with noise, for fewer than one user,
-    and for a delta that is not between 0 and 1/``users``.
+    ``delta_allowed`` is 10^-6, or 1/``users`` where that is less, unless given. ``rough`` is some percent more, in a fifth of the time.
+    It holds against whoever sees nothing but the mixed reports, if at least ``users`` took part. ValueError for a mechanism with a delta
+    of its own or with noise, for fewer than one user, and for a delta that is not between 0 and 1/``users``.
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=2, epsilon=1.0)
     >>> 0.04 < ldp.analysis.shuffled(mechanism, users=10_000) < 0.05

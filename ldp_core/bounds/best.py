@@ -65,8 +65,8 @@ def certificate(
     found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of at
     most eleven bits often a `TripleCertificate`). Surveys of any size are bounded by sets of
     attributes, see `ldp_core.bounds.surveys`: the closed form takes no time, the full bound
-    seconds. One real-valued question (a mean, a contrast) has its optimum proved: a `QuestionCertificate`. Questions about few of twelve or more bits at a time are bounded as the equivalent
-    `Survey`. Questions that distinguish few of many types (a dozen conditions, say) are bounded
+    seconds. One real-valued question (a mean, a contrast) has its optimum proved: a `QuestionCertificate`.
+    Questions about few of twelve or more bits at a time are bounded as the equivalent `Survey`. Questions that distinguish few of many types (a dozen conditions, say) are bounded
     over the merged types: a `MergedCertificate`. Questions without structure are where relaxations
     lose most: the gap is about 15 % for 20 random conditions on 256 types at epsilon 1, where
     minutes of search improve the strategy by less than 0.1 %. Proving more means bounding a random

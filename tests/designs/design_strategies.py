@@ -20,9 +20,11 @@ from ldp_core.designs import (
     UploadedData,
     WorkloadRecipe,
 )
+from ldp_core.library.table_strategies import is_own
 
 texts = st.text(max_size=8)
 names = st.text(min_size=1, max_size=8)
+mechanism_names = names.filter(lambda name: not is_own(name))  # a matrix of one's own must be in the design
 whole = st.integers(0, 10**6)
 floats = st.floats(allow_nan=False, allow_infinity=False)
 scalars = st.one_of(st.booleans(), st.integers(-(10**15), 10**15), floats, texts)
@@ -216,20 +218,17 @@ configurations = st.builds(
     epsilon=st.floats(0.001, 20).map(repr),
     reports_per_user=st.integers(1, 1000),
     mechanism=st.one_of(
-        st.builds(MechanismRecipe, name=names, parameters=parameters),
+        st.builds(MechanismRecipe, name=mechanism_names, parameters=parameters),
         st.builds(
             MechanismRecipe, name=st.just("gaussian"), parameters=st.fixed_dictionaries({"delta": st.floats(0, 1)})
         ),
     ),
-    compared=several(st.one_of(texts, st.sampled_from(["hierarchical()", "hierarchical(branching=16, oracle=oue)"]))),
+    compared=several(
+        st.one_of(mechanism_names, st.sampled_from(["", "hierarchical()", "hierarchical(branching=16, oracle=oue)"]))
+    ),
     target_alpha=st.floats(0, 1, exclude_min=True),
     difference=st.sampled_from([None, "typical", "smallest"]),
-    simulation=st.builds(
-        Simulation,
-        seed=seeds,
-        trials=st.integers(1, 10_000),
-        estimators=several(texts),
-    ),
+    simulation=st.builds(Simulation, seed=seeds, trials=st.integers(1, 10_000), estimators=several(texts)),
     optimizer=st.builds(
         Optimizer,
         seed=seeds,
