@@ -86,7 +86,7 @@ def _workload(state: Session, design: Design | None) -> None:
     elif design is not None and design.waiting:
         mark, words, detail = STALE, "to be worked out", design.questions
     elif isinstance(design, Setting):
-        mark, words, detail = SET, f"{design.workload.num_queries:,} queries", design.questions
+        mark, words, detail = SET, wording.plural(design.workload.num_queries, "query", "queries"), design.questions
     _line("pages/workload.py", mark, f"Workload: {words}", detail)
 
 
