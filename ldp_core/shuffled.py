@@ -230,14 +230,14 @@ def _mean_above(values: np.ndarray, chances: np.ndarray, users: int, tilt: float
     ``reach`` and the roundings of the transform are added.
     """
     below = np.floor(values)
+    needed = 2 * reach + 2 * float(np.abs(below).max()) + 7
+    if not needed <= _MOST_POINTS:  # asked in floats, before anything is too large for an integer
+        return math.inf
     points = np.concatenate([below, below + 1]).astype(np.int64)
     weights = np.concatenate([chances * (below + 1 - values), chances * (values - below)])
     raised = weights * np.expm1(tilt * points)
     total = raised.sum()  # of the tilted law, less 1
-    needed = 2 * math.ceil(reach) + 2 * int(np.abs(points).max()) + 3
-    if needed > _MOST_POINTS:
-        return math.inf
-    size = fft.next_fast_len(needed, real=True)
+    size = fft.next_fast_len(math.ceil(needed), real=True)
     law = np.bincount(points % size, (weights + raised) / (1 + total), minlength=size)
     law[0] += 1 - law.sum()
     spectrum = fft.rfft(law)
