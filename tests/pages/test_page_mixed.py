@@ -57,4 +57,4 @@ def test_several_reports_of_a_person_are_not_passed_over(subset, offered):
     subset.go("compare").finish()
     assert not [one for one in subset.at.dataframe if "central_epsilon" in one.value]
     subset.go("export").enter("toggle", "mixing", True).finish()
-    assert offered["Download the kit (zip)"]
+    assert offered["ldp-kit.zip"]
