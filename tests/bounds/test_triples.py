@@ -17,11 +17,7 @@ from ldp_core.bounds.triples.moments import moments
 from ldp_core.bounds.triples.relaxation import Relaxation
 from ldp_core.bounds.triples.search import TriplesSearch, joined, mixed
 from ldp_core.optimize import SearchLimits, design, design_orbits
-from ldp_core.run import unchecked
 from ldp_core.workloads import walsh_hadamard
-
-NO_WINDOWS = np.zeros((0, 56))
-
 
 SMALL = pytest.mark.parametrize(("bits", "q"), [(2, 2), (3, 2), (4, 2), (2, 3), (3, 3), (2, 4), (2, 5)])
 
@@ -133,8 +129,8 @@ def proved(bits, weights, epsilon, sizes, q=2):
     """The ratio that a relaxation proves for each interval of sizes, with the cuts it finds."""
     relaxation, found = Relaxation(bits, epsilon, q), []
     for interval in sizes:
-        first = relaxation.solve(weights, interval, np.zeros((0, bits + 2)), NO_WINDOWS, unchecked)
-        found.append(relaxation.solve(weights, interval, relaxation.violated(first), NO_WINDOWS, unchecked))
+        first = relaxation.solve(weights, interval, np.zeros((0, bits + 2)))
+        found.append(relaxation.solve(weights, interval, relaxation.violated(first)))
     return np.array([joined(weights, [one]).proved(np.expm1(epsilon), q)[0] for one in found])
 
 
@@ -299,18 +295,9 @@ def test_five_bits_are_solved(epsilon):
 
 
 @pytest.mark.slow
-def test_windows_are_searched_where_single_sizes_gain_nothing():
-    plain = symmetric_certificate(workloads.parity(7, 2), 2.3)
-    first = next(improved(plain))
-    assert len(first.duals.windows)
-    assert first.value > 1.003 * plain.value
-    assert first.verify()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bits", "degree", "epsilon", "gap"),
-    [(9, 3, 4.0, 0.01), (9, 3, 3.0, 0.03), (9, 2, 3.0, 0.03), (9, 2, 2.0, 0.03), (8, 2, 2.0, 0.03)],
+    [(9, 3, 4.0, 0.02), (9, 2, 3.0, 0.04), (8, 2, 3.0, 0.03), (8, 2, 2.0, 0.05)],
 )
 def test_parities_of_eight_and_nine_bits_are_nearly_tight(bits, degree, epsilon, gap):
     workload = workloads.parity(bits, degree)
@@ -341,7 +328,7 @@ def test_forged_certificates_are_refused():
     forged = [{field.name: getattr(duals, field.name)[:-1]} for field in fields(Duals)]
     forged += [{field.name: getattr(duals, field.name) * np.nan} for field in fields(Duals)]
     forged += [{field.name: np.full(getattr(duals, field.name).shape, 1e200)} for field in fields(Duals)]
-    forged += [{name: -getattr(duals, name) - 1e-9} for name in ("weights", "signs", "sizing", "whole", "through")]
+    forged += [{name: -getattr(duals, name) - 1e-9} for name in ("weights", "signs", "sizing", "whole")]
     forged += [
         {"values": 0.999 * duals.values},
         {"factors": 0.9 * duals.factors},
@@ -354,14 +341,9 @@ def test_forged_certificates_are_refused():
         {"cuts": duals.cuts[:, 1:]},
         {"weights": np.roll(duals.weights, 1)},
         {"weights": np.zeros(6)},
-        {"windows": duals.windows + 2.0**-31},
-        {"windows": 2 * duals.windows},
-        {"windows": duals.windows[:, 1:]},
-        {"through": 0 * duals.through},
         {"weights": np.zeros(0)},
     ]
     assert len(duals.cuts)
-    assert len(duals.windows)
     for change in forged:
         assert not replace(found, duals=replace(duals, **change)).verify(), change.keys()
 
@@ -371,7 +353,7 @@ def test_a_proof_that_leaves_sizes_out_says_less():
     top = found.duals.values.argmax()
     rest = {
         name: np.delete(getattr(found.duals, name), top, axis=0)
-        for name in ("sizes", "values", "factors", "signs", "sizing", "whole", "through")
+        for name in ("sizes", "values", "factors", "signs", "sizing", "whole")
     }
     assert replace(found, duals=replace(found.duals, **rest)).proven() < 0.999 * found.value
 
@@ -379,7 +361,7 @@ def test_a_proof_that_leaves_sizes_out_says_less():
 def test_rounding_is_allowed_for():
     """Multipliers that cancel each other exactly prove less, the larger they are."""
     weights = np.array([1.0, 0.5, 0.5, 0, 0, 0])
-    duals = joined(weights, [Relaxation(6, 3.0).solve(weights, (3, 3), np.zeros((0, 8)), NO_WINDOWS, unchecked)])
+    duals = joined(weights, [Relaxation(6, 3.0).solve(weights, (3, 3), np.zeros((0, 8)))])
     proven = [replace(duals, sizing=duals.sizing + size).proved(np.expm1(3.0))[0] for size in (0, 1e4, 1e8)]
     assert proven[0] < proven[1] < proven[2]
 
@@ -394,7 +376,7 @@ def test_a_search_that_is_stopped_ends_with_what_was_proved():
     plain = proof("parity", 6, 3, 3.0).plain
     assert list(improved(plain, stop=lambda: True)) == []
     asked = iter(range(10**6))
-    cut_short = [found.value for found in improved(plain, stop=lambda: next(asked) > 400)]
+    cut_short = [found.value for found in improved(plain, stop=lambda: next(asked) > 60)]
     values = [found.value for found in every("parity", 6, 3, 3.0)]
     assert cut_short == values[: len(cut_short)]
     assert len(cut_short) < len(values)

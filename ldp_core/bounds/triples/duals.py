@@ -36,12 +36,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ldp_core.bounds.proof import ABOVE, UNDERFLOW, Arrays, U, exp_epsilon_minus_one, magnitudes_fit
-from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.moments import COUNTED_RECORDS, Moments, known_of, moments
 
 _MOST_INTERVALS = 1_000
 _MOST_CUTS = 4_000
-_MOST_WINDOWS = 4_000
 # Larger whole numbers in cuts are refused, so that all in their forms is exact.
 _MOST_MEMBERS = 64
 _MOST_FLOOR = 2**17
@@ -51,8 +49,7 @@ _MOST_FLOOR = 2**17
 class Duals:
     """The numbers of a proof for ``weights`` (d,) lambda_1, .., lambda_d: for each of m intervals its ``sizes`` (m, 2) N_1 and N_2 and ``values``
     (m,) v; ``factors`` (m, f) of the F_k one after the other, row by row; multipliers ``signs`` (m, q), ``sizing`` (m, 2 (3 d + 2) + 2) of
-    ``(a - a_1) g``, ``(a_2 - a) g`` and ``(a - a_1) (a_2 - a) g``, ``whole`` (m, c) of the ``cuts`` (c, d + 2), see `Moments.whole`, and
-    ``through`` (m, w) of the ``windows`` (w, 56), see `ldp_core.bounds.triples.windows`."""
+    ``(a - a_1) g``, ``(a_2 - a) g`` and ``(a - a_1) (a_2 - a) g``, and ``whole`` (m, c) of the ``cuts`` (c, d + 2), see `Moments.whole`."""
 
     weights: np.ndarray
     sizes: np.ndarray
@@ -62,8 +59,6 @@ class Duals:
     sizing: np.ndarray
     whole: np.ndarray
     cuts: np.ndarray
-    through: np.ndarray
-    windows: np.ndarray
 
     def to_file(self) -> Arrays:
         """The arrays by the names that they have in a file."""
@@ -87,8 +82,8 @@ class Duals:
     def valid(self, alphabet: int = 2) -> bool:
         """True if the numbers have the shapes of a proof for an alphabet of this size, are in
         range, and the multipliers are not negative."""
-        d, m, c, w = len(self.weights), len(self.values), len(self.cuts), len(self.windows)
-        few = 0 < m <= _MOST_INTERVALS and c <= _MOST_CUTS and w <= _MOST_WINDOWS
+        d, m, c = len(self.weights), len(self.values), len(self.cuts)
+        few = 0 < m <= _MOST_INTERVALS and c <= _MOST_CUTS
         if not (known_of(d, alphabet) and few and (c == 0 or alphabet**d <= COUNTED_RECORDS)):
             return False
         known = moments(d, alphabet)
@@ -101,14 +96,12 @@ class Duals:
             (self.sizing, (m, 6 * d + 6)),
             (self.whole, (m, c)),
             (self.cuts, (c, d + 2)),
-            (self.through, (m, w)),
-            (self.windows, (w, windows.WIDTH)),
         )
         if not all(array.shape == shape for array, shape in shapes) or not magnitudes_fit(
             *(entry for entry, _ in shapes)
         ):
             return False
-        numbers = (self.weights, self.values, self.signs, self.sizing, self.whole, self.through)
+        numbers = (self.weights, self.values, self.signs, self.sizing, self.whole)
         whole = np.array_equal(self.cuts, np.rint(self.cuts)) and np.array_equal(self.sizes, np.rint(self.sizes))
         small = (
             np.abs(self.cuts[:, :d]).max(initial=0) <= _MOST_MEMBERS and np.abs(self.cuts).max(initial=0) <= _MOST_FLOOR
@@ -116,7 +109,7 @@ class Duals:
         low, high = self.sizes.T
         ordered = bool(np.all((low >= 0) & (low <= high) & (high <= known.types)))
         positive = min(entry.min(initial=0.0) for entry in numbers) >= 0
-        return bool(positive and whole and small and ordered and windows.valid(self.windows, d))
+        return bool(positive and whole and small and ordered)
 
     def ratio(self, epsilon: float, alphabet: int = 2) -> float:
         """The largest ratio of any set of records with letters of this alphabet, rounded up; inf if
@@ -164,13 +157,12 @@ class Duals:
             (above - below, times),
             (below * low - above * high, own),
             (-self.whole, known.whole(self.cuts)),
-            (-self.through, windows.forms(known, self.windows)),
         ]
         left = sum(multipliers @ forms for multipliers, forms in parts) - np.einsum("mk,mkc->mc", both, products)
         sizes = sum(np.abs(multipliers) @ np.abs(forms) for multipliers, forms in parts)
         sizes = sizes + (below + above) @ np.abs(times) + (below * low + above * high) @ np.abs(own)
         sizes = sizes + np.einsum("mk,mkc->mc", both, known.between(low[:, 0], high[:, 0], 1))
-        terms = len(known.signs) + 3 * count + len(self.cuts) + len(self.windows) + 2 * known.length + 64
+        terms = len(known.signs) + 3 * count + len(self.cuts) + 2 * known.length + 64
         start = 0
         for block in known.blocks:
             F = self.factors[:, start : start + block.size**2].reshape(-1, block.size, block.size)

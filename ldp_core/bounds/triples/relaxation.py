@@ -13,9 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ldp_core.bounds.interior_point import solved
-from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.moments import FormBlock, Moments, moments
-from ldp_core.bounds.triples.separation import Separation
 from ldp_core.run import Check, unchecked
 
 # A cut is added if its polynomial is below 0 by _SHALLOW for a record; at most _MOST_FOUND from one
@@ -45,15 +43,11 @@ class Solution:
     sizing: np.ndarray
     whole: np.ndarray
     cuts: np.ndarray
-    through: np.ndarray
-    windows: np.ndarray
 
     def tidied(self) -> Solution:
-        """Without the cuts and windows that are not used."""
-        used, seen = self.whole > _LEAST * self.value, self.through > _LEAST * self.value
-        return replace(
-            self, whole=self.whole[used], cuts=self.cuts[used], through=self.through[seen], windows=self.windows[seen]
-        )
+        """Without the cuts that are not used."""
+        used = self.whole > _LEAST * self.value
+        return replace(self, whole=self.whole[used], cuts=self.cuts[used])
 
 
 class Relaxation:
@@ -66,18 +60,17 @@ class Relaxation:
         own = np.eye(length)
         pairs = [own[r] + sign * own[q] for r in range(length) for q in range(r) for sign in (1, -1)]
         self._directions = np.array([*own, *pairs])
-        self._separation = Separation(self.known)
 
     def solve(
-        self, weights: np.ndarray, sizes: tuple[int, int], cuts: np.ndarray, through: np.ndarray, check: Check
+        self, weights: np.ndarray, sizes: tuple[int, int], cuts: np.ndarray, check: Check = unchecked
     ) -> Solution | None:
         """The largest ratio of sets of ``sizes`` from and to that is not known to be impossible, with ``cuts``
-        (c, d + 2) and seen ``through`` windows (w, 56); None where it is not found."""
+        (c, d + 2); None where it is not found."""
         known, D, (low, high) = self.known, self.D, np.array(sizes) / self.known.types
         # Moments are looked at as shares of a, forms as numbers near 1.
         scale = np.append(1.0, np.full(known.count - 1, np.sqrt(low * high)))
         fixed, sizing = self._about_sizes(low, high)
-        forms = (fixed, known.signs, sizing, known.whole(cuts), windows.forms(known, through))
+        forms = (fixed, known.signs, sizing, known.whole(cuts))
         groups = [form * scale for form in forms]
         lengths = [np.abs(form).max(axis=1, initial=0.0) for form in groups]
         equations, *others = (form / length[:, None] for form, length in zip(groups, lengths, strict=True))
@@ -98,9 +91,9 @@ class Relaxation:
             return None
         x, z = np.array(solution.x), np.array(solution.z) * unit
         ends = np.cumsum([1, len(equations), known.count, *map(len, others)])
-        of_fixed, of_signs, of_sizing, of_whole, of_windows = (
+        of_fixed, of_signs, of_sizing, of_whole = (
             z[start:end] / length / D**2
-            for start, end, length in zip(ends[[0, 2, 3, 4, 5]], ends[[1, 3, 4, 5, 6]], lengths, strict=True)
+            for start, end, length in zip(ends[[0, 2, 3, 4]], ends[[1, 3, 4, 5]], lengths, strict=True)
         )
         fourier_weights = np.maximum(D**2 * known.fourier_weights[1:] @ (x * scale) / (denominator @ x), 0.0)
         return Solution(
@@ -114,8 +107,6 @@ class Relaxation:
             np.maximum(of_sizing, 0.0) if len(of_sizing) else self._as_inequalities(of_fixed),
             np.maximum(of_whole, 0.0),
             cuts,
-            np.maximum(of_windows, 0.0),
-            through,
         )
 
     def _about_sizes(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
@@ -161,10 +152,6 @@ class Relaxation:
             values, vectors = np.linalg.eigh(Q)
             factors.append((vectors * np.sqrt(np.maximum(values, 0.0)) / own_norms[:, None]).ravel())
         return np.concatenate(factors)
-
-    def not_seen(self, solution: Solution, five: bool = False, check: Check = unchecked) -> np.ndarray:
-        """(w, 56) windows through which the moments are those of no set, of four groups of bits or of ``five``."""
-        return self._separation.violated(solution.moments / solution.moments[0], five, check)
 
     def violated(self, solution: Solution) -> np.ndarray:
         """(c, d + 2) the deepest cuts that the moments do not obey, for members at one distance or at two."""
