@@ -73,7 +73,6 @@ KINDS = {
     ),
     "yes or no by pairs": lambda: symmetric_certificate(YES_NO, 0.5),
     "yes or no by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
-    "three values by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([3] * 4, 2), 4.0)),
     "one at a time": lambda: next(SinglesSearch(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
     "parts": parts,
     "together": lambda: blocks_certificate(MIXED, 1.0, parts()),
@@ -186,7 +185,6 @@ def test_what_a_script_cannot_check_is_said_in_the_file():
         "triples",
         "sets of columns",
         "yes or no by triples",
-        "three values by triples",
         "one at a time",
         "together",
     }

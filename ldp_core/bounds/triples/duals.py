@@ -21,8 +21,7 @@ itself), only coefficients below 0 add to the ratio, which is at most
 Each interval of sizes has multipliers of its own; sizes in none have ``sum_l lambda_l W^l <= max_l lambda_l (a - a^2)``.
 
 **The rounding.** The stored numbers are taken as exact, and D as no smaller than it is. The numbers
-of the forms and the shares a_1 and a_2 are exact for bits, and otherwise off by (d + 3) u times
-themselves at most. A coefficient is a sum of products of these with multipliers. Its rounding is u
+of the forms and the shares a_1 and a_2 are exact. A coefficient is a sum of products of these with multipliers. Its rounding is u
 times the sum of the absolute values at most, once for each term and a few times more for the
 rounding of each term (Higham 2002, Chapter 3). The same holds for the entries of F F'. That much is
 taken off each coefficient.
@@ -36,7 +35,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ldp_core.bounds.proof import ABOVE, UNDERFLOW, Arrays, U, exp_epsilon_minus_one, magnitudes_fit
-from ldp_core.bounds.triples.moments import COUNTED_RECORDS, Moments, known_of, moments
+from ldp_core.bounds.triples.moments import Moments, known_of, moments
 
 _MOST_INTERVALS = 1_000
 _MOST_CUTS = 4_000
@@ -79,14 +78,13 @@ class Duals:
         """Of all arrays."""
         return sum(array.nbytes for array in vars(self).values())
 
-    def valid(self, alphabet: int = 2) -> bool:
-        """True if the numbers have the shapes of a proof for an alphabet of this size, are in
-        range, and the multipliers are not negative."""
+    def valid(self) -> bool:
+        """True if the numbers have the shapes of a proof, are in range, and the multipliers are not
+        negative."""
         d, m, c = len(self.weights), len(self.values), len(self.cuts)
-        few = 0 < m <= _MOST_INTERVALS and c <= _MOST_CUTS
-        if not (known_of(d, alphabet) and few and (c == 0 or alphabet**d <= COUNTED_RECORDS)):
+        if not (known_of(d) and 0 < m <= _MOST_INTERVALS and c <= _MOST_CUTS):
             return False
-        known = moments(d, alphabet)
+        known = moments(d)
         shapes = (
             (self.weights, (d,)),
             (self.sizes, (m, 2)),
@@ -111,12 +109,11 @@ class Duals:
         positive = min(entry.min(initial=0.0) for entry in numbers) >= 0
         return bool(positive and whole and small and ordered)
 
-    def ratio(self, epsilon: float, alphabet: int = 2) -> float:
-        """The largest ratio of any set of records with letters of this alphabet, rounded up; inf if
-        the numbers are no proof."""
-        if not self.valid(alphabet):
+    def ratio(self, epsilon: float) -> float:
+        """The largest ratio of any set of records, rounded up; inf if the numbers are no proof."""
+        if not self.valid():
             return np.inf
-        D, n = exp_epsilon_minus_one(epsilon), alphabet**self.length
+        D, n = exp_epsilon_minus_one(epsilon), 2**self.length
         low, high = self.sizes.astype(np.int64).T
         starts = np.unique(np.concatenate([[0], low, high + 1]))
         starts = starts[starts <= n // 2]
@@ -126,12 +123,12 @@ class Duals:
         a = np.clip(top[:, None], starts, ends) / n
         plain = (self.weights.max() * (a - a**2) * (D / (1 + D * a)) ** 2).max(axis=0)
         within = (low[:, None] <= starts) & (starts <= high[:, None])
-        values = np.where(within, self.proved(D, alphabet)[:, None], np.inf).min(axis=0)
+        values = np.where(within, self.proved(D)[:, None], np.inf).min(axis=0)
         return float(np.minimum(plain, values).max()) * (1 + 32 * U)
 
-    def proved(self, D: float, alphabet: int = 2) -> np.ndarray:
+    def proved(self, D: float) -> np.ndarray:
         """(m,) upper bounds on the ratio on each interval."""
-        known = moments(self.length, alphabet)
+        known = moments(self.length)
         low, high = (self.sizes / known.types).T
         coefficients, off = self._left(known, D)
         least = coefficients - ABOVE * off - UNDERFLOW

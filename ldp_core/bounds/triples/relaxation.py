@@ -20,9 +20,8 @@ from ldp_core.run import Check, unchecked
 # solution.
 _SHALLOW = 1e-3
 _MOST_FOUND = 60
-# Regularisation of the solver's systems of equations, for bits and for more letters, which have
-# more records: less is more exact.
-_REGULAR = (1e-8, 1e-10)
+# Regularisation of the solver's systems of equations: less is more exact, and fails more often.
+_REGULAR = 1e-8
 # Multipliers of cuts below this share of the ratio are of no use.
 _LEAST = 1e-10
 
@@ -51,11 +50,10 @@ class Solution:
 
 
 class Relaxation:
-    """The relaxation for sets of records of ``length`` letters, each from an ``alphabet`` of this
-    size, at ``epsilon``."""
+    """The relaxation for sets of records of ``length`` bits, at ``epsilon``."""
 
-    def __init__(self, length: int, epsilon: float, alphabet: int = 2):
-        self.known: Moments = moments(length, alphabet)
+    def __init__(self, length: int, epsilon: float):
+        self.known: Moments = moments(length)
         self.D = float(np.expm1(epsilon))
         own = np.eye(length)
         pairs = [own[r] + sign * own[q] for r in range(length) for q in range(r) for sign in (1, -1)]
@@ -80,13 +78,11 @@ class Relaxation:
         unit = np.abs(objective).max()
         first = sparse.csc_matrix(np.vstack([denominator, equations]))
         second = sparse.csc_matrix(-np.vstack([np.eye(known.count), *others]))
-        norms = self._norms(np.sqrt(low * high))
-        seen = [_seen(block, known.count, own) for block, own in zip(known.blocks, norms, strict=True)]
+        seen = [_seen(block, known.count) for block in known.blocks]
         A = sparse.vstack([first, second, *(square @ sparse.diags(-scale) for square in seen)], format="csc")
         cones = [clarabel.ZeroConeT(first.shape[0]), clarabel.NonnegativeConeT(second.shape[0])]
         cones += [clarabel.PSDTriangleConeT(block.size) for block in known.blocks]
-        regular = _REGULAR[known.alphabet > 2]
-        solution = solved(-objective / unit, A, np.eye(1, A.shape[0])[0], cones, regular, check)
+        solution = solved(-objective / unit, A, np.eye(1, A.shape[0])[0], cones, _REGULAR, check)
         if solution is None:
             return None
         x, z = np.array(solution.x), np.array(solution.z) * unit
@@ -102,7 +98,7 @@ class Relaxation:
             np.inf,
             fourier_weights,
             x * scale,
-            self._factors(z[ends[-1] :] / D**2, norms),
+            self._factors(z[ends[-1] :] / D**2),
             np.maximum(of_signs, 0.0),
             np.maximum(of_sizing, 0.0) if len(of_sizing) else self._as_inequalities(of_fixed),
             np.maximum(of_whole, 0.0),
@@ -130,27 +126,17 @@ class Relaxation:
         inequalities[:, pairs + self.known.length] += alone
         return np.append(inequalities.ravel(), [0.0, 0.0])
 
-    def _norms(self, share: float) -> list[np.ndarray]:
-        """The vectors' lengths by which blocks are divided: where there are many records, those of sums over all are large."""
-        norms = [block.norms for block in self.known.blocks]
-        if self.known.alphabet > 2:
-            many = 1 + self.known.around * share
-            norms[0] = norms[0] * np.sqrt(many)
-            outside = len(norms) // 2
-            norms[outside] = norms[outside] * np.sqrt(np.append(1.0 / share, many[1:]))
-        return norms
-
-    def _factors(self, triangles: np.ndarray, norms: list[np.ndarray]) -> np.ndarray:
+    def _factors(self, triangles: np.ndarray) -> np.ndarray:
         """F with F F' the nearest positive semidefinite matrix, block by block."""
         factors, start = [], 0
-        for block, own_norms in zip(self.known.blocks, norms, strict=True):
+        for block in self.known.blocks:
             columns, rows = np.tril_indices(block.size)
             own = triangles[start : start + len(rows)]
             start += len(rows)
             Q = np.zeros((block.size, block.size))
             Q[rows, columns] = Q[columns, rows] = own / np.where(rows == columns, 1.0, np.sqrt(2.0))
             values, vectors = np.linalg.eigh(Q)
-            factors.append((vectors * np.sqrt(np.maximum(values, 0.0)) / own_norms[:, None]).ravel())
+            factors.append((vectors * np.sqrt(np.maximum(values, 0.0)) / block.norms[:, None]).ravel())
         return np.concatenate(factors)
 
     def violated(self, solution: Solution) -> np.ndarray:
@@ -166,9 +152,9 @@ class Relaxation:
         return np.vstack(cuts)[order[depth[order] < -_SHALLOW]]
 
 
-def _seen(block: FormBlock, count: int, norms: np.ndarray) -> sparse.csc_matrix:
-    """Upper triangles, column by column, of a matrix of forms seen through vectors divided by ``norms`` (size,)."""
+def _seen(block: FormBlock, count: int) -> sparse.csc_matrix:
+    """Upper triangles, column by column, of a matrix of forms seen through vectors divided by the `FormBlock.norms`."""
     i, j = block.rows, block.columns
     place = j * (j + 1) // 2 + i
-    numbers = block.entries / (norms[i] * norms[j]) * np.where(i == j, 1.0, np.sqrt(2.0))
+    numbers = block.entries / (block.norms[i] * block.norms[j]) * np.where(i == j, 1.0, np.sqrt(2.0))
     return sparse.csc_matrix((numbers, (place, block.moments)), shape=(block.size * (block.size + 1) // 2, count))

@@ -10,7 +10,6 @@ import numpy as np
 from ldp_core.bounds.proof import exp_epsilon_minus_one
 from ldp_core.bounds.triples import examples
 from ldp_core.bounds.triples.duals import Duals
-from ldp_core.bounds.triples.moments import COUNTED_RECORDS
 from ldp_core.bounds.triples.relaxation import Relaxation, Solution
 from ldp_core.run import Check, unchecked
 
@@ -83,21 +82,16 @@ class Columns:
 
 class TriplesSearch:
     """The search for weights that maximise ``(sum_l sqrt(worth_l lambda_l))^2 / ratio``, ``worth``
-    (d,), over sets of records of ``length`` letters, each from an ``alphabet`` of this size, at
-    ``epsilon``."""
+    (d,), over sets of records of ``length`` bits, at ``epsilon``."""
 
-    def __init__(self, length: int, epsilon: float, worth: np.ndarray, check: Check = unchecked, alphabet: int = 2):
-        self.epsilon, self.worth, self.check, self._alphabet = epsilon, worth, check, alphabet
-        self.relaxation, self.types, self.D = (
-            Relaxation(length, epsilon, alphabet),
-            alphabet**length,
-            exp_epsilon_minus_one(epsilon),
-        )
+    def __init__(self, length: int, epsilon: float, worth: np.ndarray, check: Check = unchecked):
+        self.epsilon, self.worth, self.check = epsilon, worth, check
+        self.relaxation, self.types, self.D = Relaxation(length, epsilon), 2**length, exp_epsilon_minus_one(epsilon)
         self._leaves = _intervals(self.types // 2)
         self._top = max(1, round(self.types / (2 + self.D)))
         self._known: dict[Sizes, Solution] = {}
         self._singles = list[Solution]()
-        W = examples.fourier_weights(length, alphabet)
+        W = examples.fourier_weights(length)
         self._columns = Columns(worth, W[:, 1:] * (self.D / (1 + self.D * np.sqrt(W[:, :1]))) ** 2)
 
     def rounds(self, beyond: float = 0.0) -> Iterator[Duals]:
@@ -116,7 +110,7 @@ class TriplesSearch:
                 return
             duals = joined(weights, solved)
             yield duals
-            value = float(np.sqrt(self.worth * weights).sum()) ** 2 / duals.ratio(self.epsilon, self._alphabet)
+            value = float(np.sqrt(self.worth * weights).sum()) ** 2 / duals.ratio(self.epsilon)
             last, best = best, max(best, value)
             # Intervals that have been split say too much.
             self._columns.keep(
@@ -196,7 +190,7 @@ class TriplesSearch:
 
     def _solved(self, weights: np.ndarray, sizes: Sizes, enough: float = 0.0) -> Solution | None:
         """The best of some solutions with more and more cuts, its ratio as proved, the first that is ``enough``; None where none is found."""
-        best, few = None, sizes[0] <= _FEW and self.types <= COUNTED_RECORDS
+        best, few = None, sizes[0] <= _FEW
         cuts = np.zeros((0, self.relaxation.known.length + 2))
         if few and self._known:
             nearest = min(self._known, key=lambda own: abs(np.log(own[0] * own[1] / (sizes[0] * sizes[1]))))
@@ -206,9 +200,7 @@ class TriplesSearch:
             solution = self.relaxation.solve(weights, sizes, cuts, self.check)
             if solution is None:
                 break
-            solution = replace(
-                solution, ratio=float(joined(weights, [solution]).proved(self.D, self._alphabet)[0])
-            ).tidied()
+            solution = replace(solution, ratio=float(joined(weights, [solution]).proved(self.D)[0])).tidied()
             gained = best is None or solution.ratio < best.ratio * (1 - _WORTH)
             best = solution if best is None or solution.ratio < best.ratio else best
             if not gained or best.ratio <= enough:
