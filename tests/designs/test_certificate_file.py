@@ -52,11 +52,6 @@ def parts():
     return grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), proofs)
 
 
-def wide(found):
-    """True if a proof looks through five groups of bits."""
-    return (found.duals.windows[:, :2] == 0).all(axis=1).any()
-
-
 KINDS = {
     "running totals": lambda: bounds.certificate(workloads.prefix(N), 1.0, None),
     "a given prior": lambda: bounds.certificate(workloads.prefix(N), 1.0, None, PRIOR),
@@ -78,8 +73,6 @@ KINDS = {
     ),
     "yes or no by pairs": lambda: symmetric_certificate(YES_NO, 0.5),
     "yes or no by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
-    "three values by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([3] * 4, 2), 4.0)),
-    "yes or no by triples, five groups": lambda: next(filter(wide, bounds.triples.surveys.best(YES_NO, 2.0))),
     "one at a time": lambda: next(SinglesSearch(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
     "parts": parts,
     "together": lambda: blocks_certificate(MIXED, 1.0, parts()),
@@ -192,8 +185,6 @@ def test_what_a_script_cannot_check_is_said_in_the_file():
         "triples",
         "sets of columns",
         "yes or no by triples",
-        "three values by triples",
-        "yes or no by triples, five groups",
         "one at a time",
         "together",
     }

@@ -90,8 +90,7 @@ def _alike(survey: Survey, epsilon: float, budget: Budget) -> OfColumns:
 
 
 def _candidates(survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget) -> Iterator[OfColumns]:
-    """Certificates of every kind, the most promising kind first. Certificates by triples take long if attributes have
-    more than two values, and come last there. Certificates by pairs come first for attributes of
+    """Certificates of every kind, the most promising kind first. Certificates by pairs come first for attributes of
     two values if the best share of a set, 1/(E + 1), is a cell or more of the largest table in a
     question. The bound then depends mainly on the fact that this share is no whole number of cells."""
     if not survey.components.sets:
@@ -102,13 +101,11 @@ def _candidates(survey: Survey, epsilon: float, closed: SurveyCertificate, budge
     for pairs in by_pairs if coarse else ():
         best = max(best, pairs.value)
         yield pairs
-    if bits and triples.fits(survey):
+    if triples.fits(survey):
         yield from triples.best(survey, epsilon, best, budget.check)
     for certificate in _by_columns(survey, epsilon, closed, budget):
         best = max(best, certificate.value)
         yield certificate
-    if not bits and triples.fits(survey) and triples.promising(survey, epsilon):
-        yield from triples.best(survey, epsilon, best, budget.check)
     yield from by_pairs
 
 
