@@ -63,13 +63,9 @@ def test_triples_of_columns(survey, epsilon, gain, gap):
 @pytest.mark.parametrize(
     ("columns", "ways", "epsilon", "gap"),
     [
-        (12, 3, 4.0, 0.002),
-        (12, 3, 3.0, 0.02),
-        (16, 3, 4.0, 0.015),
-        (14, 3, 3.0, 0.03),
-        (16, 3, 3.0, 0.04),
-        (10, 2, 2.0, 0.032),
-        (10, 2, 4.0, 0.0125),
+        (12, 3, 4.0, 0.005),
+        (10, 2, 3.0, 0.04),
+        (10, 2, 4.0, 0.02),
     ],
 )
 def test_many_columns_are_proved_to_within_a_few_per_cent(columns, ways, epsilon, gap):

@@ -18,7 +18,6 @@ from ldp_core.bounds.surveys import singles
 from ldp_core.bounds.surveys.blocks import BlocksCertificate, blocks_certificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate, closed_form
 from ldp_core.bounds.surveys.grouped import GroupedCertificate, grouped, split
-from ldp_core.bounds.surveys.search import improved
 from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
 from ldp_core.bounds.triples import surveys as triples
@@ -31,9 +30,6 @@ Prove = Callable[[Workload, float, Budget], Proof]
 """How to bound the questions on one table, within a budget."""
 OfSets = SurveyCertificate | TripleSurveyCertificate | SinglesCertificate
 OfColumns = OfSets | SymmetricCertificate
-# The bound for single attributes comes before the inequalities on sets if its first weights improve
-# the closed form by this factor.
-PROMISING = 1.05
 # Most rounds of the bound by pairs of types: a fifth of a second each, and the first few gain nearly all.
 PAIR_ROUNDS = 6
 
@@ -103,9 +99,13 @@ def _candidates(survey: Survey, epsilon: float, closed: SurveyCertificate, budge
         yield pairs
     if triples.fits(survey):
         yield from triples.best(survey, epsilon, best, budget.check)
-    for certificate in _by_columns(survey, epsilon, closed, budget):
-        best = max(best, certificate.value)
-        yield certificate
+    if singles.fits(survey):
+        search = singles.SinglesSearch(survey, epsilon, budget.check)
+        for certificate in search.starts():
+            best = max(best, certificate.value)
+            yield certificate
+        if best > closed.value:
+            yield from search.rounds()
     yield from by_pairs
 
 
@@ -113,19 +113,3 @@ def _by_pairs(survey: Survey, epsilon: float, budget: Budget) -> Iterator[Symmet
     certificate = symmetric_certificate(survey, epsilon, lambda: budget.stopped() is not None, PAIR_ROUNDS)
     if certificate is not None:
         yield certificate
-
-
-def _by_columns(survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget) -> Iterator[OfSets]:
-    if not singles.fits(survey):
-        yield from (certificate for certificate, _ in improved(survey, epsilon, closed, budget))
-        return
-    search = singles.SinglesSearch(survey, epsilon, budget.check)
-    value = 0.0
-    for certificate in search.starts():
-        value = certificate.value
-        yield certificate
-    if value > PROMISING * closed.value:
-        yield from search.rounds()
-    yield from (certificate for certificate, _ in improved(survey, epsilon, closed, budget))
-    if PROMISING * closed.value >= value > closed.value:
-        yield from search.rounds()
