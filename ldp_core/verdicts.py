@@ -117,6 +117,12 @@ def error_in_words(workload: Workload, error: float, users: float) -> str:
     return wording.error(error) if unit is None else unit.error_in_words(error, users)
 
 
+def scale(workload: Workload, users: float) -> wording.Scale:
+    """How errors of a typical answer are written: in the unit of the only answer, or in percentage points of all ``users``."""
+    unit = only_unit(workload)
+    return wording.POINTS if unit is None else unit.errors(users)
+
+
 def only_unit(workload: Workload) -> Unit | None:
     """The unit of the only answer, where it does not count people."""
     return workload.unit(0) if workload.num_queries == 1 else None

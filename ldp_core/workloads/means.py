@@ -45,12 +45,14 @@ class Unit:
         """What shares of an answer are shares of."""
         return f"from {wording.significant(self.low)} to {wording.significant(self.low + self.span)}"
 
+    def errors(self, users: float) -> wording.Scale:
+        """How errors of this answer are written."""
+        name = shortened(self.name)
+        return wording.Scale(self.error(1.0, users), name, f"in {name}")
+
     def error_in_words(self, share: float, users: float) -> str:
         """An error with its unit: "± 12.5 in salary"."""
-        return (
-            f"±\N{NO-BREAK SPACE}{wording.significant(self.error(share, users))} in {shortened(self.name)}, "
-            f"{wording.share(share)} of its range"
-        )
+        return f"±\N{NO-BREAK SPACE}{self.errors(users).text(share)} in {shortened(self.name)}, {wording.share(share)} of its range"
 
 
 class Mean(Custom):
