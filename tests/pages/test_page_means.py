@@ -66,3 +66,23 @@ def test_averages_are_offered_for_numbers_only(app, another):
     assert (
         KINDS["mean"].title not in another().sample("health_survey.csv", "workload").at.selectbox(key="adding").options
     )
+
+
+def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
+    salaries(app)
+    app.go("design").enter("text_input", "target", "4")
+    assert app.session.setting.target == 0.05
+    app.enter("text_input", "target", "2 %")
+    assert np.isclose(app.session.setting.target, 0.02)
+    designed(app)
+    seen = [app.go("bounds").finish().words, str(app.charts)]
+    app.go("compare").finish()
+    for tab in ("Recommendation", "Error of each query", "Solve for"):
+        seen += [app.open("compare-tabs", tab).finish().words, str([table.to_dict() for table in app.dataframes])]
+    for text in seen:
+        assert "percentage points" not in text.replace("percentage points, or in the unit", "")
+    assert "in x" in seen[1]
+    assert "in x" in seen[5]
+    app.go("simulate").press("run").finish()
+    assert [frame for frame in app.dataframes if "Typical query (x)" in frame]
+    assert "typical error (x)" in str(app.charts)
