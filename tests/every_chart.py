@@ -239,8 +239,8 @@ def _theory():
 
 @cache
 def _panels():
-    kept = [panel for paper in papers.PAPERS for panel in paper.panels if panel.stored is not None]
-    found = {f"panel {panel.key}": (panel, panel.stored()) for panel in kept}
+    kept = [panel for paper in papers.PAPERS for panel in paper.panels if panel.compute is None]
+    found = {f"panel {panel.key}": (panel, panel.frame()) for panel in kept}
 
     def drawer(panel, frame):
         return lambda look: charts.panel(frame, panel.x, panel.y, panel.log_x, panel.log_y, look)

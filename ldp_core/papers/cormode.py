@@ -1,9 +1,9 @@
-"""Cormode, Kulkarni and Srivastava 2019: ranges, prefixes and quantiles by trees and wavelets, exactly where that is possible."""
+"""Cormode, Kulkarni and Srivastava 2019: ranges, prefixes and quantiles by trees and wavelets, exactly where that takes seconds."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -14,35 +14,15 @@ from ldp_core.data.population import expected_counts
 from ldp_core.data.tables import NumericRecipe, build_domain
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.mechanisms.trees import hierarchical
-from ldp_core.papers import cormode_theorems, stored
+from ldp_core.papers import cormode_theorems
 from ldp_core.papers.centralized import tree_error, wavelet_error
 from ldp_core.papers.panel import Panel, Paper, Row, frame_of
-from ldp_core.papers.range_errors import (
-    CENTRE,
-    EPSILON,
-    EPSILONS,
-    USERS,
-    Measure,
-    MeasuredCollection,
-    RangesFromStarts,
-    exact_errors,
-    mechanism,
-    prefix_errors,
-    printed,
-    quantile_errors,
-    range_errors,
-    share_errors,
-    simulated_errors,
-    thousandths,
-    value_errors,
-)
-from ldp_core.run import Budget, Callback, Cancel
-from ldp_core.workloads import PrefixPart, RangesPart
+from ldp_core.papers.range_errors import CENTRE, EPSILON, EPSILONS, USERS, exact, mechanism, printed, thousandths
+from ldp_core.workloads import PrefixPart, RangesPart, Workload
 
 SERIES = ("HH2", "HH4", "HH16", "HaarHRR")
 SPACINGS = {16: 2**8, 20: 2**15, 22: 2**16}
 """By log2 of the number of types, how far apart the ranges begin that are evaluated; those at 2^16 are not in the paper."""
-CENTRES = (0.1, 0.3, 0.5, 0.7, 0.9)
 DECILES = tuple(tenths / 10 for tenths in range(1, 10))
 BRANCHINGS = (2, 4, 8, 16)
 LENGTHS = {
@@ -95,72 +75,67 @@ REMARKS = {
 UNIT = "Error of a query (root mean square, thousandths of all users)"
 EXPECTED = "2^26 users spread like a Cauchy distribution, epsilon 1.1"
 
-Compute = Callable[[Callback | None, Cancel | None], pd.DataFrame]
+
+def error_of(series: str, epsilon: float, workload: Workload, centre: float = CENTRE) -> float:
+    """The exact error of a query about few types, in thousandths."""
+    counts = expected_counts("cauchy", workload.n, USERS, centre=centre, spread=False)
+    return exact(mechanism(series, workload.n, epsilon), workload, counts)
 
 
-def series_at(size: int) -> tuple[str, ...]:
-    """The printed value for 2^``size`` types."""
-    return tuple(series for series in SERIES if not math.isnan(printed()[5, size, series, EPSILON]))
+def over_epsilon(figure: int) -> pd.DataFrame:
+    """Figures 5a (ranges) and 6a (prefixes), on 2^8 types."""
+    workload = workloads.all_range(2**8) if figure == 5 else workloads.prefix(2**8)
+    places = [(series, epsilon) for series in SERIES for epsilon in EPSILONS]
+    return frame_of(
+        [
+            (series, epsilon, error_of(series, epsilon, workload), math.nan, printed()[figure, 8, series, epsilon])
+            for series, epsilon in places
+        ]
+    )
 
 
-def over_epsilon(figure: int, size: int) -> list[MeasuredCollection]:
-    """The points of Figure 5 (ranges) or 6 (prefixes) for 2^``size`` types."""
-    return [
-        MeasuredCollection(series, epsilon, epsilon, printed=printed()[figure, size, series, epsilon])
-        for series in series_at(size)
-        for epsilon in EPSILONS
-    ]
+def over_centres() -> pd.DataFrame:
+    """Figure 8 on 2^8 types: the consistent tree that the paper found best, and HaarHRR."""
+    workload = workloads.all_range(2**8)
+    places = [(series, centre) for series in ("HH4", "HaarHRR") for centre in DECILES]
+    return frame_of([(series, P, error_of(series, EPSILON, workload, P), math.nan, math.nan) for series, P in places])
 
 
-def over_centres(size: int, centres: Sequence[float] = CENTRES) -> list[MeasuredCollection]:
-    """The points of Figure 8: the consistent tree that the paper found best for 2^``size`` types, and HaarHRR."""
-    tree = "HH2" if size == 22 else "HH4"
-    return [MeasuredCollection(series, centre, centre=centre) for series in (tree, "HaarHRR") for centre in centres]
-
-
-def of_length(size: int, length: int, callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
-    """Figure 4: exact errors of ranges of one length by branching factor, of all where there are few, else of some."""
-    n, rows = 2**size, list[Row]()
+def of_length(length: int) -> pd.DataFrame:
+    """Figure 4 on 2^8 types: errors of all ranges of one length by branching factor."""
+    n, rows = 2**8, list[Row]()
     counts, workload = expected_counts("cauchy", n, USERS, spread=False), workloads.all_range(n)
     starts = np.arange(n - length + 1)
-    if starts.size > 2**8:
-        starts = np.random.default_rng(length).choice(starts, SAMPLED_RANGES[size], replace=False)
     queries = starts * n - starts * (starts - 1) // 2 + length - 1  # as `AllRange.ends` numbers them
     collections = [
         ("HaarHRR", 2, mechanism("HaarHRR", n, EPSILON)),
         ("OUE of all types", n, hierarchical.build(n, EPSILON, n, "oue", "raw")),
     ]
-    hashing = [("TreeOLH", "olh")] if size == 8 else []  # as in the paper, which leaves it out of larger domains
-    for name, oracle in [("TreeOUE", "oue"), ("TreeHRR", "hrr"), *hashing]:
+    for name, oracle in (("TreeOUE", "oue"), ("TreeHRR", "hrr"), ("TreeOLH", "olh")):
         for suffix, reconstruction in (("", "raw"), ("CI", "consistent")):
             collections += [
                 (name + suffix, B, hierarchical.build(n, EPSILON, B, oracle, reconstruction)) for B in BRANCHINGS
             ]
-    budget = Budget(None, len(collections), cancel, callback)
     for series, B, collection in collections:
-        if budget.stopped() is not None:
-            break
         variances = collection.query_variances(workload, counts, queries)
         rows.append((series, float(B), thousandths(float(variances.mean()) / USERS**2), math.nan, math.nan))
-        budget.tell()
     return frame_of(rows)
 
 
-def centralized(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+def centralized() -> pd.DataFrame:
     """Figure 7: mean variances of a range with a trusted curator at epsilon 1."""
     errors: dict[str, Callable[[int, float], float]] = {
         "Wavelet": wavelet_error,
         "HH16": partial(tree_error, branching=16),
         "HH2": partial(tree_error, branching=2),
     }
-    budget, rows = Budget(None, 4 * len(QARDAJI), cancel, callback), list[Row]()
-    for place, n in enumerate((2**8, 2**9, 2**10, 2**11)):
-        for series, numbers in QARDAJI.items():
-            if budget.stopped() is not None:
-                return frame_of(rows)
-            rows.append((series, float(n), errors[series](n, 1.0), math.nan, numbers[place]))
-            budget.tell()
-    return frame_of(rows)
+    return frame_of(
+        [
+            (series, float(n), errors[series](n, 1.0), math.nan, numbers[place])
+            for place, n in enumerate((2**8, 2**9, 2**10, 2**11))
+            for series, numbers in QARDAJI.items()
+        ]
+    )
 
 
 def setting(size: int, part: type[RangesPart] | type[PrefixPart], branching: int = 4) -> Configuration:
@@ -185,8 +160,7 @@ def _sizes(size: int) -> str:
 
 def _over_epsilon(figure: int, size: int, place: str) -> Panel:
     """A table of Figure 5 or 6."""
-    n, key, points = 2**size, f"cormode-figure-{figure}{place}", partial(over_epsilon, figure, size)
-    what, part = ("ranges", RangesPart) if figure == 5 else ("prefixes", PrefixPart)
+    n, (what, part) = 2**size, ("ranges", RangesPart) if figure == 5 else ("prefixes", PrefixPart)
     family = workloads.all_range(n) if figure == 5 else workloads.prefix(n)
     if size == 8:
         asked = f"all {family.num_queries:,} {what}, exactly"
@@ -194,60 +168,34 @@ def _over_epsilon(figure: int, size: int, place: str) -> Panel:
         asked = f"all {n:,} prefixes, simulated five times"
     else:
         asked = f"ranges that begin at multiples of {SPACINGS[size]:,}, simulated five times"
-
-    def compute(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
-        if size == 8:
-            return exact_errors(n, points(), family, callback, cancel)
-        return simulated_errors(n, points(), measures(figure, size), callback, cancel)
-
     return Panel(
-        key,
+        f"cormode-figure-{figure}{place}",
         f"Figure {figure} ({place})",
         f"Error of {what} against epsilon, {_sizes(size)}",
         f"2^26 users spread like a Cauchy distribution; {asked}.",
         "Epsilon",
         UNIT,
-        SECONDS[size],
-        compute,
+        partial(over_epsilon, figure) if size == 8 else None,
         REMARKS[f"{figure}{place}"],
         log_x=True,
         design=partial(setting, size, part) if size <= 20 else None,
-        stored=partial(stored.read, key) if size > 8 else None,
     )
-
-
-def measures(figure: int, size: int) -> dict[str, Measure]:
-    """The measures of each simulated collection for Figure 5 or 6, by the suffix of the name of the
-    series."""
-    if figure == 6:
-        return {"": prefix_errors}
-    everything: dict[str, Measure] = {", all ranges": range_errors} if size == 16 else {}
-    return {"": RangesFromStarts(SPACINGS[size]), **everything}
 
 
 def _over_centres(size: int, place: str) -> Panel:
     """A picture of Figure 8."""
-    n, key = 2**size, f"cormode-figure-8{place}"
-
-    def compute(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
-        if size == 8:
-            return exact_errors(n, over_centres(size, DECILES), workloads.all_range(n), callback, cancel)
-        return simulated_errors(n, over_centres(size), {"": RangesFromStarts(SPACINGS[size])}, callback, cancel)
-
     return Panel(
-        key,
+        f"cormode-figure-8{place}",
         f"Figure 8, {_sizes(size)}",
         f"Error of ranges against the centre of the population, {_sizes(size)}",
         f"2^26 users spread like a Cauchy distribution with its centre at P times the number of types; epsilon 1.1; "
         f"{'all ranges, exactly' if size == 8 else f'ranges that begin at multiples of {SPACINGS[size]:,}, simulated five times'}.",
         "Centre P",
         UNIT,
-        SECONDS[size] / 3,
-        compute,
+        over_centres if size == 8 else None,
         REMARKS.get(f"8{place}", ""),
         log_y=False,
         design=partial(setting, size, RangesPart) if size <= 20 else None,
-        stored=partial(stored.read, key) if size > 8 else None,
     )
 
 
@@ -263,21 +211,17 @@ def _by_length(size: int, length: int) -> Panel:
         f"{EXPECTED}; exact errors of {asked}. The wavelet stands at 2, a flat OUE at the number of types.",
         "Branching factor",
         UNIT,
-        0.5 if size == 8 else 1.25 * SECONDS[size] * (1 if size == 16 else 3),
-        partial(of_length, size, length),
+        partial(of_length, length) if size == 8 else None,
         REMARKS["4-8-1"] if length == 1 else REMARKS[f"4-{size}"],
         log_x=True,
         design=partial(setting, size, RangesPart) if size == 8 else None,
-        stored=partial(stored.read, f"cormode-figure-4-{size}-{length}") if size > 8 else None,
     )
 
 
 def _quantiles(place: str, centre: float, of_value: bool) -> Panel:
     """A picture of Figure 9."""
-    key = f"cormode-figure-9{place}-{'value' if of_value else 'share'}"
-    points = [MeasuredCollection(series, centre, centre=centre) for series in ("HH2", "HaarHRR")]
     return Panel(
-        key,
+        f"cormode-figure-9{place}-{'value' if of_value else 'share'}",
         f"Figure 9 ({place}), {'top' if of_value else 'bottom'}",
         f"{'Value' if of_value else 'Quantile'} error of deciles, centre {centre:g}",
         f"4,194,304 types, 2^26 users spread like a Cauchy distribution with its centre at {centre:g} of the types; epsilon "
@@ -286,15 +230,10 @@ def _quantiles(place: str, centre: float, of_value: bool) -> Panel:
         "Distance from the true quantile (types)"
         if of_value
         else "Share of users between it and the quantile asked for",
-        SECONDS[22] / 12,
-        partial(quantile_errors, 2**22, points, DECILES, value_errors if of_value else share_errors),
-        REMARKS[f"9-{'value' if of_value else 'share'}"],
-        stored=partial(stored.read, key),
+        remark=REMARKS[f"9-{'value' if of_value else 'share'}"],
     )
 
 
-SECONDS = {8: 3.0, 16: 30.0, 20: 90.0, 22: 250.0}
-"""About what a table of Figure 5 takes, by log2 of the number of types."""
 PAPER = Paper(
     "cormode",
     "Cormode, Kulkarni and Srivastava",
@@ -312,11 +251,9 @@ PAPER = Paper(
             "it out; in squared users.",
             "Number of types",
             "Mean variance of a range (squared users)",
-            6.0,
             centralized,
             REMARKS["7"],
             log_x=True,
-            stored=partial(stored.read, "cormode-figure-7"),
         ),
         *(_over_centres(size, place) for size, place in zip((8, 16, 20, 22), "abcd", strict=True)),
         *(_quantiles(place, centre, top) for place, centre in (("a", 0.1), ("b", 0.5)) for top in (True, False)),

@@ -14,7 +14,6 @@ from ldp_core.mechanisms.trees import haar, hierarchical
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.papers.panel import Panel, Row, frame_of
 from ldp_core.papers.range_errors import EPSILON
-from ldp_core.run import Budget, Callback, Cancel
 
 TYPES = 256
 BRANCHING = 4
@@ -25,22 +24,18 @@ UNIT = "Variance of an answer per user (squared users)"
 PEOPLE = "people spread evenly over the types; variances are exact"
 
 
-def averages(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+def averages() -> pd.DataFrame:
     """Theorem 4.5: the average over all ranges by branching factor, without consistency."""
     workload, rows = workloads.all_range(TYPES), list[Row]()
-    budget = Budget(None, 2 * len(BRANCHINGS), cancel, callback)
     for oracle in ("oue", "hrr"):
         for B in BRANCHINGS:
-            if budget.stopped() is not None:
-                return frame_of(rows)
             tree = hierarchical.build(TYPES, EPSILON, B, oracle, "raw")
             exact = float(tree.variance_profile(workload).mean()) / workload.num_queries
             rows.append((f"Tree of {oracle.upper()}", float(B), exact, np.nan, ranges.range_error(TYPES, EPSILON, B)))
-            budget.tell()
     return frame_of(rows)
 
 
-def largest(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+def largest() -> pd.DataFrame:
     """Fact 1, Theorem 4.3 and equations (2) and (3): the largest variance of a range by its length."""
     workload = workloads.AllRange(TYPES)
     low, high = workload.ends(np.arange(workload.num_queries))
@@ -56,20 +51,17 @@ def largest(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
         lambda r: ranges.consistent_error(TYPES, EPSILON, BRANCHING, r),
         lambda r: ranges.haar_bound(TYPES, EPSILON),
     )
-    budget, rows = Budget(None, len(mechanisms), cancel, callback), list[Row]()
+    rows = list[Row]()
     for (series, mechanism), formula in zip(mechanisms.items(), formulas, strict=True):
-        if budget.stopped() is not None:
-            break
         variances = mechanism.query_variances(workload, np.ones(TYPES)) / TYPES
         for r in LENGTHS:
             variance = float(variances[high - low + 1 == r].max())
             if variance > 1e-9:  # the whole domain is known to those who use the number of users
                 rows.append((series, float(r), variance, np.nan, formula(r) or np.nan))
-        budget.tell()
     return frame_of(rows)
 
 
-def siblings(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+def siblings() -> pd.DataFrame:
     """Lemma 4.6: r of the B leaves below one node, all B + 1 of them known with variance V_F, by least squares."""
     rows = list[Row]()
     for B in SIBLINGS:
@@ -88,7 +80,6 @@ PANELS = (
         f"The average over all ranges of {TYPES} types by branching factor",
         f"Epsilon {EPSILON:g}, {PEOPLE}. Printed is the formula of the theorem.",
         "Branching factor",
-        seconds=1.0,
         compute=averages,
         remark="The theorem is a prediction, and generous here. Lopuhaä-Zwakenberg et al. have a Theorem 4.5 of their own, about "
         "histograms. Both are on Bounds, for your design.",
@@ -99,7 +90,6 @@ PANELS = (
         f"The largest variance of a range of {TYPES} types by its length",
         f"Epsilon {EPSILON:g}, B = {BRANCHING}, {PEOPLE}. Printed are the formulas; that of equation (2) is 0 for single types.",
         "Length of the range",
-        seconds=1.0,
         compute=largest,
         remark="Theorem 4.3 and equation (3) bound every range here; equation (2) is too small for short ranges.",
     ),
@@ -109,7 +99,6 @@ PANELS = (
         "The gain of consistency among the leaves of one node",
         f"Epsilon {EPSILON:g}: B leaves and their parent, all estimated with the variance V_F, by least squares.",
         "Leaves in the range",
-        seconds=0.1,
         compute=siblings,
         remark="The lemma is exact.",
     ),

@@ -16,10 +16,8 @@ import pandas as pd
 
 from ldp_core import bounds, estimators, library, workloads
 from ldp_core.designs import Simulation
-from ldp_core.papers import stored
 from ldp_core.papers.panel import Panel, Paper, frame_of
 from ldp_core.papers.settings import FAMILIES, design
-from ldp_core.run import Budget, Callback, Cancel
 
 JEFFREYS = 0.5
 DRAWS = 100
@@ -38,16 +36,10 @@ TABLE_MECHANISMS = ("rappor", "oue", "hadamard", "subset_selection")
 
 
 FOUND = {
-    (
-        "randomized_response",
-        10**6,
-    ): "As the text says, maximum likelihood and Norm-Sub differ little with a million users.",
-    ("randomized_response", 10**4): "As the text says, maximum likelihood is better than Norm-Sub at 10,000 users.",
-    (
-        "oue",
-        10**6,
-    ): "As the text says, maximum likelihood on whole reports is better than Norm-Sub with a million users.",
-    ("oue", 100): "As the text says, maximum likelihood and Norm-Sub are similar at 100 users.",
+    ("randomized_response", 10**6): "maximum likelihood and Norm-Sub differ little with a million users",
+    ("randomized_response", 10**4): "maximum likelihood is better than Norm-Sub at 10,000 users",
+    ("oue", 10**6): "maximum likelihood on whole reports is better than Norm-Sub with a million users",
+    ("oue", 100): "maximum likelihood and Norm-Sub are similar at 100 users",
 }
 """What Section 5 says of its figures, by mechanism and users, and is so here."""
 
@@ -85,20 +77,13 @@ COLLECTIONS = tuple(
 )
 
 
-def errors_of(
-    collection: Collection, callback: Callback | None, cancel: Cancel | None, draws: int = DRAWS
-) -> pd.DataFrame:
+def errors_of(collection: Collection, draws: int = DRAWS) -> pd.DataFrame:
     """Mean squared errors, with their standard errors, over populations drawn from Jeffreys' prior."""
     n, users = collection.n, collection.users
-    workload, budget = workloads.histogram(n), Budget(None, len(EPSILONS), cancel, callback)
-    rows = []
+    workload, rows = workloads.histogram(n), []
     for epsilon in EPSILONS:
-        if budget.stopped():
-            break
-        mechanism, rng = (
-            library.create(collection.mechanism, n, epsilon, **collection.parameters),
-            np.random.default_rng(0),
-        )
+        mechanism = library.create(collection.mechanism, n, epsilon, **collection.parameters)
+        rng = np.random.default_rng(0)
         squares: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
         for _ in range(draws):
             population = rng.dirichlet(np.full(n, JEFFREYS))
@@ -112,12 +97,11 @@ def errors_of(
         for name, values in squares.items():
             spread = float(np.std(values, ddof=1)) / math.sqrt(draws)
             rows.append((estimators.spec(name).title, epsilon, float(np.mean(values)), spread, math.nan))
-        budget.tell()
     order = [estimators.spec(name).title for name in ESTIMATORS]
     return frame_of(sorted(rows, key=lambda row: (order.index(row[0]), row[1])))
 
 
-def table_1(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+def table_1() -> pd.DataFrame:
     """N x mean squared error of the frequencies by mechanisms of the table, for even people, over the bound for all protocols."""
     rows = []
     workload, n = workloads.histogram(TABLE_TYPES), TABLE_TYPES
@@ -129,7 +113,7 @@ def table_1(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
     return frame_of([(*row, math.nan, math.nan) for row in rows])
 
 
-def proposition_4_6(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+def proposition_4_6() -> pd.DataFrame:
     """N x mean squared error of the unbiased estimate on two types, simulated, beside the formulas of the proposition."""
     N, rows = TWO_TYPE_USERS, []
     for epsilon in TWO_TYPE_EPSILONS:
@@ -145,7 +129,7 @@ def proposition_4_6(callback: Callback | None, cancel: Cancel | None) -> pd.Data
     return frame_of(sorted(rows, key=lambda row: (row[0], row[1])))
 
 
-def theorem_4_5(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+def theorem_4_5() -> pd.DataFrame:
     """N x mean squared error that no protocol stays below as N grows, for even people at epsilon 1, and the least that is known to
     be reached."""
     rows = []
@@ -158,7 +142,7 @@ def theorem_4_5(callback: Callback | None, cancel: Cancel | None) -> pd.DataFram
     return frame_of([(*row, math.nan, math.nan) for row in sorted(rows, key=lambda row: (row[0], row[1]))])
 
 
-def large_samples(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+def large_samples() -> pd.DataFrame:
     """N x mean squared error of the best estimator on two types over N, with what it goes to and the bounds on it."""
     rows = []
     mechanism = library.create("randomized_response", 2, 1.0)
@@ -188,7 +172,6 @@ def _collected(collection: Collection) -> Panel:
         "mean and standard error.",
         x="epsilon (← more private)",
         y="mean squared error, sum over types (log scale)",
-        seconds=4,
         compute=partial(errors_of, collection),
         design=lambda: design(
             FAMILIES[0],
@@ -197,8 +180,7 @@ def _collected(collection: Collection) -> Panel:
             collection.mechanism,
             simulation=Simulation(trials=DRAWS, estimators=ESTIMATORS),
         ),
-        remark=FOUND[collection.mechanism, collection.users],
-        stored=partial(stored.read, collection.key),
+        remark=f"As the text says, {FOUND[collection.mechanism, collection.users]}.",
     )
 
 
@@ -219,7 +201,6 @@ PAPER = Paper(
             "evenly over the types.",
             x="epsilon (← more private)",
             y=TIMES_USERS,
-            seconds=1,
             compute=table_1,
             remark="The entries of the table are formulas, which our copy of the paper does not show. The bound on frequencies was derived again, without "
             "the number of reports that the printed bound depends on; the earlier bounds have unknown constants and are left out.",
@@ -234,7 +215,6 @@ PAPER = Paper(
             "form of this project, beside the frequency error of subset selection.",
             x="types (log scale)",
             y=TIMES_USERS,
-            seconds=1,
             compute=theorem_4_5,
             remark="The theorem holds for every prior; the sharper form is for people spread evenly.",
             log_x=True,
@@ -248,7 +228,6 @@ PAPER = Paper(
             "and two bounds on it.",
             x="users N (log scale)",
             y=TIMES_USERS,
-            seconds=1,
             compute=large_samples,
             remark="The paper has no such picture. Corollary 4.3 is a statement about large N: with 10,000 users the best estimator is "
             "still below it, while Theorem 4.1 holds for every N.",
@@ -263,7 +242,6 @@ PAPER = Paper(
             "Jeffreys' prior, mean and standard error; printed is the proposition's formula, worked out.",
             x="epsilon (← more private)",
             y=TIMES_USERS,
-            seconds=2,
             compute=proposition_4_6,
             log_x=True,
             design=lambda: design(FAMILIES[0], 2, TWO_TYPE_USERS, "randomized_response"),

@@ -8,18 +8,38 @@ authors' program can be compared.
 from __future__ import annotations
 
 import math
-from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from ldp_core import analysis, bounds, library, workloads
+from ldp_core.data.population import expected_counts
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.papers import mckenna_fits as fits
-from ldp_core.papers import stored
+from ldp_core.optimize import SearchLimits, projected_gradient
 from ldp_core.papers.panel import Panel, Paper, Row, frame_of
 from ldp_core.papers.settings import FAMILIES, Family, design
-from ldp_core.run import Budget, Callback, Cancel
+
+TYPES = 512
+SMALL = 64  # types on which fits take a second
+ROUNDS = 300
+SEEDS = 3
+PEOPLE = 1_000
+TRIALS = 20
+FIT_ROUNDS = 100
+ROUND_SIZES = (16, 32, 64, 128, 256)
+TIMED_ROUNDS = 10
+PROGRAM_TYPES = 128
+PROGRAM_ROUNDS = 1_000
+SHAPES: dict[str, Literal["uniform", "zipf", "bell"]] = {"even": "uniform", "Zipf": "zipf", "bell": "bell"}
+SPREAD_MECHANISMS = (
+    "optimized_gradient",
+    "randomized_response",
+    "subset_selection",
+    "hadamard",
+    "hierarchical",
+    "fourier",
+)
 
 USERS_NEEDED = "users needed, worst case (log scale)"
 ALPHA_TEXT = "Users needed are for a mean squared error of a share of 0.01, whatever values people have."
@@ -29,8 +49,8 @@ COMPARED = ("randomized_response", "subset_selection", "hadamard", "hierarchical
 
 BEST = (
     "As the text says, the optimised strategy needs the fewest users of the mechanisms that the paper compares (projected gradient is "
-    "its own; column generation and subset selection are not in it). Fits end after a set number of rounds; randomized response, "
-    "subset selection and the SVD bound are worked out as the page opens. The Gaussian matrix mechanism has a delta of one in a million."
+    "its own; column generation and subset selection are not in it). Fits end after a set number of rounds. The "
+    "Gaussian matrix mechanism has a delta of one in a million."
 )
 
 TABLE_TYPES = 64
@@ -52,19 +72,15 @@ EXAMPLE_SIZES = (8, 16, 32, 64, 128, 256, 512)
 STRATEGY_SIZES = EXAMPLE_SIZES[:-1]  # a strategy of 512 types takes a second to compute
 
 
-def table_1(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+def table_1() -> pd.DataFrame:
     """Users needed of each mechanism on the workloads that others of the table are made for."""
     rows: list[Row] = []
-    budget = Budget(None, len(TABLE_FAMILIES) * len(TABLE_MECHANISMS), cancel, callback)
     for family in TABLE_FAMILIES:
         workload = family.on(TABLE_TYPES)
         for name in TABLE_MECHANISMS:
-            if budget.stopped():
-                return frame_of(rows)
             mechanism = library.create(name, TABLE_TYPES, 1.0, workload)
             users = analysis.sample_complexity(mechanism, workload)
             rows.append((family.title, library.spec(name).title, users, math.nan, math.nan))
-            budget.tell()
     return frame_of(rows)
 
 
@@ -74,13 +90,13 @@ def response_formula(n: int, epsilon: float, alpha: float = analysis.DEFAULT_ALP
     return (n - 1) * (n / gain**2 + 2 / gain) / (n * alpha)
 
 
-def example_response(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+def example_response() -> pd.DataFrame:
     """Users needed by randomized response, from the probabilities of its strategy and their best reconstruction."""
     rows = []
     for epsilon in EXAMPLE_EPSILONS:
         for n in STRATEGY_SIZES:
-            strategy = fits.strategy_of("randomized_response", n, epsilon)
-            mechanism = ExplicitMechanism("strategy", strategy, epsilon)
+            high = math.expm1(epsilon) * np.eye(n) + 1  # e^epsilon where the report is the type
+            mechanism = ExplicitMechanism("strategy", high / high[0].sum(), epsilon)
             users = analysis.sample_complexity(mechanism, workloads.histogram(n))
             rows.append((f"epsilon {epsilon:g}", n, users, math.nan, response_formula(n, epsilon)))
     return frame_of(rows)
@@ -91,7 +107,7 @@ def bound_formula(n: int, epsilon: float, alpha: float = analysis.DEFAULT_ALPHA)
     return max(0.0, (math.exp(-epsilon) - 1 / n) / alpha)
 
 
-def example_bound(callback: Callback | None, cancel: Cancel | None) -> pd.DataFrame:
+def example_bound() -> pd.DataFrame:
     """The same from the singular values of the workload (Corollary 5.7)."""
     rows = []
     for epsilon in EXAMPLE_EPSILONS:
@@ -103,96 +119,101 @@ def example_bound(callback: Callback | None, cancel: Cancel | None) -> pd.DataFr
     return frame_of(rows)
 
 
+def time_of_rounds() -> pd.DataFrame:
+    """Seconds that a round takes on this machine, its mean over `TIMED_ROUNDS` from a random start on Histogram."""
+    rows: list[Row] = []
+    for n in ROUND_SIZES:
+        fit = projected_gradient(HISTOGRAM.on(n), 1.0, limits=SearchLimits(None, TIMED_ROUNDS))
+        took = np.diff([0.0, *(seconds for _, seconds, _ in fit.history)])
+        error = float(took.std(ddof=1) / math.sqrt(took.size))
+        rows.append(("projected gradient", float(n), float(took.mean()), error, math.nan))
+    return frame_of(rows)
+
+
+def spread_of_people() -> pd.DataFrame:
+    """Variance on people of several shapes over that of the worst type, on Prefix."""
+    workload, rows = PREFIX.on(SMALL), list[Row]()
+    people = {title: expected_counts(shape, SMALL, 10**6, spread=False) for title, shape in SHAPES.items()}
+    for name in SPREAD_MECHANISMS:
+        fit: dict[str, Any] = {"max_rounds": FIT_ROUNDS} if library.spec(name).fitted else {}
+        profile = library.create(name, SMALL, 1.0, workload, **fit).variance_profile(workload)
+        for title, counts in people.items():
+            rows.append((name, title, float(counts @ profile / counts.sum() / profile.max()), math.nan, math.nan))
+    return frame_of(rows)
+
+
 def _figure_1(family: Family) -> Panel:
-    key = f"mckenna-figure-1-{family.key}"
     return Panel(
-        key=key,
+        key=f"mckenna-figure-1-{family.key}",
         place="Figure 1",
         title=family.title,
-        setting=f"{family.title} on {fits.TYPES} types, epsilon from 0.5 to 4. {ALPHA_TEXT}",
+        setting=f"{family.title} on {TYPES} types, epsilon from 0.5 to 4. {ALPHA_TEXT}",
         x="epsilon (← more private)",
         y=USERS_NEEDED,
-        seconds=120,
-        compute=partial(fits.over_epsilon, family),
         remark=BEST,
-        design=lambda: design(family, fits.TYPES, 100_000, "optimized", compared=COMPARED),
-        stored=partial(fits.stored_over_epsilon, family, key),
+        design=lambda: design(family, TYPES, 100_000, "optimized", compared=COMPARED),
     )
 
 
 def _figure_2(family: Family) -> Panel:
-    key = f"mckenna-figure-2-{family.key}"
     return Panel(
-        key=key,
+        key=f"mckenna-figure-2-{family.key}",
         place="Figure 2",
         title=family.title,
-        setting=f"{family.title} at epsilon 1, on 8 to {fits.TYPES} types. {ALPHA_TEXT}",
+        setting=f"{family.title} at epsilon 1, on 8 to {TYPES} types. {ALPHA_TEXT}",
         x="types (log scale)",
         y=USERS_NEEDED,
-        seconds=25,
-        compute=partial(fits.over_size, family),
         remark=BEST,
         log_x=True,
         design=lambda: design(family, 64, 10_000, "optimized", compared=COMPARED),
-        stored=partial(fits.stored_over_size, family, key),
     )
 
 
-SETTING_SMALL = f"{fits.SMALL} types at epsilon 1"
+SETTING_SMALL = f"{SMALL} types at epsilon 1"
 
 FITS = (
     Panel(
         key="mckenna-figure-3a-rows",
         place="Section 4 and Figure 3a",
         title="Number of rows",
-        setting=f"Projected gradient on {SETTING_SMALL}, {fits.ROUNDS} rounds, mean and standard error over {len(fits.SEEDS)} random starts.",
+        setting=f"Projected gradient on {SETTING_SMALL}, {ROUNDS} rounds, mean and standard error over {SEEDS} random starts.",
         x="rows of the strategy, per type (log scale)",
         y="users needed / with 4 rows a type (log scale)",
-        seconds=30,
-        compute=fits.rows_of_strategies,
         remark="Four rows a type, the paper's choice, serve well here too: twice or four times as many gain at most 2 %, and with one row a "
         "type some starts end far from the best.",
         log_x=True,
-        stored=partial(stored.read, "mckenna-figure-3a-rows"),
     ),
     Panel(
         key="mckenna-figure-3a-start",
         place="Section 4 and Figure 3a",
         title="Where the fit starts",
-        setting=f"Projected gradient on {SETTING_SMALL}, {fits.ROUNDS} rounds: from random matrices, mean and standard error over "
-        f"{len(fits.SEEDS)} of them, and from mechanisms that exist.",
+        setting=f"Projected gradient on {SETTING_SMALL}, {ROUNDS} rounds: from random matrices, mean and standard error over "
+        f"{SEEDS} of them, and from mechanisms that exist.",
         x="start",
         y="users needed / by column generation (log scale)",
-        seconds=10,
-        compute=fits.starts_of_fits,
         remark="As the text says, random starts do better than existing mechanisms; here that is so for all six workloads.",
-        stored=partial(stored.read, "mckenna-figure-3a-start"),
     ),
     Panel(
         key="mckenna-figure-3a-time",
         place="Section 4 and Figure 3a",
         title="Time of a round",
-        setting=f"Mean over {fits.TIMED_ROUNDS} rounds of projected gradient on Histogram from a random start, on one thread of this "
+        setting=f"Mean over {TIMED_ROUNDS} rounds of projected gradient on Histogram from a random start, on one thread of this "
         "machine.",
         x="types (log scale)",
         y="seconds a round (log scale)",
-        seconds=5,
-        compute=fits.time_of_rounds,
+        compute=time_of_rounds,
         log_x=True,
     ),
     Panel(
         key="mckenna-figure-3b-ratio",
         place="Figure 3b",
         title="Worst case over average",
-        setting=f"Strategies fitted to the average by projected gradient, {fits.ROUNDS} rounds, on {fits.SMALL} types.",
+        setting=f"Strategies fitted to the average by projected gradient, {ROUNDS} rounds, on {SMALL} types.",
         x="epsilon (← more private)",
         y="variance of the worst type, over the average",
-        seconds=10,
-        compute=fits.worst_over_average,
         remark="The text says that about nine in ten of its strategies stay below a ratio; our copy of the paper does not show the number. Here nine in ten "
         "stay below 1.2, and all below 1.5.",
         log_y=False,
-        stored=partial(stored.read, "mckenna-figure-3b-ratio"),
     ),
     Panel(
         key="mckenna-figure-3b-people",
@@ -201,41 +222,34 @@ FITS = (
         setting=f"Prefix on {SETTING_SMALL}: people spread evenly, by Zipf's law, and like a bell.",
         x="how people are spread",
         y="variance, over that of the worst type",
-        seconds=2,
-        compute=fits.spread_of_people,
+        compute=spread_of_people,
         remark="The text says that the variance on real people is close to the worst case; for the optimised strategy it is within 2 % of "
         "it here.",
         log_y=False,
-        design=lambda: design(PREFIX, fits.SMALL, 10_000, "optimized_gradient", compared=fits.SPREAD_MECHANISMS),
+        design=lambda: design(PREFIX, SMALL, 10_000, "optimized_gradient", compared=SPREAD_MECHANISMS),
     ),
     Panel(
         key="mckenna-figure-3c",
         place="Figure 3c",
         title="Gains by WNNLS",
-        setting=f"{fits.TYPES} types, epsilon 1 and {fits.PEOPLE:,} people, the strategy of projected gradient after "
-        f"{fits.FIT_ROUNDS} rounds; mean and standard error over {fits.TRIALS} simulated collections.",
+        setting=f"{TYPES} types, epsilon 1 and {PEOPLE:,} people, the strategy of projected gradient after "
+        f"{FIT_ROUNDS} rounds; mean and standard error over {TRIALS} simulated collections.",
         x="workload",
         y="mean squared error of a share (log scale)",
-        seconds=40,
-        compute=fits.gains_of_wnnls,
         remark="As the text says, WNNLS lowers the error on every workload, here to between a half and a fifth. The people of the paper are a "
         "sample of HEPTH, which is not shipped here: these are spread by Zipf's law.",
-        design=lambda: design(PREFIX, fits.TYPES, fits.PEOPLE, "optimized_gradient", "zipf"),
-        stored=partial(stored.read, "mckenna-figure-3c"),
+        design=lambda: design(PREFIX, TYPES, PEOPLE, "optimized_gradient", "zipf"),
     ),
     Panel(
         key="mckenna-program",
         place="README of their program",
         title="Prefix on 128 types",
-        setting=f"Prefix on {fits.PROGRAM_TYPES} types at epsilon 1; projected gradient in at most {fits.PROGRAM_ROUNDS:,} rounds.",
+        setting=f"Prefix on {PROGRAM_TYPES} types at epsilon 1; projected gradient in at most {PROGRAM_ROUNDS:,} rounds.",
         x="strategy",
         y="variance per user, worst type (log scale)",
-        seconds=10,
-        compute=fits.program,
         remark="Hierarchical agrees to all its digits, once counts are estimated by the pseudo-inverse as that program does; the best "
         "estimate is 4 % better. Optimised strategies are better here than printed, and no strategy gets below the proved minimum.",
-        design=lambda: design(PREFIX, fits.PROGRAM_TYPES, 10_000, "optimized_gradient"),
-        stored=partial(stored.read, "mckenna-program"),
+        design=lambda: design(PREFIX, PROGRAM_TYPES, 10_000, "optimized_gradient"),
     ),
 )
 
@@ -255,7 +269,6 @@ PAPER = Paper(
             setting=f"The mechanisms of the table on {TABLE_TYPES} types at epsilon 1, each on three workloads. {ALPHA_TEXT}",
             x="mechanism",
             y=USERS_NEEDED,
-            seconds=2,
             compute=table_1,
             remark="The table names the workload that each mechanism is made for; the users needed are worked out here.",
             design=lambda: design(HISTOGRAM, TABLE_TYPES, 10_000, "subset_selection", compared=TABLE_MECHANISMS),
@@ -268,7 +281,6 @@ PAPER = Paper(
             f"worked out. {ALPHA_TEXT}",
             x="types (log scale)",
             y=USERS_NEEDED,
-            seconds=1,
             compute=example_response,
             log_x=True,
             design=lambda: design(HISTOGRAM, 32, 10_000, "randomized_response"),
@@ -281,7 +293,6 @@ PAPER = Paper(
             f"printed is the paper's formula, worked out. {ALPHA_TEXT}",
             x="types (log scale)",
             y=USERS_NEEDED,
-            seconds=2,
             compute=example_bound,
             log_x=True,
             design=lambda: design(HISTOGRAM, 32, 10_000, "subset_selection"),

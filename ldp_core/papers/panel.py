@@ -1,4 +1,4 @@
-"""The papers' figures and tables, each recomputed beside the numbers that were printed."""
+"""The papers' figures and tables, each with what this package finds beside the numbers that were printed."""
 
 from __future__ import annotations
 
@@ -10,15 +10,10 @@ import pandas as pd
 
 from ldp_core import wording
 from ldp_core.designs import Configuration
-from ldp_core.run import Callback, Cancel
-
-COLUMNS = ("series", "x", "here", "standard_error", "printed")
-"""The columns of a panel's frame, a row per point: ``x`` a number or a name, ``here`` the result of
-this package, ``standard_error`` NaN if that is exact, ``printed`` NaN if the paper shows a picture
-without numbers."""
+from ldp_core.papers import stored
 
 Row = tuple[str, float | str, float, float, float]
-"""One of them, in the order of `COLUMNS`."""
+"""A point of a frame, in the order of `stored.COLUMNS`."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +27,9 @@ class Panel:
         setting: in which setting, in a sentence.
         x: title of the horizontal axis, with its unit.
         y: title of the vertical axis, with its unit.
-        seconds: about what `compute` takes on one thread; what takes more than a few is computed on request.
-        compute: ``(callback, cancel) -> frame`` with `COLUMNS`; what is finished when somebody cancels.
+        compute: makes the frame in seconds; None where that takes minutes: its frame was found before and is stored under the key.
         remark: what differs from the print and why, in a sentence; "" where nothing does.
         design: the setting as a design to open, None where the app has no such design.
-        stored: the frame that is shown at once for what takes long, made by the same `compute` before; None without one.
     """
 
     key: str
@@ -45,13 +38,15 @@ class Panel:
     setting: str
     x: str
     y: str
-    seconds: float
-    compute: Callable[[Callback | None, Cancel | None], pd.DataFrame]
+    compute: Callable[[], pd.DataFrame] | None = None
     remark: str = ""
     log_x: bool = False
     log_y: bool = True
     design: Callable[[], Configuration] | None = None
-    stored: Callable[[], pd.DataFrame] | None = None
+
+    def frame(self) -> pd.DataFrame:
+        """Its points, with `stored.COLUMNS`: worked out now, or as stored."""
+        return stored.read(self.key) if self.compute is None else self.compute()
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,7 @@ class Paper:
 
 def frame_of(rows: Sequence[Row]) -> pd.DataFrame:
     """A panel's frame."""
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(stored.COLUMNS))
 
 
 def agreement(frame: pd.DataFrame) -> str:

@@ -9,11 +9,25 @@ import pytest
 
 from ldp_core import workloads
 from ldp_core.data.population import expected_counts
-from ldp_core.papers.cormode import SERIES
-from ldp_core.papers.range_errors import USERS, RangesFromStarts, exact, mechanism, printed, range_errors, thousandths
+from ldp_core.papers.cormode import PAPER, SERIES
+from ldp_core.papers.range_errors import USERS, exact, mechanism, printed, thousandths
 
 EXACT_256 = (0.752, 0.732, 0.814, 0.754)  # an independent computation of the covariances at eps = 1.1
+STORED = {panel.key.rpartition("-")[2]: panel.frame() for panel in PAPER.panels if panel.compute is None}
 CASES = [(epsilon, place) for epsilon in (0.2, 1.1) for place in range(4)]
+
+
+def errors_below(estimate, counts):
+    """(n + 1,) errors of the shares below each type, from 0 to 0."""
+    return np.concatenate([[0.0], np.cumsum(estimate.counts() - counts) / counts.sum()])
+
+
+def range_errors(r, spacing=1):
+    """Mean squared error of all ranges that begin at multiples of ``spacing``: of all pairs i < j, (r_j - r_i)^2."""
+    starts = np.arange(0, r.size - 1, spacing)
+    ends = r.size - 1 - starts
+    sums, squares = r.sum() - np.cumsum(r)[starts], np.sum(r**2) - np.cumsum(r**2)[starts]
+    return float(np.sum(squares - 2 * r[starts] * sums + ends * r[starts] ** 2) / ends.sum())
 
 
 @pytest.mark.parametrize(("epsilon", "place"), CASES)
@@ -27,7 +41,9 @@ def test_ranges_over_256_types(epsilon, place):
     if epsilon == 1.1:
         assert found == pytest.approx(EXACT_256[place], abs=1.5e-3)
     rng, trials = np.random.default_rng(place), 40
-    errors = [range_errors(collection.estimate(collection.simulate(counts, rng)), counts) for _ in range(trials)]
+    errors = [
+        range_errors(errors_below(collection.estimate(collection.simulate(counts, rng)), counts)) for _ in range(trials)
+    ]
     expected = variances.mean() / USERS**2
     assert abs(np.mean(errors) - expected) <= 4.5 * np.std(errors, ddof=1) / np.sqrt(trials)
 
@@ -48,12 +64,21 @@ def test_ranges_over_65536_types(epsilon, place):
     such a begin cuts no small node. Over really all ranges errors are 15 to 20 % larger, as the second bound checks."""
     n = 2**16
     counts, rng = expected_counts("cauchy", n, USERS), np.random.default_rng(place)
-    collection, from_starts = mechanism(SERIES[place], n, epsilon), RangesFromStarts(256)
-    sampled, everything = [], []
+    collection = mechanism(SERIES[place], n, epsilon)
+    sampled, everything, prefixes = [], [], []
     for _ in range(10):
-        estimate = collection.estimate(collection.simulate(counts, rng))
-        sampled.append(from_starts(estimate, counts))
-        everything.append(range_errors(estimate, counts))
+        r = errors_below(collection.estimate(collection.simulate(counts, rng)), counts)
+        sampled.append(range_errors(r, 256))
+        everything.append(range_errors(r))
+        prefixes.append(np.mean(r[1:] ** 2))
+    for key, name, errors in (
+        ("5b", SERIES[place], sampled),
+        ("5b", f"{SERIES[place]}, all ranges", everything),
+        ("6b", SERIES[place], prefixes),
+    ):
+        kept = STORED[key][(STORED[key].series == name) & (STORED[key].x == epsilon)].iloc[0]
+        spread = np.std(errors, ddof=1) / np.sqrt(10) / np.mean(errors) / 2 * kept.here
+        assert abs(thousandths(np.mean(errors)) - kept.here) < 5 * np.hypot(spread, kept.standard_error)
     in_print = printed()[5, 16, SERIES[place], epsilon]
     assert thousandths(np.mean(sampled)) == pytest.approx(in_print, rel=0.15)
     assert thousandths(np.mean(everything)) == pytest.approx(1.165 * in_print, rel=0.15)

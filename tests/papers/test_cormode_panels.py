@@ -1,7 +1,6 @@
 """Panels of Cormode, Kulkarni and Srivastava 2019: what is measured, what is stored, and what their remarks say."""
 
 import math
-import re
 
 import numpy as np
 import pytest
@@ -10,19 +9,17 @@ from scipy.linalg import block_diag
 from ldp_core import workloads
 from ldp_core.data.population import expected_counts
 from ldp_core.mechanisms.trees import haar, hierarchical
-from ldp_core.mechanisms.trees.levels import OrderedEstimate, Tree
+from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.papers import centralized, cormode, range_errors, stored
-from ldp_core.papers.panel import COLUMNS
-from ldp_core.papers.range_errors import EPSILONS, USERS, MeasuredCollection, printed
+from ldp_core.papers.range_errors import EPSILONS, USERS, printed
 
 PANELS = {panel.key.removeprefix("cormode-figure-"): panel for panel in cormode.PAPER.panels}
-STORED = sorted(key for key, panel in PANELS.items() if panel.stored is not None)
 
 
 @pytest.fixture(scope="module")
 def exact():
     """Frames of the panels that are exact and quick."""
-    return {key: PANELS[key].compute(None, None) for key in ("5a", "6a", "8a", "4-8-1", "4-8-16", "4-8-128", "4-8-240")}
+    return {key: PANELS[key].frame() for key in ("5a", "6a", "8a", "4-8-1", "4-8-16", "4-8-128", "4-8-240")}
 
 
 def ratios(frame, series=None):
@@ -54,22 +51,6 @@ def test_all_numbers_of_figures_5_and_6_are_there():
     }.items():
         assert printed()[key] == value
     assert math.isnan(printed()[5, 22, "HH16", 1.1])
-    assert cormode.series_at(22) == ("HH2", "HH4", "HaarHRR")
-
-
-def test_panels_have_keys_of_their_own_and_columns_of_panels():
-    keys = [panel.key for panel in cormode.PAPER.panels]
-    assert len(set(keys)) == len(keys) == 16 + 8 + 1 + 4 + 4 + 3
-    assert all(re.fullmatch(r"cormode-(figure|theorem|lemma)-[4-9][-a-z0-9]*", key) for key in keys)
-    for key in STORED:
-        frame = stored.read(f"cormode-figure-{key}")
-        assert tuple(frame.columns) == COLUMNS
-        assert len(frame)
-        assert np.isfinite(frame.here).all()
-    assert {panel.key for panel in cormode.PAPER.panels if panel.seconds > 5} <= {
-        f"cormode-figure-{key}" for key in STORED
-    }
-    assert [place for place, _ in cormode.PAPER.absent] == ["Figures 1 to 3"]
 
 
 @pytest.mark.parametrize("key", [key for key, panel in PANELS.items() if panel.design is not None])
@@ -84,59 +65,6 @@ def test_settings_open_as_designs(key):
     assert (people.shape, people.users, people.parameters) == ("cauchy", USERS, {"centre": 0.4})
 
 
-# --- what is measured -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("spacing", [1, 8])
-def test_errors_of_ranges_are_means_over_the_ranges(spacing):
-    n, rng = 32, np.random.default_rng(0)
-    counts = rng.integers(1, 1000, n)
-    noise = rng.normal(size=n) * 50
-    estimate = OrderedEstimate(counts + noise - noise.mean(), unbiased=True, users=int(counts.sum()))
-    off = (estimate.counts() - counts) / counts.sum()
-    ranges = [off[low : high + 1].sum() for low in range(0, n, spacing) for high in range(low, n)]
-    assert range_errors.RangesFromStarts(spacing)(estimate, counts) == pytest.approx(np.mean(np.square(ranges)))
-    if spacing == 1:
-        assert range_errors.range_errors(estimate, counts) == pytest.approx(np.mean(np.square(ranges)))
-    prefixes = [off[: high + 1].sum() for high in range(n)]
-    assert range_errors.prefix_errors(estimate, counts) == pytest.approx(np.mean(np.square(prefixes)))
-
-
-def test_simulated_errors_are_those_that_are_exact():
-    """Over 256 types, where both can be had."""
-    points = [MeasuredCollection(series, 1.1) for series in ("HH4", "HaarHRR")]
-    measures = {"": range_errors.range_errors, ", prefixes": range_errors.prefix_errors}
-    simulated = range_errors.simulated_errors(256, points, measures, None, None)
-    for name, workload in (("", workloads.all_range(256)), (", prefixes", workloads.prefix(256))):
-        truth = range_errors.exact_errors(256, points, workload, None, None)
-        for series, here in zip(truth.series, truth.here, strict=True):
-            row = simulated[simulated.series == series + name].iloc[0]
-            assert row.here == pytest.approx(here, rel=0.25)
-            assert 0 < row.standard_error < here / 4
-
-
-def test_standard_errors_are_those_of_a_root_of_a_mean(lower):
-    """Against the spread of many such means."""
-    lower(TRIALS=400)
-    point = MeasuredCollection("HH4", 1.1)
-    (found,) = [found for _, found in range_errors._collections(64, [point], measured, None, None)]
-    means = 1000 * np.sqrt(found[:, 0].reshape(80, 5).mean(axis=1))
-    frame = range_errors.simulated_errors(64, [point], {"": range_errors.range_errors}, None, None)
-    assert frame.standard_error[0] * np.sqrt(400 / 5) == pytest.approx(means.std(), rel=0.3)
-
-
-def measured(estimate, counts):
-    return np.array([range_errors.range_errors(estimate, counts)])
-
-
-def test_quantile_errors():
-    counts = np.array([10, 20, 30, 40])
-    shares = np.array([0.05, 0.3, 0.5, 0.7])
-    found = np.array([0, 1, 3, 1])
-    assert range_errors.value_errors(found, shares, counts).tolist() == [0, 0, 1, 2]
-    assert range_errors.share_errors(found, shares, counts) == pytest.approx([0.05, 0, 0.5, 0.4])
-
-
 def test_ranges_of_one_length_are_the_right_ones(exact):
     counts = expected_counts("cauchy", 256, USERS)
     collection = hierarchical.build(256, 1.1, 8, "hrr", "consistent")
@@ -147,48 +75,6 @@ def test_ranges_of_one_length_are_the_right_ones(exact):
     found = frame[(frame.series == "TreeHRRCI") & (frame.x == 8)].here.item()
     assert found == pytest.approx(1000 * np.sqrt(variances.mean()) / USERS)
     assert len(frame) == 6 * 4 + 2
-
-
-def test_a_cancelled_panel_keeps_what_is_finished_and_says_how_far_it_is(exact):
-    told = []
-    part = PANELS["5a"].compute(told.append, lambda: len(told) == 3)
-    assert part.equals(exact["5a"].iloc[:3])
-    assert [(progress.round, progress.max_rounds) for progress in told] == [(1, 32), (2, 32), (3, 32)]
-    points, told = [MeasuredCollection("HH4", 1.1), MeasuredCollection("HH16", 1.1)], []
-    measures = {"": range_errors.prefix_errors}
-    part = range_errors.simulated_errors(64, points, measures, told.append, lambda: len(told) == 7)
-    assert list(part.series) == ["HH4"]
-    for compute in (cormode.centralized, PANELS["4-8-1"].compute):
-        told = []
-        assert len(compute(told.append, lambda told=told: len(told) == 2)) == 2
-    assert PANELS["9a-value"].compute(None, lambda: True).empty
-
-
-# --- stored results -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_points_of_stored_results_come_out_again():
-    """A few of 2^16 types, from each kind of panel."""
-    for key, figure, series, epsilon in (("5b", 5, "HH4", 1.1), ("6b", 6, "HaarHRR", 0.2)):
-        point = MeasuredCollection(series, epsilon, epsilon, printed=printed()[figure, 16, series, epsilon])
-        again = range_errors.simulated_errors(2**16, [point], cormode.measures(figure, 16), None, None)
-        frame = stored.read(f"cormode-figure-{key}")
-        kept = frame[(frame.x == epsilon) & frame.series.str.startswith(series)]
-        assert len(kept) == len(again) == (2 if figure == 5 else 1)
-        np.testing.assert_allclose(kept.iloc[:, 2:], again.iloc[:, 2:].astype(float), rtol=1e-8)
-    frame = stored.read("cormode-figure-7")
-    assert frame[frame.x == 256].here.tolist() == pytest.approx(
-        [centralized.wavelet_error(256, 1.0), *(centralized.tree_error(256, 1.0, B) for B in (16, 2))], rel=1e-8
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("key", STORED)
-def test_stored_results_come_out_again(key):
-    again, kept = PANELS[key].compute(None, None), PANELS[key].stored()
-    assert again.series.tolist() == kept.series.tolist()
-    np.testing.assert_allclose(kept.iloc[:, 1:].astype(float), again.iloc[:, 1:].astype(float), rtol=1e-8)
 
 
 # --- what remarks say -----------------------------------------------------------------------------------------------
@@ -302,7 +188,7 @@ def test_ranges_of_one_length(size, exact):
 
 
 def test_a_trusted_curator():
-    frame = stored.read("cormode-figure-7")
+    frame = cormode.centralized()
     assert ratios(frame).size == 12
     assert np.abs(ratios(frame) - 1).max() < 0.007
     found = by_series(frame, 256)
@@ -358,7 +244,7 @@ def test_epsilons_are_those_of_the_tables():
 
 def computed(key):
     (panel,) = [panel for panel in cormode.PAPER.panels if panel.key == f"cormode-{key}"]
-    return panel.compute(None, None)
+    return panel.frame()
 
 
 def test_theorem_4_5_beside_exact_averages():

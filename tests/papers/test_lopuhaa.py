@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ldp_core import papers
-from ldp_core.papers import lopuhaa, stored
+from ldp_core.papers import lopuhaa
 
 PANELS = {panel.key: panel for panel in lopuhaa.PAPER.panels}
 # Types; N x error for all protocols at epsilon 1 (59), (60), sharper forms for even people, and subset selection's.
@@ -20,32 +19,13 @@ BAYES = {1: 0.2233, 10: 1.0944, 100: 1.6228, 1_000: 1.8313, 10_000: 1.9446}
 
 
 def points(key):
-    panel = PANELS[key]
-    return by_series(panel.compute(None, None) if panel.stored is None else panel.stored())
-
-
-def by_series(found):
-    return found.pivot(index="x", columns="series", values="here")
+    return PANELS[key].frame().pivot(index="x", columns="series", values="here")
 
 
 @pytest.fixture(scope="module")
 def collected():
     """Mean squared errors by the panels of Figures 2 and 3."""
     return {panel.key: points(panel.key) for panel in lopuhaa.PAPER.panels if panel.place in ("Figure 2", "Figure 3")}
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        pytest.param(panel.key, marks=[] if panel.key == "lopuhaa-oue-100-frequency" else pytest.mark.slow)
-        for panel in lopuhaa.PAPER.panels
-        if panel.stored is not None
-    ],
-)
-def test_stored_results_come_out_again(key):
-    again, kept = PANELS[key].compute(None, None), stored.read(key)
-    assert again.series.tolist() == kept.series.tolist()
-    np.testing.assert_allclose(kept.iloc[:, 1:].astype(float), again.iloc[:, 1:].astype(float), rtol=1e-8)
 
 
 def test_theorem_4_5_has_the_values_of_the_notes():
@@ -63,7 +43,7 @@ def test_theorem_4_5_has_the_values_of_the_notes():
 
 
 def test_proposition_4_6_holds():
-    found = PANELS["lopuhaa-proposition-4.6"].compute(None, None)
+    found = PANELS["lopuhaa-proposition-4.6"].frame()
     even = found[found["series"] == "frequency"].set_index("x")
     assert even.loc[1.0, "printed"] == pytest.approx(1.84135, abs=0.6e-5)
     assert even.loc[0.5, "printed"] == pytest.approx(7.83540, abs=0.6e-5)
@@ -118,12 +98,6 @@ def test_unbiased_errors_are_the_exact_ones(collected):
     for epsilon, value in found.items():
         gain = np.expm1(epsilon)
         assert value == pytest.approx((n - 1) * (n / gain**2 + 2 / gain) / 10**6, rel=0.05)
-
-
-def test_what_is_cancelled_at_once_comes_back_without_points():
-    found = PANELS["lopuhaa-oue-100-frequency"].compute(None, lambda: True)
-    assert list(found) == list(papers.COLUMNS)
-    assert found.empty
 
 
 @pytest.mark.parametrize("key", PANELS)

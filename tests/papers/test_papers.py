@@ -2,9 +2,11 @@
 
 import math
 
+import pandas as pd
 import pytest
 
 from ldp_core import papers
+from ldp_core.papers import league, stored
 
 PANELS = [panel for paper in papers.PAPERS for panel in paper.panels]
 
@@ -25,13 +27,34 @@ def test_what_is_absent_is_named_with_its_reason(paper):
 
 @pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.key)
 def test_stored_results_are_small_and_whole(panel):
-    if panel.stored is None:
+    if panel.compute is not None:
         return
-    frame = panel.stored()
+    frame = panel.frame()
     assert list(frame) == list(papers.COLUMNS)
     assert 0 < len(frame) <= 500
     assert frame["here"].notna().all()
     assert not frame.duplicated(["series", "x"]).any()
+
+
+def test_every_file_that_is_stored_is_shown():
+    stale = {panel.key for panel in PANELS if panel.compute is not None}
+    kept = {file.stem for file in stored.FOLDER.glob("*.csv")}
+    assert not kept & stale
+    assert kept == {panel.key for panel in PANELS} - stale | {"cormode_printed", league.KEY}
+
+
+@pytest.mark.parametrize("panel", [panel for panel in PANELS if panel.design], ids=lambda panel: panel.key)
+def test_settings_open_as_designs(panel):
+    configuration = panel.design()
+    workload = configuration.workload.build(configuration.domain)
+    assert workload.n == configuration.domain.size
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored, "FOLDER", tmp_path)
+    frame = papers.frame_of([("a", 1.0, 0.1 + 0.2, math.nan, 3.0), ("b, c", 2.0, 1e-9, 0.5, math.nan)])
+    stored.write("some", frame)
+    pd.testing.assert_frame_equal(stored.read("some"), frame, rtol=1e-9, check_dtype=False)
 
 
 def test_agreement_in_words():

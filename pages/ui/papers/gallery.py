@@ -1,25 +1,23 @@
-"""The contents of the Papers page: the chosen panel, its numbers, and their recomputation."""
+"""The contents of the Papers page: the chosen panel and its numbers."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, papers, wording
+from ldp_core.designs import Configuration
 from ldp_core.papers import Panel, Paper
-from ldp_core.run import Progress
 from pages.ui import layout, listing
 from pages.ui.controls import control, guarded
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.task import Task
 from pages.ui.words import plain
 
-AT_ONCE = 3.0
-"""A panel that takes at most this many seconds is computed as soon as it is on screen."""
+STORED = "These are stored results, found with this project's mechanisms in minutes of work: the page does not work them out again."
 
 
 def chosen(state: Session) -> tuple[Paper, Panel]:
@@ -55,49 +53,27 @@ def _choice(state: Session, label: str, name: str, shown: dict[str, str]) -> str
     return now
 
 
-def task(state: Session, panel: Panel) -> Task[pd.DataFrame]:
-    """A panel computed in the background. A cancelled result is kept only if there is nothing else
-    to show."""
-
-    def work(job: Job) -> pd.DataFrame | None:
-        frame = panel.compute(job.followed["callback"], job.cancelled)
-        return None if job.cancelled() and (panel.stored is not None or frame.empty) else frame
-
-    title = f"working out {panel.place}: {panel.title}"
-    return Task(state, f"panel:{panel.key}", title, work, page="Papers", expected=panel.seconds)
-
-
 @st.cache_data(
     max_entries=128, show_spinner="Working it out"
 )  # of the papers' settings only, so all visitors may share it
-def _known(key: str) -> pd.DataFrame | None:
-    """Numbers shown without a request: quick panels computed, others as stored; None if there are
-    neither."""
-    panel = next(panel for paper in papers.PAPERS for panel in paper.panels if panel.key == key)
-    if panel.seconds <= AT_ONCE:
-        return panel.compute(None, None)
-    return None if panel.stored is None else panel.stored()
+def _points(key: str) -> pd.DataFrame:
+    """The numbers of a panel."""
+    return next(panel for paper in papers.PAPERS for panel in paper.panels if panel.key == key).frame()
 
 
 def show(state: Session, panel: Panel) -> None:
-    """The panel: what it is, its picture and numbers, and what can be done with it."""
-    long = task(state, panel)
-    running, panels = long.running, long.result
+    """The panel: what it is, its picture and numbers, and its setting as a design."""
     st.markdown(f"**{plain(panel.place)}: {plain(panel.title)}.** {plain(panel.setting)}")
-    _buttons(state, panel, long)
-    if long.error:
-        st.error(plain(long.error))
-    if running is not None:
-        layout.live(running, _progress)
-    frame = _known(panel.key) if panels is None else panels
-    if frame is None:
-        if running is None:
-            st.info(f"This is not worked out unasked: it takes about {wording.duration(panel.seconds)}.")
+    if panel.design is not None:
+        with layout.actions("papers"):
+            _opening(state, panel.design)
+    try:
+        frame = _points(panel.key)
+    except ValueError as error:
+        st.error(plain(str(error)))
         return
-    if frame.empty:
-        st.info("Nothing was finished when this was cancelled.")
-        return
-    sentence = " ".join(filter(None, [papers.agreement(frame), panel.remark, _origin(panel, long)]))
+    origin = STORED if panel.compute is None else "Worked out on this page."
+    sentence = " ".join(filter(None, [papers.agreement(frame), panel.remark, origin]))
     layout.chart(
         lambda look: charts.panel(frame, panel.x, panel.y, panel.log_x, panel.log_y, look),
         plain(sentence),
@@ -108,46 +84,19 @@ def show(state: Session, panel: Panel) -> None:
     _table(frame, panel)
 
 
-def _origin(panel: Panel, long: Task[pd.DataFrame]) -> str:
-    """The origin of the numbers on screen, in a sentence."""
-    if long.result is not None:
-        return "It was cancelled: these are the points finished by then." if long.cut_short else "Worked out just now."
-    if panel.seconds <= AT_ONCE:
-        return "Worked out on this page."
-    return "These are stored results of the same calculation."
-
-
-def _buttons(state: Session, panel: Panel, long: Task[pd.DataFrame]) -> None:
-    with layout.actions("papers"):
-        running = long.running  # which may end at any time
-        if running is not None:
-            st.button("Cancel", on_click=running.cancel, key="papers-cancel", icon=":material/stop_circle:")
-        elif panel.seconds > AT_ONCE:
-            again = panel.stored is not None or long.result is not None
-            st.button(
-                f"Work it out{' again' if again else ''}",
-                on_click=long.start,
-                key="papers-compute",
-                icon=":material/play_arrow:",
-                help=f"About {wording.duration(panel.seconds)}, in the background. The page goes on meanwhile.",
-            )
-        if panel.design is not None and st.button(
-            "Open as a design",
-            key="papers-open",
-            icon=":material/open_in_new:",
-            help="Data, workload, epsilon and mechanism of this setting become your design. Undo brings the present one back.",
-        ):
-            guarded(state, exchange.load, state, panel.design().to_json())
-            st.switch_page("pages/design.py")
-
-
-def _progress(progress: Progress, job: Job) -> None:
-    done, of = progress.round, progress.max_rounds or 1
-    st.progress(min(1.0, done / of), text=f"{done:,} of {of:,} points, {wording.duration(job.seconds)} so far")
+def _opening(state: Session, design: Callable[[], Configuration]) -> None:
+    if st.button(
+        "Open as a design",
+        key="papers-open",
+        icon=":material/open_in_new:",
+        help="Data, workload, epsilon and mechanism of this setting become your design. Undo brings the present one back.",
+    ):
+        guarded(state, exchange.load, state, design().to_json())
+        st.switch_page("pages/design.py")
 
 
 def _table(frame: pd.DataFrame, panel: Panel) -> None:
-    """The numbers, live beside printed; columns that say nothing are left out."""
+    """The numbers, found here beside printed; columns that say nothing are left out."""
     shown = pd.DataFrame({"Series": [charts.title(name) for name in frame["series"]]})
     shown[_first_words(panel.x)] = [_place(x) for x in frame["x"]]
     shown["Here"] = _numbers(frame["here"], 4)
