@@ -162,9 +162,9 @@ class Relaxation:
             factors.append((vectors * np.sqrt(np.maximum(values, 0.0)) / own_norms[:, None]).ravel())
         return np.concatenate(factors)
 
-    def not_seen(self, solution: Solution, five: bool = False, check: Check = unchecked) -> np.ndarray:
-        """(w, 56) windows through which the moments are those of no set, of four groups of bits or of ``five``."""
-        return self._separation.violated(solution.moments / solution.moments[0], five, check)
+    def not_seen(self, solution: Solution, check: Check = unchecked) -> np.ndarray:
+        """(w, 56) windows through which the moments are those of no set."""
+        return self._separation.violated(solution.moments / solution.moments[0], check)
 
     def violated(self, solution: Solution) -> np.ndarray:
         """(c, d + 2) the deepest cuts that the moments do not obey, for members at one distance or at two."""

@@ -22,10 +22,6 @@ _TIGHT = 0.001
 # The first round looks through no windows: to find these takes most of the time.
 _PLAIN = 1
 _MOST_SEEN = 400
-# Windows through five groups start _NARROW rounds after those through four, or where these gain no
-# more, and only if the moments violate at most _FEW_SEEN of these.
-_NARROW = 3
-_FEW_SEEN = 3
 # Cuts and windows are sought at most _TRIES times, while they reduce the ratio by the share _WORTH;
 # cuts for up to _FEW members in a set.
 _TRIES = 6
@@ -108,7 +104,7 @@ class TriplesSearch:
         self._hope = _HOPE if alphabet == 2 else 1 - _CLOSE
         self._leaves = _intervals(self.types // 2)
         self._windows = np.zeros((0, windows.WIDTH))
-        self._top, self._through, self._wide = max(1, round(self.types / (2 + self.D))), False, False
+        self._top, self._through = max(1, round(self.types / (2 + self.D))), False
         self._added = False
         self._known: dict[Sizes, Solution] = {}
         self._singles = list[Solution]()
@@ -126,10 +122,9 @@ class TriplesSearch:
             if number == _PLAIN:
                 self._through, self._leaves, gap = True, _intervals(self.types // 2), _LOOSE
             tolerance, self._added = min(max(gap / 2, _TIGHT), _LOOSE), False
-            if not self._wide:  # these windows take too long for many more weights
-                self._scout(tolerance, beyond)
-                if self._hopeless(beyond):
-                    return
+            self._scout(tolerance, beyond)
+            if self._hopeless(beyond):
+                return
             weights = self._columns.weights
             # The best weights are near once windows are in use: take the middle between them and
             # the last.
@@ -155,9 +150,8 @@ class TriplesSearch:
             gap = self._columns.limit / best - 1
             stale = stale + 1 if best < last * (1 + _CLOSE) else 0
             settled = self._through and tolerance == _TIGHT and ((gap < _CLOSE and not self._added) or stale == _STALE)
-            if (settled and self._wide) or most < best * (1 + _CLOSE):
+            if settled or most < best * (1 + _CLOSE):
                 return
-            self._wide = self._wide or settled or number + 1 == _PLAIN + _NARROW
 
     def _hopeless(self, beyond: float) -> bool:
         return self._columns.limit * self._hope < beyond
@@ -254,9 +248,7 @@ class TriplesSearch:
             if not gained or best.ratio <= enough:
                 break
             new = self.relaxation.violated(solution) if few else cuts[:0]
-            seen = self.relaxation.not_seen(solution, False, self.check) if self._through else self._windows[:0]
-            if self._wide and len(seen) <= _FEW_SEEN:
-                seen = np.vstack([seen, self.relaxation.not_seen(solution, True, self.check)])
+            seen = self.relaxation.not_seen(solution, self.check) if self._through else self._windows[:0]
             if not len(new) + len(seen):
                 break
             cuts = np.unique(np.vstack([cuts, new]), axis=0)

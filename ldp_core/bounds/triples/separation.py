@@ -1,10 +1,10 @@
-"""Windows that prove that moments belong to no set: linear programs over few sets of four or five
-bits; the worst sets are added.
+"""Windows that prove that moments belong to no set: linear programs over few sets of four bits; the
+worst sets are added.
 
 A window shows far too many sets for a linear program, but few sets limit a form. The program
 therefore holds some sets and returns the deepest form that is negative for none of them. The sets
 where the form is most negative are added, until there are none. Sets stay for the next moments,
-which are often near. Sets of five bits with two equal halves are tried before all others.
+which are often near.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from scipy.optimize import linprog
 
-from ldp_core.bounds.triples import wide, windows
+from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.moments import Moments
 from ldp_core.run import Check
 
@@ -38,9 +38,9 @@ class Separation:
     def __init__(self, known: Moments):
         self._known = known
 
-    def violated(self, moments: np.ndarray, five: bool, check: Check) -> np.ndarray:
-        """(w, 56) windows with forms that the ``moments`` do not obey, the deepest of every kind of four groups, or of ``five``."""
-        windows_by_kind = [kind.deepest(moments, check) for kind in (self._wide if five else self._four)]
+    def violated(self, moments: np.ndarray, check: Check) -> np.ndarray:
+        """(w, 56) windows with forms that the ``moments`` do not obey, the deepest of every kind."""
+        windows_by_kind = [kind.deepest(moments, check) for kind in self._four]
         return np.array([window for window in windows_by_kind if window is not None]).reshape(-1, windows.WIDTH)
 
     @cached_property
@@ -51,27 +51,17 @@ class Separation:
         few += [groups for groups in rest if groups[-1] > _MOST_IN_A_GROUP]
         return [_Kind(self._known, groups) for groups in few]
 
-    @cached_property
-    def _wide(self) -> list[_Kind]:
-        length = self._known.length
-        sizes = sorted({(b, c) for b in (1, 2) for c in (*range(1, _MOST_IN_A_GROUP + 1), length - 4 * b)})
-        return [_Kind(self._known, (0, 0, b, c)) for b, c in sizes if 0 < c <= length - 4 * b]
-
 
 class _Kind:
     """Windows through some ``groups``."""
 
     def __init__(self, known: Moments, groups: tuple[int, ...]):
-        self.groups, self._five = groups, groups[0] == 0
-        places, many = windows.places(known, groups)
-        self._own, self._of = np.unique(places, return_inverse=True)
-        self._many = np.bincount(self._of, many)
-        self._at_hand = np.unique(self._joined(wide.alike() if self._five else windows.means()), axis=0)
+        self.groups = groups
+        self._own, self._of, self._many = np.unique(
+            windows.places(known, groups), return_inverse=True, return_counts=True
+        )
+        self._at_hand = np.unique(windows.means() @ np.eye(len(self._own))[self._of], axis=0)
         self._held = self._at_hand[:: max(1, len(self._at_hand) // _HELD)]
-
-    def _joined(self, means: np.ndarray) -> np.ndarray:
-        """(k, moments) sums of means by moment."""
-        return means @ np.eye(len(self._own))[self._of]
 
     def deepest(self, moments: np.ndarray, check: Check) -> np.ndarray | None:
         """(56,) the window that the ``moments`` obey least; None where they obey all well enough."""
@@ -97,9 +87,4 @@ class _Kind:
         """Sums of means by moment of sets that a form in these is negative for; None where it is so by no more than ``paid``."""
         values = self._at_hand @ form
         order = np.argsort(values)[:_NEW]
-        if values[order[0]] <= -paid:
-            return np.asarray(self._at_hand[order])
-        if not self._five:
-            return None
-        least, sets = wide.worst(form[self._of], _NEW, -paid)
-        return None if least > -paid else self._joined(sets)
+        return np.asarray(self._at_hand[order]) if values[order[0]] <= -paid else None

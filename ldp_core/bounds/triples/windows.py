@@ -11,10 +11,9 @@ of more than two are flipped to others at random: no three of the 16 records the
 place, and all else is the same. Single triples of records do not imply this: 16 records at once do.
 
 A window is kept as (56,) numbers: b_1, .., b_4, and the form, of 1, a, the 15 P by u, and the 35 t
-by {u, v, u xor v}; one through five groups (`ldp_core.bounds.triples.wide`), four of b bits and one
-of c, as 0, 0, b, c, its form, and zeros. Its numbers are multiples of `UNIT` between -1 and 1, and
-means of sets of four bits are multiples of 1/16: all sums are exact. If a form is negative for some
-set, its constant is raised by that much. Derived in this project.
+by {u, v, u xor v}. Its numbers are multiples of `UNIT` between -1 and 1, and means of sets of four
+bits are multiples of 1/16: all sums are exact. If a form is negative for some set, its constant is
+raised by that much. Derived in this project.
 """
 
 from __future__ import annotations
@@ -23,14 +22,11 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from ldp_core.bounds.triples import wide
 from ldp_core.bounds.triples.moments import Moments
 
 GROUPS = 4
 WIDTH = 56
 UNIT = 2.0**-30
-# More wide windows are refused: to go through all sets takes a tenth of a second for each.
-WIDE_WINDOWS = 400
 _AT_ONCE = 256
 
 _LINES = sorted({tuple(sorted((u, v, u ^ v))) for u in range(1, 16) for v in range(1, 16) if u != v})
@@ -48,47 +44,30 @@ def means() -> np.ndarray:
 
 
 @lru_cache(maxsize=256)
-def places(known: Moments, groups: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """(k,) the moments that the means of a window, or its sums of means, are on average, and how many means these are. ValueError for groups that are none."""
-    if groups[:2] == (0, 0):
-        return wide.places(known, *groups[2:])
+def places(known: Moments, groups: tuple[int, ...]) -> np.ndarray:
+    """(52,) the moments that the means of a window are on average. ValueError for groups that are none."""
     if len(groups) != GROUPS or min(groups) < 1 or sum(groups) > known.length:
         raise ValueError(f"A window has four groups of one bit or more, {known.length} together at most; got {groups}.")
     many = [sum(b for k, b in enumerate(groups) if u >> k & 1) for u in range(16)]
     pairs = [known.pair(many[u]) for u in range(1, 16)]
     triples = [known.triple(many[u], many[v], (many[u] + many[v] - many[w]) // 2) for u, v, w in _LINES]
-    moments = np.array([0, known.pair(0), *pairs, *triples])
-    return moments, np.ones(len(moments))
+    return np.array([0, known.pair(0), *pairs, *triples])
 
 
 def valid(windows: np.ndarray, bits: int) -> bool:
     """True if the rows (w, 56) are windows on ``bits`` bits."""
     groups, forms = windows[:, :GROUPS], windows[:, GROUPS:]
     whole = np.array_equal(groups, np.rint(groups)) and np.array_equal(forms / UNIT, np.rint(forms / UNIT))
-    five = _five(windows)
-    four, (b, c) = groups[~five], groups[five, 2:].T
-    within = four.min(initial=1) >= 1 and four.sum(axis=1).max(initial=0) <= bits
-    within &= min(b.min(initial=1), c.min(initial=1)) >= 1 and (4 * b + c).max(initial=0) <= bits
-    few = five.sum() <= WIDE_WINDOWS and not forms[five, wide.CLASSES :].any()
-    return bool(whole and within and few and np.abs(forms).max(initial=0) <= 1)
-
-
-def _five(windows: np.ndarray) -> np.ndarray:
-    """(w,) which windows are wide."""
-    return np.asarray((windows[:, :2] == 0).all(axis=1))
+    within = groups.min(initial=1) >= 1 and groups.sum(axis=1).max(initial=0) <= bits
+    return bool(whole and within and np.abs(forms).max(initial=0) <= 1)
 
 
 def forms(known: Moments, windows: np.ndarray) -> np.ndarray:
     """(w, moments) what is never negative, by `valid` windows."""
-    values, five = np.zeros((len(windows), known.count)), _five(windows)
-    least = np.zeros(len(windows))
-    least[five] = [wide.smallest(row[GROUPS : GROUPS + wide.CLASSES]) for row in windows[five]]
-    four = np.flatnonzero(~five)
-    for start in range(0, len(four), _AT_ONCE):
-        own = four[start : start + _AT_ONCE]
-        least[own] = (windows[own, GROUPS:] @ means().T).min(axis=1)
+    values, least = np.zeros((len(windows), known.count)), np.zeros(len(windows))
+    for start in range(0, len(windows), _AT_ONCE):
+        least[start : start + _AT_ONCE] = (windows[start : start + _AT_ONCE, GROUPS:] @ means().T).min(axis=1)
     values[:, 0] = np.maximum(-least, 0.0)
     for row, window in zip(values, windows, strict=True):
-        moments, many = places(known, tuple(int(b) for b in window[:GROUPS]))
-        np.add.at(row, moments, many * window[GROUPS:][: len(moments)])
+        np.add.at(row, places(known, tuple(int(b) for b in window[:GROUPS])), window[GROUPS:])
     return values
