@@ -148,9 +148,10 @@ def headline(
         whose = "a typical" if tally is not None and tally.queries > 1 else "the"
         words = f"{whose} answer is off by {unit.error_in_words(error, users)}"
     first = f"With {people} at epsilon {epsilon} {words}"
+    bins = "" if unit is None else unit.bins_in_words(users)
     if tally is None:
-        return f"{first}, which is {judge(np.array([error]), target)[0]}."
-    return f"{first}. {tally.in_words()}"
+        return f"{first}, which is {judge(np.array([error]), target)[0]}.{bins}"
+    return f"{first}.{bins} {tally.in_words()}"
 
 
 def judged_queries(workload: Workload) -> np.ndarray:

@@ -25,13 +25,20 @@ class Unit:
     """The unit of an answer that does not count people, that of the numeric attribute ``name``.
 
     Its query gives people a number from 0, at the value ``low``, to 1, at ``low`` + ``span``, so that the share of an answer is the place
-    of the average between these, and errors of shares are shares of ``span``. ``total``: of all people together, no average.
+    of the average between these, and errors of shares are shares of ``span``. ``total``: of all people together, no average. ``off``: how far
+    the middle of a bin may be from the number of somebody in it.
     """
 
     name: str
     low: float
     span: float
     total: bool = False
+    off: float = 0.0
+
+    def bins_in_words(self, users: float) -> str:
+        """What bins may add to the error of an answer, in a sentence; empty where nothing."""
+        most = wording.significant(self.off * (users if self.total else 1.0))
+        return f" Bins may add up to {most} to that: values count as their middles." if self.off else ""
 
     def value(self, share: float, users: float) -> float:
         """An answer that is this ``share`` of ``users``, in the unit."""
@@ -111,7 +118,7 @@ class _NumberPart(Part):
         axes = axes_of(attributes)
         axis = self._axis(axes)
         self._check(axis)
-        values, low, high, _ = middles(axis)
+        values, low, high, off = middles(axis)
         if axis.ordinary < axis.size:  # nobody's number counts as 0
             values = np.append(values, np.zeros(axis.size - axis.ordinary))
             low, high = min(low, 0.0), max(high, 0.0)
@@ -123,7 +130,7 @@ class _NumberPart(Part):
             low, high = min(low, 0.0), max(high, 0.0)
         rows = np.full((many, many, axis.size), (0.0 - low) / (high - low))
         rows[np.arange(many), np.arange(many)] = (values - low) / (high - low)
-        unit, called = Unit(axis.name, low, high - low, self._total), f"{self._what} of {axis.name}"
+        unit, called = Unit(axis.name, low, high - low, self._total, off), f"{self._what} of {axis.name}"
         named = product(*([f"{group.name} = {label}" for label in group.labels] for group in groups))
         names = [", ".join([called, *each]) for each in named]
         base = Mean(rows.reshape(many, -1), names, unit)

@@ -29,6 +29,7 @@ def test_an_average_is_asked_for_and_its_error_is_in_the_unit_of_the_column(app)
     chosen = app.session.mechanism(app.session.chosen)
     (error,) = setting.answer_errors(chosen)
     assert f"the answer is off by ± {80 * setting.error(chosen):.3g} in x" in app.words
+    assert "Bins may add up to 5 to that" in app.words
     (table,) = [frame for frame in app.dataframes if "± in its unit" in frame]
     assert list(table["± in its unit"]) == [setting.workload.unit(0).error_in_words(error, 9000)]
     assert "± percentage points" not in table
