@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldp_core import bounds, mechanisms, workloads
-from ldp_core.bounds import ranges
+from ldp_core.bounds.theorems import ranges
 from ldp_core.mechanisms.trees import haar, hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
 

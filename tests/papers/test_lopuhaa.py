@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
+from ldp_core import bounds, library
 from ldp_core.papers import lopuhaa
 
 PANELS = {panel.key: panel for panel in lopuhaa.PAPER.panels}
@@ -57,6 +59,23 @@ def test_large_samples_are_larger_than_one_thinks():
     assert found["limit of the best"].to_list() == pytest.approx([2.0913] * 5, abs=0.6e-4)
     assert (found["best estimator"] < found["Corollary 4.3, large N"]).all()
     assert (found["Theorem 4.1, at every N"] <= found["best estimator"]).all()
+
+
+@pytest.mark.parametrize("users", [1, 10])
+def test_the_stored_error_of_the_best_estimator_is_that_of_the_posterior_mean(users):
+    """Sums over all outcomes, with the prior on a fine grid of P = sin^2(t), where Jeffreys' density is even."""
+    t = (np.arange(20_000) + 0.5) * np.pi / 40_000
+    P = np.sin(t) ** 2
+    chances = binom.pmf(np.arange(users + 1)[:, None], users, 0.5 + np.tanh(0.5) * (P - 0.5)) / t.size
+    means = chances @ P / chances.sum(axis=1)
+    error = sum(chance @ (P - mean) ** 2 for chance, mean in zip(chances, means, strict=True))
+    found = points("lopuhaa-corollary-4.3")
+    assert found["best estimator"][users] == pytest.approx(2 * users * error, rel=1e-6)
+    mechanism = library.create("randomized_response", 2, 1.0)
+    assert found["limit of the best"][users] == pytest.approx(bounds.efficient_of(mechanism, concentration=0.5)[0])
+    assert found["Corollary 4.3, large N"][users] == pytest.approx(
+        bounds.large_sample_of(mechanism, concentration=0.5)[0]
+    )
 
 
 def test_the_bounds_of_table_1_lie_below_what_is_reached():

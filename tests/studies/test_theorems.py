@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, mechanisms, workloads
-from ldp_core.bounds import frequency
-from ldp_core.bounds.statements import STATEMENTS, Setting
+from ldp_core.bounds.theorems import frequency
+from ldp_core.bounds.theorems.statements import STATEMENTS, Setting
 from ldp_core.studies import theorems
 from ldp_core.workloads import Axis
 
