@@ -117,13 +117,3 @@ def test_unbiased_errors_are_the_exact_ones(collected):
     for epsilon, value in found.items():
         gain = np.expm1(epsilon)
         assert value == pytest.approx((n - 1) * (n / gain**2 + 2 / gain) / 10**6, rel=0.05)
-
-
-@pytest.mark.parametrize("key", PANELS)
-def test_settings_open_as_designs(key):
-    configuration = PANELS[key].design()
-    workload = configuration.workload.build(configuration.domain)
-    assert workload.spec["kind"] == "histogram"
-    if PANELS[key].place in ("Figure 2", "Figure 3"):
-        assert configuration.simulation.estimators == lopuhaa.ESTIMATORS
-        assert f"{configuration.population.users:,} users" in PANELS[key].setting
