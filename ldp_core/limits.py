@@ -98,8 +98,6 @@ MOST_USERS = 10**9
 MOST_COUNTED_USERS = 2**53
 # People past whom a theorem is taken never to allow an error.
 MOST_THEOREM_USERS = 10**18
-# People over whose outcomes an exact error is summed: a minute's work.
-MOST_SUMMED_USERS = 10**6
 # A file with a number for each type.
 MOST_PRIOR_BYTES = 2_000_000
 # Values (people times attributes) drawn or held, a byte or two each.

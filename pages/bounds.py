@@ -5,8 +5,8 @@ from functools import partial
 import streamlit as st
 
 from ldp_core import charts, frames, library, wording
-from ldp_core.bounds.statements import KINDS
-from ldp_core.bounds.statements.statement import Kind
+from ldp_core.bounds.theorems.statement import Kind
+from ldp_core.bounds.theorems.statements import KINDS
 from ldp_core.studies import theorems
 from pages.ui import layout, lazy
 from pages.ui.bounds import entries, panels

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import beliefs, charts, frames, library, mechanisms, papers, shuffled, workloads
-from ldp_core.bounds import frequency
-from ldp_core.bounds.statements import Setting
+from ldp_core.bounds.theorems import frequency
+from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
 from ldp_core.studies import asking, outcomes, planning, privacy_accuracy, simulate, sweep, theorems, trial_frames

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, charts, mechanisms, workloads
-from ldp_core.bounds import frequency
-from ldp_core.bounds.statements import Setting
+from ldp_core.bounds.theorems import frequency
+from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.charts.bounds import AUTHORS
 from ldp_core.charts.theme import BAR, IMPOSSIBLE, colour
 from ldp_core.studies import theorems

@@ -16,7 +16,7 @@ ALONE = {"bounds/verify.py", "deploy/kit/client.py"}
 NO_SIZES = {  # ranges of parameters, an assumption of a theorem, and the range of floating point
     ("privacy.py", "MAX_EPSILON"),
     ("mechanisms/noise/gaussian_privacy.py", "MAX_DELTA"),
-    ("bounds/few_users.py", "LARGEST_EPSILON"),
+    ("bounds/theorems/few_users.py", "LARGEST_EPSILON"),
     ("bounds/proof.py", "LARGEST"),
     ("verdicts.py", "LARGEST_TARGET"),
 }

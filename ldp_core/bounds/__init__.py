@@ -1,23 +1,23 @@
 """Lower bounds that no mechanism can beat, on the scale of the objective L or as a variance per
-user. The papers' theorems are here too: `frequency` and `two_types` (large samples), `ranges` and
-`few_users`; `statements` lists all of them."""
+user. The papers' theorems are in `theorems`: `frequency` (large samples), `ranges` and `few_users`;
+`statements` lists all of them."""
 
-from ldp_core.bounds import few_users, frequency, ranges, statements, two_types
 from ldp_core.bounds.best import AnyCertificate, certificate
-from ldp_core.bounds.frequency import efficient_of, large_sample, large_sample_of
 from ldp_core.bounds.general.certificate import Certificate
 from ldp_core.bounds.general.hardest_prior import worst_case
 from ldp_core.bounds.general.merged import MergedCertificate
 from ldp_core.bounds.question.certificate import QuestionCertificate
-from ldp_core.bounds.ranges import best_branching, range_error
 from ldp_core.bounds.scales import average_variance, equivalent_objective, worst_from_average
 from ldp_core.bounds.singular_values import centred_svd, least_favourable_prior, svd, worst_case_variance
-from ldp_core.bounds.statements import STATEMENTS, Statement
 from ldp_core.bounds.surveys.blocks import BlocksCertificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
 from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
+from ldp_core.bounds.theorems import few_users, frequency, ranges, statements
+from ldp_core.bounds.theorems.frequency import efficient_of, large_sample, large_sample_of
+from ldp_core.bounds.theorems.ranges import best_branching, range_error
+from ldp_core.bounds.theorems.statements import STATEMENTS, Statement
 from ldp_core.bounds.triples.certificate import TripleCertificate
 from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
 
@@ -50,7 +50,6 @@ __all__ = [
     "ranges",
     "statements",
     "svd",
-    "two_types",
     "worst_case",
     "worst_case_variance",
     "worst_from_average",

@@ -4,7 +4,7 @@ Tables that some people could have are non-negative, and agree in what they have
 tables are a convex set that holds the truth. (It also holds tables that no people have: whether
 there are any takes the joint domain.) The projection onto it in the workload's own norm never
 increases the squared error. It is found by the alternating direction method of multipliers (Boyd et
-al. 2011), accelerated: one half makes tables agree, which is a weighted mean for the component of
+al. 2011): one half makes tables agree, which is a weighted mean for the component of
 each set of attributes (see `ldp_core.anova`), the other cuts them at 0. Its penalty follows the
 size of the multipliers relative to the tables, which shows after a few rounds: much noise and a
 known total make them a hundred times as large, little noise a tenth.
@@ -21,14 +21,13 @@ import numpy as np
 from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.estimators import norm_sub
-from ldp_core.estimators.acceleration import Acceleration
 from ldp_core.limits import MOST_FITTED_CELLS
 from ldp_core.mechanisms.surveys.estimates import FittedEstimate, SeparateEstimate, SurveyEstimate
 from ldp_core.people import Tables
 from ldp_core.workloads import Survey
 from ldp_core.workloads.surveys import eigenvalues
 
-_ROUNDS = 500
+_ROUNDS = 1_000
 _RELAXED = 1.7
 # The penalty in the weights of the questions: _PENALTY at first, then _TIMES the multipliers
 # relative to the tables, at least _LEAST. It is checked after the rounds _LOOKS, and changed if it
@@ -200,7 +199,7 @@ def _projected(
 
     spread = 1 / np.bincount(layout.cells)[layout.cells]
     lengths = np.sqrt(scale)[layout.cells]
-    acceleration, penalty = Acceleration(lengths), _PENALTY
+    penalty = _PENALTY
     state = np.zeros(
         len(spread)
     )  # its positive part are the tables cut at 0, its negative part the multipliers by the penalty
@@ -213,12 +212,8 @@ def _projected(
         if (np.abs(tables_agreed - cut) <= near).all() and (np.abs(cut - before) <= near).all():
             break
         change = _change(image * lengths, penalty) if count in _LOOKS else 1.0
-        if change == 1:
-            state = acceleration.following(image, image - state)
-        else:
-            penalty *= change
-            state = np.where(image > 0, image, image / change)
-            acceleration.forget()
+        penalty *= change
+        state = np.where(image > 0, image, image / change)
     # Even tables agree with each other, and so do mixtures with them.
     below = float(np.max(-tables_agreed / spread, initial=0.0))
     mixed = below / (below + total) if below else 0.0

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import estimators, mechanisms, workloads
-from ldp_core.bounds import few_users
+from ldp_core.bounds.theorems import few_users
 from ldp_core.designs import Simulation
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.noise.adaptive import AdaptiveSession, SimulatedUsers

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import workloads
-from ldp_core.bounds import ranges
+from ldp_core.bounds.theorems import ranges
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.trees import haar, hierarchical
 from ldp_core.mechanisms.unary import UnaryEncoding

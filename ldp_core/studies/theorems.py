@@ -2,7 +2,7 @@
 mechanism beside them, and the distance between the two.
 
 Errors are averages over people spread evenly over the types, in squared users summed over the weighted queries, for one user
-(see `ldp_core.bounds.statements`); errors of shares and users needed follow from them.
+(see `ldp_core.bounds.theorems.statements`); errors of shares and users needed follow from them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from ldp_core import analysis, bounds
-from ldp_core.bounds import few_users
-from ldp_core.bounds.statements import STATEMENTS, Setting, Statement
-from ldp_core.bounds.statements.few_users import DELTA
-from ldp_core.bounds.statements.large_sample import histogram_of
-from ldp_core.bounds.statements.predictions import WORST_FROM_AVERAGE
+from ldp_core.bounds.theorems import few_users
+from ldp_core.bounds.theorems.scope import DELTA, histogram_of
+from ldp_core.bounds.theorems.statements import STATEMENTS, WORST_FROM_AVERAGE, Setting, Statement
 from ldp_core.limits import MOST_THEOREM_USERS
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.mechanisms.noise.rejection import RejectionMechanism
@@ -263,7 +261,7 @@ def over_epsilon(
         statement = STATEMENTS[name]
         suffix = f", B = {branching}" if name == "raw_tree_average" else ""
         for epsilon in epsilons:
-            setting = Setting(workload, epsilon, 1, None, None, branching)
+            setting = Setting(workload, epsilon, 1, branching=branching)
             if statement.applies(workload, epsilon, 1, branching=branching):
                 break
             rows.append(

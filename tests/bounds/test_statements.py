@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, bounds, mechanisms, workloads
-from ldp_core.bounds import few_users, frequency, ranges
-from ldp_core.bounds.statements import KINDS, STATEMENTS
+from ldp_core.bounds.theorems import few_users, frequency, ranges
+from ldp_core.bounds.theorems.statements import KINDS, STATEMENTS
 
 USERS = 10_000
 HISTOGRAM, RANGES, PREFIX = workloads.histogram(5), workloads.all_range(64), workloads.prefix(64)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ldp_core import estimators, workloads
-from ldp_core.bounds import few_users
+from ldp_core.bounds.theorems import few_users
 from ldp_core.estimators import norm_sub, polytope
 from ldp_core.mechanisms import hadamard
 from ldp_core.mechanisms.base import Estimate

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from ldp_core import analysis, mechanisms, wording, workloads
-from ldp_core.bounds.statements import KINDS, STATEMENTS
+from ldp_core.bounds.theorems.statements import KINDS, STATEMENTS
 from pages.ui.bounds.setting import GROUPS
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks.jobs import jobs

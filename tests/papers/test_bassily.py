@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ldp_core import mechanisms, workloads
-from ldp_core.bounds import few_users
+from ldp_core.bounds.theorems import few_users
 from ldp_core.papers import bassily
 
 PANELS = {panel.key.removeprefix("bassily-"): panel for panel in bassily.PAPER.panels}

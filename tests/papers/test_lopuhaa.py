@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
+from ldp_core import bounds, library
 from ldp_core.papers import lopuhaa
 
 PANELS = {panel.key: panel for panel in lopuhaa.PAPER.panels}
@@ -59,6 +61,23 @@ def test_large_samples_are_larger_than_one_thinks():
     assert (found["Theorem 4.1, at every N"] <= found["best estimator"]).all()
 
 
+@pytest.mark.parametrize("users", [1, 10])
+def test_the_stored_error_of_the_best_estimator_is_that_of_the_posterior_mean(users):
+    """Sums over all outcomes, with the prior on a fine grid of P = sin^2(t), where Jeffreys' density is even."""
+    t = (np.arange(20_000) + 0.5) * np.pi / 40_000
+    P = np.sin(t) ** 2
+    chances = binom.pmf(np.arange(users + 1)[:, None], users, 0.5 + np.tanh(0.5) * (P - 0.5)) / t.size
+    means = chances @ P / chances.sum(axis=1)
+    error = sum(chance @ (P - mean) ** 2 for chance, mean in zip(chances, means, strict=True))
+    found = points("lopuhaa-corollary-4.3")
+    assert found["best estimator"][users] == pytest.approx(2 * users * error, rel=1e-6)
+    mechanism = library.create("randomized_response", 2, 1.0)
+    assert found["limit of the best"][users] == pytest.approx(bounds.efficient_of(mechanism, concentration=0.5)[0])
+    assert found["Corollary 4.3, large N"][users] == pytest.approx(
+        bounds.large_sample_of(mechanism, concentration=0.5)[0]
+    )
+
+
 def test_the_bounds_of_table_1_lie_below_what_is_reached():
     found = points("lopuhaa-table-1")
     assert found.loc[1.0, "new bound (59), distribution"] == pytest.approx(3.38697, abs=0.6e-5)
@@ -98,13 +117,3 @@ def test_unbiased_errors_are_the_exact_ones(collected):
     for epsilon, value in found.items():
         gain = np.expm1(epsilon)
         assert value == pytest.approx((n - 1) * (n / gain**2 + 2 / gain) / 10**6, rel=0.05)
-
-
-@pytest.mark.parametrize("key", PANELS)
-def test_settings_open_as_designs(key):
-    configuration = PANELS[key].design()
-    workload = configuration.workload.build(configuration.domain)
-    assert workload.spec["kind"] == "histogram"
-    if PANELS[key].place in ("Figure 2", "Figure 3"):
-        assert configuration.simulation.estimators == lopuhaa.ESTIMATORS
-        assert f"{configuration.population.users:,} users" in PANELS[key].setting

@@ -1,12 +1,14 @@
 """Properties of every paper: keys, places, and that all texts of a panel can be shown."""
 
 import math
+import re
 
 import pandas as pd
 import pytest
 
 from ldp_core import papers
 from ldp_core.papers import league, stored
+from ldp_core.papers.settings import FAMILIES
 
 PANELS = [panel for paper in papers.PAPERS for panel in paper.panels]
 
@@ -48,6 +50,10 @@ def test_settings_open_as_designs(panel):
     configuration = panel.design()
     workload = configuration.workload.build(configuration.domain)
     assert workload.n == configuration.domain.size
+    users = configuration.population.users
+    assert not re.search(r"[\d,]+ users drawn", panel.setting) or f"{users:,} users" in panel.setting
+    title = next((family for family in FAMILIES if family.title == panel.title), None)
+    assert title is None or workload.kind == title.on(workload.n).kind
 
 
 def test_a_file_is_read_as_it_was_written(tmp_path, monkeypatch):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, mechanisms, workloads
-from ldp_core.bounds import frequency
-from ldp_core.bounds.statements import STATEMENTS, Setting
+from ldp_core.bounds.theorems import frequency
+from ldp_core.bounds.theorems.statements import STATEMENTS, Setting
 from ldp_core.studies import theorems
 from ldp_core.workloads import Axis
 
@@ -116,13 +116,6 @@ def test_theorems_over_epsilon_are_those_on_record():
     assert theorems.over_epsilon(workloads.all_marginals(3), 0.01, [1.0]).empty
 
 
-def test_theorem_4_5_over_the_branching_factor():
-    workload, theorem = workloads.all_range(256), STATEMENTS["raw_tree_average"]
-    found = [theorem.value(workload, 1.1, 1, branching=B) / (128 * 257) for B in (2, 4, 8, 16)]
-    assert found == pytest.approx([410.80, 308.10, 319.51, 385.13], abs=0.006)
-    assert theorem.applies(HISTOGRAM, 1.0, 1, branching=2)
-
-
 def test_formulas_of_even_levels_are_not_for_other_shares():
     workload = workloads.all_range(64)
     for reconstruction, name in (("raw", "raw_tree_bound"), ("consistent", "consistent_tree")):
@@ -201,14 +194,6 @@ def test_what_is_cancelled_keeps_its_first_part():
     assert [progress.max_rounds for progress in seen] == [1500]
     assert 2 <= seen[0].round < 1500
     assert figures["efficient_frequency"][1] > 0
-
-
-def test_all_figures_are_those_worked_out_one_by_one():
-    hadamard = created("hadamard", HISTOGRAM)
-    figures = frequency.figures_of(hadamard, 0.5, 200, seed=3)
-    for error in frequency.ERRORS:
-        assert figures[f"corollary_{error}"] == frequency.large_sample_of(hadamard, error, 0.5, 200, 3)
-        assert figures[f"efficient_{error}"] == frequency.efficient_of(hadamard, error, 0.5, 200, 3)
 
 
 def test_which_side_of_the_switch_the_users_are_on():

@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import bounds, charts, wording
-from ldp_core.bounds import few_users
-from ldp_core.bounds.statements import Setting
+from ldp_core.bounds.theorems import few_users
+from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.designs.certificate_file import Written
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DRAWN_VALUES, UNASKED_TYPES
 from ldp_core.mechanisms import Mechanism

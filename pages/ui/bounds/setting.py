@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from ldp_core import analysis, wording
-from ldp_core.bounds.statements import KINDS, Setting
-from ldp_core.bounds.statements.large_sample import is_histogram
+from ldp_core.bounds.theorems.scope import is_histogram
+from ldp_core.bounds.theorems.statements import KINDS, Setting
 from ldp_core.limits import MOST_CONCENTRATION, MOST_EXACT_TYPES
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems

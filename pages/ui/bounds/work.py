@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from ldp_core import wording
-from ldp_core.bounds import frequency
+from ldp_core.bounds.theorems import frequency
 from ldp_core.mechanisms import Mechanism
 from pages.ui import layout
 from pages.ui.session.state import Session

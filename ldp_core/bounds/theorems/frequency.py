@@ -7,8 +7,8 @@ error expected of the whole histogram. Two errors:
     frequency       |estimate - F|^2, F the shares among the N people who report; smaller, as no sampling is in it
 
 P is random with a continuous prior: ``concentration`` alpha stands for the symmetric Dirichlet (1/2 is Jeffreys' prior, 1 the
-uniform one), None for the limit of priors that gather at the even population. Estimators may be biased. All but
-`entropy_bound` hold as N grows and not for a given N: the exact error of the best estimator lies below for long (see `ldp_core.bounds.two_types`).
+uniform one), None for the limit of priors that gather at the even population. Estimators may be biased. All
+hold as N grows and not for a given N: the exact error of the best estimator lies below for long (a panel on the Papers page shows how long).
 
 Notation: Q (m, n) strategy, pi = Q P, M_P = Q' diag(1/pi) Q; dropping one type, I_P is the Fisher information, with det I_P =
 det M_P, its inverse is ``M_P^-1 - P P'``, and Sigma_P = diag P - P P'.
@@ -26,7 +26,6 @@ from scipy.special import psi
 
 from ldp_core.bounds.arguments import check_choice, check_positive, check_whole
 from ldp_core.limits import MOST_LIKELIHOOD_OUTPUTS, MOST_LIKELIHOOD_STEPS, MOST_MATRIX_TYPES
-from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Callback, Cancel
 
@@ -103,16 +102,6 @@ def mean_squared_shares(n: int, concentration: float | None) -> float:
     return (alpha + 1) / (n * alpha + 1)
 
 
-def entropy_bound(n: int, entropy: float) -> float:
-    """The squared error of every estimate of P, at *every* N (not times N), is at least this (Theorem 4.1):
-
-        MSE >= n / (2 pi e) exp(2 h(P|S) / (n - 1))
-
-    ``entropy`` is h(P|S), the differential entropy (nats) of P without one of its types given all N reports S.
-    """
-    return check_whole("number of types", n, 2) / (2 * math.pi * math.e) * math.exp(2 * entropy / (n - 1))
-
-
 def large_sample_of(
     mechanism: Reporting,
     error: str = "distribution",
@@ -137,8 +126,7 @@ def large_sample_of(
     10.22316
     """
     check_choice("error", error, ERRORS)
-    inverses = _inverses(mechanism, concentration, draws, seed)
-    return _from_logs(mechanism.n, np.concatenate([part.log_determinants(error) for part in inverses]))
+    return figures_of(mechanism, concentration, draws, seed)[f"corollary_{error}"]
 
 
 def efficient_of(
@@ -151,16 +139,15 @@ def efficient_of(
     """(N x MSE of an efficient estimator from the reports of ``mechanism`` as N grows, its standard
     error).
 
-    Maximum likelihood attains it: the mean over the prior of `efficient_at`, which is never below
-    `large_sample_of` (by the inequality of the means and Hadamard's inequality).
+    Maximum likelihood attains it: the mean over the prior of tr M_P^-1 - |P|^2 for the distribution and tr M_P^-1 - 1 for the
+    frequencies, never below `large_sample_of` (by the inequality of the means and Hadamard's inequality).
 
     >>> mechanism = ldp.mechanisms.create("randomized_response", n=5, epsilon=1.0)
     >>> round(ldp.bounds.efficient_of(mechanism)[0], 5)
     12.22975
     """
     check_choice("error", error, ERRORS)
-    inverses = _inverses(mechanism, concentration, draws, seed)
-    return _from_traces(mechanism.n, np.concatenate([part.traces() for part in inverses]), error, concentration)
+    return figures_of(mechanism, concentration, draws, seed)[f"efficient_{error}"]
 
 
 def figures_of(
@@ -188,22 +175,13 @@ def figures_of(
         if budget.stopped() == "cancelled":
             break
     *logs, traces = (np.concatenate(column) for column in zip(*parts, strict=True))
-    corollary = {
-        f"corollary_{error}": _from_logs(mechanism.n, logs_of_error)
-        for error, logs_of_error in zip(ERRORS, logs, strict=True)
-    }
-    efficient = {f"efficient_{error}": _from_traces(mechanism.n, traces, error, concentration) for error in ERRORS}
-    return {**corollary, **efficient}
-
-
-def _from_logs(n: int, logs: np.ndarray) -> tuple[float, float]:
-    value = n * math.exp(logs.mean() / (n - 1))
-    return value, value * _standard_error(logs) / (n - 1)
-
-
-def _from_traces(n: int, traces: np.ndarray, error: str, concentration: float | None) -> tuple[float, float]:
-    known = mean_squared_shares(n, concentration) if error == "distribution" else 1.0
-    return float(traces.mean()) - known, _standard_error(traces)
+    n, figures = mechanism.n, dict[str, tuple[float, float]]()
+    for error, log in zip(ERRORS, logs, strict=True):
+        value = n * math.exp(log.mean() / (n - 1))
+        figures[f"corollary_{error}"] = value, value * _standard_error(log) / (n - 1)
+        known = mean_squared_shares(n, concentration) if error == "distribution" else 1.0
+        figures[f"efficient_{error}"] = float(traces.mean()) - known, _standard_error(traces)
+    return figures
 
 
 def affordable_draws(mechanism: Reporting, most: int = 4000) -> int:
@@ -211,15 +189,6 @@ def affordable_draws(mechanism: Reporting, most: int = 4000) -> int:
     the likelihood is not available."""
     Q = _strategy_of(mechanism)
     return most if _direct(Q) else max(2, min(most, int(MOST_LIKELIHOOD_STEPS / _steps(Q))))
-
-
-def efficient_at(mechanism: Reporting, prior: np.ndarray, error: str = "distribution") -> float:
-    """N x MSE of an efficient estimator as N grows, for people drawn from ``prior`` (n,): tr M_P^-1 - |P|^2 for the
-    distribution, tr M_P^-1 - 1 for the frequencies."""
-    check_choice("error", error, ERRORS)
-    P = check_prior(prior, mechanism.n)
-    (inverse,) = _drawn(_strategy_of(mechanism), P[None])
-    return float(inverse.traces()[0] - (P @ P if error == "distribution" else 1.0))
 
 
 def why_not(mechanism: Reporting, concentration: float | None = None) -> str:

@@ -51,8 +51,8 @@ class Setting:
     workload: Workload
     epsilon: float
     users: int
-    mechanism: Design | None
-    concentration: float | None
+    mechanism: Design | None = None
+    concentration: float | None = None
     branching: int = 4
 
     def __post_init__(self) -> None:
@@ -63,18 +63,10 @@ class Setting:
         if self.mechanism is not None and self.mechanism.n != self.workload.n:
             raise ValueError(f"The mechanism has {self.mechanism.n} types, the workload {self.workload.n}.")
 
-
-def _always(setting: Setting) -> str:
-    return ""
-
-
-def _open(setting: Setting) -> None:
-    return None
-
-
-def is_pure(setting: Setting) -> bool:
-    """True if the mechanism, as far as it says, has no delta."""
-    return setting.mechanism is None or setting.mechanism.delta == 0
+    @property
+    def sizes(self) -> tuple[int, int, int, float]:
+        """d, n, N and epsilon, in the order of `ldp_core.bounds.few_users`."""
+        return self.workload.num_queries, self.workload.n, self.users, self.epsilon
 
 
 @dataclass(frozen=True)
@@ -84,10 +76,10 @@ class Assumption:
     mind."""
 
     words: str
-    holds: Callable[[Setting], bool | None] = _open
+    holds: Callable[[Setting], bool | None] = lambda setting: None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Statement:
     """A bound or a prediction. ``latex`` is its formula, ``source`` where it is from; ``costly`` ones take seconds or minutes to
     work out, and say in ``why_not`` where they say nothing; others may refuse while computing. ``name`` never changes."""
@@ -97,10 +89,10 @@ class Statement:
     kind: Kind
     words: str
     latex: str
-    assumptions: tuple[Assumption, ...]
     source: str
     compute: Callable[[Setting], float]
-    why_not: Callable[[Setting], str] = _always
+    assumptions: tuple[Assumption, ...]
+    why_not: Callable[[Setting], str] = lambda setting: ""
     costly: bool = False
     of_population: bool = False
     """True if its error is that of answers about the population that people are drawn from, not
@@ -108,17 +100,9 @@ class Statement:
     order_only: bool = False
     """True if its number lacks an unknown constant."""
 
-    def applies(
-        self,
-        workload: Workload,
-        epsilon: float,
-        users: int,
-        mechanism: Design | None = None,
-        concentration: float | None = None,
-        branching: int = 4,
-    ) -> str:
-        """Why this says nothing here, in a sentence; empty where it does."""
-        setting = Setting(workload, epsilon, users, mechanism, concentration, branching)
+    def applies(self, *fields: Any, **more: Any) -> str:
+        """Why this says nothing in the `Setting` of these fields, in a sentence; empty where it does."""
+        setting = Setting(*fields, **more)
         if self.costly:
             return self.why_not(setting)
         try:
@@ -127,17 +111,10 @@ class Statement:
             return str(error)
         return ""
 
-    def value(
-        self,
-        workload: Workload,
-        epsilon: float,
-        users: int,
-        mechanism: Design | None = None,
-        concentration: float | None = None,
-        branching: int = 4,
-    ) -> float:
-        """Its total squared error per user (see the module). ValueError with the sentence of `applies` where it does not."""
-        return self.number(Setting(workload, epsilon, users, mechanism, concentration, branching))
+    def value(self, *fields: Any, **more: Any) -> float:
+        """Its total squared error per user (see the module) in the `Setting` of these fields. ValueError with the sentence of
+        `applies` where it says nothing."""
+        return self.number(Setting(*fields, **more))
 
     def number(self, setting: Setting) -> float:
         """`value` in a setting."""
