@@ -148,9 +148,6 @@ MOST_DEVICE_DEPTH = 20
 # Patterns, and strategies on single tables, in a file.
 MOST_PATTERNS = 200_000
 MOST_TABLE_STRATEGIES = 64
-# Base rows, and places of a ring, in a file: the time of an estimate grows with both.
-MOST_RING_ROWS = 256
-MOST_RING_PLACES = 4 * MOST_MATRIX_TYPES
 
 # --- Files -----------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.moments import moments
 from ldp_core.bounds.triples.relaxation import Relaxation
 from ldp_core.bounds.triples.search import TriplesSearch, joined
-from ldp_core.optimize import SearchLimits, design, design_orbits
+from ldp_core.optimize import design
 from ldp_core.workloads import walsh_hadamard
 
 SMALL = pytest.mark.parametrize("bits", [2, 3, 4])
@@ -210,7 +210,7 @@ def test_it_proves_more_than_pairs_of_types_do(kind, bits, degree, epsilon, gain
     assert found.verify()
     assert found.value > gain * found.plain.value
     assert 0 < found.variance == (found.value - found.workload.trace) / found.workload.n
-    best = design_orbits(found.workload, found.epsilon, SearchLimits(time_limit=None, max_rounds=20))
+    best = design(found.workload, found.epsilon, time_limit=None, max_rounds=20)
     assert 0 <= best.objective / found.value - 1 < gap
 
 
@@ -236,8 +236,10 @@ def test_no_row_breaks_the_condition_of_the_proof(bits, degree, epsilon):
     dense = dense + ones / n
     X = dense @ gram @ dense
     assert np.trace(dense @ gram) == pytest.approx(trace, rel=1e-9)
-    high = np.vstack([some_sets(bits), design_orbits(workload, epsilon, SearchLimits(None, 10)).high])
-    rows = 1 + np.expm1(epsilon) * high
+    strategy = design(workload, epsilon, time_limit=None, max_rounds=10).strategy
+    rows = np.vstack(
+        [1 + np.expm1(epsilon) * np.array(some_sets(bits)), strategy / strategy.min(axis=1, keepdims=True)]
+    )
     assert (np.einsum("ki,ij,kj->k", rows, X, rows) <= rows.sum(axis=1) ** 2 * total / n * (1 + 1e-9)).all()
 
 
