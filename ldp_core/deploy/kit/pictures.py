@@ -21,7 +21,9 @@ _TOP = 26
 _MOST_STEPS = 8
 
 
-def errors_by_query(names: Sequence[str], errors: Sequence[float], target: float, sentence: str) -> ET.Element:
+def errors_by_query(
+    names: Sequence[str], errors: Sequence[float], target: float, sentence: str, scale: wording.Scale = wording.POINTS
+) -> ET.Element:
     """One row for each query, its standard error as a dot, and a line at the ``target``; all are shares of all users."""
     most = 1.08 * max([*errors, target])
     bottom = _TOP + _ROW * len(names)
@@ -36,17 +38,23 @@ def errors_by_query(names: Sequence[str], errors: Sequence[float], target: float
             element("text", wording.shortened(name, _NAME_LENGTH), x=_NAMES - 10, y=_at(y + 4), class_="end"),
             element("line", x1=_NAMES, x2=_at(across(error)), y1=_at(y), y2=_at(y), class_="stem"),
             element("circle", cx=_at(across(error)), cy=_at(y), r=4, class_="dot"),
-            element("text", wording.significant(100 * error), x=_at(across(error) + 9), y=_at(y + 4)),
+            element("text", scale.text(error), x=_at(across(error) + 9), y=_at(y + 4)),
         ]
     drawn.append(element("line", x1=_NAMES, x2=_NAMES, y1=_TOP, y2=bottom, class_="axis"))
-    for tick in _round_steps(most):
-        drawn.append(element("text", f"{100 * tick:.6g}", x=_at(across(tick)), y=bottom + 18, class_="middle"))
-    label = "standard error of the answer (percentage points of all people)"
+    for tick in _round_steps(scale.times * most):
+        drawn.append(
+            element(
+                "text", wording.significant(tick), x=_at(across(tick / scale.times)), y=bottom + 18, class_="middle"
+            )
+        )
+    label = f"standard error of the answer ({'percentage points of all people' if scale == wording.POINTS else scale.short})"
     drawn.append(element("text", label, x=_at((_NAMES + WIDTH - _RIGHT) / 2), y=bottom + 38, class_="middle"))
     return _svg(bottom + _FOOT, sentence, drawn)
 
 
-def error_by_users(needed: float, least: float | None, users: int, target: float, sentence: str) -> ET.Element:
+def error_by_users(
+    needed: float, least: float | None, users: int, target: float, sentence: str, scale: wording.Scale = wording.POINTS
+) -> ET.Element:
     """The standard error of a typical query against the number of people, on log axes: it falls as one over their square root.
 
     ``needed`` people reach the ``target``; below what ``least`` people could reach no unbiased design can come.
@@ -62,7 +70,7 @@ def error_by_users(needed: float, least: float | None, users: int, target: float
     def down(error: float) -> float:
         return _TOP + (_HEIGHT - _TOP - _FOOT - 10) * math.log(high / error) / math.log(high / low)
 
-    bottom = _HEIGHT - _FOOT - 10
+    bottom, named = _HEIGHT - _FOOT - 10, "percentage points" if scale == wording.POINTS else scale.short
     drawn = []
     if least:
         corners = [(ends[0], at(ends[0], least)), (ends[1], at(ends[1], least))]
@@ -73,8 +81,8 @@ def error_by_users(needed: float, least: float | None, users: int, target: float
         )
     for tick in _log_steps(*ends):
         drawn += _grid(across(tick), bottom, wording.magnitude(tick))
-    for tick in _log_steps(low, high):
-        drawn += _level(down(tick), f"{100 * tick:.6g}")
+    for tick in _log_steps(scale.times * low, scale.times * high):
+        drawn += _level(down(tick / scale.times), wording.significant(tick))
     drawn += [
         element("line", x1=_LEFT, x2=WIDTH - 20, y1=_at(down(target)), y2=_at(down(target)), class_="mark"),
         element("text", "target error", x=WIDTH - 24, y=_at(down(target) - 6), class_="end faint"),
@@ -82,7 +90,7 @@ def error_by_users(needed: float, least: float | None, users: int, target: float
         element("circle", cx=_at(across(users)), cy=_at(down(at(users, needed))), r=5, class_="dot"),
         element("text", f"{users:,} people", x=_at(across(users) + 9), y=_at(down(at(users, needed)) - 8)),
         element("text", "people who take part (log scale)", x=_at((_LEFT + WIDTH) / 2), y=_HEIGHT - 8, class_="middle"),
-        element("text", "standard error of a typical answer (percentage points, log scale)", x=8, y=14),
+        element("text", f"standard error of a typical answer ({named}, log scale)", x=8, y=14),
     ]
     return _svg(_HEIGHT, sentence, drawn)
 

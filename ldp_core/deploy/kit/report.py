@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -120,7 +120,7 @@ def _utility(
     worst = analysis.WORST_CASE.name
     if needed.get(worst, 0) > 0:
         elements.append(
-            _over_users(needed[worst], max((limits.get(worst) or {}).values(), default=0.0), users, target, said)
+            _over_users(needed[worst], max((limits.get(worst) or {}).values(), default=0.0), users, target, workload)
         )
     return elements + _queries(c, str(outcome.get("expected_errors_refer_to")), mechanism, workload, counts)
 
@@ -135,12 +135,16 @@ def _against(limits: Mapping[str, float] | None) -> str:
     return f"no unbiased mechanism needs fewer than {wording.at_least(best)}" if best > 0 else "no bound is known"
 
 
-def _over_users(needed: float, least: float, users: int, target: float, said: Callable[[float], str]) -> ET.Element:
+def _over_users(needed: float, least: float, users: int, target: float, workload: Workload) -> ET.Element:
+    said = verdicts.error_in_words(workload, target * math.sqrt(needed / users), users)
     sentence = (
-        f"In the worst case a typical answer has a standard error of {said(target * math.sqrt(needed / users))} with {users:,} "
+        f"In the worst case a typical answer has a standard error of {said} with {users:,} "
         "people; four times as many people halve it."
     )
-    return _figure(pictures.error_by_users(needed, least or None, users, target, sentence), sentence)
+    return _figure(
+        pictures.error_by_users(needed, least or None, users, target, sentence, verdicts.scale(workload, users)),
+        sentence,
+    )
 
 
 def _queries(c: Configuration, on: str, mechanism: Mechanism, workload: Workload, counts: Counts) -> list[ET.Element]:
@@ -150,10 +154,12 @@ def _queries(c: Configuration, on: str, mechanism: Mechanism, workload: Workload
     judged, users, target = verdicts.judged_queries(workload), float(users_of(counts)), math.sqrt(c.target_alpha)
     places = np.unique(np.linspace(0, len(judged) - 1, min(SHOWN_QUERIES, len(judged))).astype(int))
     errors = np.sqrt(frames.variances_of(mechanism, workload, counts, judged[places])) / users
-    names = scaled_names(workload, judged[places], c.domain.type_labels)
+    names, scale = scaled_names(workload, judged[places], c.domain.type_labels), verdicts.scale(workload, users)
+    if scale != wording.POINTS:
+        names = [workload.query_name(int(query), c.domain.type_labels) for query in judged[places]]
     some = "" if len(places) == workload.num_queries else f" {len(places)} answers are drawn, evenly spread."
     sentence = f"The standard error of each answer with {users:,.0f} people, on {on}.{some}"
-    return [_figure(pictures.errors_by_query(names, errors.tolist(), target, sentence), sentence)]
+    return [_figure(pictures.errors_by_query(names, errors.tolist(), target, sentence, scale), sentence)]
 
 
 def _figure(drawn: ET.Element, sentence: str) -> ET.Element:
