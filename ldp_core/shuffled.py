@@ -348,6 +348,13 @@ TRUST = (
 )
 
 
+def promised(mechanism: Mechanism | Blanket, users: int, reports: int = 1) -> str:
+    """`in_words` with what it takes for granted, for a promise. ValueError where each person sends several ``reports``."""
+    if reports > 1:
+        raise ValueError("What mixing gives is worked out for one report a person.")
+    return f"{in_words(mechanism, users)} {TRUST}"
+
+
 def in_words(mechanism: Mechanism | Blanket, users: int) -> str:
     """What mixing gives, in a sentence."""
     of = blanket_of(mechanism)

@@ -117,9 +117,19 @@ def error_in_words(workload: Workload, error: float, users: float) -> str:
     return wording.error(error) if unit is None else unit.error_in_words(error, users)
 
 
+def scale(workload: Workload, users: float) -> wording.Scale:
+    """How errors of a typical answer are written: in the unit of the only answer, or in percentage points of all ``users``."""
+    unit = only_unit(workload)
+    return wording.POINTS if unit is None else unit.errors(users)
+
+
 def only_unit(workload: Workload) -> Unit | None:
-    """The unit of the only answer, where it does not count people."""
-    return workload.unit(0) if workload.num_queries == 1 else None
+    """The unit of the only answer, or of all of them, where they do not count people."""
+    p = workload.num_queries
+    if p > MOST_JUDGED_QUERIES or workload.unit(0) is None:
+        return None
+    units = {workload.unit(query) for query in range(p)}
+    return units.pop() if len(units) == 1 else None
 
 
 def headline(
@@ -135,11 +145,13 @@ def headline(
     off = off if round(error * users) else "less than one person"
     words = f"a typical answer is off by {wording.error(error)} ({off})"
     if unit is not None:
-        words = f"the answer is off by {unit.error_in_words(error, users)}"
+        whose = "a typical" if tally is not None and tally.queries > 1 else "the"
+        words = f"{whose} answer is off by {unit.error_in_words(error, users)}"
     first = f"With {people} at epsilon {epsilon} {words}"
+    bins = "" if unit is None else unit.bins_in_words(users)
     if tally is None:
-        return f"{first}, which is {judge(np.array([error]), target)[0]}."
-    return f"{first}. {tally.in_words()}"
+        return f"{first}, which is {judge(np.array([error]), target)[0]}.{bins}"
+    return f"{first}.{bins} {tally.in_words()}"
 
 
 def judged_queries(workload: Workload) -> np.ndarray:

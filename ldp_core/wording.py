@@ -7,6 +7,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
@@ -191,6 +192,22 @@ def share(value: float) -> str:
 def small_share(value: float) -> str:
     """A share given only by its order of magnitude: 3e-13 -> "less than 0.0001 %"."""
     return "less than 0.0001\N{NO-BREAK SPACE}%" if value < 1e-6 else share(value)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How errors, known as shares of all users, are written: ``times`` as much, in a ``unit``; axes and tables call it ``short``."""
+
+    times: float = 100.0
+    short: str = "pp"
+    unit: str = "percentage points"
+
+    def text(self, error: float) -> str:
+        """For a table: 0.045 -> "4.5"."""
+        return significant(self.times * error)
+
+
+POINTS = Scale()
 
 
 def points(value: float) -> str:

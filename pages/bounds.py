@@ -67,7 +67,7 @@ def verdict() -> str:
     if mechanism is not None and own is not None:
         strongest = charts.title(frames.strongest(design.bounds(design.case)))
         return f"{title} needs {wording.more_users(design.gap(mechanism))} the {strongest} allows."
-    return f"No unbiased mechanism can have less than {wording.error(best.standard_error or 0.0)}."
+    return f"No unbiased mechanism can have less than {design.error_in_words(best.standard_error or 0.0)}."
 
 
 def sentence() -> str:
@@ -76,11 +76,17 @@ def sentence() -> str:
     in_users = quantity == "users_needed"
     if own is not None:
         shown = page.on_axis(state, own)
-        number = wording.users(shown["users_needed"]) if in_users else wording.error(shown["standard_error"])
+        number = (
+            wording.users(shown["users_needed"]) if in_users else plain(design.error_in_words(shown["standard_error"]))
+        )
         words.append(f"**{title}**: {number}, exactly")
     if limits and not (mechanism is not None and mechanism.delta):
         best = max(limits, key=lambda entry: entry.variance or 0.0)
-        least = wording.at_least(best.users_needed or 0.0) if in_users else wording.error(best.standard_error or 0.0)
+        least = (
+            wording.at_least(best.users_needed or 0.0)
+            if in_users
+            else plain(design.error_in_words(best.standard_error or 0.0))
+        )
         words.append(
             f"no unbiased mechanism with pure epsilon {c.epsilon} can have less than {least} ({best.statement.title})"
         )
@@ -96,6 +102,7 @@ layout.chart(
         {} if own is None else page.on_axis(state, own),
         name,
         look,
+        design.scale,
     ),
     sentence(),
     "bounds",

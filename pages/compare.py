@@ -200,15 +200,15 @@ def draw_query_errors(best: str) -> None:
     shown, p = errors["query"].nunique(), design.workload.num_queries
     among = "query" if shown == p else f"of the {shown:,} queries shown (of {p:,})"
     layout.chart(
-        lambda look: charts.query_errors(errors, look, in_order=design.workload.kind == "prefix"),
+        lambda look: charts.query_errors(errors, look, design.workload.kind == "prefix", design.scale),
         f"Exact standard errors on {design.population}. For {title} the hardest {among} is **{plain(hardest['label'])}** with "
-        f"{wording.error(hardest['standard_error'])}.",
+        f"{plain(design.error_in_words(hardest['standard_error']))}.",
         "query-errors",
         errors.assign(verdict=verdicts.judge(errors["standard_error"], state.setting.limits(errors["query"]))),
     )
     listing.show_table(
-        side_by_side(errors, state.setting.limits(errors["query"])),
-        "The answers of each mechanism; ± is the standard error in percentage points.",
+        side_by_side(state.setting, errors),
+        "The answers of each mechanism; ± is the standard error in percentage points, or in the unit that is named.",
     )
     explain(state)
 

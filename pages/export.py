@@ -80,7 +80,14 @@ with controls:
     proof = None if mechanism is None else exchange.certificate(state, mechanism)
     if mechanism is not None and not refused:
         try:
-            packed = later.wait(kit.kit(state, mechanism, figures), kit.quick(state, mechanism)) if ready else None
+            packed = (
+                later.wait(
+                    kit.kit(state, mechanism, figures, privacy_accuracy.tells_mixing(state)),
+                    kit.quick(state, mechanism),
+                )
+                if ready
+                else None
+            )
         except ValueError as error:
             refused = str(error)
     later.finish()

@@ -52,13 +52,6 @@ def trials(progress: Progress, job: Job) -> None:
     )
 
 
-@st.fragment(run_every=0.5)
-def live_timing(job: Job) -> None:
-    if not job.active:
-        st.rerun()
-    st.caption("Trials may be slow here; measuring how long one takes.")
-
-
 def quick_to_simulate() -> bool:
     """True if the trials take about a second, so that they run when the page opens."""
     return (
@@ -165,7 +158,7 @@ with controls:
             timing.start()
         measuring, seconds = timing.running, timing.result
         if measuring is not None:
-            live_timing(measuring)
+            layout.live(measuring, trials, "Trials may be slow here; measuring how long one takes.")
         elif seconds is not None:
             st.caption(
                 f"{simulation.trials:,} trial{'s take' if simulation.trials > 1 else ' takes'} about "

@@ -13,7 +13,6 @@ SEARCHES = [
     lambda **limits: optimize.design(PREFIX, 1.0, **limits),
     lambda **limits: optimize.design(SURVEY, 1.0, **limits),
     lambda **limits: optimize.design(workloads.parity(12, 6), 1.0, **limits),
-    lambda **limits: optimize.design(workloads.prefix(4096), 1.0, **limits),
 ]
 
 

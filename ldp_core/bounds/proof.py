@@ -48,7 +48,7 @@ Arrays = dict[str, np.ndarray]
 """What a proof is in a file: a document in JSON, and arrays by name; see `ldp_core.bounds.verify`."""
 KINDS: dict[tuple[str, str | None], type[Proof]] = {}
 """The class that reads each kind of document: its ``kind``, and what it holds besides for this program."""
-BESIDES = ("merged", "intervals", "steps", "kinds", "blocks")
+BESIDES = ("merged", "intervals", "steps", "blocks")
 OTHER_QUESTIONS = "it is about other questions than those of the design"
 NO_LONGER = "it is of a kind that this version does not check any more"
 NOTHING_TO_HOLD = "One of the groups of questions has no proved bound, so there is no proof to write."

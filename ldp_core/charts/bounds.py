@@ -19,6 +19,7 @@ from ldp_core.charts.theme import (
     Theme,
     colour,
     figure,
+    literal,
     log_axis,
     marker,
     name_rows,
@@ -27,8 +28,6 @@ from ldp_core.charts.theme import (
 
 BELOW = ("impossible", "large_sample")
 """Kinds of statements that are lower bounds."""
-AXES = {"standard_error": "standard error (pp, log scale)", "users_needed": "users needed (log scale)"}
-SHORT = {"standard_error": "standard error (pp)", "users_needed": "users needed"}
 GROUPS = {
     "impossible": "Impossible",
     "large_sample": "Impossible as users grow",
@@ -49,34 +48,40 @@ def on_one_axis(
     exact: Mapping[str, float],
     mechanism: str,
     look: Theme = LIGHT,
+    scale: wording.Scale = wording.POINTS,
 ) -> go.Figure:
     """Every bound and prediction that says something, a row each in groups, beside the exact error of the mechanism.
 
     ``frame`` as `ldp_core.studies.theorems.table` makes it; ``quantity`` "standard_error" (share) or "users_needed"; ``exact`` has
     the mechanism's number by quantity, nothing where it is not known. Only what is impossible for any number of users is shaded.
     """
-    scale = 100 if quantity == "standard_error" else 1
+    in_users = quantity == "users_needed"
+    scale = wording.Scale(1.0) if in_users else scale
     shown = frame[np.isfinite(frame[quantity]) & (frame[quantity] > 0)]
     names, places, row = [], {}, 0.0
     if quantity in exact:
-        said = _in_words(scale * exact[quantity], quantity)
+        said = _in_words(exact[quantity], quantity, scale)
         names, row = [(-BAR / 2, f"<b>{title(mechanism)}, exact: {said}</b>")], 1.2
     for kind, part in shown.groupby("kind", sort=False):
         names.append((row, f"<b>{GROUPS[kind]}</b>{SHADED if kind == 'impossible' else ''}"))
         for place, bound in enumerate(part.itertuples(), start=1):
             places[bound.name] = row + place
-            said = _in_words(scale * getattr(bound, quantity), quantity, kind in BELOW)
+            said = _in_words(getattr(bound, quantity), quantity, scale, kind in BELOW)
             names.append((row + place - BAR / 2, f"{AUTHORS.sub('', bound.title)}: {said}"))
         row += len(part) + 1
-    fig = figure(look, AXES[quantity], "", height=round(TOP + 24 + ROW * max(row, 2)))
-    values = [*(scale * shown[quantity]), *(scale * exact[quantity] for _ in names[:1] if quantity in exact)]
+    words = "users needed (log scale)" if in_users else f"standard error ({literal(scale.short)}, log scale)"
+    fig = figure(look, words, "", height=round(TOP + 24 + ROW * max(row, 2)))
+    values = [
+        *(scale.times * shown[quantity]),
+        *(scale.times * exact[quantity] for _ in names[:1] if quantity in exact),
+    ]
     if not values:
         return fig
     if (shown["kind"] == "impossible").any():
-        bound = scale * shown[quantity][shown["kind"] == "impossible"].max()
+        bound = scale.times * shown[quantity][shown["kind"] == "impossible"].max()
         fig.add_vrect(x0=1e-12, x1=bound, fillcolor=look.faint, opacity=0.14, line_width=0, layer="below")
     if quantity in exact:
-        _add_mechanism(fig, mechanism, scale * exact[quantity], quantity, look)
+        _add_mechanism(fig, mechanism, exact[quantity], quantity, scale, look)
     for _, part in shown.groupby("kind", sort=False):
         _add_group(fig, part, quantity, scale, [places[name] for name in part["name"]], look)
     axis = log_axis(min(values), max(values), 1.8, most=3)
@@ -87,23 +92,23 @@ def on_one_axis(
     return fig
 
 
-def _add_mechanism(fig: go.Figure, name: str, value: float, quantity: str, look: Theme) -> None:
-    fig.add_vline(x=value, line={"color": colour(name), "width": 1.5, "dash": "dot"})
+def _add_mechanism(fig: go.Figure, name: str, value: float, quantity: str, scale: wording.Scale, look: Theme) -> None:
+    fig.add_vline(x=scale.times * value, line={"color": colour(name), "width": 1.5, "dash": "dot"})
     fig.add_scatter(
-        x=[value],
+        x=[scale.times * value],
         y=[0.0],
         name=title(name),
         mode="markers",
         marker={"size": 14, "color": colour(name), "symbol": marker(name)},
-        hovertemplate=f"{title(name)}, exact: {_in_words(value, quantity)}<extra></extra>",
+        hovertemplate=f"{title(name)}, exact: {_in_words(value, quantity, scale)}<extra></extra>",
     )
 
 
 def _add_group(
-    fig: go.Figure, part: pd.DataFrame, quantity: str, scale: float, places: list[float], look: Theme
+    fig: go.Figure, part: pd.DataFrame, quantity: str, scale: wording.Scale, places: list[float], look: Theme
 ) -> None:
-    kind, values = part["kind"].iloc[0], scale * part[quantity].to_numpy()
-    words = [_in_words(value, quantity, kind in BELOW) for value in values]
+    kind, values = part["kind"].iloc[0], scale.times * part[quantity].to_numpy()
+    words = [_in_words(value, quantity, scale, kind in BELOW) for value in part[quantity]]
     lines = kind in BELOW
     if lines:
         dash = "solid" if kind == "impossible" else "3px,3px"
@@ -126,8 +131,8 @@ def _add_group(
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": scale * part["high"].to_numpy() - values,
-            "arrayminus": values - scale * part["low"].to_numpy(),
+            "array": scale.times * part["high"].to_numpy() - values,
+            "arrayminus": values - scale.times * part["low"].to_numpy(),
             "color": look.text,
         }
         if random
@@ -141,7 +146,7 @@ def _ratio(ratio: float) -> str:
     return f"<br>exact error, squared, over this: {wording.significant(ratio)}" if np.isfinite(ratio) else ""
 
 
-def _in_words(value: float, quantity: str, bound: bool = False) -> str:
+def _in_words(value: float, quantity: str, scale: wording.Scale, bound: bool = False) -> str:
     if quantity == "standard_error":
-        return f"± {wording.significant(value)} pp"
+        return f"± {scale.text(value)} {literal('pp' if scale == wording.POINTS else scale.unit)}"
     return wording.minimum(value) if bound else wording.needed(value)

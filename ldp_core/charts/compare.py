@@ -132,23 +132,25 @@ def _shade(bound: str, look: Theme) -> str:
     return look.text if bound == "certificate" else look.faint
 
 
-def query_errors(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False) -> go.Figure:
+def query_errors(
+    frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False, scale: wording.Scale = wording.POINTS
+) -> go.Figure:
     """Standard error of each query on the data, as a share of all users. ``frame``: name, query, label, standard_error.
     Lines join queries only if these are ``in_order``; the axis is logarithmic where the worst
     mechanism would hide the differences between the others."""
-    least, most = 100 * frame["standard_error"].min(), 100 * frame["standard_error"].max()
+    least, most = scale.times * frame["standard_error"].min(), scale.times * frame["standard_error"].max()
     log = least > 0 and most > LOG_FROM * least
-    fig = figure(look, "query", f"standard error (pp{', log scale' if log else ''})", height=430)
+    fig = figure(look, "query", f"standard error ({literal(scale.short)}{', log scale' if log else ''})", height=430)
     for name, points in frame.groupby("name", sort=False):
         fig.add_scattergl(
             x=points["query"] + 1,
-            y=100 * points["standard_error"],
+            y=scale.times * points["standard_error"],
             name=title(name),
             mode=query_mode(points["query"]) if in_order else "markers",
             line={"color": colour(name), "width": 2, "dash": dash(name)},
             marker={"symbol": marker(name), "size": 6},
             customdata=points["label"].map(literal),
-            hovertemplate=f"%{{customdata}}: ±%{{y:.3g}} percentage points<extra>{title(name)}</extra>",
+            hovertemplate=f"%{{customdata}}: ±%{{y:.3g}} {literal(scale.unit)}<extra>{title(name)}</extra>",
         )
     show_legend(fig)
     fig.update_yaxes(**(log_axis(least, most) if log else {"rangemode": "tozero"}))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from ldp_core import wording
 from ldp_core.charts.theme import (
     BOUND_LINES,
     IMPOSSIBLE,
@@ -14,6 +15,7 @@ from ldp_core.charts.theme import (
     colour,
     dash,
     figure,
+    literal,
     log_axis,
     marker,
     note,
@@ -79,7 +81,13 @@ def over_size(frame: pd.DataFrame, n: int | None, look: Theme = LIGHT) -> go.Fig
     return fig
 
 
-def trade_off(frame: pd.DataFrame, over: str, target: float | None = None, look: Theme = LIGHT) -> go.Figure:
+def trade_off(
+    frame: pd.DataFrame,
+    over: str,
+    target: float | None = None,
+    look: Theme = LIGHT,
+    scale: wording.Scale = wording.POINTS,
+) -> go.Figure:
     """Standard error of a typical query against ``over`` (epsilon or users), one line per mechanism.
 
     ``frame``: name, standard_error (a share of all users) and the column ``over``, as made by
@@ -89,11 +97,11 @@ def trade_off(frame: pd.DataFrame, over: str, target: float | None = None, look:
     if over not in _TRADE_OFFS:
         raise ValueError(f"The trade-off is over {' or '.join(_TRADE_OFFS)}; got {over!r}.")
     label, hover = _TRADE_OFFS[over]
-    fig = figure(look, label, "standard error (pp, log scale)", height=500)
-    points = frame.assign(percent=100 * frame["standard_error"])
-    _on_log_axes(fig, points, over, "percent", f"{hover}: ± %{{y:.3g}} percentage points", look)
+    fig = figure(look, label, f"standard error ({literal(scale.short)}, log scale)", height=500)
+    points = frame.assign(error=scale.times * frame["standard_error"])
+    _on_log_axes(fig, points, over, "error", f"{hover}: ± %{{y:.3g}} {literal(scale.unit)}", look)
     if target:
-        fig.add_hline(y=100 * target, line={"color": look.text, "width": 1, "dash": "dot"})
+        fig.add_hline(y=scale.times * target, line={"color": look.text, "width": 1, "dash": "dot"})
     return fig
 
 

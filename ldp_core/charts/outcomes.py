@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from ldp_core import wording
 from ldp_core.charts.simulation import ESTIMATOR_DASH, pair_names
 from ldp_core.charts.theme import (
     FILLS,
@@ -42,22 +43,24 @@ _SIDE = 3
 _FAINT = "rgba(127,127,127,0.30)"
 
 
-def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT) -> go.Figure:
+def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT, scale: wording.Scale = wording.POINTS) -> go.Figure:
     """Error of a typical query of each group, ± 2 standard errors. ``frame``: `Outcomes.groups`; ``by`` names the axis."""
-    fig = figure(look, by, "error of a typical query (pp)", height=420)
+    fig = figure(look, by, f"error of a typical query ({literal(scale.short)})", height=420)
     few = frame["group"].nunique() <= FEW
     shift = 0.1 if few else 0.0  # or the bars of some would hide those of others
     for index, ((mechanism, _), name, points) in enumerate(_pairs(frame)):
         fig.add_scatter(
             x=points["group"] + shift * index,
-            y=100 * points["observed"],
+            y=scale.times * points["observed"],
             name=name,
             mode="markers" if by in _CATEGORIES else "lines+markers" if few or varied(mechanism) else "lines",
             line=_line(points),
             marker=_mark(points, by in _CATEGORIES, few),
-            error_y=_bars(200 * points["standard_error"], colour(mechanism), 100 * points["observed"]),
+            error_y=_bars(
+                2 * scale.times * points["standard_error"], colour(mechanism), scale.times * points["observed"]
+            ),
             customdata=np.stack([points["label"].map(literal), points["queries"]], axis=-1),
-            hovertemplate=f"{by} %{{customdata[0]}} (%{{customdata[1]:,}} queries): ± %{{y:.3g}} percentage points"
+            hovertemplate=f"{by} %{{customdata[0]}} (%{{customdata[1]:,}} queries): ± %{{y:.3g}} {literal(scale.unit)}"
             f"<extra>{name}</extra>",
         )
     _ticks(fig, frame["group"], frame["label"])
@@ -219,25 +222,29 @@ def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, p
     return fig
 
 
-def predicted(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
+def predicted(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = wording.POINTS) -> go.Figure:
     """Error of each query as observed (± 2 standard errors) against its exact prediction; on the diagonal they agree.
 
     ``frame``: the rows of `Outcomes.queries` that have a prediction.
     """
-    fig = figure(look, "predicted (pp)", "observed (pp)", height=440)
-    end = 105 * max(frame["predicted"].max(), frame["observed"].max())
+    fig = figure(look, f"predicted ({literal(scale.short)})", f"observed ({literal(scale.short)})", height=440)
+    end = 1.05 * scale.times * max(frame["predicted"].max(), frame["observed"].max())
     fig.add_scatter(
         x=[0, end], y=[0, end], mode="lines", name="equal", line={"color": look.faint, "width": 1.5}, hoverinfo="skip"
     )
     few = frame["query"].nunique() <= FEW
     for (mechanism, _), name, points in _pairs(frame):
         fig.add_scatter(
-            x=100 * points["predicted"],
-            y=100 * points["observed"],
+            x=scale.times * points["predicted"],
+            y=scale.times * points["observed"],
             name=name,
             mode="markers",
             marker={"color": colour(mechanism), "symbol": marker(mechanism), "size": 8 if few else 5},
-            error_y=_bars(200 * points["standard_error"], _faded(colour(mechanism), 0.5), 100 * points["observed"]),
+            error_y=_bars(
+                2 * scale.times * points["standard_error"],
+                _faded(colour(mechanism), 0.5),
+                scale.times * points["observed"],
+            ),
             customdata=points["label"].map(literal),
             hovertemplate="%{customdata}: %{y:.3g} observed, %{x:.3g} predicted<extra>" + name + "</extra>",
         )

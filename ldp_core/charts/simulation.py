@@ -100,16 +100,16 @@ def pair_names(frame: pd.DataFrame) -> dict[tuple[str, str], str]:
     return names
 
 
-def errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
+def errors(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = wording.POINTS) -> go.Figure:
     """Observed error of a typical query (mean over trials, ±2 standard errors) and the predicted one as a bar mark.
 
     ``frame``: mechanism, estimator, observed, standard_error, predicted (NaN where no exact prediction exists), as shares.
     """
-    fig = figure(look, "typical error (pp)", "", height=130 + ROW * len(frame))
+    fig = figure(look, f"typical error ({literal(scale.short)})", "", height=130 + ROW * len(frame))
     names = [pair_names(frame)[row.mechanism, row.estimator] for row in frame.itertuples()]
     places = np.arange(len(frame))
     fig.add_scatter(
-        x=100 * frame["observed"],
+        x=scale.times * frame["observed"],
         y=places,
         text=names,
         mode="markers",
@@ -119,17 +119,22 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             "color": [colour(n) for n in frame["mechanism"]],
             "symbol": [marker(n) for n in frame["mechanism"]],
         },
-        error_x={"type": "data", "array": 200 * frame["standard_error"], "thickness": 1.5, "color": look.text},
-        hovertemplate="%{text}: %{x:.3g} percentage points observed<extra></extra>",
+        error_x={
+            "type": "data",
+            "array": 2 * scale.times * frame["standard_error"],
+            "thickness": 1.5,
+            "color": look.text,
+        },
+        hovertemplate=f"%{{text}}: %{{x:.3g}} {literal(scale.unit)} observed<extra></extra>",
     )
     fig.add_scatter(
-        x=100 * frame["predicted"],
+        x=scale.times * frame["predicted"],
         y=places,
         text=names,
         mode="markers",
         name="predicted exactly",
         marker={"symbol": "line-ns-open", "size": 26, "color": look.text, "line": {"width": 3}},
-        hovertemplate="%{text}: %{x:.3g} percentage points predicted<extra></extra>",
+        hovertemplate=f"%{{text}}: %{{x:.3g}} {literal(scale.unit)} predicted<extra></extra>",
     )
     show_legend(fig)
     fig.update_xaxes(rangemode="tozero")

@@ -1,5 +1,5 @@
 """A design as one zip file: configuration.json, outcome.json and, for optimised mechanisms, the files of the mechanism: strategy.npz,
-patterns.json (see `patterns_file`) with strategies.npz, or rows.json (see `rows_file`). A kit
+or patterns.json (see `patterns_file`) with strategies.npz. A kit
 (`ldp_core.deploy.kit.package`) has more files in it, which draw and count reports; a proof of what no mechanism can beat may be in either
 (`certificate_file`).
 
@@ -25,7 +25,7 @@ import numpy as np
 import scipy
 
 from ldp_core import limits
-from ldp_core.designs import certificate_file, patterns_file, rows_file, strict_json
+from ldp_core.designs import certificate_file, patterns_file, strict_json
 from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, load_configuration
 from ldp_core.designs.privacy_note import observed_parts
@@ -33,13 +33,13 @@ from ldp_core.designs.zips import zipped
 from ldp_core.library.optimized import from_strategy
 from ldp_core.limits import MOST_DESIGN_BYTES, MOST_KIT_BYTES, MOST_PROOF_BYTES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import Mechanism, OnClasses
-from ldp_core.mechanisms.files import PATTERNS, ROWS, STRATEGIES, STRATEGY, MechanismFile
+from ldp_core.mechanisms.files import PATTERNS, STRATEGIES, STRATEGY, MechanismFile
 from ldp_core.version import __version__
 from ldp_core.wording import listed, rounded_up
 
 CONFIGURATION = "configuration.json"
 OUTCOME = "outcome.json"
-MEMBERS = (CONFIGURATION, OUTCOME, STRATEGY, PATTERNS, STRATEGIES, ROWS)
+MEMBERS = (CONFIGURATION, OUTCOME, STRATEGY, PATTERNS, STRATEGIES)
 DEVICE = "device.json"
 KIT = (
     DEVICE,
@@ -150,7 +150,7 @@ def load(content: bytes) -> Bundle:
     outcome = _read_outcome(members[OUTCOME]) if OUTCOME in members else None
     if DEVICE in members:
         _check_device(members[DEVICE], outcome)
-    for file, entry in ((STRATEGY, "strategy"), (PATTERNS, "strategy"), (STRATEGIES, "strategies"), (ROWS, "strategy")):
+    for file, entry in ((STRATEGY, "strategy"), (PATTERNS, "strategy"), (STRATEGIES, "strategies")):
         if outcome is not None and file in members and (file != STRATEGIES or PATTERNS in members):
             _check_recorded(members[file], outcome, entry)
     mechanism = _mechanism(members, configuration, outcome or {})
@@ -233,7 +233,7 @@ def _built(members: Mapping[str, bytes], configuration: Configuration, outcome: 
     if PATTERNS in members:
         strategies = _read_strategies(members[STRATEGIES]) if STRATEGIES in members else []
         return patterns_file.read(members[PATTERNS], name, strategies)
-    return rows_file.read(members[ROWS], name) if ROWS in members else None
+    return None
 
 
 def _recorded_parameters(outcome: Mapping[str, Any]) -> dict[str, Any] | None:

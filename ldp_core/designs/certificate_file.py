@@ -3,7 +3,7 @@
 The files say what is proved (questions by their Gram matrix, epsilon as the exact decimal number,
 whom the average is over, the bound) and hold the numbers that prove it: see
 `ldp_core.bounds.verify`. Some bounds are longer than a script of a few pages can check: bounds for
-surveys by inequalities between sets of columns, or by questions of different kinds taken together.
+surveys by triples of types, or by questions of different kinds taken together.
 The files then hold the closed form for the script, or the bounds of the parts, and say so. They
 also hold the stronger proof for this program. Whatever is read is no one's word: `read` hands out
 certificates only once they have verified for the design available.

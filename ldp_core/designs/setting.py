@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ldp_core import analysis, bounds, frames, library, mechanisms, verdicts, workloads
+from ldp_core import analysis, bounds, frames, library, mechanisms, verdicts, wording, workloads
 from ldp_core.designs import choices
 from ldp_core.designs.proofs import Curve as Curve
 from ldp_core.designs.proofs import Proof as Proof
@@ -349,6 +349,20 @@ class Setting(ProvedDesign):
     def error_in_words(self, error: float) -> str:
         """See `verdicts.error_in_words`, for the people of the design."""
         return verdicts.error_in_words(self.workload, error, self.users)
+
+    @property
+    def scale(self) -> wording.Scale:
+        """See `verdicts.scale`, for the people of the design."""
+        return verdicts.scale(self.workload, self.users)
+
+    def errors_in_units(self, rows: pd.DataFrame) -> list[str]:
+        """The ``standard_error`` of each ``query``, such as "± 4.5" percentage points or "± 12.5 in salary"."""
+        units = {query: self.workload.unit(int(query)) for query in rows["query"].unique()}
+        scales = {query: None if unit is None else unit.errors(self.users) for query, unit in units.items()}
+        return [
+            f"± {own.text(error)} {own.unit}" if (own := scales[query]) else f"± {wording.POINTS.text(error)}"
+            for query, error in zip(rows["query"], rows["standard_error"], strict=True)
+        ]
 
     def gap(self, mechanism: Mechanism, case: str | None = None) -> float:
         """How many more users (as a share) a mechanism needs than the best bound allows, in a case (that of the design).

@@ -12,21 +12,17 @@ from ldp_core.bounds import average_variance, equivalent_objective
 from ldp_core.limits import MOST_DEVICE_ENTRIES, MOST_FITTED_TYPES, MOST_STRATEGY_ENTRIES, MOST_TRANSFORMED_TYPES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.orbits import OrbitMechanism
-from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.mechanisms.two_valued import two_valued
 from ldp_core.optimize import ClosedFormDesign, SearchLimits, design, projected_gradient, worst_case_design
 from ldp_core.optimize.objective import evaluate
-from ldp_core.optimize.refusals import along_an_order, ring_too_large, too_large
+from ldp_core.optimize.refusals import too_large
 from ldp_core.optimize.surveys.design import SurveyDesign, too_many
 from ldp_core.optimize.surveys.split_design import SplitDesign
-from ldp_core.optimize.symmetric.rings import RingDesign
-from ldp_core.optimize.symmetric.translations import OrbitDesign
 from ldp_core.run import Callback, Cancel, Progress
 from ldp_core.workloads import Survey, Workload, classes_of
-from ldp_core.workloads.surveyed import as_tables
+from ldp_core.workloads.surveyed import as_tables, of_bits
 
 TARGETS = ("average", "worst_case")
 """Whose variance `build_certified` makes least."""
@@ -141,11 +137,10 @@ def build_certified(
     or `ldp_core.bounds.general.hardest_prior` with the mechanism's prior, proves how close to the best the mechanism is.
 
     Workloads that treat all types alike get subset selection, their optimum, and others a mechanism in closed form where the search
-    comes to nothing better. Past `ldp_core.limits.MOST_FITTED_TYPES` types no strategy is written out: workloads over binary attributes get an `ldp_core.mechanisms.orbits.OrbitMechanism`, without a prior. Running totals and ranges get an
-    `ldp_core.mechanisms.rings.RingMechanism` up to 4,096 types, without a prior; types hardly differ there, and ``target`` is not looked at.
+    comes to nothing better. Past `ldp_core.limits.MOST_FITTED_TYPES` types no strategy is written out.
 
-    Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types, and so do questions about few of
-    twelve or more binary attributes at once. All types have the same
+    Surveys that treat the values of every attribute alike get `ScrambledPatterns`, at any number of types, and so do questions that
+    treat twelve or more binary attributes alike. All types have the same
     variance then, whatever the ``target`` and the ``prior``. Other surveys get what `ldp_core.optimize.design` finds; those with more than
     2048 types get the best on average of what `ldp_core.optimize.surveys.split_design` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
     """
@@ -166,13 +161,6 @@ def build_certified(
     if isinstance(optimized, SurveyDesign | SplitDesign):
         return optimized.mechanism()
     parameters = {"workload": workload.spec, "seed": seed, "rounds": optimized.rounds}
-    if isinstance(optimized, OrbitDesign):  # a RingDesign is one
-        explanation = _EXPLANATION.format(outputs=optimized.high.size, aim="")
-        if isinstance(optimized, RingDesign):
-            return RingMechanism(
-                "optimized", optimized.high, optimized.shares, workload.n, epsilon, parameters, explanation
-            )
-        return OrbitMechanism("optimized", optimized.high, optimized.shares, epsilon, parameters, explanation)
     if target != "average":
         parameters["target"] = target
     return from_strategy("optimized", optimized.strategy, epsilon, parameters, optimized.prior, workload=workload)
@@ -199,13 +187,18 @@ def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None
     if workload is not None and workload.survey is not None:
         return _unsuitable_survey(workload.survey)
     reason = too_large(n)
-    if reason is not None and along_an_order(workload):
-        return ring_too_large(n)
     if workload is not None and workload.symmetry == "exchangeable":
         return None
     if workload is not None and workload.symmetry == "hamming" and n <= MOST_TRANSFORMED_TYPES:
-        return None
+        return None if reason is None else _too_many_bits(workload)
     return reason
+
+
+def _too_many_bits(workload: Workload) -> str | None:
+    try:
+        return too_many(of_bits(workload))
+    except ValueError as error:  # too many tables
+        return str(error)
 
 
 def _unsuitable_survey(survey: Survey) -> str | None:

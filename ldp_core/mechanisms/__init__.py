@@ -14,12 +14,9 @@ from ldp_core.mechanisms.base import Mechanism as Mechanism
 from ldp_core.mechanisms.base import Reports as Reports
 from ldp_core.mechanisms.explicit import ExplicitMechanism as ExplicitMechanism
 from ldp_core.mechanisms.on_classes import OnClasses as OnClasses
-from ldp_core.mechanisms.orbits import OrbitMechanism as OrbitMechanism
-from ldp_core.mechanisms.rings import RingMechanism as RingMechanism
 from ldp_core.mechanisms.surveys.pattern import Pattern as Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns as ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey as SplitSurvey
-from ldp_core.mechanisms.translated import Translated as Translated
 
 if TYPE_CHECKING:
     from ldp_core.library import create as create

@@ -11,7 +11,6 @@ import numpy as np
 STRATEGY = "strategy.npz"
 PATTERNS = "patterns.json"
 STRATEGIES = "strategies.npz"
-ROWS = "rows.json"
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class MechanismFile:
     """One file of a mechanism.
 
     Attributes:
-        name: of the file: `STRATEGY`, `PATTERNS`, `STRATEGIES` or `ROWS`.
+        name: of the file: `STRATEGY`, `PATTERNS` or `STRATEGIES`.
         entry: the entry of outcome.json that records the checksum of the file.
         facts: recorded in that entry as well.
         about: what the file holds, a phrase for people.

@@ -13,22 +13,16 @@ from ldp_core.optimize.dispatch import design
 from ldp_core.optimize.enumeration import ExactOptimum, exact
 from ldp_core.optimize.gradient.method import Optimized, projected_gradient
 from ldp_core.optimize.gradient.projection import project
-from ldp_core.optimize.symmetric.rings import RingDesign, design_ring
-from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.run import Progress
 
 __all__ = [
     "ClosedFormDesign",
     "ExactOptimum",
     "Optimized",
-    "OrbitDesign",
     "Progress",
-    "RingDesign",
     "SearchLimits",
     "WorstCaseOptimized",
     "design",
-    "design_orbits",
-    "design_ring",
     "exact",
     "project",
     "projected_gradient",

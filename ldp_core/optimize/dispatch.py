@@ -1,7 +1,7 @@
 """The best mechanism of any workload: which search finds it is one table.
 
-A design is a strategy over all types, base rows whose images are one, patterns over few attributes, or a split of people
-among strategies on tables.
+A design is a strategy over all types, patterns over few attributes, or a split of people among
+strategies on tables.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 
 from ldp_core.bounds.question.search import direction
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_TYPES
-from ldp_core.optimize import refusals
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.classes import for_types, telling_of_types
@@ -25,15 +24,13 @@ from ldp_core.optimize.question import design_question
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.rows import first_rows
 from ldp_core.optimize.surveys.split_design import SplitDesign, design_split
-from ldp_core.optimize.symmetric.rings import RingDesign, design_ring
-from ldp_core.optimize.symmetric.translations import OrbitDesign, design_orbits
 from ldp_core.priors import check_prior
 from ldp_core.run import Callback, Cancel
 from ldp_core.workloads import Survey, Workload, check_weights
 from ldp_core.workloads.distinguished import Distinguished
-from ldp_core.workloads.surveyed import as_tables
+from ldp_core.workloads.surveyed import as_tables, of_bits
 
-AnyDesign = Optimized | ClosedFormDesign | SurveyDesign | SplitDesign | OrbitDesign | RingDesign
+AnyDesign = Optimized | ClosedFormDesign | SurveyDesign | SplitDesign
 TABLES_TIME = 1 / 2
 """The most of the time that goes to patterns and strategies on tables where one over all types is fitted as well."""
 
@@ -115,10 +112,9 @@ def design(
     * Every other workload gets a strategy over all types. If its questions are about tables of
       several attributes, the search begins with the best strategies for these tables
       (`ldp_core.optimize.surveys.rows`).
-    * Past 2,048 types no strategy over all types is written out. Questions about few attributes of
-      two values at a time become a `Survey`; questions about more get base rows that are flipped;
-      running totals and ranges get base rows that are rotated. Base rows minimise the average over
-      all types alike.
+    * Past 2,048 types no strategy over all types is written out. Questions that treat all
+      yes-or-no attributes alike get patterns, as a `Survey` does. All others are refused: coarser
+      bins, trees and Haar are the ways on.
 
     `ldp_core.optimize.certified.design_strategy` explains strategies and ``prior``, and
     `SearchLimits` the other parameters.
@@ -196,11 +192,7 @@ SEARCHES: tuple[tuple[Callable[[Case], bool], Find], ...] = (
     (lambda case: case.small_survey, _better),
     (
         lambda case: case.many and case.workload.symmetry == "hamming",
-        lambda case, *how: design_orbits(case.workload, *how),
-    ),
-    (
-        lambda case: case.many and refusals.along_an_order(case.workload),
-        lambda case, *how: design_ring(case.workload, *how),
+        lambda case, *how: design_survey(of_bits(case.workload), *how),
     ),
     (lambda case: True, _strategy),
 )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ldp_core.bounds.question.search import Exchange, Primal, target
+from ldp_core.bounds.question.search import Exchange, Primal
 from ldp_core.optimize.base import SearchLimits, fields_of
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.objective import of_strategy
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
-from ldp_core.run import Check, drive
+from ldp_core.run import Check, Run, drive
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
@@ -53,17 +54,19 @@ class _Best:
 
 
 class _Search:
-    """The exchange of values, to be driven."""
+    """The exchange of values, to be driven: for a ``prior`` or, without one, for the worst type."""
 
-    def __init__(self, workload: Workload, epsilon: float, prior: np.ndarray, along: np.ndarray, check: Check):
-        self._workload, self._prior, self._ratio = workload, prior, fitted_exp_epsilon(epsilon)
-        self._exchange = Exchange(target(workload, along, prior), prior, epsilon, check)
+    def __init__(self, workload: Workload, epsilon: float, prior: np.ndarray | None, along: np.ndarray, check: Check):
+        self._workload, self._ratio = workload, fitted_exp_epsilon(epsilon)
+        self._known = workload.trace / workload.n if prior is None else float(prior @ workload.gram_diag)
+        self._exchange = Exchange(workload.apply_gram(along), prior, epsilon, check)
 
     @property
     def best(self) -> _Best:
-        primal, n, p = self._exchange.primal, self._workload.n, self._prior
-        moment = float(p @ self._workload.apply_gram(p)) + self._exchange.on_scale(primal.value)
-        share = max(_LEAST_ENTRY * (self._ratio + n - 1), LITTLE * (1 - float(p @ self._workload.gram_diag) / moment))
+        primal, n = self._exchange.primal, self._workload.n
+        variance = self._exchange.on_scale(primal.value)
+        moment = self._known + variance
+        share = max(_LEAST_ENTRY * (self._ratio + n - 1), LITTLE * variance / moment)
         return _Best(n * moment / (1 - share), primal, share, self._ratio, n)
 
     @property
@@ -76,17 +79,33 @@ class _Search:
     def round(self) -> None:
         self._exchange.round()
 
-    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
-        strategy = np.ascontiguousarray(self.best.transposed.T)
-        return strategy, of_strategy(strategy, self._workload, self._prior)
+    def finish(self, at_once: bool) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+        """The strategy, and the prior that its answers are best for."""
+        best = self.best
+        return (np.ascontiguousarray(best.transposed.T), best.primal.prior), best.objective
 
 
 def design_question(
     workload: Workload, epsilon: float, along: np.ndarray, limits: SearchLimits, prior: np.ndarray | None = None
 ) -> Optimized:
     """The strategy (m, n) for questions ``along`` one direction (`ldp_core.bounds.question.search.direction`)."""
+    run = _driven(workload, epsilon, check_prior(prior, workload.n), along, limits)
+    strategy = run.found[0][0]
+    fields = fields_of(run, epsilon, limits) | {"objective": of_strategy(strategy, workload, prior)}
+    return Optimized(strategy, prior, **fields)
+
+
+def worst_question(
+    workload: Workload, epsilon: float, along: np.ndarray, limits: SearchLimits
+) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """The strategy (m, n) of least worst-case variance, the prior (n,) that its answers are for, and the fields of the search."""
+    run = _driven(workload, epsilon, None, along, limits)
+    return *run.found[0], fields_of(run, epsilon, limits)
+
+
+def _driven(
+    workload: Workload, epsilon: float, prior: np.ndarray | None, along: np.ndarray, limits: SearchLimits
+) -> Run:
     budget = limits.budget()
     with blas_threads(workload.n):
-        search = _Search(workload, check_epsilon(epsilon), check_prior(prior, workload.n), along, budget.check)
-        run = drive(search, budget)
-    return Optimized(run.found[0], prior, **fields_of(run, epsilon, limits))
+        return drive(_Search(workload, check_epsilon(epsilon), prior, along, budget.check), budget)

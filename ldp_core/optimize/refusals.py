@@ -3,9 +3,7 @@ strategy."""
 
 from __future__ import annotations
 
-from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_TYPES, MOST_VECTOR_TYPES
-from ldp_core.workloads import Workload
-from ldp_core.workloads.ordered import AllRange, Prefix, WidthRange
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_VECTOR_TYPES
 
 
 def too_large(n: int) -> str | None:
@@ -14,30 +12,13 @@ def too_large(n: int) -> str | None:
         return None
     return (
         f"A strategy matrix for {n:,} types would be too large to design; at most {MOST_FITTED_TYPES:,} are. Use coarser bins, or a "
-        "closed-form mechanism such as subset selection."
+        "mechanism in closed form: a tree or Haar for running totals and ranges, subset selection for counts of each type."
     )
 
 
-def most_types(workload: Workload | None, continuous: bool, any_rows: bool) -> int:
-    """Most types that ``continuous`` vectors or strategies are fitted to; ``any_rows`` where those need not be written out."""
-    if continuous:
-        return MOST_VECTOR_TYPES
-    return MOST_MATRIX_TYPES if any_rows and along_an_order(workload) else MOST_FITTED_TYPES
-
-
-def along_an_order(workload: Workload | None) -> bool:
-    """True if questions are running totals or ranges, which are designed on a ring past `MOST_FITTED_TYPES`."""
-    return isinstance(workload, Prefix | AllRange | WidthRange)
-
-
-def ring_too_large(n: int) -> str | None:
-    """Why no rows on a ring are fitted to running totals or ranges over ``n`` types, None where they are."""
-    if n <= MOST_MATRIX_TYPES:
-        return None
-    return (
-        f"Strategies for running totals and ranges are designed for at most {MOST_MATRIX_TYPES:,} types; there are {n:,}. Use coarser "
-        "bins, or a tree, which needs no optimisation."
-    )
+def most_types(continuous: bool) -> int:
+    """Most types that ``continuous`` vectors or strategies are fitted to."""
+    return MOST_VECTOR_TYPES if continuous else MOST_FITTED_TYPES
 
 
 def vectors_too_large(n: int) -> str | None:

@@ -6,17 +6,18 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ldp_core import wording
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import nearest, shortened
 from ldp_core.workloads.composite import Custom
-from ldp_core.workloads.on_attributes import OnAttributes
-from ldp_core.workloads.part import Name, Part
+from ldp_core.workloads.part import Name, Names, Part, placed, places_of, within
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,20 @@ class Unit:
     """The unit of an answer that does not count people, that of the numeric attribute ``name``.
 
     Its query gives people a number from 0, at the value ``low``, to 1, at ``low`` + ``span``, so that the share of an answer is the place
-    of the average between these, and errors of shares are shares of ``span``. ``total``: of all people together, no average.
+    of the average between these, and errors of shares are shares of ``span``. ``total``: of all people together, no average. ``off``: how far
+    the middle of a bin may be from the number of somebody in it.
     """
 
     name: str
     low: float
     span: float
     total: bool = False
+    off: float = 0.0
+
+    def bins_in_words(self, users: float) -> str:
+        """What bins may add to the error of an answer, in a sentence; empty where nothing."""
+        most = wording.significant(self.off * (users if self.total else 1.0))
+        return f" Bins may add up to {most} to that: values count as their middles." if self.off else ""
 
     def value(self, share: float, users: float) -> float:
         """An answer that is this ``share`` of ``users``, in the unit."""
@@ -45,22 +53,24 @@ class Unit:
         """What shares of an answer are shares of."""
         return f"from {wording.significant(self.low)} to {wording.significant(self.low + self.span)}"
 
+    def errors(self, users: float) -> wording.Scale:
+        """How errors of this answer are written."""
+        name = shortened(self.name)
+        return wording.Scale(self.error(1.0, users), name, f"in {name}")
+
     def error_in_words(self, share: float, users: float) -> str:
         """An error with its unit: "± 12.5 in salary"."""
-        return (
-            f"±\N{NO-BREAK SPACE}{wording.significant(self.error(share, users))} in {shortened(self.name)}, "
-            f"{wording.share(share)} of its range"
-        )
+        return f"±\N{NO-BREAK SPACE}{self.errors(users).text(share)} in {shortened(self.name)}, {wording.share(share)} of its range"
 
 
 class Mean(Custom):
-    """One query that gives every type a number: ``unit`` says what of."""
+    """Queries that give every type a number: ``unit`` says what of."""
 
     title = "Average"
     meaning = "The average or total of a numeric attribute."
 
-    def __init__(self, row: np.ndarray, name: str, unit: Unit):
-        super().__init__(row[None], [name])
+    def __init__(self, rows: np.ndarray, names: Sequence[str], unit: Unit):
+        super().__init__(rows, list(names))
         self._unit = unit
 
     def unit(self, query: int) -> Unit:
@@ -93,8 +103,12 @@ class _NumberPart(Part):
     _total: ClassVar[bool]
 
     @property
+    def _groups(self) -> Names:
+        return ()
+
+    @property
     def summary(self) -> str:
-        return f"{wording.capital(self._what)} of {self.attribute}"
+        return f"{wording.capital(self._what)} of {self.attribute}{within(self._groups)}"
 
     @abstractmethod
     def _check(self, axis: Axis) -> None:
@@ -102,44 +116,60 @@ class _NumberPart(Part):
 
     def build(self, attributes: Any) -> Workload:
         axes = axes_of(attributes)
-        place, axis = self._axis(axes)
+        axis = self._axis(axes)
         self._check(axis)
-        values, low, high, _ = middles(axis)
+        values, low, high, off = middles(axis)
         if axis.ordinary < axis.size:  # nobody's number counts as 0
             values = np.append(values, np.zeros(axis.size - axis.ordinary))
             low, high = min(low, 0.0), max(high, 0.0)
-        row = (values - low) / (high - low)
-        base = Mean(row, f"{self._what} of {axis.name}", Unit(axis.name, low, high - low, self._total))
-        shape = [axis.size for axis in axes]
-        return base if base.n == math.prod(shape) else OnAttributes(shape, [place], base)
+        groups = [axes[i] for i in places_of(axes, [*self._groups, self.attribute])[:-1]]
+        many = math.prod(group.size for group in groups)
+        if many**2 * axis.size > MOST_STRATEGY_ENTRIES:
+            raise ValueError(f"There are {many:,} groups, which are too many for a {self._what} of each.")
+        if groups:  # who is in another group adds nothing
+            low, high = min(low, 0.0), max(high, 0.0)
+        rows = np.full((many, many, axis.size), (0.0 - low) / (high - low))
+        rows[np.arange(many), np.arange(many)] = (values - low) / (high - low)
+        unit, called = Unit(axis.name, low, high - low, self._total, off), f"{self._what} of {axis.name}"
+        named = product(*([f"{group.name} = {label}" for label in group.labels] for group in groups))
+        names = [", ".join([called, *each]) for each in named]
+        base = Mean(rows.reshape(many, -1), names, unit)
+        return placed(axes, places_of(axes, [*self._groups, self.attribute]), base)
 
-    def _axis(self, axes: Sequence[Axis]) -> tuple[int, Axis]:
+    def _axis(self, axes: Sequence[Axis]) -> Axis:
         names = [axis.name for axis in axes]
         if self.attribute not in names:
             known = nearest(self.attribute, names, "the attributes are")
             raise ValueError(f"The domain has no attribute {shortened(self.attribute)}; {known}")
-        place = names.index(self.attribute)
-        if not summable(axes[place]):
+        axis = axes[names.index(self.attribute)]
+        if not summable(axis):
             raise ValueError(
                 f"{shortened(self.attribute)} is not made of two or more bins of numbers, so it has no {self._what}; choose a numeric "
                 "attribute, or ask for its histogram."
             )
-        return place, axes[place]
+        return axis
 
     def caveat(self, attributes: Any) -> str:
         """How answers are to be read, in sentences: how far the middles of bins may be off, and what errors are shares of."""
-        axis = self._axis(axes_of(attributes))[1]
+        axis = self._axis(axes_of(attributes))
         _, low, high, off = middles(axis)
         most = f"by up to {wording.significant(off)}{' for each person' if self._total else ''}"
         exact = "Each bin holds one number, so nothing is lost by bins."
         said = (
             f"Values count as the middle of their bin, so the {self._what} may be off {most}, half of the widest bin."
         )
+        if self._groups:
+            low, high = min(low, 0.0), max(high, 0.0)
         if axis.ordinary < axis.size:
             said, exact = (f"{text} {' and '.join(axis.labels[axis.ordinary :])} count as 0." for text in (said, exact))
             low, high = min(low, 0.0), max(high, 0.0)
         scale = Unit(axis.name, low, high - low, self._total).scale
-        return f"{said if off else exact} Errors in per cent or percentage points are parts of the range {scale}."
+        ratio = ""
+        if self._groups:
+            ratio = " The average of a group is its total over its size: ask for the sizes as well, a histogram or a table, and divide."
+        return (
+            f"{said if off else exact} Errors in per cent or percentage points are parts of the range {scale}.{ratio}"
+        )
 
 
 class MeanPart(_NumberPart):
@@ -159,11 +189,18 @@ class MeanPart(_NumberPart):
 
 
 class TotalPart(_NumberPart):
-    """The total of a numeric attribute over all people, each at the middle of their bin; those without a number count as 0."""
+    """The total of a numeric attribute over all people, or those of each group of the attributes ``by``, each at the middle of their bin; those
+    without a number count as 0."""
 
     kind: Literal["total"] = "total"
+    by: Names = ()
+
     _what = "total"
     _total = True
+
+    @property
+    def _groups(self) -> Names:
+        return self.by
 
     def _check(self, axis: Axis) -> None:
         pass

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
+from ldp_core import wording
+from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
+from ldp_core.workloads.comparisons import nearest, shortened
+from ldp_core.workloads.on_attributes import OnAttributes
 
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], Strict(False)]  # a list from a widget is welcome
@@ -48,3 +55,32 @@ class Part(Frozen):
     @abstractmethod
     def summary(self) -> str:
         """The recipe in a few words, for lists: "Running totals along age, within each sex"."""
+
+
+def within(by: Sequence[str]) -> str:
+    """The groups of the attributes ``by``, for a summary; empty where there are none."""
+    return f", within each {' x '.join(by)}" if by else ""
+
+
+def places_of(axes: Sequence[Axis], names: Sequence[str]) -> list[int]:
+    """The places of the named attributes. ValueError for an attribute that does not exist, is named
+    twice, or has one type only."""
+    places = {axis.name: i for i, axis in enumerate(axes)}
+    for name in names:
+        if name not in places:
+            known = nearest(name, list(places), "the attributes are")
+            raise ValueError(f"The domain has no attribute {shortened(name)}; {known}")
+        if axes[places[name]].size < 2:
+            raise ValueError(f"{shortened(name)} has one type only, so there is nothing to ask about it; leave it out.")
+    if len(set(names)) < len(names):
+        named = wording.shortened(", ".join(map(shortened, names)), 300)
+        raise ValueError(f"An attribute is named twice: {named}; name each once.")
+    return [places[name] for name in names]
+
+
+def placed(axes: Sequence[Axis], places: Sequence[int], base: Workload, used: Sequence[int] | None = None) -> Workload:
+    """``base`` on its attributes, the others summed out."""
+    left_out = math.prod(axes[i].size for i in set(range(len(axes))) - set(places))
+    if used is None and left_out == 1 and all(a < b for a, b in pairwise(places)):
+        return base
+    return OnAttributes([axis.size for axis in axes], places, base, used)

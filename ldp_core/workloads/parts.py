@@ -9,24 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, Strict, field_validator
 
-from ldp_core import limits, wording
+from ldp_core import limits
 from ldp_core.limits import MOST_CONDITIONS, MOST_SETS_IN_A_PART
 from ldp_core.workloads import expressions
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
-from ldp_core.workloads.comparisons import nearest, shortened
+from ldp_core.workloads.comparisons import shortened
 from ldp_core.workloads.composite import Product, Union
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.matrix_part import MatrixPart
 from ldp_core.workloads.means import MeanPart, TotalPart
-from ldp_core.workloads.on_attributes import OnAttributes
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
-from ldp_core.workloads.part import Frozen, Name, Names, Part
+from ldp_core.workloads.part import Frozen, Name, Names, Part, placed, places_of, within
 from ldp_core.workloads.predicates import Predicates
 from ldp_core.workloads.surveyed import surveyed
 from ldp_core.workloads.types_part import TypesPart
@@ -44,7 +42,7 @@ class HistogramPart(Part):
 
     def build(self, attributes: Any) -> Workload:
         axes = axes_of(attributes)
-        return _joint(axes, _places(axes, [self.attribute]))
+        return _joint(axes, places_of(axes, [self.attribute]))
 
 
 class JointHistogramPart(Part):
@@ -71,7 +69,7 @@ class PrefixPart(Part):
 
     @property
     def summary(self) -> str:
-        return f"Running totals along {self.attribute}{_within(self.by)}"
+        return f"Running totals along {self.attribute}{within(self.by)}"
 
     def build(self, attributes: Any) -> Workload:
         return _along(axes_of(attributes), self.attribute, self.by, lambda n, axis: Prefix(n, [axis]))
@@ -89,7 +87,7 @@ class RangesPart(Part):
     @property
     def summary(self) -> str:
         wide = "All ranges" if self.width is None else f"Ranges of at most {self.width:,} types"
-        return f"{wide} along {self.attribute}{_within(self.by)}"
+        return f"{wide} along {self.attribute}{within(self.by)}"
 
     def build(self, attributes: Any) -> Workload:
         def ranges(n: int, axis: Axis) -> Workload:
@@ -114,11 +112,11 @@ class RectanglesPart(Part):
 
     def build(self, attributes: Any) -> Workload:
         axes = axes_of(attributes)
-        places = sorted(_places(axes, self.attributes))
+        places = sorted(places_of(axes, self.attributes))
         lines = [_line(axes[i]) for i in places]
         base = Product([AllRange(line.size, [line]) for line in lines])
         whole = all(axes[i].size == line.size for i, line in zip(places, lines, strict=True))
-        return _placed(axes, places, base, None if whole else [line.size for line in lines])
+        return placed(axes, places, base, None if whole else [line.size for line in lines])
 
 
 class MarginalsPart(Part):
@@ -144,7 +142,7 @@ class MarginalsPart(Part):
 
     def build(self, attributes: Any) -> Workload:
         axes = axes_of(attributes)
-        tables = [_joint(axes, _places(axes, group)) for group in self.groups]
+        tables = [_joint(axes, places_of(axes, group)) for group in self.groups]
         return tables[0] if len(tables) == 1 else Union(tables)
 
 
@@ -165,7 +163,7 @@ class KWayMarginalsPart(Part):
             raise ValueError(
                 f"Groups of {self.k} attributes need at least {self.k} that have 2 types or more; there are {len(places)}."
             )
-        return _placed(axes, places, KWayMarginals(shape, self.k, chosen))
+        return placed(axes, places, KWayMarginals(shape, self.k, chosen))
 
 
 class AllMarginalsPart(Part):
@@ -180,7 +178,7 @@ class AllMarginalsPart(Part):
     def build(self, attributes: Any) -> Workload:
         axes = axes_of(attributes)
         places, shape, chosen = _telling(axes)
-        return _placed(axes, places, AllMarginals(shape, chosen))
+        return placed(axes, places, AllMarginals(shape, chosen))
 
 
 class ParityPart(Part):
@@ -202,13 +200,13 @@ class ParityPart(Part):
         if self.attributes is None:
             places = [i for i, axis in enumerate(axes) if axis.size == 2]
         else:
-            places = _places(axes, self.attributes)
+            places = places_of(axes, self.attributes)
         many = [axes[i] for i in places if axes[i].size != 2]
         if many or not places:
             reason = f"{shortened(many[0].name)} has {many[0].size}" if many else "no attribute has just two"
             raise ValueError(f"Parity asks about attributes of two types; {reason}.")
         weight = None if self.max_weight is None else min(self.max_weight, len(places))
-        return _placed(axes, places, Parity(len(places), weight, [axes[i] for i in places]))
+        return placed(axes, places, Parity(len(places), weight, [axes[i] for i in places]))
 
 
 class Predicate(Frozen):
@@ -251,7 +249,7 @@ class PredicatesPart(Part):
         mentioned = sorted({i for factors in rows for on, _ in factors for i in on}) or list(range(len(axes)))
         moved = [[(tuple(mentioned.index(i) for i in on), table) for on, table in factors] for factors in rows]
         titles = [predicate.title for predicate in self.predicates]
-        return _placed(axes, mentioned, Predicates([shape[i] for i in mentioned], moved, titles))
+        return placed(axes, mentioned, Predicates([shape[i] for i in mentioned], moved, titles))
 
 
 WorkloadPart = Annotated[
@@ -310,28 +308,8 @@ def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
     return (PrefixPart(attribute=axis.name) if ordered else HistogramPart(attribute=axis.name),)
 
 
-def _within(by: Sequence[str]) -> str:
-    return f", within each {' x '.join(by)}" if by else ""
-
-
 def _uncapitalised(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
-
-
-def _places(axes: Sequence[Axis], names: Sequence[str]) -> list[int]:
-    """The places of the named attributes. ValueError for an attribute that does not exist, is named
-    twice, or has one type only."""
-    places = {axis.name: i for i, axis in enumerate(axes)}
-    for name in names:
-        if name not in places:
-            known = nearest(name, list(places), "the attributes are")
-            raise ValueError(f"The domain has no attribute {shortened(name)}; {known}")
-        if axes[places[name]].size < 2:
-            raise ValueError(f"{shortened(name)} has one type only, so there is nothing to ask about it; leave it out.")
-    if len(set(names)) < len(names):
-        named = wording.shortened(", ".join(map(shortened, names)), 300)
-        raise ValueError(f"An attribute is named twice: {named}; name each once.")
-    return [places[name] for name in names]
 
 
 def _telling(axes: Sequence[Axis]) -> tuple[list[int], tuple[int, ...], list[Axis]]:
@@ -342,28 +320,20 @@ def _telling(axes: Sequence[Axis]) -> tuple[list[int], tuple[int, ...], list[Axi
     return places, tuple(axes[i].size for i in places), [axes[i] for i in places]
 
 
-def _placed(axes: Sequence[Axis], places: Sequence[int], base: Workload, used: Sequence[int] | None = None) -> Workload:
-    """``base`` on its attributes, the others summed out."""
-    left_out = math.prod(axes[i].size for i in set(range(len(axes))) - set(places))
-    if used is None and left_out == 1 and all(a < b for a, b in pairwise(places)):
-        return base
-    return OnAttributes([axis.size for axis in axes], places, base, used)
-
-
 def _joint(axes: Sequence[Axis], places: Sequence[int]) -> Workload:
     chosen = [axes[i] for i in places]
-    return _placed(axes, places, Histogram(math.prod(axis.size for axis in chosen), chosen))
+    return placed(axes, places, Histogram(math.prod(axis.size for axis in chosen), chosen))
 
 
 def _along(axes: Sequence[Axis], name: str, by: Sequence[str], ordered: Any) -> Workload:
     """``ordered(n, axis)`` along the ordinary types of an attribute, within each group of the attributes ``by``."""
-    places = _places(axes, [name, *by])
+    places = places_of(axes, [name, *by])
     axis, groups = axes[places[0]], [axes[i] for i in places[1:]]
     ordinary = _line(axis)
     line = ordered(ordinary.size, ordinary)
     base = Product([line, *(Histogram(group.size, [group]) for group in groups)]) if groups else line
     used = [ordinary.size, *(group.size for group in groups)]
-    return _placed(axes, places, base, used if ordinary.size < axis.size else None)
+    return placed(axes, places, base, used if ordinary.size < axis.size else None)
 
 
 def _line(axis: Axis) -> Axis:

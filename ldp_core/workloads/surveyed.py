@@ -70,6 +70,11 @@ def by_tables(workload: Workload, shape: tuple[int, ...], axes: Sequence[Axis] |
     return Survey(shape, _merged(groups(workload, shape, axes)), axes)
 
 
+def of_bits(workload: Workload) -> Survey:
+    """Questions that treat yes-or-no attributes alike, on the tables of those that each is about. ValueError for too many tables."""
+    return by_tables(workload, (2,) * (workload.n.bit_length() - 1))
+
+
 def _degree(workload: Workload) -> int:
     """The most yes-or-no attributes that a component of the questions depends on, which treat all of these alike."""
     scheme = workload.symmetry_group.scheme

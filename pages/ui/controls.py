@@ -154,14 +154,17 @@ def several(
 
 def target_control(state: Session) -> None:
     """The target error of a typical answer, and a button that works it out anew."""
+    scale = state.setting.scale
+    unit = "in percentage points of all users"
+    if scale != wording.POINTS:
+        unit = f"{plain(scale.unit)}, or with a % sign as a part of the range of the values"
     control(
         st.text_input,
-        "Target error (± pp)",
+        f"Target error (± {plain(scale.short)})",
         "target",
-        wording.significant(100 * state.setting.target, 6),
-        lambda text: state.change(target_alpha=verdicts.alpha_for(_target(text))),
-        help="A standard error, in percentage points of all users. People needed are for it in a typical answer (root mean square over all "
-        f"queries). {verdicts.RULE}",
+        wording.significant(scale.times * state.setting.target, 6),
+        lambda text: state.change(target_alpha=verdicts.alpha_for(_target(text, scale))),
+        help=f"A standard error, {unit}. People needed are for it in a typical answer (root mean square over all queries). {verdicts.RULE}",
     )
     suggested = state.setting.suggested
     _take(state, "Auto", "target-auto", suggested.target, _typical(suggested))
@@ -184,7 +187,7 @@ def _take(state: Session, label: str, key: str, target: float, what: str) -> Non
         on_click=lambda: state.change(target_alpha=alpha),
         disabled=state.setting.alpha == alpha,
         icon=":material/auto_awesome:",
-        help=f"{wording.capital(wording.error(target))} on {state.setting.population}: {what}. It stays when the questions change.",
+        help=f"{wording.capital(plain(state.setting.error_in_words(target)))} on {state.setting.population}: {what}. It stays when the questions change.",
     )
 
 
@@ -209,15 +212,17 @@ def target_sources(state: Session) -> None:
     )
 
 
-def _target(text: str) -> float:
-    """A target error typed in percentage points, as a share. ValueError with a sentence."""
-    points = number(
-        text.strip().removeprefix("±").strip().removesuffix("pp").strip().removesuffix("%"), "the target error"
-    )
-    low, high = 100 * verdicts.LEAST_TARGET, 100 * verdicts.LARGEST_TARGET
-    if not low <= points <= high:
-        raise ValueError(f"The target error must be from {low:g} to {high:g} percentage points; 0.5 to 5 is common.")
-    return points / 100
+def _target(text: str, scale: wording.Scale) -> float:
+    """A target error typed in percentage points or in a unit of its own, as a share. ValueError with a sentence."""
+    typed_number = text.strip().removeprefix("±").strip().removesuffix("pp").strip()
+    times = 100.0 if typed_number.endswith("%") else scale.times
+    error = number(typed_number.removesuffix("%"), "the target error") / times
+    if not verdicts.LEAST_TARGET <= error <= verdicts.LARGEST_TARGET:
+        low, high, common = map(scale.text, (verdicts.LEAST_TARGET, verdicts.LARGEST_TARGET, 0.005))
+        raise ValueError(
+            f"The target error must be from {low} to {high} {scale.unit}; {common} to {scale.text(0.05)} is common."
+        )
+    return error
 
 
 def _alpha(text: str) -> float:

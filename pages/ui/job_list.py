@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -10,7 +11,7 @@ import streamlit as st
 from ldp_core import wording
 from ldp_core.run import Progress
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Job, jobs
+from pages.ui.tasks.jobs import Job, jobs, poll
 from pages.ui.tasks.task import features
 from pages.ui.words import plain
 
@@ -30,6 +31,7 @@ OTHERS = {"data": "other data", "people": "other people", "questions": "other qu
 
 def settled(state: Session) -> set[int]:
     """The numbers of the jobs that have ended, to be asked for before anything is drawn: which of them the page lacks shows from here on."""
+    state.awaited = set()
     for job in jobs().of(state.id):
         job.lacked = False
     return {job.number for job in jobs().of(state.id) if not job.active}
@@ -74,12 +76,16 @@ def lacking(state: Session) -> None:
             )
 
 
-@st.fragment(run_every=1.0)
 def _follow(state: Session) -> None:
-    """Drawn again and again without the page; when nothing runs any more, the whole page follows."""
+    poll(partial(_lines, state))
+
+
+def _lines(state: Session) -> bool:
+    """The running jobs, drawn again and again without the page. True when nothing runs any more, or something that the page waits for
+    has ended: then the whole page follows."""
     active, now = jobs().active(state.id), features(state)
-    if not active:
-        st.rerun()
+    if not active or not state.awaited <= {job.key for job in active}:
+        return True
     shown = [job for job in active if job.state == "queued" or job.seconds >= SHOWN_AFTER]
     with st.container(gap="xsmall", key="jobs"):
         if shown:
@@ -91,6 +97,7 @@ def _follow(state: Session) -> None:
         _stop_earlier([job for job in shown if left_behind(job, now)])
         for job in _just_ended(state):
             _ended(job)
+    return False
 
 
 def left_behind(job: Job, now: dict[str, str]) -> str:

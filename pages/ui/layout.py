@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import pandas as pd
@@ -17,7 +18,7 @@ from ldp_core.designs.bundle import LACKS_STRATEGY
 from pages.ui import loaded
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job, jobs
+from pages.ui.tasks.jobs import Job, jobs, poll
 from pages.ui.tasks.later import Later
 from pages.ui.tasks.task import Stopped
 from pages.ui.words import plain, spoken
@@ -333,16 +334,21 @@ def need_questions(state: Session, design: Design) -> None:
     end()
 
 
-@st.fragment(run_every=0.5)
-def live(job: Job, draw: Callable[[Any, Job], None]) -> None:
-    """``draw(progress, job)`` again and again while a job is running; when it ends, the whole page follows."""
+def live(job: Job, draw: Callable[[Any, Job], None], unknown: str = "Starting.") -> None:
+    """``draw(progress, job)`` again and again while a job is running, or that its progress is ``unknown``; when it ends, the whole
+    page follows."""
+    poll(partial(_live, job, draw, unknown))
+
+
+def _live(job: Job, draw: Callable[[Any, Job], None], unknown: str) -> bool:
     if not job.active or job.session != session().id:  # it has ended, or whose it was has been forgotten
-        st.rerun()
+        return True
     if job.progress is None:
         before = f"Waiting for a free place: {jobs().waiting_before(job):,} before this one."
-        st.info(before if job.state == "queued" else "Starting.")
+        st.info(before if job.state == "queued" else unknown)
     else:
         draw(job.progress, job)
+    return False
 
 
 def chart(

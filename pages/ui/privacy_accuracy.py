@@ -195,9 +195,14 @@ def _blanket(state: Session, mechanism: Mechanism) -> shuffled.Blanket:
     return shuffled.blanket_of(mechanism)
 
 
+def tells_mixing(state: Session) -> bool:
+    """True if the promise and the report for a privacy review say what mixing gives, where it is worked out."""
+    return bool(state.view.get("mixing")) and state.configuration.reports_per_user == 1
+
+
 def of_mixing(state: Session, mechanism: Mechanism) -> str:
     """What mixing gives, as a sentence to add to a promise where somebody asks for it; else empty."""
-    told = state.view.get("mixing", False)
+    told = bool(state.view.get("mixing"))
     control(
         st.toggle,
         "Say what mixing the reports would give",
@@ -212,9 +217,9 @@ def of_mixing(state: Session, mechanism: Mechanism) -> str:
     with _said():
         key = ("mixing", mechanism.digest, users)
         of = _blanket(state, mechanism)
-        found = later.value(key, "working out what mixing gives", False, lambda cancel: shuffled.in_words(of, users))
+        found = later.value(key, "working out what mixing gives", False, lambda cancel: shuffled.promised(of, users))
         later.finish()
-        return "" if found is None else f"{found} {shuffled.TRUST}"
+        return found or ""
     return ""
 
 

@@ -152,13 +152,14 @@ def show_answers(state: Session, rows: pd.DataFrame, error: str = "standard_erro
     explain(state)
 
 
-def side_by_side(rows: pd.DataFrame, limit: float | np.ndarray) -> pd.DataFrame:
-    """A row for each question, and the error in percentage points and the verdict of each mechanism; ``rows`` as of `frames.query_errors`."""
+def side_by_side(design: Setting, rows: pd.DataFrame) -> pd.DataFrame:
+    """A row for each question, and the error in percentage points, or in a unit of its own, and the verdict of each mechanism; ``rows`` as of
+    `frames.query_errors`."""
+    words = verdicts.judge(rows["standard_error"], design.limits(rows["query"]))
     table = rows[["query"]].assign(
         mechanism=[library.spec(name).title for name in rows["name"]],
         shown=[
-            f"{verdicts.marked(word)}, ± {wording.significant(100 * error)}"
-            for word, error in zip(verdicts.judge(rows["standard_error"], limit), rows["standard_error"], strict=True)
+            f"{verdicts.marked(word)}, {text}" for word, text in zip(words, design.errors_in_units(rows), strict=True)
         ],
     )
     wide = table.pivot(index="query", columns="mechanism", values="shown")[list(dict.fromkeys(table["mechanism"]))]

@@ -14,10 +14,8 @@ from ldp_core.bounds.proof import Proof
 from ldp_core.bounds.surveys.blocks import blocks_certificate
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.grouped import grouped, split
-from ldp_core.bounds.surveys.search import improved
 from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
-from ldp_core.run import Budget
 from ldp_core.workloads import Prefix, Survey
 from ldp_core.workloads.surveys import Group, marginal
 
@@ -34,12 +32,6 @@ FEW = Survey(
 )
 
 
-def of_sets():
-    survey = workloads.survey([4, 3, 2], 2)
-    closed = closed_form_of_survey(survey, 4.0)
-    return next(improved(survey, 4.0, closed, Budget(None, None, None, None)))[0]
-
-
 def parts():
     same, others = split(MIXED)
     proofs = [closed_form(group.base, 1.0, np.full(group.base.n, 1 / group.base.n)) for group in others]
@@ -52,7 +44,7 @@ MAKE = {
     "row by row": lambda: optimize.exact(workloads.prefix(4), 1.0).proof,
     "by classes": lambda: symmetric_certificate(workloads.parity(3, 2), 1.0),
     "by triples": lambda: next(bounds.triples.certificate.improved(symmetric_certificate(workloads.parity(6, 3), 3.0))),
-    "by sets": of_sets,
+    "by sets": lambda: closed_form_of_survey(workloads.survey([4, 3, 2], 2), 4.0),
     "by sets and triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
     "one column at a time": lambda: next(SinglesSearch(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
     "parts": parts,

@@ -9,7 +9,6 @@ from fuzzing import fuzz, tried
 
 from ldp_core import library, mechanisms, workloads
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism, GaussianNoise
-from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
 
 QUICK = {"matrix_l1", "matrix_l2", "optimized_gradient", "optimized"}
@@ -94,18 +93,4 @@ def test_large_mechanisms(rng):
     if mechanism is None:
         return False
     assert exceeds(mechanism) is None, f"{name}, n = {n}, epsilon = {asked!r}, {dict(mechanism.parameters)}"
-    return True
-
-
-@fuzz(50, accepted=(0.5, 1))
-def test_orbits(rng):
-    d = rng.randint(1, 4)
-    high = [[rng.random() < 0.5 for _ in range(2**d)] for _ in range(rng.randint(1, 3))]
-    shares = np.array([rng.choice([1, 2, 1e-9]) for _ in high])
-    mechanism = tried(OrbitMechanism, "orbits", high, shares / shares.sum(), epsilon(rng))
-    if mechanism is None:
-        return False
-    Q = np.column_stack([mechanism.channel @ unit for unit in np.eye(mechanism.n)])
-    assert np.all(Q.max(axis=1) <= math.exp(mechanism.epsilon) * (Q.min(axis=1) + 1e-15))  # by transforms
-    assert mechanism.audit().epsilon <= mechanism.epsilon
     return True

@@ -8,8 +8,7 @@ import pytest
 
 from ldp_core import bounds, workloads
 from ldp_core.bounds.centred import centred_gram
-from ldp_core.mechanisms.orbits import OrbitMechanism
-from ldp_core.optimize import SearchLimits, design, design_orbits, projected_gradient
+from ldp_core.optimize import design, projected_gradient
 
 pytestmark = pytest.mark.benchmark
 
@@ -129,34 +128,3 @@ def test_time_to_beat_the_projected_gradient(n, capsys):
         )
     assert result.objective < gradient.objective
     assert seconds < gradient.seconds
-
-
-@pytest.mark.parametrize("d", [10, 12, 14, 16])
-@pytest.mark.parametrize(
-    "maker", [workloads.all_marginals, workloads.parity, lambda d: workloads.k_way_marginals(d, 2)]
-)
-def test_orbits_of_many_types(maker, d, capsys):
-    workload = maker(d)
-    started = time.perf_counter()
-    certificate = bounds.certificate(workload, 1.0)
-    proven = time.perf_counter() - started
-    found = design_orbits(workload, 1.0, SearchLimits(time_limit=5.0))
-    mechanism = OrbitMechanism("orbits", found.high, found.shares, 1.0)
-    with capsys.disabled():
-        print(
-            f"\n{workload.title} on 2^{d} types: bound in {proven:.3f} s, {len(found.high)} base rows in "
-            f"{found.seconds:.1f} s, gap {100 * (found.objective / certificate.value - 1):.2f} %",
-            end="",
-        )
-    assert mechanism.variance_profile(workload).sum() + workload.trace == pytest.approx(found.objective, rel=1e-6)
-
-
-ALL_MARGINALS = {12: 0.005, 16: 0.02}
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("d", ALL_MARGINALS)
-def test_all_marginals_of_many_types(d, epsilon):
-    workload = workloads.all_marginals(d)
-    found = design_orbits(workload, epsilon, SearchLimits(time_limit=None, max_rounds=22))
-    assert found.objective / bounds.certificate(workload, epsilon).value - 1 < ALL_MARGINALS[d]

@@ -5,7 +5,7 @@ import pytest
 
 from ldp_core import analysis, bounds, mechanisms, optimize, workloads
 from ldp_core.bounds import verify
-from ldp_core.bounds.general import certificate
+from ldp_core.bounds.general import certificate, dual
 from ldp_core.bounds.general.certificate import general_certificate
 from ldp_core.bounds.general.enumerated import two_valued
 from ldp_core.bounds.general.singles import of_pairs
@@ -115,3 +115,18 @@ def test_a_forged_proof_of_the_same_shape_is_refused(changed):
             verify.verified(document, packed)
         with pytest.raises(ValueError, match="cannot be used"):
             certificate_file.read(Written(document, packed), workload, "9")
+
+
+@pytest.mark.parametrize("even", [True, False])
+@pytest.mark.parametrize(("kind", "n", "epsilon"), [("totals", 48, 6.5), ("ranges", 64, 7.0)])
+def test_blocks_lead_to_single_types_where_few_are_high(kind, n, epsilon, even, monkeypatch):
+    """From blocks that count as one type each to halves of them; single types keep their order."""
+    monkeypatch.setattr(dual, "BLOCKS", 32)
+    workload, most = KINDS[kind](n), np.exp(epsilon)
+    prior = np.full(n, 1 / n) if even else np.random.default_rng(5).dirichlet(np.full(n, 30.0))
+    root, least = dual.centred_root(workload, prior), n * float(prior @ workload.gram_diag)
+    *_, last = dual._by_halves(root, prior, most, lambda: False, lambda: None)
+    found = certificate.of(last, workload, epsilon, prior)
+    _, reached = of_pairs(workload.gram_dense(), most, prior)
+    assert found.verify()
+    assert -1e-9 < (reached - least) / (found.value - least) - 1 < 0.05

@@ -73,6 +73,18 @@ def test_bound_and_design_meet(name, epsilon, prior):
             assert reached <= known * (1 + 3e-4)
 
 
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("epsilon", EPSILONS[:-1])
+def test_bound_and_design_meet_in_the_worst_case(name, epsilon):
+    workload, limits = asking(ASKED[name]), optimize.SearchLimits(None)
+    made, proof = optimize.worst_case_design(workload, epsilon, limits), bounds.worst_case(workload, epsilon, None)
+    assert proof.verify()
+    assert proof.variance >= bounds.worst_case_variance(workload, epsilon) * (1 - 1e-6)
+    assert 1 - 1e-6 < made.worst_case_variance / proof.variance < 1.005
+    average = bounds.certificate(workload, epsilon, None)
+    assert average.variance <= proof.variance * 1.001
+
+
 @pytest.mark.parametrize("name", ["equally spaced", "skewed", "yes or no", "a contrast of nine"])
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_the_optimum_is_that_over_all_two_valued_rows(name, epsilon):

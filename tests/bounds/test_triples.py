@@ -15,73 +15,64 @@ from ldp_core.bounds.triples.certificate import fits, improved, trace_and_total
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.moments import moments
 from ldp_core.bounds.triples.relaxation import Relaxation
-from ldp_core.bounds.triples.search import TriplesSearch, joined, mixed
-from ldp_core.optimize import SearchLimits, design, design_orbits
-from ldp_core.run import unchecked
+from ldp_core.bounds.triples.search import TriplesSearch, joined
+from ldp_core.optimize import design
 from ldp_core.workloads import walsh_hadamard
 
-NO_WINDOWS = np.zeros((0, 56))
+SMALL = pytest.mark.parametrize("bits", [2, 3, 4])
 
 
-SMALL = pytest.mark.parametrize(("bits", "q"), [(2, 2), (3, 2), (4, 2), (2, 3), (3, 3), (2, 4), (2, 5)])
-
-
-def records(length, q=2):
+def records(length):
     """(n, length) all words."""
-    return np.stack([one.ravel() for one in np.indices((q,) * length)], axis=1)
+    return np.stack([one.ravel() for one in np.indices((2,) * length)], axis=1)
 
 
-def distances(length, q=2):
-    every = records(length, q)
+def distances(length):
+    every = records(length)
     return (every[:, None] != every).sum(axis=2)
 
 
 @cache
-def kinds_of_triples(length, q):
+def kinds_of_triples(length):
     """(n, n, n) which of ``Moments.triples`` that of the records x, y, z is; -1 where two of them are the same."""
-    known, every, apart = moments(length, q), records(length, q), distances(length, q)
-    x, y, z = every[:, None, None], every[:, None], every
-    differ = ((x != y) & (x != z) & (y != z)).sum(axis=3)
+    known, apart = moments(length), distances(length)
     sides = np.sort(np.stack(np.broadcast_arrays(apart[:, :, None], apart[:, None], apart)), axis=0)
-    numbers = np.full((length + 1,) * 4, -1)
+    numbers = np.full((length + 1,) * 3, -1)
     numbers[tuple(np.transpose(known.triples))] = np.arange(len(known.triples))
-    kinds = numbers[(*sides, differ)]
+    kinds = numbers[tuple(sides)]
     assert ((kinds >= 0) == (sides[0] > 0)).all()
     return kinds
 
 
-def moments_of(f, length, q=2):
+def moments_of(f, length):
     """The means over all pairs and triples, one by one."""
-    apart, kinds = distances(length, q), kinds_of_triples(length, q)
+    apart, kinds = distances(length), kinds_of_triples(length)
     pairs, own = np.outer(f, f), kinds >= 0
     triples = np.bincount(kinds[own], (pairs[:, :, None] * f)[own]) / np.bincount(kinds[own])
     return np.concatenate([[1], [pairs[apart == r].mean() for r in range(length + 1)], triples])
 
 
-def fourier_weights_of(sets, length, q=2):
-    """(k, length + 1) W^l of 0/1 rows (k, n), by an orthonormal basis of the functions of each letter, the constant first."""
-    basis = np.linalg.qr(np.column_stack([np.ones(q), np.eye(q)[:, 1:]]))[0] / np.sqrt(q)
-    found = np.asarray(sets, dtype=float).reshape(-1, *(q,) * length)
-    for place in range(length):
-        found = np.moveaxis(np.tensordot(found, basis, (1 + place, 0)), -1, 1 + place)
-    level = (records(length, q) > 0).sum(axis=1)
-    return np.stack(
-        [(found.reshape(len(found), -1)[:, level == k] ** 2).sum(axis=1) for k in range(length + 1)], axis=1
+def fourier_weights_of(sets, length):
+    """(k, length + 1) W^l of 0/1 rows (k, 2^length)."""
+    squares, level = (
+        (walsh_hadamard(np.asarray(sets, dtype=float)) / 2**length) ** 2,
+        np.bitwise_count(np.arange(2**length)),
     )
+    return np.stack([squares[:, level == k].sum(axis=1) for k in range(length + 1)], axis=1)
 
 
-def some_sets(length, q=2):
-    rng, n = np.random.default_rng(length), q**length
+def some_sets(length):
+    rng, n = np.random.default_rng(length), 2**length
     return [np.zeros(n), np.ones(n), *(1.0 * (rng.random(n) < p) for p in (0.1, 0.3, 0.5, 0.8))]
 
 
 @SMALL
-def test_sets_obey_all_that_is_said_of_them(bits, q):
-    known, apart, rng = moments(bits, q), distances(bits, q), np.random.default_rng(bits)
+def test_sets_obey_all_that_is_said_of_them(bits):
+    known, apart, rng = moments(bits), distances(bits), np.random.default_rng(bits)
     cuts = np.column_stack([rng.integers(-2, 3, (12, bits + 1)), np.arange(12) % 2]).astype(float)
-    for f in some_sets(bits, q):
-        m, a = moments_of(f, bits, q), f.mean()
-        assert known.fourier_weights @ m == pytest.approx(fourier_weights_of(f[None], bits, q)[0])
+    for f in some_sets(bits):
+        m, a = moments_of(f, bits), f.mean()
+        assert known.fourier_weights @ m == pytest.approx(fourier_weights_of(f[None], bits)[0])
         assert (known.signs @ m >= -1e-12).all()
         own, times = known.sized
         assert (own @ m >= -1e-12).all()
@@ -99,20 +90,15 @@ def test_sets_obey_all_that_is_said_of_them(bits, q):
 
 
 @SMALL
-def test_blocks_have_the_eigenvalues_of_the_matrices_of_all_types(bits, q):
-    """Those of block (a, k) as often as there are a letters that tell from 0 and from all others, and harmonic functions of degree k - a of the
-    rest: C(d, a) (q - 2)^a times C(d - a, k - a) - C(d - a, k - a - 1)."""
-    known, every, apart = moments(bits, q), records(bits, q), distances(bits, q)
+def test_blocks_have_the_eigenvalues_of_the_matrices_of_all_types(bits):
+    """Those of block k as often as there are harmonic functions of degree k: C(d, k) - C(d, k - 1)."""
+    known, every, apart = moments(bits), records(bits), distances(bits)
     x, y = every[:, None], every[None]
-    i, j, t, p = (one.sum(axis=2) + 0 * apart for one in (x > 0, y > 0, (x > 0) & (y > 0), (x > 0) & (x == y)))
-    place = np.vectorize(lambda *key: known.triple(*map(int, key)))(i, j, t, p)
-    kinds = [(a, k) for a in range(bits + 1 if q > 2 else 1) for k in range(a, (bits + a) // 2 + 1)]
-    many = [
-        comb(bits, a) * (q - 2) ** a * (comb(bits - a, k - a) - (comb(bits - a, k - a - 1) if k > a else 0))
-        for a, k in kinds
-    ]
-    for f in some_sets(bits, q):
-        m = moments_of(f, bits, q)
+    i, j, t = (one.sum(axis=2) + 0 * apart for one in (x > 0, y > 0, (x > 0) & (y > 0)))
+    place = np.vectorize(lambda *key: known.triple(*map(int, key)))(i, j, t)
+    many = [comb(bits, k) - (comb(bits, k - 1) if k else 0) for k in range(bits // 2 + 1)]
+    for f in some_sets(bits):
+        m = moments_of(f, bits)
         inside, pairs = m[place], m[1 + apart]
         without = pairs - inside
         without[0], without[:, 0] = m[1] - m[1 + i[:, 0]], m[1] - m[1 + i[:, 0]]
@@ -129,13 +115,13 @@ def test_blocks_have_the_eigenvalues_of_the_matrices_of_all_types(bits, q):
             assert min(found) > -1e-9
 
 
-def proved(bits, weights, epsilon, sizes, q=2):
+def proved(bits, weights, epsilon, sizes):
     """The ratio that a relaxation proves for each interval of sizes, with the cuts it finds."""
-    relaxation, found = Relaxation(bits, epsilon, q), []
+    relaxation, found = Relaxation(bits, epsilon), []
     for interval in sizes:
-        first = relaxation.solve(weights, interval, np.zeros((0, bits + 2)), NO_WINDOWS, unchecked)
-        found.append(relaxation.solve(weights, interval, relaxation.violated(first), NO_WINDOWS, unchecked))
-    return np.array([joined(weights, [one]).proved(np.expm1(epsilon), q)[0] for one in found])
+        first = relaxation.solve(weights, interval, np.zeros((0, bits + 2)))
+        found.append(relaxation.solve(weights, interval, relaxation.violated(first)))
+    return np.array([joined(weights, [one]).proved(np.expm1(epsilon))[0] for one in found])
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
@@ -156,42 +142,6 @@ def test_all_sets_of_four_bits_are_below_the_bound(epsilon):
         several = proved(4, weights, epsilon, [(1, 2), (3, 8)])
         assert several[0] >= exact[:2].max()
         assert several[1] >= exact[2:].max()
-
-
-def all_sets(length, q):
-    """(2^n, n)."""
-    return (np.arange(2**q**length)[:, None] >> np.arange(q**length)) & 1
-
-
-@pytest.mark.parametrize("q", [3, 4])
-@pytest.mark.parametrize("epsilon", [1.0, 3.0])
-def test_all_sets_of_two_letters_are_below_the_bound(q, epsilon):
-    sets, n = all_sets(2, q), q**2
-    W, D, size = fourier_weights_of(sets, 2, q)[:, 1:], np.expm1(epsilon), sets.sum(axis=1)
-    sizes = range(1, n // 2 + 1)
-    for weights in np.random.default_rng(q).random((3, 2)):
-        ratio = W @ weights * (D / (1 + D * size / n)) ** 2
-        exact = np.array([ratio[size == one].max() for one in sizes])
-        bound = proved(2, weights, epsilon, [(one, one) for one in sizes], q)
-        assert (exact <= bound).all()
-        assert (bound <= 1.1 * exact).all()
-        several = proved(2, weights, epsilon, [(1, 2), (3, n // 2)], q)
-        assert several[0] >= exact[:2].max()
-        assert several[1] >= exact[2:].max()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("q", "epsilon"), [(3, 0.1), (3, 2.0), (4, 1.0), (4, 3.0)])
-def test_proofs_are_near_the_best_mixture_of_all_sets_of_two_letters(q, epsilon):
-    sets, worth, D = all_sets(2, q), np.array([1.0, 2.0]), np.expm1(epsilon)
-    e = fourier_weights_of(sets, 2, q) * (D / (1 + D * sets.mean(axis=1, keepdims=True))) ** 2
-    e = np.unique(np.round(e[:, 1:], 12), axis=0)
-    exact = float((worth / (mixed(np.full(len(e), 1 / len(e)), e, worth, 20_000) @ e)).sum())
-    found = [
-        float(np.sqrt(worth * duals.weights).sum() ** 2) / duals.ratio(epsilon, q)
-        for duals in TriplesSearch(2, epsilon, worth, alphabet=q).rounds()
-    ]
-    assert 0.97 * exact < max(found) <= exact * (1 + 1e-9)
 
 
 @cache
@@ -260,7 +210,7 @@ def test_it_proves_more_than_pairs_of_types_do(kind, bits, degree, epsilon, gain
     assert found.verify()
     assert found.value > gain * found.plain.value
     assert 0 < found.variance == (found.value - found.workload.trace) / found.workload.n
-    best = design_orbits(found.workload, found.epsilon, SearchLimits(time_limit=None, max_rounds=20))
+    best = design(found.workload, found.epsilon, time_limit=None, max_rounds=20)
     assert 0 <= best.objective / found.value - 1 < gap
 
 
@@ -286,8 +236,10 @@ def test_no_row_breaks_the_condition_of_the_proof(bits, degree, epsilon):
     dense = dense + ones / n
     X = dense @ gram @ dense
     assert np.trace(dense @ gram) == pytest.approx(trace, rel=1e-9)
-    high = np.vstack([some_sets(bits), design_orbits(workload, epsilon, SearchLimits(None, 10)).high])
-    rows = 1 + np.expm1(epsilon) * high
+    strategy = design(workload, epsilon, time_limit=None, max_rounds=10).strategy
+    rows = np.vstack(
+        [1 + np.expm1(epsilon) * np.array(some_sets(bits)), strategy / strategy.min(axis=1, keepdims=True)]
+    )
     assert (np.einsum("ki,ij,kj->k", rows, X, rows) <= rows.sum(axis=1) ** 2 * total / n * (1 + 1e-9)).all()
 
 
@@ -299,18 +251,9 @@ def test_five_bits_are_solved(epsilon):
 
 
 @pytest.mark.slow
-def test_windows_are_searched_where_single_sizes_gain_nothing():
-    plain = symmetric_certificate(workloads.parity(7, 2), 2.3)
-    first = next(improved(plain))
-    assert len(first.duals.windows)
-    assert first.value > 1.003 * plain.value
-    assert first.verify()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bits", "degree", "epsilon", "gap"),
-    [(9, 3, 4.0, 0.01), (9, 3, 3.0, 0.03), (9, 2, 3.0, 0.03), (9, 2, 2.0, 0.03), (8, 2, 2.0, 0.03)],
+    [(9, 3, 4.0, 0.02), (9, 2, 3.0, 0.04), (8, 2, 3.0, 0.03), (8, 2, 2.0, 0.05)],
 )
 def test_parities_of_eight_and_nine_bits_are_nearly_tight(bits, degree, epsilon, gap):
     workload = workloads.parity(bits, degree)
@@ -341,7 +284,7 @@ def test_forged_certificates_are_refused():
     forged = [{field.name: getattr(duals, field.name)[:-1]} for field in fields(Duals)]
     forged += [{field.name: getattr(duals, field.name) * np.nan} for field in fields(Duals)]
     forged += [{field.name: np.full(getattr(duals, field.name).shape, 1e200)} for field in fields(Duals)]
-    forged += [{name: -getattr(duals, name) - 1e-9} for name in ("weights", "signs", "sizing", "whole", "through")]
+    forged += [{name: -getattr(duals, name) - 1e-9} for name in ("weights", "signs", "sizing", "whole")]
     forged += [
         {"values": 0.999 * duals.values},
         {"factors": 0.9 * duals.factors},
@@ -354,14 +297,9 @@ def test_forged_certificates_are_refused():
         {"cuts": duals.cuts[:, 1:]},
         {"weights": np.roll(duals.weights, 1)},
         {"weights": np.zeros(6)},
-        {"windows": duals.windows + 2.0**-31},
-        {"windows": 2 * duals.windows},
-        {"windows": duals.windows[:, 1:]},
-        {"through": 0 * duals.through},
         {"weights": np.zeros(0)},
     ]
     assert len(duals.cuts)
-    assert len(duals.windows)
     for change in forged:
         assert not replace(found, duals=replace(duals, **change)).verify(), change.keys()
 
@@ -371,7 +309,7 @@ def test_a_proof_that_leaves_sizes_out_says_less():
     top = found.duals.values.argmax()
     rest = {
         name: np.delete(getattr(found.duals, name), top, axis=0)
-        for name in ("sizes", "values", "factors", "signs", "sizing", "whole", "through")
+        for name in ("sizes", "values", "factors", "signs", "sizing", "whole")
     }
     assert replace(found, duals=replace(found.duals, **rest)).proven() < 0.999 * found.value
 
@@ -379,7 +317,7 @@ def test_a_proof_that_leaves_sizes_out_says_less():
 def test_rounding_is_allowed_for():
     """Multipliers that cancel each other exactly prove less, the larger they are."""
     weights = np.array([1.0, 0.5, 0.5, 0, 0, 0])
-    duals = joined(weights, [Relaxation(6, 3.0).solve(weights, (3, 3), np.zeros((0, 8)), NO_WINDOWS, unchecked)])
+    duals = joined(weights, [Relaxation(6, 3.0).solve(weights, (3, 3), np.zeros((0, 8)))])
     proven = [replace(duals, sizing=duals.sizing + size).proved(np.expm1(3.0))[0] for size in (0, 1e4, 1e8)]
     assert proven[0] < proven[1] < proven[2]
 
@@ -394,7 +332,7 @@ def test_a_search_that_is_stopped_ends_with_what_was_proved():
     plain = proof("parity", 6, 3, 3.0).plain
     assert list(improved(plain, stop=lambda: True)) == []
     asked = iter(range(10**6))
-    cut_short = [found.value for found in improved(plain, stop=lambda: next(asked) > 400)]
+    cut_short = [found.value for found in improved(plain, stop=lambda: next(asked) > 60)]
     values = [found.value for found in every("parity", 6, 3, 3.0)]
     assert cut_short == values[: len(cut_short)]
     assert len(cut_short) < len(values)

@@ -3,7 +3,8 @@
 import pytest
 
 from ldp_core.data import tables
-from ldp_core.data.reading.line_ends import mixed
+from ldp_core.data.reading import reader, text
+from ldp_core.deploy.collector.files import mixed
 
 ENDS = {"lf": ["\n"], "crlf": ["\r\n"], "cr": ["\r"], "all three": ["\r\n", "\n", "\r"], "late": ["\n"] * 30 + ["\r\n"]}
 
@@ -63,17 +64,17 @@ def test_blank_lines_are_what_they_are_in_uploads(head, blank, ends, tmp_path):
 
 
 def test_several_ways_are_seen_wherever_the_parts_begin():
-    for text, several in (
+    for written, several in (
         ("a\r\nb\r\n", False),
         ("a\rb\r", False),
         ("a\nb\r\n", True),
         ("a\r\nb\r", True),
         ("a\rb\n", True),
     ):
-        content = text.encode()
+        content = written.encode()
         for size in range(1, len(content) + 1):
             parts = [content[i : i + size] for i in range(0, len(content), size)]
-            assert mixed(parts) is several, (text, size)
+            assert mixed(parts) is several, (written, size)
 
 
 @pytest.mark.crossed
@@ -100,15 +101,26 @@ def test_rows_of_delimiters_alone_stand_for_nobody(delimiter, blank, ends, last,
     assert tables.LocalTable(str(path)).first(9)["more"].fillna("").tolist() == uploaded.table["more"].tolist()[:9]
 
 
-@pytest.mark.parametrize("at", range(-6, 4))
-def test_a_row_of_delimiters_alone_is_seen_across_parts_of_a_file(at, lower, tmp_path):
-    content = b"city,note\n" + b"Rome,x\n" * 8 + b", \n" + b"Oslo,y\n"
-    lower(_CHUNK=content.index(b"\n, ") + at + 2)
+@pytest.mark.parametrize("block", range(14, 24))
+def test_parts_of_a_file_may_end_anywhere(block, monkeypatch, tmp_path):
     path = tmp_path / "people.csv"
-    path.write_bytes(content)
+    path.write_bytes(b"Stadt,note\r\n" + 'Köln,"a\nb"\r\n'.encode() * 8 + b", \r\n" + b"Oslo,y\r\n\r\n")
+    monkeypatch.setattr(text, "_BLOCK", block)
+    monkeypatch.setattr(reader, "MOST_TOTALLED_ROWS", 3)
     local = tables.LocalTable(str(path))
-    assert local.counts(["note"])[1].sum() == 9
+    frame, users = local.counts(["note"])
+    assert dict(zip(frame["note"], users, strict=True)) == {"a\nb": 8, "y": 1}
     assert local.notes == ("1 blank row was left out.",)
+    assert sum(map(len, local.batches(["Stadt"]))) == 9
+
+
+def test_a_quotation_mark_that_is_never_closed_is_found_whichever_column_is_read(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(b"city,note\n" + b"Rome,x\n" * 20_000 + b'Oslo,"y\nKiel,z\n')
+    local = tables.LocalTable(str(path))
+    for names in (["city"], ["note"], ["city", "note"]):
+        with pytest.raises(tables.UnreadableTable, match="opened and never closed"):
+            local.counts(names)
 
 
 def test_a_file_of_delimiters_alone_has_no_rows(tmp_path):

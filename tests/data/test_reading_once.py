@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ldp_core.data import columns
 from ldp_core.data.domain import dates
-from ldp_core.data.reading import LocalTable, UnreadableTable, local
+from ldp_core.data.reading import LocalTable, UnreadableTable, reader
 
 PEOPLE = pd.DataFrame(
     {
@@ -70,7 +70,7 @@ def test_what_was_counted_is_not_changed_by_whoever_asked(file):
 
 
 def test_large_counts_are_kept_only_as_long_as_there_is_room(file, monkeypatch):
-    monkeypatch.setattr(local, "KEPT_BYTES", 3000)
+    monkeypatch.setattr(reader, "KEPT_BYTES", 3000)
     table = LocalTable(str(file))
     table.counts(["age", "sex"])
     table.counts(["a,b"])
@@ -83,7 +83,7 @@ def test_large_counts_are_kept_only_as_long_as_there_is_room(file, monkeypatch):
 def test_too_many_rows_are_refused_when_they_are_known_as_well(file):
     table = LocalTable(str(file))
     table.counts(["age"])
-    with pytest.raises(local.TooManyRows):
+    with pytest.raises(reader.TooManyRows):
         table.counts(["age"], 10)
 
 

@@ -114,8 +114,8 @@ def test_columns_of_a_file_are_counted_together_each_by_itself(table, tmp_path, 
     table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path)
     found = tables.LocalTable(str(path))
     names = [name for name in table if name != "n"]
-    assert found.count_each(names, weights) == {}
-    found._source = "nothing"  # every count must have been kept by now
+    assert found.count_each(names, weights) == set()
+    found._parts = None  # every count must have been kept by now
     plain = tables.LocalTable(str(path))
     for name in ("id", "q3", "gaps", "empty"):
         needed = [name] if weights is None else [name, weights]
@@ -126,13 +126,12 @@ def test_columns_of_a_file_are_counted_together_each_by_itself(table, tmp_path, 
 
 
 def test_columns_with_very_many_values_do_not_stop_the_others(table, tmp_path, monkeypatch):
-    monkeypatch.setattr("ldp_core.data.reading.local.EACH_DISTINCT", 500)
+    monkeypatch.setattr("ldp_core.data.reading.reader.EACH_DISTINCT", 500)
     path = tmp_path / "people.csv"
     table.to_csv(path, index=False)
     found = tables.LocalTable(str(path))
     many = found.count_each(list(table))
-    assert set(many) == {"id", "income"}
-    assert 2_700 < many["id"] < 3_300
+    assert many == {"id", "income"}
     assert len(found.counts(["id"])[1]) == 3_000
 
 

@@ -168,7 +168,7 @@ PARTS = {
         w.RangesPart, weight=weights, attribute=names, width=perhaps(st.integers(1, 99)), by=several(names)
     ),
     "mean": st.builds(w.MeanPart, weight=weights, attribute=names),
-    "total": st.builds(w.TotalPart, weight=weights, attribute=names),
+    "total": st.builds(w.TotalPart, weight=weights, attribute=names, by=several(names)),
     "rectangles": st.builds(w.RectanglesPart, weight=weights, attributes=st.tuples(names, names)),
     "marginals": st.builds(w.MarginalsPart, weight=weights, groups=groups),
     "k_way_marginals": st.builds(w.KWayMarginalsPart, weight=weights, k=st.integers(1, 60)),

@@ -18,7 +18,6 @@ from ldp_core import bounds, limits, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.proof import KINDS as REGISTRY
-from ldp_core.bounds.surveys.best import survey_certificate
 from ldp_core.bounds.surveys.blocks import blocks_certificate
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.grouped import grouped
@@ -28,7 +27,6 @@ from ldp_core.bounds.triples.certificate import improved
 from ldp_core.designs import certificate_file
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.zips import zipped
-from ldp_core.run import Budget
 from ldp_core.workloads import Prefix, Survey
 from ldp_core.workloads.surveys import Group, marginal
 
@@ -52,11 +50,6 @@ def parts():
     return grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), proofs)
 
 
-def wide(found):
-    """True if a proof looks through five groups of bits."""
-    return (found.duals.windows[:, :2] == 0).all(axis=1).any()
-
-
 KINDS = {
     "running totals": lambda: bounds.certificate(workloads.prefix(N), 1.0, None),
     "a given prior": lambda: bounds.certificate(workloads.prefix(N), 1.0, None, PRIOR),
@@ -73,13 +66,8 @@ KINDS = {
     "bits": lambda: symmetric_certificate(workloads.parity(4, 2), 1.0),
     "triples": lambda: next(improved(symmetric_certificate(workloads.parity(6, 3), 3.0))),
     "tables": lambda: closed_form_of_survey(workloads.survey([3, 4, 5], 2), 1.0),
-    "sets of columns": lambda: survey_certificate(
-        workloads.survey([4, 3, 2], 2), 4.0, Budget(None, None, None, None), lambda *_: None
-    ),
     "yes or no by pairs": lambda: symmetric_certificate(YES_NO, 0.5),
     "yes or no by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
-    "three values by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([3] * 4, 2), 4.0)),
-    "yes or no by triples, five groups": lambda: next(filter(wide, bounds.triples.surveys.best(YES_NO, 2.0))),
     "one at a time": lambda: next(SinglesSearch(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
     "parts": parts,
     "together": lambda: blocks_certificate(MIXED, 1.0, parts()),
@@ -190,10 +178,7 @@ def test_what_a_script_cannot_check_is_said_in_the_file():
     stronger = {kind for kind in KINDS if "stronger" in json.loads(written(kind).document)}
     assert stronger == {
         "triples",
-        "sets of columns",
         "yes or no by triples",
-        "three values by triples",
-        "yes or no by triples, five groups",
         "one at a time",
         "together",
     }
@@ -208,7 +193,7 @@ def arrays_with(kind, **more):
 @pytest.mark.parametrize(
     ("kind", "more", "proof_of"),
     [
-        ("sets of columns", {"fused": np.zeros(3), "three": np.ones((1, 4))}, {"kinds": [[0], [1], [2]]}),
+        ("tables", {"weights": np.ones(3)}, {"kinds": [[0], [1], [2]]}),
         ("tables", {}, {"angle": 0.5}),
         ("triples", {"degree_weights": np.ones(6)}, {"sets": 3}),
     ],
@@ -477,16 +462,6 @@ def test_damaged_files_are_refused_in_a_sentence(content):
 def sealed_raw(files, packed):
     document = {**json.loads(files.document), "sha256": hashlib.sha256(packed).hexdigest()}
     return Written(json.dumps(document).encode(), packed)
-
-
-def test_files_from_before_fibres_were_aligned_are_still_read():
-    found = proof("sets of columns")
-    assert len(found.aligned)
-    older = replace(found, aligned=found.aligned[:0], aligned_multipliers=found.aligned_multipliers[:, :0])
-    older = replace(older, value=older.claim())
-    files = certificate_file.write(older, "4")
-    assert not any("aligned" in name for name in verify.arrays(files.arrays))
-    assert certificate_file.read(files, older.workload, "4").value == pytest.approx(older.value, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", json.loads(written("running totals").document))

@@ -6,25 +6,11 @@ from written_out import EveryReport, check_collected, check_errors, check_guaran
 
 from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms import ExplicitMechanism, FiniteOutput, Mechanism
-from ldp_core.mechanisms.orbits import OrbitMechanism
-from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.trees.grid import ORACLES as TABLE_ORACLES
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS
 
 EPSILON = 1.1
-
-
-def orbit(n=8):
-    high = np.random.default_rng(0).random((4, n)) < np.array([[0.2], [0.3], [0.4], [0.6]])
-    high[:, 0], high[:, 1] = True, False
-    return OrbitMechanism("orbits", high, np.array([0.1, 0.4, 0.3, 0.2]), EPSILON)
-
-
-def ring(n=5, places=7):
-    high = np.random.default_rng(2).random((3, places)) < 0.4
-    high[:, 0], high[:, 1], high[0] = True, False, np.arange(places) == 0
-    return RingMechanism("ring", high, np.array([0.2, 0.5, 0.3]), n, EPSILON)
 
 
 def with_prior():
@@ -66,9 +52,6 @@ CASES = {
         for name, n, told in MADE
     },
     "explicit with a prior": with_prior(),
-    "orbits": orbit(),
-    "ring": ring(),
-    "ring of as many places": ring(6, 6),
 }
 
 

@@ -15,9 +15,7 @@ from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive
-from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
-from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.trees.grid import ORACLES, ConsistentGrid
 from ldp_core.mechanisms.trees.haar import Haar
@@ -116,17 +114,6 @@ def of_matrix(m):
     return max(max(row) / min(row) for row in scaled)
 
 
-def of_orbits(m):
-    """A translation of a base row with the own type among the high ones has P/size, another (1 - P)/(N - size)."""
-    inside, sizes = m.true_probability, m.high.sum(axis=1)
-    drawn = (
-        Fraction(p) * (m.high.shape[1] - int(k)) / ((1 - Fraction(p)) * int(k))
-        for p, k in zip(inside.tolist(), sizes, strict=True)
-    )
-    tallied = (Fraction(float(m._ratio / mass)) / Fraction(float(1 / mass)) for mass in m._masses)
-    return max(*drawn, *tallied)
-
-
 RATIOS = {
     RandomizedResponse: of_randomized_response,
     SubsetSelection: of_subset_selection,
@@ -136,8 +123,6 @@ RATIOS = {
     Haar: of_signs,
     HierarchicalTree: of_tree,
     ExplicitMechanism: of_matrix,
-    OrbitMechanism: of_orbits,
-    RingMechanism: of_orbits,
 }
 
 
@@ -208,29 +193,6 @@ def test_no_written_out_strategy_exceeds_its_epsilon(n, epsilon):
         if getattr(m, "strategy", None) is not None:
             written = ExplicitMechanism(name, m.strategy, epsilon)
             assert keeps(of_matrix(written), epsilon)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.floats(0.001, 20), st.integers(1, 5), st.integers(0, 2**32))
-def test_no_orbit_exceeds_its_epsilon(epsilon, d, seed):
-    rng, n = np.random.default_rng(seed), 2**d
-    high = rng.random((4, n)) < rng.random()
-    high[:, 0], high[:, -1] = True, False
-    check(OrbitMechanism("optimized", high, np.full(4, 0.25), epsilon))
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.floats(0.001, 20), st.integers(2, 9), st.integers(0, 4), st.integers(0, 2**32))
-def test_no_ring_exceeds_its_epsilon(epsilon, n, more, seed):
-    rng = np.random.default_rng(seed)
-    high = rng.random((3, n + more)) < rng.random()
-    high[:, 0], high[:, -1], high[0] = True, False, np.arange(n + more) == 0
-    check(RingMechanism("optimized", high, np.full(3, 1 / 3), n, epsilon))
-
-
-def test_orbits_of_all_types_but_one():
-    n = 2**16
-    check(OrbitMechanism("optimized", np.arange(n)[None] > 0, np.ones(1), 20.0))
 
 
 @settings(max_examples=100, deadline=None)

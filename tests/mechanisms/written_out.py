@@ -13,9 +13,7 @@ from scipy.linalg import hadamard, qr
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
 from ldp_core.mechanisms.local_hashing import LocalHashing
-from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
-from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -146,26 +144,6 @@ def _(mechanism: HierarchicalTree):
     shares = shares if isinstance(shares, tuple) else np.full(len(levels), 1 / len(levels))
     Q = [share * part[:, level] for (_, part), level, share in zip(parts, levels, shares, strict=True)]
     return padded([raw for raw, _ in parts], width, 0), np.concatenate(Q)
-
-
-def translations(mechanism, place):
-    """Reports are base rows moved by ``place`` (places, n), which says what a type meets there."""
-    raw = np.array(list(np.ndindex(mechanism.high.shape)))
-    moved = np.where(mechanism.high, math.exp(mechanism.epsilon), 1.0)
-    moved *= (mechanism.shares / moved.sum(axis=1))[:, None]
-    return raw, moved[:, place].reshape(len(raw), mechanism.n)
-
-
-@reports_of.register
-def _(mechanism: OrbitMechanism):
-    types = np.arange(mechanism.n)
-    return translations(mechanism, types[:, None] ^ types)
-
-
-@reports_of.register
-def _(mechanism: RingMechanism):
-    places = mechanism.high.shape[1]
-    return translations(mechanism, (np.arange(places)[:, None] + np.arange(mechanism.n)) % places)
 
 
 def types_of(sizes):

@@ -5,14 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from ldp_core import analysis, bounds, workloads
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
-from ldp_core.limits import MOST_ROW_CELLS
-from ldp_core.mechanisms.orbits import OrbitMechanism
-from ldp_core.optimize import SearchLimits, design, design_orbits
+from ldp_core import bounds, workloads
 from ldp_core.optimize.symmetric.juntas import junta_fourier_weights, junta_row, moved, tables
-from ldp_core.optimize.symmetric.levels import NEGLIGIBLE, LevelMixture, LevelSearch, images
-from ldp_core.optimize.symmetric.translations import _copies, _written
+from ldp_core.optimize.symmetric.levels import NEGLIGIBLE, LevelSearch, images
 from ldp_core.workloads import walsh_hadamard
 
 LOW_DEGREE = [workloads.k_way_marginals(6, 3), workloads.parity(6, 3), workloads.k_way_marginals(6, 2)]
@@ -72,21 +67,6 @@ def test_rows_that_many_images_are_drawn_of_lose_what_their_spread_says():
     assert np.mean(drawn) - without == pytest.approx(expected - without, rel=0.15)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("d", [6, 12, pytest.param(14, marks=pytest.mark.slow)])
-def test_designs_fit_into_a_device(d):
-    rng, types = np.random.default_rng(d), np.arange(2**d)
-    some = rng.random((3, 2**d)) < 0.1
-    some[:, 0], some[:, 1] = True, False
-    few = np.stack([(types >> i) % 2 == 1 for i in range(3)])  # which have d images each
-    for high in (some[:1], few, np.vstack([some, few])):
-        mixture = LevelMixture(high, np.full(len(high), 1 / len(high)), 1.0)
-        written = _written(mixture, rng)
-        assert (1 + len(written)) * 2**d <= MOST_ROW_CELLS
-    most = min(2048, 2 ** (24 - d)) - 1
-    assert len(images(mixture, _copies(mixture, most), rng)) < len(written)  # what rows of few images leave is used
-
-
 @pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.5, pytest.param(1.0, marks=pytest.mark.slow), 2.0])
 @pytest.mark.parametrize("workload", [*LOW_DEGREE[:2], workloads.all_marginals(6), workloads.parity(6)], ids=repr)
@@ -112,36 +92,3 @@ def test_images_are_permutations_of_the_attributes_without_repetition():
     profiles = {tuple(np.bincount(levels, np.rint(walsh_hadamard(row) ** 2), 6)) for row in search.best.high}
     assert {tuple(np.bincount(levels, power, 6)) for power in powers} <= profiles
     assert len(high) > (search.best.shares > NEGLIGIBLE).sum()
-
-
-@pytest.mark.slow
-@pytest.mark.crossed
-@pytest.mark.parametrize("workload", LOW_DEGREE, ids=repr)
-@pytest.mark.parametrize("epsilon", [0.5, 3.0])
-def test_orbit_designs_and_written_strategies_agree(workload, epsilon):
-    orbits = design_orbits(workload, epsilon, SearchLimits(time_limit=None, max_rounds=20))
-    assert orbits.shares.sum() == pytest.approx(1)
-    mechanism = OrbitMechanism("orbits", orbits.high, orbits.shares, epsilon)
-    assert analysis.objective(mechanism, workload) == pytest.approx(orbits.objective, rel=1e-6)
-    written = design(workload, epsilon, time_limit=None, max_rounds=20)
-    assert orbits.objective == pytest.approx(written.objective, rel=5e-3)
-    assert symmetric_certificate(workload, epsilon).value <= orbits.objective * (1 + 1e-9)
-
-
-def test_orbit_designs_are_deterministic_and_can_be_cancelled():
-    workload = workloads.all_marginals(5)
-    one, again, other = (
-        design_orbits(workload, 1.0, SearchLimits(None, max_rounds=3, seed=seed)) for seed in (1, 1, 2)
-    )
-    assert np.array_equal(one.high, again.high)
-    assert one.objective == again.objective != other.objective
-    cancelled = design_orbits(workload, 1.0, SearchLimits(cancel=lambda: True))
-    assert (cancelled.stopped, cancelled.rounds) == ("cancelled", 0)
-    mechanism = OrbitMechanism("orbits", cancelled.high, cancelled.shares, 1.0)
-    assert analysis.objective(mechanism, workload) == pytest.approx(cancelled.objective)
-
-
-@pytest.mark.parametrize("workload", [workloads.prefix(8), workloads.histogram(8)], ids=repr)
-def test_other_workloads_are_refused_in_words(workload):
-    with pytest.raises(ValueError, match="binary attributes"):
-        design_orbits(workload, 1.0)

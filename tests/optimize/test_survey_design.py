@@ -224,23 +224,21 @@ def test_a_prior_counts_for_small_surveys_along_an_order():
         np.testing.assert_array_equal(found.prior, prior)
 
 
-@pytest.mark.parametrize(
-    ("workload", "kind"),
-    [
-        (workloads.all_marginals(7), ldp.optimize.OrbitDesign),
-        (workloads.prefix(129), ldp.optimize.RingDesign),
-    ],
-    ids=["flipped", "turned"],
-)
-def test_past_written_strategies_designs_are_flipped_or_turned_rows(workload, kind, lower):
+def test_past_written_strategies_yes_or_no_questions_get_patterns(lower):
     lower(MOST_FITTED_TYPES=64)
-    found = ldp.optimize.design(workload, 1.0, time_limit=None, max_rounds=1)
-    assert type(found) is kind
-    assert 0 <= found.objective / bounds.centred_svd(workload, 1.0) - 1 < 1
+    workload = workloads.all_marginals(7)
+    found = ldp.optimize.design(workload, 1.0, time_limit=None, max_rounds=6)
+    assert isinstance(found, SurveyDesign)
+    assert 0 <= found.objective / bounds.certificate(workload, 1.0).value - 1 < 0.005
+    made = ldp.mechanisms.create("optimized", 128, 1.0, workload=workload, time_limit=None, max_rounds=2)
+    assert isinstance(made, ldp.mechanisms.ScrambledPatterns)
+    assert ldp.analysis.objective(made, workload) == pytest.approx(
+        ldp.optimize.design(workload, 1.0, time_limit=None, max_rounds=2).objective, rel=1e-6
+    )
 
 
 def test_other_workloads_of_as_many_types_say_why_there_is_no_design():
-    with pytest.raises(ValueError, match="at most 4,096"):
+    with pytest.raises(ValueError, match="a tree or Haar"):
         ldp.optimize.design(workloads.prefix(4097), 1.0)
 
 

@@ -40,7 +40,12 @@ def mechanism_of(result):
     return ExplicitMechanism("designed", result.strategy, result.epsilon, prior=result.prior)
 
 
-CASES = {"prefix 4": workloads.prefix(4), "ranges 5": workloads.all_range(5), "uneven": UNEVEN}
+CASES = {
+    "prefix 4": workloads.prefix(4),
+    "ranges 5": workloads.all_range(5),
+    "uneven": UNEVEN,
+    "mean": workloads.custom([[0, 1, 2, 4, 7]]),
+}
 
 
 @pytest.mark.crossed

@@ -32,12 +32,16 @@ def entry(app, title):
 
 
 def number(app, title):
-    return entry(app, title).label.split("**: ")[1].replace("\N{NO-BREAK SPACE}", " ")
+    return entry(app, title).label.split("**: ")[1].replace("\N{NO-BREAK SPACE}", " ").replace("\\", "")
 
 
 def inside(app, title):
     box = entry(app, title)
-    return " ".join(part.value for part in (*box.markdown, *box.caption)).replace("\N{NO-BREAK SPACE}", " ")
+    return (
+        " ".join(part.value for part in (*box.markdown, *box.caption))
+        .replace("\N{NO-BREAK SPACE}", " ")
+        .replace("\\.", ".")
+    )
 
 
 def not_applying(app):

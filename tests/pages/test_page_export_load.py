@@ -136,21 +136,6 @@ def test_a_swapped_strategy_never_passes_for_a_result_of_the_app(fitted, another
     assert figures(again) == figures(fitted)
 
 
-def test_rows_that_are_flipped_come_back_and_nothing_is_fitted_again(app, another, lower):
-    """All marginals of four yes-or-no attributes, where strategies are written out for 8 types."""
-    lower(MOST_FITTED_TYPES=8)
-    app.declare(bins=16).ask("all_marginals").session.change(optimizer=Optimizer(max_rounds=2))
-    app.go("design").enter("selectbox", "mechanism", "optimized").press("optimise").finish()
-    made = app.session.setting.fitted("optimized").mechanism
-    assert isinstance(made, mechanisms.OrbitMechanism)
-    assert "rows that are flipped" in app.go("export").words
-    assert "No strategy file" not in app.words
-    other = another().load(exported(app))
-    assert NOT_OURS in other.go("design").words
-    assert other.session.setting.fitted("optimized").mechanism.digest == made.digest
-    assert figures(other) == figures(app)
-
-
 def test_the_strategy_that_was_computed_in_this_session_stays_its_own(fitted):
     fitted.load(exported(fitted))
     assert NOT_OURS not in fitted.words

@@ -9,8 +9,6 @@ from ldp_core import limits
 from ldp_core.designs import results as kept
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.results import Results, digest
-from ldp_core.mechanisms import RingMechanism
-from ldp_core.optimize import refusals
 from ldp_core.optimize.columns.generation import rows_held
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
@@ -119,13 +117,13 @@ def test_what_a_fit_costs_is_worked_out_along_with_it(brief):
     assert np.array_equal(fresh, session.setting.fitted("optimized").mechanism.variance_profile(brief.workload))
 
 
-def test_one_limit_is_known_on_every_page(app, lower, monkeypatch):
-    """25 types where 16 are the most, also for running totals."""
+def test_one_limit_is_known_on_every_page(app, lower):
+    """25 types where 16 are the most."""
     lower(MOST_FITTED_TYPES=16)
-    monkeypatch.setattr(refusals, "MOST_MATRIX_TYPES", 16)
     app.sample(page="design")
     chosen(app)
-    assert "at most 16 types" in app.errors[0]
+    assert "at most 16 are" in app.errors[0]
+    assert "a tree or Haar for running totals" in app.errors[0]
     assert app.at.button(key="optimise").disabled
     app.go("data")
     assert "25 types (25) are more than the 16 that" in app.words
@@ -171,21 +169,3 @@ def test_a_prior_on_many_types_is_refused_before_the_fit(app, lower):
     app.enter("selectbox", "aim", "people")
     assert app.at.button(key="optimise").disabled
     assert "an even spread" in app.errors[0]
-
-
-def test_totals_past_the_limit_of_written_strategies_are_designed_on_a_ring(app, lower):
-    """25 types where strategies are written out for 16: the page designs, audits and exports one all the same."""
-    lower(MOST_FITTED_TYPES=16)
-    app.sample(page="design")
-    chosen(app)
-    assert not app.errors
-    work.fit(app.session, "optimized").start()
-    while jobs().active(app.session.id):
-        time.sleep(0.01)
-    app.at.run()
-    made = app.session.setting.fitted("optimized").mechanism
-    assert isinstance(made, RingMechanism)
-    assert app.session.setting.fitted("optimized") is not None
-    app.go("export")
-    assert "rows that are rotated on a ring" in app.words
-    assert not app.errors

@@ -29,6 +29,7 @@ def test_an_average_is_asked_for_and_its_error_is_in_the_unit_of_the_column(app)
     chosen = app.session.mechanism(app.session.chosen)
     (error,) = setting.answer_errors(chosen)
     assert f"the answer is off by ± {80 * setting.error(chosen):.3g} in x" in app.words
+    assert "Bins may add up to 5 to that" in app.words
     (table,) = [frame for frame in app.dataframes if "± in its unit" in frame]
     assert list(table["± in its unit"]) == [setting.workload.unit(0).error_in_words(error, 9000)]
     assert "± percentage points" not in table
@@ -66,3 +67,23 @@ def test_averages_are_offered_for_numbers_only(app, another):
     assert (
         KINDS["mean"].title not in another().sample("health_survey.csv", "workload").at.selectbox(key="adding").options
     )
+
+
+def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
+    salaries(app)
+    app.go("design").enter("text_input", "target", "4")
+    assert app.session.setting.target == 0.05
+    app.enter("text_input", "target", "2 %")
+    assert np.isclose(app.session.setting.target, 0.02)
+    designed(app)
+    seen = [app.go("bounds").finish().words, str(app.charts)]
+    app.go("compare").finish()
+    for tab in ("Recommendation", "Error of each query", "Solve for"):
+        seen += [app.open("compare-tabs", tab).finish().words, str([table.to_dict() for table in app.dataframes])]
+    for text in seen:
+        assert "percentage points" not in text.replace("percentage points, or in the unit", "")
+    assert "in x" in seen[1]
+    assert "in x" in seen[5]
+    app.go("simulate").press("run").finish()
+    assert [frame for frame in app.dataframes if "Typical query (x)" in frame]
+    assert "typical error (x)" in str(app.charts)

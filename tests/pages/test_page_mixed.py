@@ -49,8 +49,12 @@ def test_noise_with_a_delta_says_why_there_is_none(ages):
     assert "unbounded" in ages.words
 
 
-def test_several_reports_of_a_person_are_not_passed_over(subset):
+def test_several_reports_of_a_person_are_not_passed_over(subset, offered):
     subset.session.change(reports_per_user=2)
     subset.go("design").open("design-tabs", "What a report tells").finish()
     assert "worked out for one report a person" in subset.words
     assert "central epsilon 0" not in subset.words
+    subset.go("compare").finish()
+    assert not [one for one in subset.at.dataframe if "central_epsilon" in one.value]
+    subset.go("export").enter("toggle", "mixing", True).finish()
+    assert offered["ldp-kit.zip"]

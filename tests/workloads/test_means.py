@@ -64,6 +64,25 @@ def test_values_in_bins_of_one_number_have_their_exact_average():
     assert w.unit(0).value(w.answers(counts)[0] / 500, 500) == pytest.approx(table["age"].mean())
 
 
+def test_totals_by_group_are_those_of_the_people_in_each():
+    table, counts = people(SALARY)
+    part = TotalPart(attribute="salary", by=("sex",))
+    for attributes in ((SALARY, SEX), (SEX, SALARY)):
+        codes = Domain(attributes=attributes).encode(table).codes
+        w = part.build(Domain(attributes=attributes))
+        counts = np.bincount(codes, minlength=w.n)
+        shares = w.answers(counts) / len(table)
+        for query, value in enumerate(SEX.values):
+            numbers = table["salary"][table["sex"] == value]
+            assert w.query_name(query) == f"total of salary, sex = {value}"
+            assert abs(w.unit(query).value(shares[query], len(table)) - numbers.sum()) <= 25 * len(numbers)
+        assert verdicts.only_unit(w) == w.unit(0)
+    assert part.summary == "Total of salary, within each sex"
+    assert "its total over its size" in part.caveat((SALARY, SEX))
+    with pytest.raises(ValueError, match="named twice"):
+        TotalPart(attribute="salary", by=("salary",)).build(Domain(attributes=(SALARY, SEX)))
+
+
 def test_people_without_a_number_count_as_nothing_in_a_total_and_leave_no_average():
     attribute = NumericAttribute(name="salary", edges=(10, 20, 30), missing="category", origin="declared")
     axes = Domain(attributes=(attribute,))

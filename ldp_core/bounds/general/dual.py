@@ -26,6 +26,7 @@ from scipy import linalg
 from ldp_core.bounds.general.few_types import Cuts, violated
 from ldp_core.bounds.general.multipliers import Multipliers, definite, held, noise, plain
 from ldp_core.bounds.general.quasi_newton import minimised
+from ldp_core.bounds.general.singles import inward, of_pairs
 from ldp_core.definite import inverse_and_logarithm
 from ldp_core.priors import check_prior
 from ldp_core.run import Check, unchecked
@@ -137,6 +138,9 @@ def searched(
         return
     check()
     first = LARGE_BARRIERS if few_high(n, ratio) else ()
+    if first and FEW_TYPES < n <= SINGLE_TYPES:
+        yield from _by_halves(root, prior, ratio, stop, check)
+        return
     if n > (FEW_TYPES if first else BLOCKS):
         blocks = Dual.over_blocks(root, prior, ratio, BLOCKS)
         x = blocks.start
@@ -154,17 +158,57 @@ def few_high(n: int, ratio: float) -> bool:
     return ratio > FEW_HIGH * n
 
 
+def _by_halves(
+    root: np.ndarray, prior: np.ndarray, ratio: float, stop: Callable[[], bool], check: Check
+) -> Iterator[Multipliers]:
+    """Those of single types where few are high at a time: from blocks that count as one type each, then from halves of these, and so on.
+
+    A block of k types has an E - 1 of a k-th part, so that the moments of y and of y_i y_j are about the same before and after; only
+    those of y_i^2 = D y_i grow. Whatever the blocks, multipliers for single types prove what they prove."""
+    n, p, count, most = len(prior), held(prior), BLOCKS, 2 * _MOST_EVALUATIONS
+    block = alike(root, prior, count)
+    barriers: tuple[float, ...] = FROM_PAIRS
+    dual = Dual.over_means(root, p, block, ratio)
+    made, _ = of_pairs(dual.columns.T @ dual.columns, dual.D + 1, dual.shares, stop, check)
+    x = dual.taken_over(inward(made.multipliers, dual.shares), dual.shares)
+    while True:
+        for barrier in barriers:
+            x = dual.improved(x, barrier / dual.m, stop, check, most)
+            if dual.m == n:
+                yield dual.of_types(x, prior)
+                if stop():
+                    return
+        if dual.m == n:
+            break
+        most = max(most // 2, _FEWER_EVALUATIONS)
+        count, coarse, before = 2 * count, dual, block
+        block = alike(root, prior, count) if count < n else np.arange(n)
+        dual, barriers = Dual.over_means(root, p, block, ratio), FROM_PAIRS[2:]
+        _, one = np.unique(block, return_index=True)
+        x = dual.refined(coarse, x, before[one])
+        check()
+    yield from _with_cuts(dual, x, prior, stop, check)
+
+
 def _by_types(
     dual: Dual, prior: np.ndarray, first: tuple[float, ...], stop: Callable[[], bool], check: Check
 ) -> Iterator[Multipliers]:
     """Those of single types, one after each barrier, and with cuts on few types, round after round."""
-    n, x, before = dual.m, dual.start, -np.inf
+    n, x = dual.m, dual.start
     for barrier in first + (BARRIERS if len(dual.columns) < n / 2 else BARRIERS[1:]):
         if stop():
             return
         few = bool(first) and n > SMALL_TYPES and barrier > BARRIERS[-2]
         x = dual.improved(x, barrier / n, stop, check, _FEWER_EVALUATIONS if few else _MOST_EVALUATIONS)
         yield dual.of_types(x, prior)
+    yield from _with_cuts(dual, x, prior, stop, check)
+
+
+def _with_cuts(
+    dual: Dual, x: np.ndarray, prior: np.ndarray, stop: Callable[[], bool], check: Check
+) -> Iterator[Multipliers]:
+    """Those from a point ``x`` on with cuts on few types, one after each round."""
+    n, before = dual.m, -np.inf
     for _ in range(_MOST_CUT_ROUNDS if n <= _MOST_CUT_TYPES else 0):
         value, last = dual.value(x), BARRIERS[-1] / n
         if value < before + LEAST_GAIN or stop() or (cut := dual.with_cuts(x, last)) is None:
@@ -222,6 +266,24 @@ class Dual:
     def over_types(cls, root: np.ndarray, prior: np.ndarray, ratio: float) -> Dual:
         """Single types, from their columns of W, ``root`` (r, n)."""
         return cls(_fewer_rows(root), held(prior), ratio)
+
+    @classmethod
+    def over_means(cls, root: np.ndarray, shares: np.ndarray, block: np.ndarray, ratio: float) -> Dual:
+        """Each ``block`` (n,) of types as one type with the mean of their columns of W, ``root`` (r, n), and its part of E - 1."""
+        n, m = len(shares), block.max() + 1
+        of_blocks = np.bincount(block, shares, m)
+        columns = np.zeros((len(root), m))
+        np.add.at(columns.T, block, (root * shares).T)
+        return cls(_fewer_rows(columns / of_blocks), of_blocks, 1 + (ratio - 1) * m / n)
+
+    def refined(self, coarse: Dual, x: np.ndarray, parents: np.ndarray) -> np.ndarray:
+        """The point for parts of the blocks of ``coarse``, ``parents`` (m,), as near to its point ``x`` as proves something."""
+        found, shares = coarse.multipliers(x), self.shares / coarse.shares[parents]
+        more = self.D / coarse.D
+        kappa = np.resize(found.size_multipliers, len(self.sizes)) * (more * (coarse.m / self.m) ** 2)
+        pairs = more * np.outer(shares, shares) * found.pairs[parents][:, parents]
+        none = Cuts.none(self.m), np.zeros(0)
+        return self.taken_over(Multipliers(shares * found.q[parents], pairs, self.sizes, kappa, *none), self.shares)
 
     def allow(self, cuts: Cuts) -> None:
         """Cuts that points have multipliers for from now on."""

@@ -15,6 +15,8 @@ from scipy import linalg
 from ldp_core.bounds.best import AnyCertificate, certificate, merged_questions
 from ldp_core.bounds.general.certificate import Certificate, closed_form, general_certificate, given_up
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
+from ldp_core.bounds.question.certificate import question_certificate
+from ldp_core.bounds.question.search import direction
 from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.singular_values import LEAST_SHARE, centred_svd, decompositions, least_favourable_prior
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
@@ -53,7 +55,7 @@ def worst_case(
     relaxation improve it while there is time; the certificate returned is the best, carries its
     prior, and is never below the closed form (`ldp_core.bounds.worst_case_variance`) unless cancelled. If the
     workload's symmetry makes all types alike, the uniform prior is the best and no search is
-    needed. Questions that distinguish few of many types are bounded over the merged types, whose
+    needed. The hardest prior of one real-valued question is found with its certificate. Questions that distinguish few of many types are bounded over the merged types, whose
     worst is no worse than that of all, unless a ``prior`` is given.
 
     ``callback(progress)`` is called after each stage of each certificate, with ``bound`` (best so far) on the scale of L, as n variance + tr G. ``time_limit`` in seconds, ``cancel`` as in
@@ -65,6 +67,8 @@ def worst_case(
     if workload.symmetry_group.all_alike or (workload.survey is not None and workload.n > MOST_MATRIX_TYPES):
         return certificate(workload, epsilon, time_limit, None, callback, cancel)
 
+    if workload.n <= MOST_MATRIX_TYPES and (along := direction(workload)) is not None:
+        return question_certificate(workload, epsilon, None, along, budget)
     few = None if prior is not None else merged_questions(workload, budget)
     if few is not None:
         return _over_merged(workload, few.queries, epsilon, budget)

@@ -31,6 +31,8 @@ SETTLED = 1e-7
 INWARD = 0.3
 """How far the start of a search is from these multipliers towards those of the closed form: on the way A becomes definite."""
 PAIRS_PER_TYPE = 4
+QUICK_TYPES = 256
+"""Of more types pairs take long, and prove nothing where more pairs than these violate the condition."""
 ROUNDS, EVALUATIONS = 3, 150
 """Rounds of new pairs, at most ``PAIRS_PER_TYPE`` for each type, and evaluations of the weights in each."""
 
@@ -94,10 +96,12 @@ class _Pairs:
         return True
 
     def more(self) -> bool:
-        """Take up the pairs that violate the condition most, and leave those without weight; False if there are no new ones."""
+        """Take up the pairs that violate the condition most, and leave those without weight; False if there are no new ones, or too many."""
         n, D = self.n, self.D
         f, (first, second) = self.F.sum(), np.triu_indices(n, 1)
         slack = 2 * D**2 * self.F[first, second] - f
+        if n > QUICK_TYPES and np.count_nonzero(slack < -SETTLED * f) > PAIRS_PER_TYPE * n:
+            return False
         worst = np.argsort(slack)[: PAIRS_PER_TYPE * n]
         worst = worst[slack[worst] < -SETTLED * f]
         kept = self.weights > 0

@@ -21,7 +21,7 @@ from ldp_core.bounds.proof import (
     exp_epsilon_minus_one,
     numbers,
 )
-from ldp_core.bounds.question.search import Exchange, target
+from ldp_core.bounds.question.search import Exchange
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Interrupted
@@ -71,15 +71,16 @@ class QuestionCertificate(TypesProof):
 
 
 def question_certificate(
-    workload: Workload, epsilon: float, prior: np.ndarray, direction: np.ndarray, budget: Budget
+    workload: Workload, epsilon: float, prior: np.ndarray | None, direction: np.ndarray, budget: Budget
 ) -> QuestionCertificate:
-    """The best certificate for questions along one ``direction`` within ``budget``: from the closed form on."""
-    asked = target(workload, direction, prior)
-    known = workload.n * float(prior @ workload.apply_gram(prior))
-    search = Exchange(asked, prior, check_epsilon(epsilon), budget.check)
+    """The best certificate for questions along one ``direction`` within ``budget``: from the closed form on. Without a ``prior`` it is that for
+    the hardest one, whose ``variance`` bounds the worst type's."""
+    known = workload.trace if prior is None else workload.n * float(prior @ workload.gram_diag)
+    search = Exchange(workload.apply_gram(direction), prior, check_epsilon(epsilon), budget.check)
     with blas_threads(workload.n), suppress(Interrupted):
         while not search.finished and budget.stopped() is None:
             search.round()
             budget.tell(bound=known + workload.n * search.on_scale(search.dual.value))
-    best = QuestionCertificate(workload, epsilon, prior, 0.0, direction, *search.multipliers())
+    of = search.dual.prior if prior is None else prior
+    best = QuestionCertificate(workload, epsilon, of, 0.0, direction, *search.multipliers())
     return best.claiming(best.claim())

@@ -3,11 +3,13 @@
 The programme over given values (`programme`) has multipliers alpha and beta. They prove something where F(v) >= 0 for all real v
 (`certificate`), not only for the values given: the least points of F in between are the next values. With many types the first
 programmes are about a few of them, and every type between two of these sends as one of the two, drawn so that the mean is right:
-columns are mixtures of columns, so that everything holds for all types. Source: this project.
+columns are mixtures of columns, so that everything holds for all types. For the worst type, what the multipliers prove of the average over a
+prior holds as well, whatever the prior. Source: this project.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -66,17 +68,12 @@ def direction(workload: Workload) -> np.ndarray | None:
     return np.asarray(z / np.sqrt(z @ workload.apply_gram(z)))
 
 
-def target(workload: Workload, z: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """(n,) what is asked along ``z``, less its mean over the ``prior``."""
-    image = workload.apply_gram(z)
-    return np.asarray(image - prior @ image)
-
-
 class Dual(NamedTuple):
-    """Multipliers ``alpha`` and ``beta`` (both (n,)), and the second moment that they prove."""
+    """Multipliers ``alpha`` and ``beta`` for a ``prior`` (all (n,)), and the variance that they prove."""
 
     alpha: np.ndarray
     beta: np.ndarray
+    prior: np.ndarray
     value: float
 
 
@@ -109,23 +106,25 @@ def pieces(alpha: np.ndarray, beta: np.ndarray, p: np.ndarray, D: float) -> Piec
     return Pieces(at, (a * at - b) * at - c, len(p) + high, at == v)
 
 
-def repaired(alpha: np.ndarray, beta: np.ndarray, w: np.ndarray, p: np.ndarray, D: float) -> Dual:
-    """The multipliers with alpha lowered until F is not negative anywhere."""
+def repaired(multipliers: Iterable[np.ndarray], w: np.ndarray, D: float) -> Dual:
+    """The multipliers alpha, beta and p with alpha lowered until F is not negative anywhere."""
+    alpha, beta, p = multipliers
     for _ in range(_REPAIRS):
         F = pieces(alpha, beta, p, D)
         lacking = float((-F.least / F.growth).max())
         if lacking <= 1e-15 * np.abs(alpha).max():
             break
         alpha = alpha - lacking
-    return Dual(alpha, beta, float(alpha.sum() + beta @ w))
+    return Dual(alpha, beta, p, float(alpha.sum() + beta @ w - p @ w**2))
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """Some ``targets`` (m,) in order, and the ``place`` (n,) and ``share`` (n,) of the second of the two beside each type; whether
-    they are ``all``."""
+    """Some ``targets`` (m,) in order and a type that has each, and the ``place`` (n,) and ``share`` (n,) of the second of the two beside
+    each type; whether they are ``all``."""
 
     targets: np.ndarray
+    types: np.ndarray
     place: np.ndarray
     share: np.ndarray
     all: bool
@@ -133,15 +132,16 @@ class Nodes:
     @classmethod
     def of(cls, w: np.ndarray, p: np.ndarray, most: int) -> Nodes:
         """At most ``most``, spread over the range and over the people."""
-        distinct, which = np.unique(w.round(_EQUAL), return_inverse=True)
+        distinct, types, which = np.unique(w.round(_EQUAL), return_index=True, return_inverse=True)
         few = len(distinct) <= most
         if not few:
             people = np.cumsum(np.bincount(which, p))
             along = people - people[0] + (distinct - distinct[0]) / np.ptp(distinct)
-            distinct = distinct[np.unique(np.searchsorted(along, np.linspace(0, along[-1], most) * (1 - 1e-12)))]
+            kept = np.unique(np.searchsorted(along, np.linspace(0, along[-1], most) * (1 - 1e-12)))
+            distinct, types = distinct[kept], types[kept]
         place = np.clip(np.searchsorted(distinct, w), 1, len(distinct) - 1)
         share = np.clip((w - distinct[place - 1]) / (distinct[place] - distinct[place - 1]), 0.0, 1.0)
-        return cls(distinct, place, share, few)
+        return cls(distinct, types, place, share, few)
 
     def spread(self, columns: np.ndarray) -> np.ndarray:
         """(..., n) of numbers (..., m) for each node: those of a type between two are between theirs."""
@@ -152,76 +152,85 @@ class Nodes:
         m = len(self.targets)
         return np.bincount(self.place, p * self.share, m) + np.bincount(self.place - 1, p * (1 - self.share), m)
 
+    def alone(self, of: np.ndarray) -> np.ndarray:
+        """(n,) of numbers (m,): 0 for all types but one for each node."""
+        put = np.zeros(len(self.place))
+        put[self.types] = of
+        return put
+
 
 class Primal(NamedTuple):
-    """A mechanism over ``nodes``: ``rows`` (k, m), their least entries ``lows`` (k,), and the second moment of its answers."""
+    """A mechanism over ``nodes``: ``rows`` (k, m), their least entries ``lows`` (k,), the ``prior`` (n,) that its answers are best for, and
+    their variance."""
 
     nodes: Nodes
     rows: np.ndarray
     lows: np.ndarray
+    prior: np.ndarray
     value: float
 
 
 class Exchange:
-    """Rounds of programmes for ``targets`` (n,) whose mean over the ``prior`` is 0. ``primal`` and ``dual`` are the best so far; their second
-    moments are those of targets moved and scaled to lie between -1 and 1."""
+    """Rounds of programmes for ``targets`` (n,), on average over the ``prior`` or, without one, for the worst type. ``primal`` and ``dual`` are
+    the best so far; their variances are those of targets moved and scaled to lie between -1 and 1."""
 
     _nodes: Nodes
-    _shares: np.ndarray
     _values: np.ndarray
     _about: Dual
     _tolerance: float
     _idle: int
 
-    def __init__(self, targets: np.ndarray, prior: np.ndarray, epsilon: float, check: Check):
-        self._middle, self._half = (targets.max() + targets.min()) / 2, np.ptp(targets) / 2
-        self._w, self._prior = (targets - self._middle) / self._half, prior
+    def __init__(self, targets: np.ndarray, prior: np.ndarray | None, epsilon: float, check: Check):
+        self._half, n = np.ptp(targets) / 2, len(targets)
+        self._w, self._prior = (targets - (targets.max() + targets.min()) / 2) / self._half, prior
         self._ratio, self._check = float(np.exp(epsilon)), check
-        self._people = np.maximum(prior, _LEAST_SHARE / len(prior))
-        self._known = float(prior @ self._w**2)
+        self._people = np.maximum(1 / n if prior is None else prior, _LEAST_SHARE / n) * np.ones(n)
         self._levels = list(NODES)
         nodes, most = self._next_nodes(), _RANGE * (self._ratio + 1) / (self._ratio - 1)
         self.dual, self.primal = self._closed(self._w, self._people), self._randomized(nodes)
         self._begin(nodes, np.linspace(-most, most, _FIRST_VALUES))
-        self._prove(self._closed(nodes.targets, self._shares))
+        self._prove(self._closed(nodes.targets, nodes.gathered(self._people)))
         self.finished = self.gap < GOAL
 
     @property
     def gap(self) -> float:
         """The share by which the best mechanism so far needs more people than is proved."""
-        return _more(self.primal.value, self.dual.value, self._known)
+        return _more(self.primal.value, self.dual.value)
 
     def on_scale(self, value: float) -> float:
-        """A second moment on the scale of the targets."""
-        return float((value - (self._prior @ self._w) ** 2) * self._half**2)
+        """A variance on the scale of the targets."""
+        return float(value * self._half**2)
 
     def multipliers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Those of `dual` on the scale of the targets."""
-        alpha, beta, shift = self.dual.alpha * self._half**2, self.dual.beta * self._half, self._middle
-        return alpha - (beta + self._prior * shift) * shift, beta + 2 * self._prior * shift
+        """Those of `dual` on the scale of the targets, less their mean over its prior."""
+        alpha, beta, p = self.dual.alpha * self._half**2, self.dual.beta * self._half, self.dual.prior
+        shift = -self._half * (p @ self._w)
+        return alpha - (beta + p * shift) * shift, beta + 2 * p * shift
 
     def round(self) -> None:
         """One programme, and the values that it lacks."""
-        nodes, p, D, values, old = self._nodes, self._shares, self._ratio - 1, self._values, self._about
-        found = solved(nodes.targets, p, self._ratio, values, self._tolerance, self._check)
-        value, known = float(values**2 @ (found.rows @ p)), float(p @ nodes.targets**2)
-        part = (value - known) / value
+        nodes, D, values, old = self._nodes, self._ratio - 1, self._values, self._about
+        shares = None if self._prior is None else old.prior
+        found = solved(nodes.targets, shares, self._ratio, values, self._tolerance, self._check)
+        p = found.prior
+        value = self._variance(nodes, values, found.rows)
+        part = value / (value + float(p @ nodes.targets**2))
         balanced = np.abs(found.rows.sum(axis=0) - 1).max() <= NEARLY * part * D / (D + 1)
         if balanced and value < self.primal.value:
-            self.primal = Primal(nodes, found.rows, found.lows, value)
-        steps = found.alpha - old.alpha, found.beta - old.beta
-        between = ((old.alpha + share * steps[0], old.beta + share * steps[1]) for share in _BETWEEN)
-        new = max((repaired(*each, nodes.targets, p, D) for each in between), key=_value)
+            self.primal = Primal(nodes, found.rows, found.lows, self._of_types(p), value)
+        pairs = list(zip(old[:3], (found.alpha, found.beta, p), strict=True))
+        between = ([a + share * (b - a) for a, b in pairs] for share in _BETWEEN)
+        new = max((repaired(each, nodes.targets, D) for each in between), key=_value)
         self._idle += 1
         if new.value > old.value:
-            if _more(value, old.value, known) > (1 + _GAIN) * _more(value, new.value, known):
+            if _more(value, old.value) > (1 + _GAIN) * _more(value, new.value):
                 self._idle = 0
             self._prove(new)
         F = pieces(found.alpha, found.beta, p, D)
-        lacking = F.at[F.inside & (F.least < -_ZERO * (value - known))]
+        lacking = F.at[F.inside & (F.least < -_ZERO * value)]
         used = (found.rows @ p > _UNUSED / len(values)) | (len(values) < 4 * len(p) + _FIRST_VALUES)
         self._values = np.unique(np.concatenate([values[used], lacking]))
-        gap = _more(value, self._about.value, known) if balanced else np.inf
+        gap = _more(value, self._about.value) if balanced else np.inf
         exact = self._tolerance <= _LEAST_TOLERANCE and not len(lacking)
         settled = exact or gap < GOAL / 4 or self._idle == _PATIENCE
         last = nodes.all or not self._levels
@@ -233,6 +242,14 @@ class Exchange:
         else:
             self._tolerance /= 10
 
+    def _variance(self, nodes: Nodes, values: np.ndarray, rows: np.ndarray) -> float:
+        """On average, or of the worst type, of a mechanism whose outputs stand for ``values``."""
+        variances = nodes.spread(values**2 @ rows) - self._w**2
+        return float(variances.max() if self._prior is None else self._people @ variances)
+
+    def _of_types(self, p: np.ndarray) -> np.ndarray:
+        return self._nodes.alone(p) if self._prior is None else self._people
+
     def _next_nodes(self) -> Nodes:
         return Nodes.of(self._w, self._people, self._levels.pop(0))
 
@@ -240,22 +257,26 @@ class Exchange:
         """The next programmes are about these nodes."""
         told = self._told(nodes.targets)
         self._values = np.unique(np.concatenate([values, told[np.abs(told) <= 1.5 * np.abs(values).max()]]))
-        self._nodes, self._shares, self._idle = nodes, nodes.gathered(self._people), 0
+        self._nodes, self._idle = nodes, 0
         self._tolerance = max(_LEAST_TOLERANCE, _FIRST_TOLERANCE * min(1.0, len(told) / self._ratio))
 
     def _finer(self) -> None:
         """More nodes, with the values and multipliers that there are."""
-        before, each = self._nodes.targets, [of / self._shares for of in (self._about.alpha, self._about.beta)]
+        before, even = self._nodes.targets, self._nodes.gathered(self._people)
         self._begin(self._next_nodes(), self._values)
-        x, p = self._nodes.targets, self._shares
-        between = repaired(np.interp(x, before, each[0]) * p, np.interp(x, before, each[1]) * p, x, p, self._ratio - 1)
-        self._about = max(between, self._closed(x, p), key=_value)
+        x, shares = self._nodes.targets, self._nodes.gathered(self._people)
+        each = [np.interp(x, before, of / even) * shares for of in self._about[:3]]
+        between = repaired((of / each[2].sum() for of in each), x, self._ratio - 1)
+        self._about = max(between, self._closed(x, shares), key=_value)
 
     def _prove(self, about: Dual) -> None:
         """The best multipliers for nodes are these, which prove something of all types."""
         self._about, nodes = about, self._nodes
-        alpha, beta = (nodes.spread(of / self._shares) * self._people for of in (about.alpha, about.beta))
-        self.dual = max(self.dual, repaired(alpha, beta, self._w, self._people, self._ratio - 1), key=_value)
+        each = [nodes.alone(of) for of in about[:3]]
+        if self._prior is not None:
+            shares = nodes.gathered(self._people)
+            each = [nodes.spread(of / shares) * self._people for of in about[:3]]
+        self.dual = max(self.dual, repaired(each, self._w, self._ratio - 1), key=_value)
 
     def _told(self, w: np.ndarray) -> np.ndarray:
         """The values of reports of randomized response."""
@@ -263,25 +284,33 @@ class Exchange:
 
     def _randomized(self, nodes: Nodes) -> Primal:
         """Randomized response on the nodes."""
-        m, E, p = len(nodes.targets), self._ratio, nodes.gathered(self._people)
+        m, E = len(nodes.targets), self._ratio
         rows = np.where(np.eye(m, dtype=bool), E, 1.0) / (E + m - 1)
-        return Primal(nodes, rows, rows.min(axis=1), float(self._told(nodes.targets) ** 2 @ (rows @ p)))
+        value = self._variance(nodes, self._told(nodes.targets), rows)
+        return Primal(nodes, rows, rows.min(axis=1), self._people, value)
 
     def _closed(self, w: np.ndarray, p: np.ndarray) -> Dual:
-        """The better of two closed forms: the centred bound by singular values, a second moment of Var(w) / sinh(epsilon / 2)^2 beside the mean;
-        and the multipliers for which F and its slope are 0 at the values of randomized response, the optimum of large epsilon."""
+        """The better of two closed forms: the centred bound by singular values, a second moment of Var(w) / sinh(epsilon / 2)^2 beside the mean,
+        which is largest where half of the people have each end; and the multipliers for which F and its slope are 0 at the values of randomized
+        response, the optimum of large epsilon."""
+        if self._prior is None:
+            ends = sum(np.maximum(end / end.sum() / 2, _LEAST_SHARE) for end in (w == w.min(), w == w.max()))
+            return max((self._forms(w, each) for each in (p, ends)), key=_value)
+        return self._forms(w, p)
+
+    def _forms(self, w: np.ndarray, p: np.ndarray) -> Dual:
         D, mean, told = self._ratio - 1, p @ w, self._told(w)
         along, weights = 4 * (D + 1) / D**2 * (w - mean), 1 + D * p
         centred = -p * (mean**2 + 2 * mean * along + along @ (p * (w - mean))), 2 * p * (mean + along)
         alpha, beta = -(told**2) * weights, 2 * told * weights
         singles = (alpha - alpha.sum() / (len(w) + D)) / D, (beta - beta.sum() / (len(w) + D)) / D
-        return max((repaired(*each, w, p, D) for each in (centred, singles)), key=_value)
+        return max((repaired((*each, p), w, D) for each in (centred, singles)), key=_value)
 
 
 def _value(dual: Dual) -> float:
     return dual.value
 
 
-def _more(value: float, proved: float, known: float) -> float:
-    """The share by which a second moment means more people than one that is proved, of targets of a ``known`` one."""
-    return (value - known) / (proved - known) - 1 if proved > known else np.inf
+def _more(value: float, proved: float) -> float:
+    """The share by which a variance is more than one that is proved."""
+    return value / proved - 1 if proved > 0 else np.inf

@@ -18,7 +18,6 @@ from ldp_core.bounds.surveys import singles
 from ldp_core.bounds.surveys.blocks import BlocksCertificate, blocks_certificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate, closed_form
 from ldp_core.bounds.surveys.grouped import GroupedCertificate, grouped, split
-from ldp_core.bounds.surveys.search import improved
 from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
 from ldp_core.bounds.triples import surveys as triples
@@ -31,9 +30,6 @@ Prove = Callable[[Workload, float, Budget], Proof]
 """How to bound the questions on one table, within a budget."""
 OfSets = SurveyCertificate | TripleSurveyCertificate | SinglesCertificate
 OfColumns = OfSets | SymmetricCertificate
-# The bound for single attributes comes before the inequalities on sets if its first weights improve
-# the closed form by this factor.
-PROMISING = 1.05
 # Most rounds of the bound by pairs of types: a fifth of a second each, and the first few gain nearly all.
 PAIR_ROUNDS = 6
 
@@ -90,8 +86,7 @@ def _alike(survey: Survey, epsilon: float, budget: Budget) -> OfColumns:
 
 
 def _candidates(survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget) -> Iterator[OfColumns]:
-    """Certificates of every kind, the most promising kind first. Certificates by triples take long if attributes have
-    more than two values, and come last there. Certificates by pairs come first for attributes of
+    """Certificates of every kind, the most promising kind first. Certificates by pairs come first for attributes of
     two values if the best share of a set, 1/(E + 1), is a cell or more of the largest table in a
     question. The bound then depends mainly on the fact that this share is no whole number of cells."""
     if not survey.components.sets:
@@ -102,13 +97,15 @@ def _candidates(survey: Survey, epsilon: float, closed: SurveyCertificate, budge
     for pairs in by_pairs if coarse else ():
         best = max(best, pairs.value)
         yield pairs
-    if bits and triples.fits(survey):
+    if triples.fits(survey):
         yield from triples.best(survey, epsilon, best, budget.check)
-    for certificate in _by_columns(survey, epsilon, closed, budget):
-        best = max(best, certificate.value)
-        yield certificate
-    if not bits and triples.fits(survey) and triples.promising(survey, epsilon):
-        yield from triples.best(survey, epsilon, best, budget.check)
+    if singles.fits(survey):
+        search = singles.SinglesSearch(survey, epsilon, budget.check)
+        for certificate in search.starts():
+            best = max(best, certificate.value)
+            yield certificate
+        if best > closed.value:
+            yield from search.rounds()
     yield from by_pairs
 
 
@@ -116,19 +113,3 @@ def _by_pairs(survey: Survey, epsilon: float, budget: Budget) -> Iterator[Symmet
     certificate = symmetric_certificate(survey, epsilon, lambda: budget.stopped() is not None, PAIR_ROUNDS)
     if certificate is not None:
         yield certificate
-
-
-def _by_columns(survey: Survey, epsilon: float, closed: SurveyCertificate, budget: Budget) -> Iterator[OfSets]:
-    if not singles.fits(survey):
-        yield from (certificate for certificate, _ in improved(survey, epsilon, closed, budget))
-        return
-    search = singles.SinglesSearch(survey, epsilon, budget.check)
-    value = 0.0
-    for certificate in search.starts():
-        value = certificate.value
-        yield certificate
-    if value > PROMISING * closed.value:
-        yield from search.rounds()
-    yield from (certificate for certificate, _ in improved(survey, epsilon, closed, budget))
-    if PROMISING * closed.value >= value > closed.value:
-        yield from search.rounds()

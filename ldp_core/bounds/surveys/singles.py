@@ -28,8 +28,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import Arrays, Document, Proof, exp_epsilon_minus_one, magnitudes_fit
-from ldp_core.bounds.surveys.certificate import bound, largest_ratio, survey_of, tables_about
+from ldp_core.bounds.proof import ABOVE, Arrays, Document, Proof, U, exp_epsilon_minus_one, magnitudes_fit
+from ldp_core.bounds.surveys.certificate import bound, survey_of, tables_about
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey, Workload
 
@@ -51,6 +51,8 @@ LONGER = 1.5
 # Multipliers t: _MULTIPLIERS of them, down to the share _RANGE of the largest.
 _MULTIPLIERS = 10
 _RANGE = 0.01
+# On intervals that are shorter than this share of their end, a ratio is taken for no better than its parts.
+SHORT = 1e-7
 # Rounding of a step is a few units in the last place of terms of the size of the largest weight.
 _UP = 1 + 1e-12
 _MORE = 1e-14
@@ -263,3 +265,49 @@ def _chords(roots: np.ndarray, parts: int, slope: float) -> np.ndarray:
 def _beside(values: np.ndarray) -> np.ndarray:
     """(k + 1,) the larger of the ``values`` (k,) on both sides."""
     return np.maximum(np.append(values, 0.0), np.append(0.0, values))
+
+
+def largest_ratio(
+    grid: np.ndarray, low: np.ndarray, high: np.ndarray, linear: np.ndarray, square: np.ndarray, D: float
+) -> np.ndarray:
+    """(g,) upper bounds on ``D^2 (h(s) + linear s + square s^2) / (1 + D s)^2`` over the intervals of ``grid`` (g + 1,), h the chord from
+    ``low`` to ``high``.
+
+    With ``z = 1 / (1 + D s)`` that is ``A z^2 + B z + C``: where A < 0, no value is above that at z = -B / (2 A), and one at a z that is off
+    by a share eta of it is at most ``|A| (eta z)^2`` below. On very short intervals the largest numerator and the smallest denominator do.
+    """
+    start, end = grid[:-1], grid[1:]
+    slope = (high - low) / (end - start)
+    rounding = ABOVE * 64 * U * (np.abs(low) + np.abs(high) + (np.abs(linear) + np.abs(square)) * end)
+    at_ends = np.stack([h + linear * s + square * s**2 for h, s in ((low, start), (high, end))])
+    ratios = (D**2 * (at_ends + rounding) / np.stack([1 + D * start, 1 + D * end]) ** 2).max(axis=0)
+
+    p, q, p_size, q_size = (
+        low - slope * start,
+        linear + slope,
+        np.abs(low) + np.abs(slope) * start,
+        np.abs(linear) + np.abs(slope),
+    )
+    A, B = p * D**2 - q * D + square, q * D - 2 * square
+    eta = (
+        64
+        * U
+        * (
+            1
+            + (p_size * D**2 + q_size * D + np.abs(square)) / np.abs(A)
+            + (q_size * D + 2 * np.abs(square)) / np.abs(B)
+        )
+    )
+    z = -B / (2 * A)
+    # Rounding may put the top on the wrong side of an end, where the values are then nearly the same.
+    inside = (A < 0) & (z * (1 + D * start) < 1 + 1e-6 + eta) & (z * (1 + D * end) > 1 - 1e-6 - eta)
+    s = np.clip((1 / z - 1) / D, 0, 2)
+    top = (
+        D**2 * (low + slope * (s - start) + linear * s + square * s**2 + 2 * rounding) * z**2
+        + ABOVE * np.abs(A) * (eta * z) ** 2
+    )
+    ratios = np.where(inside, np.fmax(ratios, top), ratios)
+    short = end - start < SHORT * end
+    crude = D**2 * (at_ends.max(axis=0) + np.abs(square) * (end - start) ** 2 + rounding) / (1 + D * start) ** 2
+    ratios = np.where(short, np.maximum(crude, 0.0), ratios)
+    return ratios + 16 * U * np.abs(ratios)

@@ -21,8 +21,7 @@ itself), only coefficients below 0 add to the ratio, which is at most
 Each interval of sizes has multipliers of its own; sizes in none have ``sum_l lambda_l W^l <= max_l lambda_l (a - a^2)``.
 
 **The rounding.** The stored numbers are taken as exact, and D as no smaller than it is. The numbers
-of the forms and the shares a_1 and a_2 are exact for bits, and otherwise off by (d + 3) u times
-themselves at most. A coefficient is a sum of products of these with multipliers. Its rounding is u
+of the forms and the shares a_1 and a_2 are exact. A coefficient is a sum of products of these with multipliers. Its rounding is u
 times the sum of the absolute values at most, once for each term and a few times more for the
 rounding of each term (Higham 2002, Chapter 3). The same holds for the entries of F F'. That much is
 taken off each coefficient.
@@ -36,12 +35,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ldp_core.bounds.proof import ABOVE, UNDERFLOW, Arrays, U, exp_epsilon_minus_one, magnitudes_fit
-from ldp_core.bounds.triples import windows
-from ldp_core.bounds.triples.moments import COUNTED_RECORDS, Moments, known_of, moments
+from ldp_core.bounds.triples.moments import Moments, known_of, moments
 
 _MOST_INTERVALS = 1_000
 _MOST_CUTS = 4_000
-_MOST_WINDOWS = 4_000
 # Larger whole numbers in cuts are refused, so that all in their forms is exact.
 _MOST_MEMBERS = 64
 _MOST_FLOOR = 2**17
@@ -51,8 +48,7 @@ _MOST_FLOOR = 2**17
 class Duals:
     """The numbers of a proof for ``weights`` (d,) lambda_1, .., lambda_d: for each of m intervals its ``sizes`` (m, 2) N_1 and N_2 and ``values``
     (m,) v; ``factors`` (m, f) of the F_k one after the other, row by row; multipliers ``signs`` (m, q), ``sizing`` (m, 2 (3 d + 2) + 2) of
-    ``(a - a_1) g``, ``(a_2 - a) g`` and ``(a - a_1) (a_2 - a) g``, ``whole`` (m, c) of the ``cuts`` (c, d + 2), see `Moments.whole`, and
-    ``through`` (m, w) of the ``windows`` (w, 56), see `ldp_core.bounds.triples.windows`."""
+    ``(a - a_1) g``, ``(a_2 - a) g`` and ``(a - a_1) (a_2 - a) g``, and ``whole`` (m, c) of the ``cuts`` (c, d + 2), see `Moments.whole`."""
 
     weights: np.ndarray
     sizes: np.ndarray
@@ -62,8 +58,6 @@ class Duals:
     sizing: np.ndarray
     whole: np.ndarray
     cuts: np.ndarray
-    through: np.ndarray
-    windows: np.ndarray
 
     def to_file(self) -> Arrays:
         """The arrays by the names that they have in a file."""
@@ -84,14 +78,13 @@ class Duals:
         """Of all arrays."""
         return sum(array.nbytes for array in vars(self).values())
 
-    def valid(self, alphabet: int = 2) -> bool:
-        """True if the numbers have the shapes of a proof for an alphabet of this size, are in
-        range, and the multipliers are not negative."""
-        d, m, c, w = len(self.weights), len(self.values), len(self.cuts), len(self.windows)
-        few = 0 < m <= _MOST_INTERVALS and c <= _MOST_CUTS and w <= _MOST_WINDOWS
-        if not (known_of(d, alphabet) and few and (c == 0 or alphabet**d <= COUNTED_RECORDS)):
+    def valid(self) -> bool:
+        """True if the numbers have the shapes of a proof, are in range, and the multipliers are not
+        negative."""
+        d, m, c = len(self.weights), len(self.values), len(self.cuts)
+        if not (known_of(d) and 0 < m <= _MOST_INTERVALS and c <= _MOST_CUTS):
             return False
-        known = moments(d, alphabet)
+        known = moments(d)
         shapes = (
             (self.weights, (d,)),
             (self.sizes, (m, 2)),
@@ -101,14 +94,12 @@ class Duals:
             (self.sizing, (m, 6 * d + 6)),
             (self.whole, (m, c)),
             (self.cuts, (c, d + 2)),
-            (self.through, (m, w)),
-            (self.windows, (w, windows.WIDTH)),
         )
         if not all(array.shape == shape for array, shape in shapes) or not magnitudes_fit(
             *(entry for entry, _ in shapes)
         ):
             return False
-        numbers = (self.weights, self.values, self.signs, self.sizing, self.whole, self.through)
+        numbers = (self.weights, self.values, self.signs, self.sizing, self.whole)
         whole = np.array_equal(self.cuts, np.rint(self.cuts)) and np.array_equal(self.sizes, np.rint(self.sizes))
         small = (
             np.abs(self.cuts[:, :d]).max(initial=0) <= _MOST_MEMBERS and np.abs(self.cuts).max(initial=0) <= _MOST_FLOOR
@@ -116,14 +107,13 @@ class Duals:
         low, high = self.sizes.T
         ordered = bool(np.all((low >= 0) & (low <= high) & (high <= known.types)))
         positive = min(entry.min(initial=0.0) for entry in numbers) >= 0
-        return bool(positive and whole and small and ordered and windows.valid(self.windows, d))
+        return bool(positive and whole and small and ordered)
 
-    def ratio(self, epsilon: float, alphabet: int = 2) -> float:
-        """The largest ratio of any set of records with letters of this alphabet, rounded up; inf if
-        the numbers are no proof."""
-        if not self.valid(alphabet):
+    def ratio(self, epsilon: float) -> float:
+        """The largest ratio of any set of records, rounded up; inf if the numbers are no proof."""
+        if not self.valid():
             return np.inf
-        D, n = exp_epsilon_minus_one(epsilon), alphabet**self.length
+        D, n = exp_epsilon_minus_one(epsilon), 2**self.length
         low, high = self.sizes.astype(np.int64).T
         starts = np.unique(np.concatenate([[0], low, high + 1]))
         starts = starts[starts <= n // 2]
@@ -133,12 +123,12 @@ class Duals:
         a = np.clip(top[:, None], starts, ends) / n
         plain = (self.weights.max() * (a - a**2) * (D / (1 + D * a)) ** 2).max(axis=0)
         within = (low[:, None] <= starts) & (starts <= high[:, None])
-        values = np.where(within, self.proved(D, alphabet)[:, None], np.inf).min(axis=0)
+        values = np.where(within, self.proved(D)[:, None], np.inf).min(axis=0)
         return float(np.minimum(plain, values).max()) * (1 + 32 * U)
 
-    def proved(self, D: float, alphabet: int = 2) -> np.ndarray:
+    def proved(self, D: float) -> np.ndarray:
         """(m,) upper bounds on the ratio on each interval."""
-        known = moments(self.length, alphabet)
+        known = moments(self.length)
         low, high = (self.sizes / known.types).T
         coefficients, off = self._left(known, D)
         least = coefficients - ABOVE * off - UNDERFLOW
@@ -164,13 +154,12 @@ class Duals:
             (above - below, times),
             (below * low - above * high, own),
             (-self.whole, known.whole(self.cuts)),
-            (-self.through, windows.forms(known, self.windows)),
         ]
         left = sum(multipliers @ forms for multipliers, forms in parts) - np.einsum("mk,mkc->mc", both, products)
         sizes = sum(np.abs(multipliers) @ np.abs(forms) for multipliers, forms in parts)
         sizes = sizes + (below + above) @ np.abs(times) + (below * low + above * high) @ np.abs(own)
         sizes = sizes + np.einsum("mk,mkc->mc", both, known.between(low[:, 0], high[:, 0], 1))
-        terms = len(known.signs) + 3 * count + len(self.cuts) + len(self.windows) + 2 * known.length + 64
+        terms = len(known.signs) + 3 * count + len(self.cuts) + 2 * known.length + 64
         start = 0
         for block in known.blocks:
             F = self.factors[:, start : start + block.size**2].reshape(-1, block.size, block.size)

@@ -1,17 +1,15 @@
 """Moments of triples of records: constraints that every set of records obeys, as linear forms and
 matrices of forms in few numbers.
 
-Records are words of d letters, each one of q (bits for q = 2). T is a set of N of the ``n = q^d`` records, of share ``a = N / n``, f its 0/1
-function; x, y, z are records. Averaged over all permutations of the letters at each place, and of the places (all are symmetries of everything
-here), T is known by
+Records are words of d bits. T is a set of N of the ``n = 2^d`` records, of share ``a = N / n``, f its 0/1 function; x, y, z are records.
+Averaged over all flips and permutations of the bits (all are symmetries of everything here), T is known by
 
 * 1 itself; ``P_r``, r = 0, .., d: the mean of ``f(x) f(y)`` over pairs at distance r, ``P_0 = a``;
-* ``t_abec``, 1 <= a <= b <= e: the mean of ``f(x) f(y) f(z)`` over triples at these distances from each other where all three letters differ at
-  c places (none for bits).
+* ``t_abe``, 1 <= a <= b <= e: the mean of ``f(x) f(y) f(z)`` over triples at these distances from each other.
 
 All of them lie in [0, a]. A vector of them, in this order, is what `Moments` numbers. The Fourier
-weights ``W^l`` are the squared norms of f's projections on the functions of exactly l letters:
-``W^l = sum_r C(d, r) (q - 1)^r K_l(r) P_r / n`` with the polynomials K of Krawtchouk, and
+weights ``W^l`` are the squared norms of f's projections on the functions of exactly l bits:
+``W^l = sum_r C(d, r) K_l(r) P_r / n`` with the polynomials K of Krawtchouk, and
 ``W^0 = a^2``. Each of the following is a mean over z of an expression that is never negative,
 whatever T is:
 
@@ -22,23 +20,16 @@ whatever T is:
    so ``(h - k) (h - k - 1)`` is not negative; times f(z), or times 1 - f(z).
 4. *Squares.* The matrices of ``f(z) f(x) f(y)``, and of ``(1 - f(z)) f(x) f(y)`` with the border
    ``(1 - f(z)) f(x)`` and the corner ``1 - f(z)``, are positive semidefinite. Moved so that z = 0
-   and averaged, they are in the Terwilliger algebra: the entry at (x, y) depends on how many
-   letters are not 0 in x, i, in y, j, and in both, t, and on how many of the t are the same in
-   both, p. Such a matrix of numbers m_ijtp is positive semidefinite only if the matrix of ``sum_tp
-   (q - 1)^(i + j - t) beta_ijt gamma_tp m_ijtp``, i, j = k, .., d + a - k, is so for a = 0, .., d
-   (a = 0 alone for bits) and k = a, .., (d + a) / 2. Here
+   and averaged, they are in the Terwilliger algebra: the entry at (x, y) depends on how many bits
+   are set in x, i, in y, j, and in both, t. Such a matrix of numbers m_ijt is positive semidefinite
+   only if the matrix of ``sum_t beta_ijt m_ijt``, i, j = k, .., d - k, is so for k = 0, .., d / 2. Here
 
-       beta_ijt  =  sum_u (-1)^(u - t) C(u - a, t - a) C(d + a - 2k, u - k) C(d + a - k - u, i - u) C(d + a - k - u, j - u)
-       gamma_tp  =  sum_g (-1)^(a - g) C(a, g) C(t - a, p - g) (q - 2)^(t - a - p + g)
+       beta_ijt  =  sum_u (-1)^(u - t) C(u, t) C(d - 2k, u - k) C(d - k - u, i - u) C(d - k - u, j - u)
 
-   (for bits Schrijver 2005, New code upper bounds from the Terwilliger algebra and semidefinite programming, (22) and (39); Gijswijt, Schrijver
-   and Tanaka 2006, New upper bounds for nonbinary codes based on the Terwilliger algebra and semidefinite programming; rows and columns are not
-   divided by the square roots there, which changes no sign of an eigenvalue). Those for a = k = 0 are sums over all x and y, and keep the border.
+   (Schrijver 2005, New code upper bounds from the Terwilliger algebra and semidefinite programming, (22) and (39); rows and columns are not
+   divided by the square roots there, which changes no sign of an eigenvalue). Those for k = 0 are sums over all x and y, and keep the border.
 
-All numbers in the forms are whole, or whole over n or n^2. They are small enough for bits to be
-exact in floating point. The numbers for more letters are rounded to the nearest, except those of
-`Moments.cube`, sums with a term for each letter of a record. Those of whole numbers are always
-exact (there are at most `COUNTED_RECORDS` records).
+All numbers in the forms are whole, or whole over n or n^2, and small enough to be exact in floating point.
 """
 
 from __future__ import annotations
@@ -50,11 +41,6 @@ from math import comb
 import numpy as np
 
 _MOST_BITS = 16
-_MOST_LETTERS = 12
-_MOST_TYPES = 2**28
-"""Most letters of a record, for two letters in the alphabet and for more, and most records."""
-COUNTED_RECORDS = 2**20
-"""If there are more records, whole-number constraints are not used."""
 # Whole numbers are exact in floating point up to here.
 EXACT = 2**53
 
@@ -63,10 +49,9 @@ def _choose(n: int, k: int) -> int:
     return comb(n, k) if 0 <= k <= n else 0
 
 
-def known_of(length: int, alphabet: int) -> bool:
-    """True if there are `Moments` of records of this length over an ``alphabet`` of this size."""
-    most = _MOST_BITS if alphabet == 2 else _MOST_LETTERS
-    return alphabet >= 2 and 2 <= length <= most and alphabet**length <= _MOST_TYPES
+def known_of(length: int) -> bool:
+    """True if there are `Moments` of records of this length."""
+    return 2 <= length <= _MOST_BITS
 
 
 @cache
@@ -91,82 +76,54 @@ class FormBlock:
     norms: np.ndarray
 
 
-def gamma(q: int, t: int, p: int, a: int) -> int:
-    """Gijswijt, Schrijver and Tanaka's number for letters of q: g of the a are among the p that are the same."""
-    total = 0
-    for g in range(min(a, p) + 1):
-        other = t - a - p + g  # letters that are not 0 in x and y and not the same
-        if other >= 0:
-            total += (-1) ** (a - g) * comb(a, g) * comb(t - a, p - g) * (q - 2) ** other
-    return total
-
-
 class Moments:
-    """The moments of sets of records of ``length`` letters, each one of ``alphabet``."""
+    """The moments of sets of records of ``length`` bits."""
 
-    def __init__(self, length: int, alphabet: int = 2):
-        self.length, self.alphabet, self.types = length, alphabet, alphabet**length
+    def __init__(self, length: int):
+        self.length, self.types = length, 2**length
         d = length
         self.triples = [
-            (a, b, e, c)
+            (a, b, e)
             for a in range(1, d + 1)
             for b in range(a, d + 1)
             for e in range(b, d + 1)
-            for c in range(d + 1 if alphabet > 2 else 1)
-            if (a + b + e - c) % 2 == 0 and 2 * e <= a + b + e - c <= 2 * d
+            if (a + b + e) % 2 == 0 and 2 * e <= a + b + e <= 2 * d
         ]
         self._place = {key: d + 2 + number for number, key in enumerate(self.triples)}
         self.count = d + 2 + len(self.triples)
-        self.around = np.array([comb(d, r) * (alphabet - 1) ** r for r in range(d + 1)])
+        self.around = np.array([comb(d, r) for r in range(d + 1)])
         """(d + 1,) records at each distance."""
 
     def pair(self, r: int) -> int:
         """The number of P_r."""
         return 1 + r
 
-    def triple(self, i: int, j: int, t: int, p: int | None = None) -> int:
-        """The number of the moment of z, x and y: x differs from z at i places, y at j and both at
-        t. Both have the same letter at p of these (None: at all of them)."""
-        apart = 0 if p is None else t - p
-        a, b, e = sorted((i, j, i + j - 2 * t + apart))
-        return self.pair(e) if a == 0 else self._place[a, b, e, apart]
-
-    def same(self, t: int) -> range:
-        """How many of t letters that differ from those of a record may be the same in two others."""
-        return range(t + 1) if self.alphabet > 2 else range(t, t + 1)
+    def triple(self, i: int, j: int, t: int) -> int:
+        """The number of the moment of z, x and y: x differs from z at i places, y at j and both at t."""
+        a, b, e = sorted((i, j, i + j - 2 * t))
+        return self.pair(e) if a == 0 else self._place[a, b, e]
 
     @cached_property
     def places(self) -> np.ndarray:
-        """(k, 5) for all (i, j, t, p): i, j, the distance of x and y, the moment of z, x and y, and the number of such (x, y)."""
-        d, q = self.length, self.alphabet
+        """(k, 5) for all (i, j, t): i, j, the distance of x and y, the moment of z, x and y, and the number of such (x, y)."""
+        d = self.length
         return np.array(
             [
-                (
-                    i,
-                    j,
-                    i + j - t - p,
-                    self.triple(i, j, t, p),
-                    places * comb(t, p) * (q - 1) ** (i + j - t) * (q - 2) ** (t - p),
-                )
+                (i, j, i + j - 2 * t, self.triple(i, j, t), comb(d, i) * comb(i, t) * comb(d - i, j - t))
                 for i in range(d + 1)
                 for j in range(d + 1)
                 for t in range(max(0, i + j - d), min(i, j) + 1)
-                for places in [comb(d, i) * comb(i, t) * comb(d - i, j - t)]
-                for p in self.same(t)
             ]
         )
 
     @cached_property
     def fourier_weights(self) -> np.ndarray:
         """(d + 1, moments) W^l."""
-        d, q = self.length, self.alphabet
+        d = self.length
         weights = np.zeros((d + 1, self.count))
         for level in range(d + 1):
             for r, many in enumerate(self.around.tolist()):
-                terms = (
-                    (-1) ** h * (q - 1) ** (level - h) * comb(r, h) * _choose(d - r, level - h)
-                    for h in range(level + 1)
-                )
+                terms = ((-1) ** h * comb(r, h) * _choose(d - r, level - h) for h in range(level + 1))
                 weights[level, self.pair(r)] = sum(terms) * many / self.types
         return weights
 
@@ -174,7 +131,7 @@ class Moments:
     def signs(self) -> np.ndarray:
         """(q, moments) what is never negative of triples; that moments are not negative is left out."""
         rows = []
-        for number, (a, b, e, _) in enumerate(self.triples):
+        for number, (a, b, e) in enumerate(self.triples):
             t, (x, y, z) = self.length + 2 + number, (self.pair(a), self.pair(b), self.pair(e))
             rows += [{pair_moment: 1, t: -1} for pair_moment in {x, y, z}]
             rows += [
@@ -231,26 +188,23 @@ class Moments:
 
     @cached_property
     def blocks(self) -> list[FormBlock]:
-        """Positive semidefinite matrices of forms: with z in T, a = 0, .., d and k = a, .., (d + a) / 2, then without."""
-        d = self.length
-        kinds = [(a, k) for a in range(d + 1 if self.alphabet > 2 else 1) for k in range(a, (d + a) // 2 + 1)]
-        return [self._block(a, k, inside) for inside in (True, False) for a, k in kinds]
+        """Positive semidefinite matrices of forms: with z in T, k = 0, .., d / 2, then without."""
+        return [self._block(k, inside) for inside in (True, False) for k in range(self.length // 2 + 1)]
 
-    def _block(self, a: int, k: int, inside: bool) -> FormBlock:
-        d, q, last, numbers = self.length, self.alphabet, self.length + a - k, dict[tuple[int, int, int], int]()
+    def _block(self, k: int, inside: bool) -> FormBlock:
+        d, last, numbers = self.length, self.length - k, dict[tuple[int, int, int], int]()
 
         def add(row: int, column: int, moment: int, number: int) -> None:
             numbers[row, column, moment] = numbers.get((row, column, moment), 0) + number
 
         bordered = k == 0 and not inside
-        norms = [float(comb(last - k, i - k) * (q - 1) ** i) ** 0.5 for i in range(k, last + 1)]
+        norms = [float(comb(d - 2 * k, i - k)) ** 0.5 for i in range(k, last + 1)]
         every = [(i, j) for i in range(k + bordered, last + 1) for j in range(i, last + 1)]
-        for i, j, t in ((*entry, t) for entry in every for t in range(max(a, sum(entry) - d), entry[0] + 1)):
-            number = beta(d - a, i - a, j - a, t - a, k - a) * (q - 1) ** (i + j - t)
-            for p in self.same(t):
-                add(i - k, j - k, self.triple(i, j, t, p), (1 if inside else -1) * number * gamma(q, t, p, a))
-                if not inside:
-                    add(i - k, j - k, self.pair(i + j - t - p), number * gamma(q, t, p, a))
+        for i, j, t in ((*entry, t) for entry in every for t in range(max(0, sum(entry) - d), entry[0] + 1)):
+            number = beta(d, i, j, t, k)
+            add(i - k, j - k, self.triple(i, j, t), number if inside else -number)
+            if not inside:
+                add(i - k, j - k, self.pair(i + j - 2 * t), number)
         if bordered:  # z itself is not in T: the border takes its place
             add(0, 0, 0, 1)
             add(0, 0, 1, -1)
@@ -258,7 +212,7 @@ class Moments:
                 add(0, i, 1, many)
                 add(0, i, self.pair(i), -many)
         kept = [(*key, number) for key, number in numbers.items() if number]
-        assert q > 2 or max(abs(number) for *_, number in kept) < EXACT
+        assert max(abs(number) for *_, number in kept) < EXACT
         rows, columns, moments = (np.array([entry[axis] for entry in kept]) for axis in range(3))
         return FormBlock(
             len(norms), rows, columns, moments, np.array([float(entry[3]) for entry in kept]), np.array(norms)
@@ -280,6 +234,6 @@ def _sum(*parts: dict[int, int]) -> dict[int, int]:
 
 
 @cache
-def moments(length: int, alphabet: int = 2) -> Moments:
-    """`Moments`, once for each number of letters and of what these are."""
-    return Moments(length, alphabet)
+def moments(length: int) -> Moments:
+    """`Moments`, once for each number of bits."""
+    return Moments(length)

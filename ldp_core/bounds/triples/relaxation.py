@@ -13,18 +13,15 @@ import numpy as np
 from scipy import sparse
 
 from ldp_core.bounds.interior_point import solved
-from ldp_core.bounds.triples import windows
 from ldp_core.bounds.triples.moments import FormBlock, Moments, moments
-from ldp_core.bounds.triples.separation import Separation
 from ldp_core.run import Check, unchecked
 
 # A cut is added if its polynomial is below 0 by _SHALLOW for a record; at most _MOST_FOUND from one
 # solution.
 _SHALLOW = 1e-3
 _MOST_FOUND = 60
-# Regularisation of the solver's systems of equations, for bits and for more letters, which have
-# more records: less is more exact.
-_REGULAR = (1e-8, 1e-10)
+# Regularisation of the solver's systems of equations: less is more exact, and fails more often.
+_REGULAR = 1e-8
 # Multipliers of cuts below this share of the ratio are of no use.
 _LEAST = 1e-10
 
@@ -45,39 +42,33 @@ class Solution:
     sizing: np.ndarray
     whole: np.ndarray
     cuts: np.ndarray
-    through: np.ndarray
-    windows: np.ndarray
 
     def tidied(self) -> Solution:
-        """Without the cuts and windows that are not used."""
-        used, seen = self.whole > _LEAST * self.value, self.through > _LEAST * self.value
-        return replace(
-            self, whole=self.whole[used], cuts=self.cuts[used], through=self.through[seen], windows=self.windows[seen]
-        )
+        """Without the cuts that are not used."""
+        used = self.whole > _LEAST * self.value
+        return replace(self, whole=self.whole[used], cuts=self.cuts[used])
 
 
 class Relaxation:
-    """The relaxation for sets of records of ``length`` letters, each from an ``alphabet`` of this
-    size, at ``epsilon``."""
+    """The relaxation for sets of records of ``length`` bits, at ``epsilon``."""
 
-    def __init__(self, length: int, epsilon: float, alphabet: int = 2):
-        self.known: Moments = moments(length, alphabet)
+    def __init__(self, length: int, epsilon: float):
+        self.known: Moments = moments(length)
         self.D = float(np.expm1(epsilon))
         own = np.eye(length)
         pairs = [own[r] + sign * own[q] for r in range(length) for q in range(r) for sign in (1, -1)]
         self._directions = np.array([*own, *pairs])
-        self._separation = Separation(self.known)
 
     def solve(
-        self, weights: np.ndarray, sizes: tuple[int, int], cuts: np.ndarray, through: np.ndarray, check: Check
+        self, weights: np.ndarray, sizes: tuple[int, int], cuts: np.ndarray, check: Check = unchecked
     ) -> Solution | None:
         """The largest ratio of sets of ``sizes`` from and to that is not known to be impossible, with ``cuts``
-        (c, d + 2) and seen ``through`` windows (w, 56); None where it is not found."""
+        (c, d + 2); None where it is not found."""
         known, D, (low, high) = self.known, self.D, np.array(sizes) / self.known.types
         # Moments are looked at as shares of a, forms as numbers near 1.
         scale = np.append(1.0, np.full(known.count - 1, np.sqrt(low * high)))
         fixed, sizing = self._about_sizes(low, high)
-        forms = (fixed, known.signs, sizing, known.whole(cuts), windows.forms(known, through))
+        forms = (fixed, known.signs, sizing, known.whole(cuts))
         groups = [form * scale for form in forms]
         lengths = [np.abs(form).max(axis=1, initial=0.0) for form in groups]
         equations, *others = (form / length[:, None] for form, length in zip(groups, lengths, strict=True))
@@ -87,20 +78,18 @@ class Relaxation:
         unit = np.abs(objective).max()
         first = sparse.csc_matrix(np.vstack([denominator, equations]))
         second = sparse.csc_matrix(-np.vstack([np.eye(known.count), *others]))
-        norms = self._norms(np.sqrt(low * high))
-        seen = [_seen(block, known.count, own) for block, own in zip(known.blocks, norms, strict=True)]
+        seen = [_seen(block, known.count) for block in known.blocks]
         A = sparse.vstack([first, second, *(square @ sparse.diags(-scale) for square in seen)], format="csc")
         cones = [clarabel.ZeroConeT(first.shape[0]), clarabel.NonnegativeConeT(second.shape[0])]
         cones += [clarabel.PSDTriangleConeT(block.size) for block in known.blocks]
-        regular = _REGULAR[known.alphabet > 2]
-        solution = solved(-objective / unit, A, np.eye(1, A.shape[0])[0], cones, regular, check)
+        solution = solved(-objective / unit, A, np.eye(1, A.shape[0])[0], cones, _REGULAR, check)
         if solution is None:
             return None
         x, z = np.array(solution.x), np.array(solution.z) * unit
         ends = np.cumsum([1, len(equations), known.count, *map(len, others)])
-        of_fixed, of_signs, of_sizing, of_whole, of_windows = (
+        of_fixed, of_signs, of_sizing, of_whole = (
             z[start:end] / length / D**2
-            for start, end, length in zip(ends[[0, 2, 3, 4, 5]], ends[[1, 3, 4, 5, 6]], lengths, strict=True)
+            for start, end, length in zip(ends[[0, 2, 3, 4]], ends[[1, 3, 4, 5]], lengths, strict=True)
         )
         fourier_weights = np.maximum(D**2 * known.fourier_weights[1:] @ (x * scale) / (denominator @ x), 0.0)
         return Solution(
@@ -109,13 +98,11 @@ class Relaxation:
             np.inf,
             fourier_weights,
             x * scale,
-            self._factors(z[ends[-1] :] / D**2, norms),
+            self._factors(z[ends[-1] :] / D**2),
             np.maximum(of_signs, 0.0),
             np.maximum(of_sizing, 0.0) if len(of_sizing) else self._as_inequalities(of_fixed),
             np.maximum(of_whole, 0.0),
             cuts,
-            np.maximum(of_windows, 0.0),
-            through,
         )
 
     def _about_sizes(self, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
@@ -139,32 +126,18 @@ class Relaxation:
         inequalities[:, pairs + self.known.length] += alone
         return np.append(inequalities.ravel(), [0.0, 0.0])
 
-    def _norms(self, share: float) -> list[np.ndarray]:
-        """The vectors' lengths by which blocks are divided: where there are many records, those of sums over all are large."""
-        norms = [block.norms for block in self.known.blocks]
-        if self.known.alphabet > 2:
-            many = 1 + self.known.around * share
-            norms[0] = norms[0] * np.sqrt(many)
-            outside = len(norms) // 2
-            norms[outside] = norms[outside] * np.sqrt(np.append(1.0 / share, many[1:]))
-        return norms
-
-    def _factors(self, triangles: np.ndarray, norms: list[np.ndarray]) -> np.ndarray:
+    def _factors(self, triangles: np.ndarray) -> np.ndarray:
         """F with F F' the nearest positive semidefinite matrix, block by block."""
         factors, start = [], 0
-        for block, own_norms in zip(self.known.blocks, norms, strict=True):
+        for block in self.known.blocks:
             columns, rows = np.tril_indices(block.size)
             own = triangles[start : start + len(rows)]
             start += len(rows)
             Q = np.zeros((block.size, block.size))
             Q[rows, columns] = Q[columns, rows] = own / np.where(rows == columns, 1.0, np.sqrt(2.0))
             values, vectors = np.linalg.eigh(Q)
-            factors.append((vectors * np.sqrt(np.maximum(values, 0.0)) / own_norms[:, None]).ravel())
+            factors.append((vectors * np.sqrt(np.maximum(values, 0.0)) / block.norms[:, None]).ravel())
         return np.concatenate(factors)
-
-    def not_seen(self, solution: Solution, five: bool = False, check: Check = unchecked) -> np.ndarray:
-        """(w, 56) windows through which the moments are those of no set, of four groups of bits or of ``five``."""
-        return self._separation.violated(solution.moments / solution.moments[0], five, check)
 
     def violated(self, solution: Solution) -> np.ndarray:
         """(c, d + 2) the deepest cuts that the moments do not obey, for members at one distance or at two."""
@@ -179,9 +152,9 @@ class Relaxation:
         return np.vstack(cuts)[order[depth[order] < -_SHALLOW]]
 
 
-def _seen(block: FormBlock, count: int, norms: np.ndarray) -> sparse.csc_matrix:
-    """Upper triangles, column by column, of a matrix of forms seen through vectors divided by ``norms`` (size,)."""
+def _seen(block: FormBlock, count: int) -> sparse.csc_matrix:
+    """Upper triangles, column by column, of a matrix of forms seen through vectors divided by the `FormBlock.norms`."""
     i, j = block.rows, block.columns
     place = j * (j + 1) // 2 + i
-    numbers = block.entries / (norms[i] * norms[j]) * np.where(i == j, 1.0, np.sqrt(2.0))
+    numbers = block.entries / (block.norms[i] * block.norms[j]) * np.where(i == j, 1.0, np.sqrt(2.0))
     return sparse.csc_matrix((numbers, (place, block.moments)), shape=(block.size * (block.size + 1) // 2, count))

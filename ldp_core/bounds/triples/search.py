@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ldp_core.bounds.proof import exp_epsilon_minus_one
-from ldp_core.bounds.triples import examples, windows
+from ldp_core.bounds.triples import examples
 from ldp_core.bounds.triples.duals import Duals
-from ldp_core.bounds.triples.moments import COUNTED_RECORDS
 from ldp_core.bounds.triples.relaxation import Relaxation, Solution
 from ldp_core.run import Check, unchecked
 
@@ -19,29 +18,19 @@ from ldp_core.run import Check, unchecked
 _WIDE = 2.0
 _LOOSE = 0.02
 _TIGHT = 0.001
-# The first round looks through no windows: to find these takes most of the time.
-_PLAIN = 1
-_MOST_SEEN = 400
-# Windows through five groups start _NARROW rounds after those through four, or where these gain no
-# more, and only if the moments violate at most _FEW_SEEN of these.
-_NARROW = 3
-_FEW_SEEN = 3
-# Cuts and windows are sought at most _TRIES times, while they reduce the ratio by the share _WORTH;
-# cuts for up to _FEW members in a set.
+# Cuts are sought at most _TRIES times, while they reduce the ratio by the share _WORTH, for up to
+# _FEW members in a set.
 _TRIES = 6
 _FEW = 200
 _WORTH = 1e-4
-# It ends where no more can be gained than was asked for, even if windows add this factor; with tight intervals, where no more than _CLOSE
-# can be with the windows that were found, or was in the last rounds.
+# It ends where no more can be gained than was asked for; with tight intervals, where no more than
+# _CLOSE can be, or was in the last rounds.
 _ROUNDS = 40
-_HOPE = 1.06
 _CLOSE = 1e-3
 _STALE = 3
-# Single sizes are tried _SCOUTS times before intervals, _APART apart. Windows that a solution
-# violates by _RULED_OUT rule it out.
+# Single sizes are tried _SCOUTS times before intervals, _APART apart.
 _SCOUTS = 8
 _APART = 1.2
-_RULED_OUT = 3e-4
 # Updates of the shares of columns, the share of the new ones together, and the least of any.
 _UPDATES = 2000
 _NEW_SHARE = 0.2
@@ -93,74 +82,45 @@ class Columns:
 
 class TriplesSearch:
     """The search for weights that maximise ``(sum_l sqrt(worth_l lambda_l))^2 / ratio``, ``worth``
-    (d,), over sets of records of ``length`` letters, each from an ``alphabet`` of this size, at
-    ``epsilon``."""
+    (d,), over sets of records of ``length`` bits, at ``epsilon``."""
 
-    def __init__(self, length: int, epsilon: float, worth: np.ndarray, check: Check = unchecked, alphabet: int = 2):
-        self.epsilon, self.worth, self.check, self._alphabet = epsilon, worth, check, alphabet
-        self.relaxation, self.types, self.D = (
-            Relaxation(length, epsilon, alphabet),
-            alphabet**length,
-            exp_epsilon_minus_one(epsilon),
-        )
-        # If the alphabet has more than two letters and triples add nothing, windows add nothing
-        # either (measured).
-        self._hope = _HOPE if alphabet == 2 else 1 - _CLOSE
+    def __init__(self, length: int, epsilon: float, worth: np.ndarray, check: Check = unchecked):
+        self.epsilon, self.worth, self.check = epsilon, worth, check
+        self.relaxation, self.types, self.D = Relaxation(length, epsilon), 2**length, exp_epsilon_minus_one(epsilon)
         self._leaves = _intervals(self.types // 2)
-        self._windows = np.zeros((0, windows.WIDTH))
-        self._top, self._through, self._wide = max(1, round(self.types / (2 + self.D))), False, False
-        self._added = False
+        self._top = max(1, round(self.types / (2 + self.D)))
         self._known: dict[Sizes, Solution] = {}
         self._singles = list[Solution]()
-        W = examples.fourier_weights(length, alphabet)
+        W = examples.fourier_weights(length)
         self._columns = Columns(worth, W[:, 1:] * (self.D / (1 + self.D * np.sqrt(W[:, :1]))) ** 2)
 
     def rounds(self, beyond: float = 0.0) -> Iterator[Duals]:
         """Proofs, not all better than those before: weights that sets which exist suggest first, then the moments that were found as well. It
         ends early where these tell that no more than ``beyond`` can be proved."""
-        best, gap, stale, most = 0.0, _LOOSE, 0, self._columns.limit  # of sets that exist
-        centre = self._columns.weights
-        for number in range(_ROUNDS):
-            if self._hopeless(beyond):
+        best, gap, stale, number, most = 0.0, _LOOSE, 0, 0, self._columns.limit  # of sets that exist
+        while self._columns.limit >= beyond and number < _ROUNDS:
+            number += 1
+            tolerance = min(max(gap / 2, _TIGHT), _LOOSE)
+            self._scout(tolerance, beyond)
+            if self._columns.limit < beyond:
                 return
-            if number == _PLAIN:
-                self._through, self._leaves, gap = True, _intervals(self.types // 2), _LOOSE
-            tolerance, self._added = min(max(gap / 2, _TIGHT), _LOOSE), False
-            if not self._wide:  # these windows take too long for many more weights
-                self._scout(tolerance, beyond)
-                if self._hopeless(beyond):
-                    return
             weights = self._columns.weights
-            # The best weights are near once windows are in use: take the middle between them and
-            # the last.
-            if self._through:
-                weights = np.sqrt(weights * centre)
-                weights /= weights.max()
             solved = self._covered(weights, tolerance)
             if not solved:
                 return
             duals = joined(weights, solved)
             yield duals
-            value = float(np.sqrt(self.worth * weights).sum()) ** 2 / duals.ratio(self.epsilon, self._alphabet)
-            last = best
-            if value > best:
-                best, centre = value, weights
+            value = float(np.sqrt(self.worth * weights).sum()) ** 2 / duals.ratio(self.epsilon)
+            last, best = best, max(best, value)
             # Intervals that have been split say too much.
             self._columns.keep(
                 lambda solution: solution.sizes[0] == solution.sizes[1] or solution.sizes in self._leaves
             )
             self._add(solved)
-            if self._through:
-                self._hope = 1.0
             gap = self._columns.limit / best - 1
             stale = stale + 1 if best < last * (1 + _CLOSE) else 0
-            settled = self._through and tolerance == _TIGHT and ((gap < _CLOSE and not self._added) or stale == _STALE)
-            if (settled and self._wide) or most < best * (1 + _CLOSE):
+            if (tolerance == _TIGHT and (gap < _CLOSE or stale == _STALE)) or most < best * (1 + _CLOSE):
                 return
-            self._wide = self._wide or settled or number + 1 == _PLAIN + _NARROW
-
-    def _hopeless(self, beyond: float) -> bool:
-        return self._columns.limit * self._hope < beyond
 
     def _scout(self, tolerance: float, beyond: float) -> None:
         """Better weights by single sizes near the worst one, as long as these are worse by more than ``tolerance`` than was known."""
@@ -173,19 +133,13 @@ class TriplesSearch:
                     return
             self._top = max(self._singles[-3:], key=lambda solution: solution.ratio).sizes[0]
             self._add([])
-            if self._hopeless(beyond):
+            if self._columns.limit < beyond:
                 return
 
     def _add(self, solved: list[Solution]) -> None:
-        """Adds ``solved``, with the single sizes solved in between, to the columns; windows found
-        later rule some out."""
+        """Adds ``solved``, with the single sizes solved in between, to the columns."""
         self._columns.add(solved + self._singles)
         self._singles = []
-        forms = windows.forms(self.relaxation.known, self._windows)
-        if len(forms):
-            self._columns.keep(
-                lambda solution: bool((forms @ solution.moments).min() > -_RULED_OUT * solution.moments[1])
-            )
 
     def _covered(self, weights: np.ndarray, tolerance: float) -> list[Solution]:
         """Solutions for intervals that prove little more than the largest ratio of a single size."""
@@ -236,31 +190,25 @@ class TriplesSearch:
 
     def _solved(self, weights: np.ndarray, sizes: Sizes, enough: float = 0.0) -> Solution | None:
         """The best of some solutions with more and more cuts, its ratio as proved, the first that is ``enough``; None where none is found."""
-        best, few = None, sizes[0] <= _FEW and self.types <= COUNTED_RECORDS
+        best, few = None, sizes[0] <= _FEW
         cuts = np.zeros((0, self.relaxation.known.length + 2))
         if few and self._known:
             nearest = min(self._known, key=lambda own: abs(np.log(own[0] * own[1] / (sizes[0] * sizes[1]))))
             cuts = self._known[nearest].cuts
         for _ in range(_TRIES):
             self.check()
-            solution = self.relaxation.solve(weights, sizes, cuts, self._windows, self.check)
+            solution = self.relaxation.solve(weights, sizes, cuts, self.check)
             if solution is None:
                 break
-            solution = replace(
-                solution, ratio=float(joined(weights, [solution]).proved(self.D, self._alphabet)[0])
-            ).tidied()
+            solution = replace(solution, ratio=float(joined(weights, [solution]).proved(self.D)[0])).tidied()
             gained = best is None or solution.ratio < best.ratio * (1 - _WORTH)
             best = solution if best is None or solution.ratio < best.ratio else best
             if not gained or best.ratio <= enough:
                 break
             new = self.relaxation.violated(solution) if few else cuts[:0]
-            seen = self.relaxation.not_seen(solution, False, self.check) if self._through else self._windows[:0]
-            if self._wide and len(seen) <= _FEW_SEEN:
-                seen = np.vstack([seen, self.relaxation.not_seen(solution, True, self.check)])
-            if not len(new) + len(seen):
+            if not len(new):
                 break
             cuts = np.unique(np.vstack([cuts, new]), axis=0)
-            self._windows, self._added = np.vstack([self._windows, seen])[-_MOST_SEEN:], self._added or len(seen) > 0
         if best is not None:
             self._known[sizes] = best
             if sizes[0] == sizes[1]:
@@ -271,10 +219,9 @@ class TriplesSearch:
 def joined(weights: np.ndarray, solved: list[Solution]) -> Duals:
     """One proof of several solutions, for ``weights`` (d,)."""
     whole, cuts = _together([solution.whole for solution in solved], [solution.cuts for solution in solved])
-    through, seen = _together([solution.through for solution in solved], [solution.windows for solution in solved])
     names = ("sizes", "value", "factors", "signs", "sizing")
     sizes, values, *others = (np.array([getattr(solution, name) for solution in solved], dtype=float) for name in names)
-    return Duals(weights, sizes, values, others[0], others[1], others[2], whole, cuts, through, seen)
+    return Duals(weights, sizes, values, others[0], others[1], others[2], whole, cuts)
 
 
 def _together(multipliers: list[np.ndarray], forms: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

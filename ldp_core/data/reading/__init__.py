@@ -2,11 +2,11 @@
 
 * `load`: an uploaded file (its bytes, at most `MOST_UPLOAD_BYTES`); `read`: the same for UTF-8 text and Parquet only.
 * `query`: one SELECT over a local SQLite or DuckDB file, which can read that file and nothing else.
-* `LocalTable`: a CSV or Parquet file of any size by its path, counted by DuckDB in flat memory.
+* `LocalTable`: a CSV or Parquet file of any size by its path, counted by Arrow in flat memory.
 * `watched`: what is read inside it can be cancelled.
 
-`limits` says what each may take. Excel, Parquet, large text files and queries are read by a process of their own, which
-is ended when it passes a limit.
+`limits` says what each may take. Excel and Parquet uploads and queries are read by a process of their own, which is ended
+when it passes a limit.
 """
 
 from __future__ import annotations
@@ -21,23 +21,20 @@ from ldp_core.data.reading.child import rows_of, run, table_of
 from ldp_core.data.reading.common import EXCEL_ENDINGS as EXCEL_ENDINGS
 from ldp_core.data.reading.common import PARQUET_ENDINGS as PARQUET_ENDINGS
 from ldp_core.data.reading.common import TEXT_ENDINGS as TEXT_ENDINGS
+from ldp_core.data.reading.common import Stopped as Stopped
 from ldp_core.data.reading.common import UnreadableTable as UnreadableTable
 from ldp_core.data.reading.common import check_rows
+from ldp_core.data.reading.common import watched as watched
 from ldp_core.data.reading.database import database_tables as database_tables
 from ldp_core.data.reading.database import query as query
-from ldp_core.data.reading.local import LocalTable as LocalTable
-from ldp_core.data.reading.local import TooManyRows as TooManyRows
 from ldp_core.data.reading.options import ENCODINGS as ENCODINGS
 from ldp_core.data.reading.options import Loaded as Loaded
 from ldp_core.data.reading.options import ReadOptions as ReadOptions
+from ldp_core.data.reading.reader import LocalTable as LocalTable
+from ldp_core.data.reading.reader import TooManyRows as TooManyRows
 from ldp_core.data.reading.stored import frame_of, plain_numbers, type_notes
 from ldp_core.data.reading.text import read_text
 from ldp_core.data.reading.totals import without_extra
-from ldp_core.data.reading.watch import Stopped as Stopped
-from ldp_core.data.reading.watch import watched as watched
-
-IN_PROCESS = 32 * limits.MB
-"""Text files up to this size are read without a process of their own: a few seconds at most."""
 
 _MAGIC = {
     b"\x89PNG": "a PNG image",
@@ -81,11 +78,7 @@ _MEND = "keep only the columns or rows you need."
 
 
 def _text(content: bytes, options: ReadOptions) -> Loaded:
-    if len(content) <= IN_PROCESS:
-        table, used, notes = read_text(content, options, limits.READ_TEXT)
-    else:
-        written, answer = run("text", options.model_dump(), limits.READ_TEXT, content, _MEND)
-        table, used, notes = table_of(written), ReadOptions(**answer["options"]), answer["notes"]
+    table, used, notes = read_text(content, options)
     return Loaded(frame_of(table), used, tuple(notes))
 
 

@@ -23,9 +23,8 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from ldp_core.data.reading.common import UnreadableTable
+from ldp_core.data.reading.common import UnreadableTable, watch
 from ldp_core.data.reading.limits_in_words import died, not_started, too_long, too_much
-from ldp_core.data.reading.watch import watch
 from ldp_core.data.reading.worker import memory_allowed
 from ldp_core.limits import Limits
 

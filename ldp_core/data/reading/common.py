@@ -5,9 +5,13 @@ Imported by the process that reads as well, which would wait for Pydantic: what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 
+from ldp_core.data.reading.limits_in_words import too_long
 from ldp_core.limits import MB, MOST_CELL_BYTES, MOST_COLUMN_NAME, MOST_COLUMNS, MOST_TEXT_BYTES
 from ldp_core.wording import quoted
 
@@ -18,6 +22,48 @@ EXCEL_ENDINGS = {".xlsx", ".xlsm"}
 
 class UnreadableTable(ValueError):
     """The file is not a table we can read; the message says why and what to do."""
+
+
+class Stopped(UnreadableTable):
+    """Somebody cancelled the reading."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Attributes: cancelled: asked now and then. progress: told how much of a look at the file is done, 0 to 1."""
+
+    cancelled: Callable[[], bool] = lambda: False
+    progress: Callable[[float], None] = lambda share: None
+    begun: float = field(default_factory=time.monotonic)
+
+    def check(self) -> None:
+        """Raises Stopped once it is cancelled."""
+        if self.cancelled():
+            raise Stopped("Reading was cancelled.")
+
+    def check_time(self, seconds: float, mend: str) -> None:
+        """As `check`; UnreadableTable, with how to ``mend`` it, past so many ``seconds``."""
+        self.check()
+        if time.monotonic() - self.begun > seconds:
+            raise UnreadableTable(too_long(seconds, mend))
+
+
+_WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watched(cancelled: Callable[[], bool], progress: Callable[[float], None] = lambda share: None) -> Iterator[None]:
+    """All reading that this thread does inside is cancelled once ``cancelled()`` is true, and its time limit counts from here."""
+    token = _WATCH.set(Watch(cancelled, progress))
+    try:
+        yield
+    finally:
+        _WATCH.reset(token)
+
+
+def watch() -> Watch:
+    """The watch whose block we are in, or a new one that begins now and only knows the time."""
+    return _WATCH.get() or Watch()
 
 
 def column_names(names_read: list[str], given: tuple[str, ...]) -> list[str]:

@@ -5,13 +5,16 @@ Cells stay text ("007" stays "007"); numbers are parsed column by column when as
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import itertools
 import math
 import re
+import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -19,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from ldp_core import limits
 from ldp_core.data.reading.cells import measured
 from ldp_core.data.reading.common import (
     UnreadableTable,
@@ -27,15 +31,18 @@ from ldp_core.data.reading.common import (
     check_columns,
     column_names,
     numbered,
+    watch,
 )
 from ldp_core.data.reading.layout import layout_of
-from ldp_core.data.reading.line_ends import number_of_ends
 from ldp_core.data.reading.numerals import Numerals, columns_of_text
 from ldp_core.data.reading.options import ReadOptions
-from ldp_core.limits import Limits
 
 _DELIMITERS = ",;\t|"
 _SAMPLE = 65536
+_START = 4 * (_SAMPLE + 64)
+"""Bytes of a file by its path that are looked at first: so many letters at least, a mark and a hint left out."""
+_BLOCK = 2**22
+_WIDE = ("utf-16", "utf-32")
 _MARKS = {
     b"\xef\xbb\xbf": "utf-8",
     b"\xff\xfe\0\0": "utf-32",
@@ -48,41 +55,163 @@ VALUE = r"[^\s\p{Z}\x{ad}\x{200b}\x{200e}\x{200f}\x{2060}\x{feff}]"
 """Every cell with a value matches this pattern."""
 
 
-def work(content: bytes, options: dict[str, Any], limits: Limits, output: BinaryIO) -> dict[str, Any]:
-    """Write the table as an Arrow stream; returns the options used and notes."""
-    table, used, notes = read_text(content, ReadOptions(**options), limits)
-    with pa.ipc.new_stream(output, table.schema) as stream:
-        stream.write_table(table)
-    return {"options": used.model_dump(), "notes": notes}
+@dataclass(frozen=True)
+class TextTable:
+    """A text table, read by Arrow some lines at a time, whatever its lines end in.
+
+    Attributes:
+        opened: the file, from its first byte on, and its ``size``.
+        names: of the columns.
+        options: with what its beginning says filled in. notes: on what was guessed.
+        lines, characters: that come before its values.
+    """
+
+    opened: Callable[[], BinaryIO]
+    size: int
+    names: list[str]
+    options: ReadOptions
+    notes: list[str]
+    lines: int
+    characters: int
+
+    @classmethod
+    def look(cls, opened: Callable[[], BinaryIO], size: int, options: ReadOptions, most: int = _START) -> TextTable:
+        """What the first ``most`` bytes say. UnreadableTable: a beginning that is no table."""
+        with opened() as file:
+            content = file.read(most)
+        if not content:
+            raise UnreadableTable("This file is empty: choose one with a header line and at least one row.")
+        text, encoding, notes = decode(content, options.encoding, size <= most)
+        start = beginning(text, options)
+        check_columns(start.names)
+        used = options.model_copy(update={"encoding": encoding, **start.options})
+        return cls(opened, size, start.names, used, [*notes, *start.notes], start.lines, start.characters)
+
+    def tables(self, columns: list[str]) -> Iterator[tuple[pa.Table, float]]:
+        """All lines, as cells of text of some columns, and the share of the file that has been read by then."""
+        last = None
+        with self.opened() as file:
+            text = _Utf8(file, self.options.encoding or "utf-8", self.characters, len(self.names) == 1)
+            try:
+                for last in self._batches(text, columns):
+                    yield measured(pa.Table.from_batches([last]))[0], text.bytes / self.size
+            except (pa.ArrowInvalid, UnicodeEncodeError) as error:
+                if "Empty CSV" not in str(error):
+                    raise UnreadableTable(self._ragged()) from error
+        if text.marks % 2 and last is not None:
+            self._check_closed(last)
+
+    def _batches(self, text: _Utf8, columns: list[str]) -> pa.csv.CSVStreamingReader:
+        # Lines between the first and the last one that are blank are missing values where there is one column, and nothing otherwise.
+        return pa.csv.open_csv(
+            pa.PythonFile(text, mode="r"),
+            pa.csv.ReadOptions(column_names=self.names, use_threads=False, block_size=_BLOCK),
+            pa.csv.ParseOptions(
+                delimiter=self.options.delimiter, newlines_in_values=True, ignore_empty_lines=len(self.names) > 1
+            ),
+            pa.csv.ConvertOptions(column_types=dict.fromkeys(self.names, pa.string()), include_columns=columns),
+        )
+
+    def _check_closed(self, last: pa.RecordBatch) -> None:
+        """An open quotation mark swallows all further lines, down to the line end that is added after the last one."""
+        name = self.names[-1]
+        if name not in last.schema.names:
+            for _ in self.tables([name]):
+                pass
+        elif str(last.column(name)[-1]).endswith("\n"):
+            raise UnreadableTable(
+                "A quotation mark in this file is opened and never closed, so the lines after it cannot be separated: "
+                'close it, or double it ("") where it is meant literally.'
+            )
+
+    def _ragged(self) -> str:
+        with self.opened() as file:
+            lines = io.TextIOWrapper(file, self.options.encoding, newline="")
+            pieces = iter(lambda: lines.readline(_BLOCK), "")
+            return ragged(pieces, self.options.delimiter or ",", len(self.names), self.lines)
 
 
-def read_text(content: bytes, options: ReadOptions, limits: Limits) -> tuple[pa.Table, ReadOptions, list[str]]:
-    """The table in a text file of at least one line, the options used, and notes."""
-    text, encoding, notes = decode(content, options.encoding)
-    start = beginning(text, options)
-    notes += start.notes
-    table, _ = measured(_parse(text, start))
-    filled = _without_blank_rows(table)
-    if filled.num_rows < table.num_rows:
-        notes.append(blank_note(table.num_rows - filled.num_rows))
-    table = filled
-    check_cells(table.num_rows, len(start.names), limits.cells)
-    numerals = Numerals(options, start.options["delimiter"])
+class _Utf8(io.RawIOBase):
+    """A text from a character on, as UTF-8, with one line end after the last row; ``trimmed`` where no blank cells may follow it.
+
+    Attributes: bytes: read so far. marks: quotation marks so far.
+    """
+
+    def __init__(self, file: BinaryIO, encoding: str, skip: int, trimmed: bool):
+        self._file, self._encoding, self._skip = file, encoding, skip
+        self._ends = None if trimmed else "\r\n"
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._held, self._some, self._ended = "", False, False
+        self.bytes = self.marks = 0
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next part, of about a block whatever the ``size``; nothing at the end."""
+        while not self._ended:
+            raw = self._file.read(_BLOCK)
+            whole = self._held + self._decoded(raw)[self._skip :]
+            self.bytes, self._ended = self.bytes + len(raw), not raw
+            part = whole.rstrip(self._ends)
+            self._skip, self._held, self._some = 0, whole[len(part) :], self._some or bool(part)
+            part += "\n" * (self._ended and self._some)
+            self.marks += part.count('"')
+            if part:
+                return part.encode()
+        return b""
+
+    def _decoded(self, raw: bytes) -> str:
+        if b"\0" in raw and self._encoding not in _WIDE:
+            raise UnreadableTable(_binary(self.bytes + raw.index(0)))
+        first = self._decoder is None
+        self._decoder = self._decoder or _decoder(self._encoding, raw)
+        pending = len(self._decoder.getstate()[0])
+        try:
+            text = self._decoder.decode(raw, not raw)
+        except UnicodeDecodeError as error:
+            byte = self.bytes - pending + error.start
+            raise UnreadableTable(other_encoding(self._encoding, byte, 1 + self._line_ends(byte))) from error
+        return text.removeprefix("\ufeff") if first else text
+
+    def _line_ends(self, most: int) -> int:
+        """Lines that end in the first bytes."""
+        self._file.seek(0)
+        return sum(self._file.read(min(_BLOCK, most - at)).count(b"\n") for at in range(0, most, _BLOCK))
+
+
+def read_text(content: bytes, options: ReadOptions) -> tuple[pa.Table, ReadOptions, list[str]]:
+    """The table in an uploaded text file, the options used, and notes."""
+    guard, text = (
+        replace(watch(), begun=time.monotonic()),
+        TextTable.look(lambda: io.BytesIO(content), len(content), options, len(content)),
+    )
+    parts, rows = [pa.table([pa.array([], pa.string())] * len(text.names), text.names)], 0
+    for part, _ in text.tables(text.names):
+        guard.check_time(limits.READ_TEXT.seconds, "keep only the columns or rows you need.")
+        rows += part.num_rows
+        check_cells(rows, len(text.names), limits.READ_TEXT.cells)
+        parts.append(part)
+    whole = pa.concat_tables(parts)
+    # In a single column, a blank cell is a missing value.
+    table, blank = without_blank_rows(whole) if len(text.names) > 1 else (whole, ())
+    numerals = Numerals(options, text.options.delimiter)
     for name, cells in columns_of_text(table):
         numerals.add(name, cells)
-    notes += numerals.notes()
-    used = options.model_copy(update={"encoding": encoding, **start.options, **numerals.used()})
-    return numerals.rewritten(table), used, notes
+    notes = [*text.notes, *([blank_note(len(blank))] if len(blank) else []), *numerals.notes()]
+    return numerals.rewritten(table), text.options.model_copy(update=numerals.used()), notes
 
 
-def decode(content: bytes, encoding: str | None) -> tuple[str, str, list[str]]:
-    """Text without its byte order mark and the line ends after the last row, its encoding, and notes."""
+def decode(content: bytes, encoding: str | None, whole: bool = True) -> tuple[str, str, list[str]]:
+    """Text without its byte order mark and the line ends after the last row, its encoding, and notes. Where the content is not the
+    ``whole`` file, a letter may be cut off at its end."""
     marked = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
     notes = []
     if encoding is None:
         encoding = marked or "utf-8"
-        if encoding == "utf-8" and not _decodes(content, "utf-8") and b"\0" not in content:
-            encoding = "cp1252" if _decodes(content, "cp1252") else "latin-1"
+        if encoding == "utf-8" and not _decodes(content, "utf-8", whole) and b"\0" not in content:
+            encoding = "cp1252" if _decodes(content, "cp1252", whole) else "latin-1"
             called = "Windows-1252" if encoding == "cp1252" else "Latin-1"
             letter = next(sign for sign in content.decode(encoding) if sign > "\x7f")
             notes.append(
@@ -91,13 +220,10 @@ def decode(content: bytes, encoding: str | None) -> tuple[str, str, list[str]]:
             )
     if marked and marked != encoding and marked != "utf-8":
         raise UnreadableTable(f'This file is {marked.upper()} text: save it as "CSV UTF-8", or choose that encoding.')
-    if b"\0" in content and encoding not in ("utf-16", "utf-32"):
-        raise UnreadableTable(
-            f"This file holds binary data (a zero byte at byte {content.index(0) + 1:,}), not text: save the table "
-            "as CSV or Parquet and load that."
-        )
+    if b"\0" in content and encoding not in _WIDE:
+        raise UnreadableTable(_binary(content.index(0)))
     try:
-        text = content.decode(encoding)
+        text = _decoder(encoding, content).decode(content, whole)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise UnreadableTable(other_encoding(encoding, error.start, line)) from error
@@ -105,6 +231,10 @@ def decode(content: bytes, encoding: str | None) -> tuple[str, str, list[str]]:
     if not text.strip():
         raise UnreadableTable(_NO_LINES)
     return text.rstrip("\r\n"), encoding, notes
+
+
+def _binary(byte: int) -> str:
+    return f"This file holds binary data (a zero byte at byte {byte + 1:,}), not text: save the table as CSV or Parquet and load that."
 
 
 def other_encoding(encoding: str, byte: int, line: int) -> str:
@@ -119,13 +249,11 @@ def other_encoding(encoding: str, byte: int, line: int) -> str:
 @dataclass(frozen=True)
 class Beginning:
     """The first lines of a text table: the ``names`` of its columns; how many ``lines`` and
-    ``characters`` come before its values, and whether a cell ``continues`` from one of these lines to
-    the next; the ``options`` and ``notes`` on what was found out."""
+    ``characters`` come before its values; the ``options`` and ``notes`` on what was found out."""
 
     names: list[str]
     lines: int
     characters: int
-    continues: bool
     options: dict[str, Any]
     notes: list[str]
 
@@ -142,15 +270,14 @@ def beginning(text: str, options: ReadOptions) -> Beginning:
     delimiter, width, rows = sniff(sample, options.delimiter or told)
     layout = layout_of([row for _, row in rows], width, options.above, options.header, options.below)
     if len(rows[layout.above][1]) != width:
-        raise UnreadableTable(ragged(text, delimiter, width))
+        raise UnreadableTable(ragged(io.StringIO(text, newline=""), delimiter, width))
     names = column_names(layout.called if layout.header else numbered(width), options.names)
     lines = rows[layout.lines - 1][0] if layout.lines else rows[0][0] - 1
     before = sum(len(line) for line in itertools.islice(io.StringIO(sample, newline=""), lines))
     hint = text[: len(text) - len(rest)]
     used = {"delimiter": delimiter, "above": layout.above, "header": layout.header, "below": layout.below}
-    continues = any("\n" in cell or "\r" in cell for _, row in rows[: layout.lines] for cell in row)
-    lines += number_of_ends(hint.encode())
-    return Beginning(names, lines, before + len(hint), continues, used, layout.notes)
+    lines += len(hint.splitlines())
+    return Beginning(names, lines, before + len(hint), used, layout.notes)
 
 
 def sniff(sample: str, delimiter: str | None) -> tuple[str, int, list[tuple[int, list[str]]]]:
@@ -173,56 +300,31 @@ def sniff(sample: str, delimiter: str | None) -> tuple[str, int, list[tuple[int,
     return best[3], best[2], best[4]
 
 
-def ragged(text: str, delimiter: str, width: int, lines: int = 0) -> str:
+def ragged(text: Iterable[str], delimiter: str, width: int, lines: int = 0) -> str:
     """The sentence for lines of unequal length below the first ``lines``; the slow reader is used here because it knows line numbers."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader, guard = csv.reader(text, delimiter=delimiter), watch()
     try:
         for row in reader:
+            if not reader.line_num % 2**14:
+                guard.check()
             if row and len(row) != width and reader.line_num > lines:
                 return (
                     f"Line {reader.line_num:,} splits into {len(row):,} value{'s' if len(row) != 1 else ''} and other lines into {width:,}: "
                     'fix that line, or put values that contain the delimiter in "quotes".'
                 )
-    except csv.Error:
+    except (csv.Error, UnicodeError):
         pass
     return "This file cannot be read as CSV, perhaps because of an unclosed quotation mark: save it again as CSV UTF-8."
 
 
-def _parse(text: str, start: Beginning) -> pa.Table:
-    """The values as text cells."""
-    width, delimiter, body = len(start.names), start.options["delimiter"], text[start.characters :]
-    body = body.rstrip() if width == 1 else body
-    check_columns(numbered(width))
-    names = pa.csv.ReadOptions(column_names=start.names, use_threads=False, block_size=16 * 1024 * 1024)
-    # A blank line is a missing value where there is one column, and nothing otherwise.
-    layout = pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=width > 1)
-    types = pa.csv.ConvertOptions(column_types=dict.fromkeys(start.names, pa.string()))
-    if not body.strip("\r\n"):
-        return pa.table([pa.array([], pa.string())] * width, start.names)
-    try:
-        table = pa.csv.read_csv(io.BytesIO(body.encode() + b"\n"), names, layout, types)
-    except (pa.ArrowInvalid, UnicodeEncodeError) as error:
-        raise UnreadableTable(ragged(text, delimiter, width, start.lines)) from error
-    # An open quotation mark swallows all further lines, down to the line end added above.
-    if body.count('"') % 2 and table.num_rows and str(table.column(width - 1)[-1]).endswith("\n"):
-        raise UnreadableTable(
-            "A quotation mark in this file is opened and never closed, so the lines after it cannot be separated: "
-            'close it, or double it ("") where it is meant literally.'
-        )
-    return table
-
-
-def _without_blank_rows(table: pa.Table) -> pa.Table:
-    """The rows with a value. Spreadsheets write rows that hold only delimiters; these are no people.
-    In a single column, a blank cell is a missing value."""
-    if table.num_columns == 1:
-        return table
+def without_blank_rows(table: pa.Table) -> tuple[pa.Table, np.ndarray]:
+    """The rows with a value, and the places of the others. Spreadsheets write rows that hold only delimiters; these are no people."""
     blank = np.arange(table.num_rows)
     for cells in table.columns:  # each column is examined only in the rows that are blank so far
-        blank = blank[~pc.match_substring_regex(cells.take(pa.array(blank)), VALUE).to_numpy()]
         if not len(blank):
-            return table
-    return table.filter(pa.array(np.isin(np.arange(table.num_rows), blank, invert=True)))
+            return table, blank
+        blank = blank[~pc.match_substring_regex(cells.take(pa.array(blank)), VALUE).to_numpy()]
+    return table.filter(pa.array(np.isin(np.arange(table.num_rows), blank, invert=True))), blank
 
 
 def without_hint(text: str) -> tuple[str, str | None]:
@@ -242,9 +344,17 @@ def _is_number(cell: str) -> bool:
         return False
 
 
-def _decodes(content: bytes, encoding: str) -> bool:
+def _decoder(encoding: str, content: bytes) -> codecs.IncrementalDecoder:
+    """A decoder of a file that begins with these bytes. Without a mark, they are taken as most machines write them."""
+    unmarked = encoding in _WIDE and not content.startswith(
+        tuple(mark for mark, name in _MARKS.items() if name == encoding)
+    )
+    return codecs.getincrementaldecoder(f"{encoding}-le" if unmarked else encoding)()
+
+
+def _decodes(content: bytes, encoding: str, whole: bool) -> bool:
     try:
-        content.decode(encoding)
+        codecs.getincrementaldecoder(encoding)().decode(content, whole)
     except UnicodeDecodeError:
         return False
     return True

@@ -25,7 +25,7 @@ except ImportError:  # on Windows
 else:
     resource = _resource
 
-TASKS = {name: f"ldp_core.data.reading.{name}" for name in ("text", "parquet", "excel", "sqlite", "duck")}
+TASKS = {name: f"ldp_core.data.reading.{name}" for name in ("parquet", "excel", "sqlite", "duck")}
 TASKS["proof"] = "ldp_core.designs.proof_check"
 
 

@@ -11,8 +11,7 @@ import pandas as pd
 
 from ldp_core.data import columns
 from ldp_core.data.domain import Attribute, Domain, EncodedRows
-from ldp_core.data.reading import LocalTable
-from ldp_core.data.reading.local import TooManyRows
+from ldp_core.data.reading import LocalTable, TooManyRows
 from ldp_core.limits import MOST_COUNTED_USERS, MOST_TABLE_CELLS, MOST_VALUES
 from ldp_core.people import Records, smallest_type
 from ldp_core.wording import quoted

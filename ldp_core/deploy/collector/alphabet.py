@@ -24,7 +24,6 @@ from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
-from ldp_core.mechanisms.translated import Translated
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.mechanisms.unary import UnaryMechanism
@@ -104,8 +103,6 @@ def _outcomes(mechanism: object, width: int) -> float:
     """How many different reports there are, or infinity."""
     if width == 1:
         return _outputs(mechanism) or math.inf
-    if isinstance(mechanism, Translated):
-        return mechanism.high.size
     if isinstance(mechanism, Haar):
         return 2 * sum(mechanism.blocks)
     if isinstance(mechanism, SubsetSelection):
@@ -137,11 +134,6 @@ def _(mechanism: LocalHashing, rows: np.ndarray) -> np.ndarray:
 @_possible.register
 def _(mechanism: UnaryMechanism, rows: np.ndarray) -> np.ndarray:
     return _below(rows, 2)
-
-
-@_possible.register
-def _(mechanism: Translated, rows: np.ndarray) -> np.ndarray:
-    return _below(rows, np.array(mechanism.high.shape))
 
 
 @_possible.register

@@ -7,16 +7,16 @@ import hashlib
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
 from ldp_core import limits
 from ldp_core.data.reading.duck import identifier, literal
-from ldp_core.data.reading.line_ends import chunks, mixed
 from ldp_core.deploy.collector import slow_text
 from ldp_core.deploy.collector.reasons import UnreadableReports
 from ldp_core.wording import quote_examples, quoted
@@ -30,6 +30,8 @@ TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 _COUNT_LIKE = re.compile(r"(^|[^a-z])(counts?|cnt|reports|number|num|times|freq|frequency|total)([^a-z]|$)|^n$|^#$")
 """The usual names of columns of counts, as databases write them: `COUNT(*)`, `count_star()`, `n`."""
 _HEADER = 2**16
+_CHUNK = 2**22
+_LF, _CR = b"\n", b"\r"
 _NUMBERED = "file_row_number"
 _BY_ORDER = "row_number() OVER ()"
 _PARQUET_MAGIC = b"PAR1"
@@ -276,9 +278,35 @@ def digest(path: Path, check: Callable[[], None]) -> tuple[str, bool]:
     hasher = hashlib.sha256()
 
     def read() -> Iterator[bytes]:
-        for chunk in chunks(path, check):
+        for chunk in _chunks(path, check):
             hasher.update(chunk)
             yield chunk
 
     several = mixed(read())
     return hasher.hexdigest(), several
+
+
+def _chunks(path: Path, check: Callable[[], None]) -> Iterator[bytes]:
+    """The bytes of a file; ``check`` is called now and then."""
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            check()
+            yield chunk
+
+
+def mixed(parts: Iterable[bytes]) -> bool:
+    """True if lines end in more than one way: with a line feed, a carriage return, or both."""
+    ends, last = set[bytes](), b""
+    for part in parts:
+        if _CR not in part and not last:  # so it is in most files, and this is quick
+            ends |= {_LF} if _LF in part else set()
+            continue
+        whole = last + part
+        last = _CR if whole.endswith(_CR) else b""  # its line feed may come next
+        signs = np.frombuffer(whole, dtype=np.uint8)
+        fed, returned = signs == _LF[0], signs == _CR[0]
+        both = np.count_nonzero(returned[:-1] & fed[1:])
+        ends |= {_CR + _LF} if both else set()
+        ends |= {_LF} if np.count_nonzero(fed) > both else set()
+        ends |= {_CR} if np.count_nonzero(returned) > both + len(last) else set()
+    return len(ends | ({last} if last else set())) > 1

@@ -107,7 +107,7 @@ def _audited(
             "people": given.mixed,
             "delta": shuffled.usual_delta(given.mixed),
             "central_epsilon": shuffled.shuffled(mechanism, given.mixed),
-            "meaning": f"{shuffled.in_words(mechanism, given.mixed)} {shuffled.TRUST}",
+            "meaning": shuffled.promised(mechanism, given.mixed),
         }
     return named | {
         "mechanism": name or mechanism.name,

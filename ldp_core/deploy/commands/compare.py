@@ -58,13 +58,18 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
 
 def _tell(setting: Setting, table: pd.DataFrame, case: str, limits: dict[str, float]) -> None:
     shown = table.assign(name=[setting.titled(name) for name in table["name"]])
+    scale = setting.scale
+
+    def said(value: float) -> str:
+        return f"{scale.text(value)} {scale.short}"
+
     columns: terminal.Columns = {
         "name": ("Mechanism", str),
         "users_needed": ("Users needed", wording.needed),
         "gap": ("Gap, at most", lambda value: "none" if math.isinf(value) else working.gap(value)),
-        "standard_error_worst_case": ("± worst case", _points),
-        "standard_error_average": ("± average", _points),
-        "standard_error_on_data": ("± this data" if setting.on_data else "± expected", _points),
+        "standard_error_worst_case": ("± worst case", said),
+        "standard_error_average": ("± average", said),
+        "standard_error_on_data": ("± this data" if setting.on_data else "± expected", said),
     }
     if analysis.only_case(setting.people, setting.workload):  # the other cases are no others
         columns = {name: column for name, column in columns.items() if not name.endswith(("_average", "_on_data"))}
@@ -75,7 +80,3 @@ def _tell(setting: Setting, table: pd.DataFrame, case: str, limits: dict[str, fl
         f"Users needed are for a standard error of {setting.error_in_words(setting.target)} in a typical answer, {working.WHOSE[case]}; "
         f"± is that of a typical answer from {wording.count(setting.users)} people."
     )
-
-
-def _points(value: float) -> str:
-    return f"{100 * value:.2f} pp"

@@ -25,6 +25,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=files.Input,
         help=f"sign the device with this private key, and print the public key for clients; {signing.MAKE_A_KEY} makes one",
     )
+    parser.add_argument(
+        "--mixed",
+        action="store_true",
+        help="reports are mixed before anyone sees them: say in the report for a privacy review what that gives",
+    )
     files.figures_argument(parser)
     files.json_argument(parser)
 
@@ -33,7 +38,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     key = None if given.sign is None else files.content(given.sign, MOST_KEY_BYTES)
     public_key = None if key is None else signing.public_key(key)  # before a long search
     setting = design.fitted(given, stop)
-    content = package.kit(setting, package.certificate_of(setting), given.errors_on_data, key)
+    content = package.kit(setting, package.certificate_of(setting), given.errors_on_data, key, given.mixed)
     files.write(given.output, content)
     if given.json:
         terminal.write_json(

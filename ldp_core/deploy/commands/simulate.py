@@ -55,17 +55,23 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         mechanism=[library.spec(name).title for name in result.errors["mechanism"]],
         estimator=[estimators.spec(name).title for name in result.errors["estimator"]],
     )
+    scale = setting.scale
+
+    def said(value: float) -> str:
+        return "none" if value != value else f"{scale.text(value)} {scale.short}"
+
     columns: terminal.Columns = {
         "mechanism": ("Mechanism", str),
         "estimator": ("Estimate", str),
-        "observed": ("Error observed", _points),
-        "standard_error": ("give or take", _points),
-        "predicted": ("predicted", _points),
+        "observed": ("Error observed", said),
+        "standard_error": ("give or take", said),
+        "predicted": ("predicted", said),
     }
     terminal.write_table(errors, columns)
     print(
         f"\n{result.trials:,} collection{'s' if result.trials > 1 else ''} from {wording.count(setting.users)} people; the error of a "
-        "typical answer in percentage points (pp) of all people. Exact predictions exist for unbiased estimates only."
+        f"typical answer {'in percentage points (pp) of all people' if scale == wording.POINTS else scale.unit}. Exact predictions exist "
+        "for unbiased estimates only."
     )
 
 
@@ -96,7 +102,3 @@ def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threadi
             stop,
             titles,
         )
-
-
-def _points(value: float) -> str:
-    return "none" if value != value else f"{100 * value:.3f} pp"

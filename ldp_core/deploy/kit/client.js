@@ -372,21 +372,6 @@
     return { cell, ratio: twoCells(inside, ones.length, n) };
   }
 
-  function moved(told, sizes) {
-    const n = types(told.n, sizes);
-    if (!Number.isInteger(Math.log2(n))) {
-      throw new Error(`Types are moved by their binary digits, so ${n} of them must be a power of two.`);
-    }
-    const { cell, ratio } = places(told, n);
-    return { ratio, draw: ([u], draw) => [cell(draw) ^ u] };
-  }
-
-  function rotated(told, sizes) {
-    const n = types(told.n, sizes);
-    const { cell, ratio } = places(told, n);
-    return { ratio, draw: ([u], draw) => [(cell(draw) - u + n) % n] };
-  }
-
   function pattern(told, sizes) {
     whole(list(told.sizes).length, "The number of attributes", 1, MOST_TOGETHER);
     const axes = told.sizes.map((size) => whole(size, "The size of an attribute", 1, MOST));
@@ -493,8 +478,6 @@
     bits: [bits, "n", "own", "other"],
     hash: [hash, "n", "buckets", "digits", "keep"],
     sign: [sign, "n", "first", "count", "flip"],
-    moved: [moved, "n", "cells", "inside"],
-    rotated: [rotated, "n", "cells", "inside"],
     pattern: [pattern, "sizes", "cells", "inside"],
     one_of: [oneOf, "draws", "parts", "shares", "width", "fill"],
     each: [each, "draws", "parts"],

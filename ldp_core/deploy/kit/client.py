@@ -58,12 +58,10 @@ attribute of a survey. All kinds except "one_of" and "each" use only its first n
     sign      n, first, count, flip
                                 i = below(count); the sign is 1 if (first + i) & u has an odd number of binary digits 1, else 0. It
                                 is reversed with chance "flip". The report is 2 i + sign.
-    moved     n, cells, inside  "cells" is a text of n digits 0 and 1. A place is drawn: with chance "inside" the k-th of those of 1, k =
-                                below(how many they are), else the k-th of those of 0. Both k are drawn, that of 1 first, and one of
-                                them is spare. The report is the place XOR u.
-    rotated   n, cells, inside  A place is drawn as in "moved", with n at least the number of types. The report is (place - u) modulo n.
     pattern   sizes, cells, inside
-                                A place is drawn as in "moved". u and the place number the cells of a table with these sizes, the
+                                "cells" is a text of n digits 0 and 1. A place is drawn: with chance "inside" the k-th of those of 1, k =
+                                below(how many they are), else the k-th of those of 0. Both k are drawn, that of 1 first, and one of
+                                them is spare. u and the place number the cells of a table with these sizes, the
                                 last axis fastest. Every axis of size s gets, in order, a permutation of 0, ..., s - 1 that takes the
                                 place's coordinate a to u's b: the other numbers in increasing order, shuffled (for i = s - 2, ..., 1 swap
                                 those at i and below(i + 1)), then b put in at position a. The report: all permutations.
@@ -570,20 +568,6 @@ def _places(described: Mapping[str, Any], n: int) -> tuple[Callable[[Below], int
     return draw, *_two_cells(inside, len(ones), n)
 
 
-def _moved(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
-    n = _types(described["n"], sizes)
-    if n & (n - 1):
-        raise ValueError(f"Types are moved by their binary digits, so {n} of them must be a power of two.")
-    place, high, low = _places(described, n)
-    return Sampler(lambda value, below: [place(below) ^ value[0]], 1, high, low)
-
-
-def _rotated(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
-    n = _types(described["n"], sizes)
-    place, high, low = _places(described, n)
-    return Sampler(lambda value, below: [(place(below) - value[0]) % n], 1, high, low)
-
-
 def _pattern(described: Mapping[str, Any], sizes: Sequence[int]) -> Sampler:
     _whole(len(_list(described["sizes"])), "The number of attributes", 1, MOST_TOGETHER)
     axes = [_whole(size, "The size of an attribute", 1, MOST) for size in described["sizes"]]
@@ -698,8 +682,6 @@ KINDS: dict[str, Callable[..., Sampler]] = {
     "bits": _bits,
     "hash": _hash,
     "sign": _sign,
-    "moved": _moved,
-    "rotated": _rotated,
     "pattern": _pattern,
     "one_of": _one_of,
     "each": _each,

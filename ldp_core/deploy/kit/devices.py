@@ -28,16 +28,13 @@ from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabiliti
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.mechanisms.on_classes import OnClasses
-from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
-from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
-from ldp_core.mechanisms.translated import Translated
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
@@ -262,25 +259,6 @@ def _cells(grid: Grid) -> list[Terms]:
         [[0, n, second * a, columns], [0, second, b, 1]]
         for (a, b), (_, columns) in zip(widths, grid.tables, strict=False)  # that of the two roots is left out
     ]
-
-
-@sampler.register
-def _orbits(mechanism: OrbitMechanism) -> Sampler:
-    return _translated(mechanism, "moved")
-
-
-@sampler.register
-def _rings(mechanism: RingMechanism) -> Sampler:
-    return _translated(mechanism, "rotated")
-
-
-def _translated(mechanism: Translated, kind: str) -> Sampler:
-    _check_cells(mechanism.high.size)
-    rows = [
-        (None, {"kind": kind, "n": len(row), "cells": _digits(row), "inside": _steps(p)})
-        for row, p in zip(mechanism.high, mechanism.true_probability.tolist(), strict=True)
-    ]
-    return _one_of(rows, width=2, shares=mechanism.shares)
 
 
 @sampler.register

@@ -22,6 +22,7 @@ from ldp_core.designs import Configuration, bundle, disclosure, guarantee, stric
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.setting import Setting
 from ldp_core.mechanisms import Mechanism
+from ldp_core.shuffled import promised
 
 COPIED = ("client.py", "client.js", "audit.py", "collect.py")
 """Files that are the same in every kit."""
@@ -91,12 +92,17 @@ def without_files(configuration: Configuration, mechanism: Mechanism | None) -> 
 
 
 def kit(
-    setting: Setting, certificate: Written | None = None, figures: bool = False, private_key: bytes | None = None
+    setting: Setting,
+    certificate: Written | None = None,
+    figures: bool = False,
+    private_key: bytes | None = None,
+    mixed: bool = False,
 ) -> bytes:
     """The kit of a design; the same design gives the same bytes. If there is a ``private_key``, a
     PEM file, its device is signed.
 
-    ``certificate`` is a proof of what no mechanism can beat; ``figures`` as for `outcome_of`. Raises `devices.NoDevice` with the reason
+    ``certificate`` is a proof of what no mechanism can beat; ``figures`` as for `outcome_of`; where the reports are ``mixed``,
+    the report for a privacy review says what that gives. Raises `devices.NoDevice` with the reason
     where reports of this mechanism cannot be drawn from whole numbers, or BundleError, one sentence, where the file could not be
     loaded again.
     """
@@ -127,6 +133,7 @@ def kit(
         device.design,
         digests,
         bundle.software(),
+        promised(mechanism, setting.users, configuration.reports_per_user) if mixed else "",
     )
     files["report.html"] = written_report.encode("utf-8", "replace")
     return design(configuration, outcome, mechanism, files, certificate)

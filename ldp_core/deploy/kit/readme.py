@@ -80,7 +80,7 @@ Design {design}. Its promise, in one line for a privacy review:
 | `vectors.json` | random bytes and the reports to be made of them, for a client of your own |
 | `count.sql` | counts reports in any database |
 | `collect.py` | turns reports, or their counts, into answers; needs the program that made this design |
-| `configuration.json`, `outcome.json`, and what there is of `strategy.npz`, `patterns.json`, `strategies.npz` and `rows.json` | the design itself: load this zip in the program to see and change it |
+| `configuration.json`, `outcome.json`, and what there is of `strategy.npz`, `patterns.json` and `strategies.npz` | the design itself: load this zip in the program to see and change it |
 | `report.html` | for a privacy review |
 {PROOF if proof else ""}
 ## Try it

@@ -40,9 +40,11 @@ def report(
     design: str,
     files: Mapping[str, str],
     software: Mapping[str, str],
+    mixing: str = "",
 ) -> str:
     """The page. ``outcome`` as `designs.export` takes it, ``counts`` (n,) or people that errors are for, ``verdict``
-    what Design says of its own people, ``design`` the id of the device, ``files`` the SHA-256 of each file beside it, ``software`` the versions that made it. ValueError where nothing can be promised."""
+    what Design says of its own people, ``design`` the id of the device, ``files`` the SHA-256 of each file beside it, ``software`` the versions that made it,
+    ``mixing`` what mixing the reports gives, where somebody asked for it. ValueError where nothing can be promised."""
     c, audit = configuration, mechanism.audit()
     asked = "" if c.workload is None else f", for {c.workload.summary}"
     return page(
@@ -65,7 +67,7 @@ def report(
         *_section("1. The privacy guarantee", review.promise(c, audit)),
         *_section("2. The unit of privacy", review.unit(c)),
         *_section("3. The privacy parameters", _parameters(c, mechanism), review.parameters(c, audit)),
-        *_section("4. The trust model", review.TRUST),
+        *_section("4. The trust model", (*review.TRUST, mixing) if mixing else review.TRUST),
         *_section("5. The algorithm, and how it was audited", review.algorithm(c, outcome, mechanism)),
         *_section("6. Utility", *_utility(c, outcome, mechanism, workload, counts, verdict)),
         *_section("7. Bias", review.BIAS),

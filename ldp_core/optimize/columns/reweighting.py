@@ -29,6 +29,7 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from ldp_core.bounds.general.hardest_prior import moved
+from ldp_core.bounds.question.search import direction
 from ldp_core.bounds.scales import equivalent_objective
 from ldp_core.bounds.singular_values import decompositions, least_favourable_prior
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
@@ -38,6 +39,7 @@ from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, be
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.weights import MONOTONE, Singular, squared_lengths
 from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.question import worst_question
 from ldp_core.optimize.surveys.rows import Rows, first_rows
 from ldp_core.optimize.symmetric.orbits import Orbits, variances_of_types
 from ldp_core.privacy import check_epsilon
@@ -52,6 +54,7 @@ STEP = 1.0
 # between the types more than the average, and at the end.
 SETTLINGS = 1
 LAST_SETTLINGS = 4
+QUESTION_SETTLINGS = 30
 # The search has converged when PATIENCE rounds gain nothing: the best mechanism can stand still
 # while the prior still moves.
 PATIENCE = 200
@@ -107,12 +110,29 @@ def worst_case_design(
     check_types(workload)
     closed = best_closed_form(workload, epsilon, limits, worst_case=True)
     left = limits.never_above(closed.objective).within(budget.left())
+    if (along := direction(workload)) is not None:
+        return better(_question(workload, epsilon, along, left), closed)
     classes = workload.distinguished
     if classes is None:
         return better(_searched(workload, epsilon, left), closed)
     with suppress(ValueError):  # a closed form too large to write out
         return better(_over_classes(workload, epsilon, left, classes), closed)
     return closed
+
+
+def _question(workload: Workload, epsilon: float, along: np.ndarray, limits: SearchLimits) -> WorstCaseOptimized:
+    """The best strategy for one real-valued question, and the best prior for its answers once all types are told apart."""
+    budget, (strategy, prior, about) = limits.budget(), worst_question(workload, epsilon, along, limits)
+    best, tried = np.inf, prior
+    for _ in range(QUESTION_SETTLINGS):
+        variances = type_variances(strategy, workload, tried)
+        if variances.max() < best:
+            best, prior = float(variances.max()), tried
+        if budget.stopped() is not None:
+            break
+        tried = moved(tried, variances, STEP)
+    about["objective"] = equivalent_objective(best, workload)
+    return WorstCaseOptimized(strategy, prior, workload=workload, **about)
 
 
 def _over_classes(

@@ -1,4 +1,10 @@
-"""The search for base rows on a ring, whose rotations are a strategy for running totals and ranges: see `ldp_core.optimize.symmetric.rings`.
+"""The search for base rows on a ring, whose rotations are a first strategy for running totals and ranges over many types.
+
+The n types are neighbouring places of a ring of N >= n. M depends on the powers of the rows at N / 2 frequencies alone (but for the masses of
+the outputs). A few rows of N bits can therefore be fitted to the best powers one bit at a time. Averages over rotations cost ranges next to
+nothing: ``P G P``, P the projection off the ones, is the covariance of a Brownian bridge less its mean (Watson 1961), which a rotation of the
+n places does not change. Running totals end elsewhere than they begin: their ring has places that no type takes. Without them totals over
+2,048 types are at 87 % after 25 seconds, and at 7 % with them.
 
 Powers come from the same questions about fewer types. Between rounds, ``X = M^-1 G M^-1`` gives the
 value of each frequency for the present M: with m the powers, ``L <= sum_k m_k^2 x_k / m'_k`` for
@@ -8,14 +14,15 @@ other powers m' (as in `ldp_core.optimize.columns.weights`). Source: this projec
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy import fft, linalg
 
 from ldp_core.bounds.centred import high_share
 from ldp_core.definite import inverse_of
-from ldp_core.mechanisms.rings import second_moments, window_sums
 from ldp_core.optimize.columns.first_rows import SHARES, tabulated
 from ldp_core.optimize.symmetric.refining import Refining
 from ldp_core.run import Check, unchecked
@@ -32,6 +39,8 @@ UPDATES = 40
 PASSES = 10
 PILOT_PASSES = 5
 SETTLED = 5e-4
+# Entries of transforms taken at once.
+AT_ONCE = 2**20
 
 
 @dataclass(frozen=True)
@@ -199,3 +208,33 @@ def _refining(
     high = fields >= np.sort(fields, axis=1)[:, [N - size]]
     high[0] = np.arange(N) == 0
     return Refining(high, np.square(powers), ratio - 1, fft.fft)
+
+
+def window_sums(rows: np.ndarray, n: int) -> np.ndarray:
+    """(b, N) the sums of every n neighbouring places of ``rows`` (b, N), from each place on."""
+    totals = np.cumsum(np.hstack([np.zeros((len(rows), 1)), rows, rows[:, : n - 1]]), axis=1)
+    return totals[:, n:] - totals[:, : rows.shape[1]]
+
+
+def second_moments(rows: np.ndarray, weights: np.ndarray, n: int, check: Check = unchecked) -> np.ndarray:
+    """(n, n) ``sum_kz weights_kz v_kz v_kz'`` over all rotations v_kz of ``rows`` (b, N), cut to n places; ``weights`` (b, N)."""
+    N, moments = rows.shape[1], np.zeros((n, n))
+    wanted = fft.rfft(weights).conj()
+    for distances in _distances(n, N):
+        check()
+        total = sum(_products(row, distances) * hat for row, hat in zip(rows, wanted, strict=True))
+        for distance, entries in zip(distances, fft.irfft(total, N), strict=True):
+            moments.ravel()[distance :: n + 1][: n - distance] = entries[: n - distance]
+    return np.triu(moments) + np.triu(moments, 1).T
+
+
+def _distances(n: int, N: int) -> Iterator[range]:
+    """The distances between n types in parts for transforms over N places."""
+    size = max(1, AT_ONCE // N)
+    return (range(start, min(start + size, n)) for start in range(0, n, size))
+
+
+def _products(row: np.ndarray, distances: range) -> np.ndarray:
+    """(d, N // 2 + 1) transforms of ``row`` (N,) times itself rotated by each of the ``distances``."""
+    rotated = sliding_window_view(np.concatenate([row, row]), len(row))[distances.start : distances.stop]
+    return fft.rfft(row * rotated)

@@ -4,8 +4,9 @@ them."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,8 @@ def recommend(
             else library.create(name, workload.n, epsilon, workload, **parameters.get(name, {}))
         )
         answers = _judged(built, workload, users, counts, math.sqrt(alpha))
-    sentences = _sentences(chosen, best, unfitted, epsilon, alpha, users, answers)
+    said = partial(verdicts.error_in_words, workload, users=users or 1.0)
+    sentences = _sentences(chosen, best, unfitted, epsilon, said(math.sqrt(alpha)), said, users, answers)
     return Recommendation(chosen["name"], tuple(sentences), ranking, answers)
 
 
@@ -185,7 +187,8 @@ def _sentences(
     best: pd.Series,
     unfitted: Sequence[str],
     epsilon: float,
-    alpha: float,
+    target: str,
+    said: Callable[[float], str],
     users: float | None,
     answers: verdicts.Tally | None,
 ) -> Iterator[str]:
@@ -193,13 +196,13 @@ def _sentences(
     title = library.spec(chosen["name"]).title
     yield (
         f"Take {title}: at epsilon {epsilon:g} it needs {wording.users(chosen['users_needed'])} for a standard error of "
-        f"{wording.error(math.sqrt(alpha))} in a typical answer, whatever values people have."
+        f"{target} in a typical answer, whatever values people have."
     )
     if users and answers is not None:
         yield f"With {_people(users)}: {answers.in_words()}"
     elif users:
         yield (
-            f"With {_people(users)}, a typical answer is {chosen['typical']} ({wording.error(chosen['standard_error'])}); single answers were "
+            f"With {_people(users)}, a typical answer is {chosen['typical']} ({said(chosen['standard_error'])}); single answers were "
             "not judged."
         )
     if chosen["name"] != best["name"]:

@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ldp_core import analysis, library, wording
 from ldp_core.studies import sweep
 
 
-def in_words(row: Mapping[str, Any]) -> str:
-    """A sentence for one row of `plan`, as a Series or a dictionary.
+def in_words(row: Mapping[str, Any], said: Callable[[float], str] = wording.error) -> str:
+    """A sentence for one row of `plan`, as a Series or a dictionary; errors as ``said``, percentage points of all users.
 
     The number solved for is rounded so that the sentence stays true: up what a mechanism needs, down what is excluded.
     """
     if row["name"] in sweep.BOUNDS:
-        return _bound(row)
+        return _bound(row, said)
     title = library.spec(row["name"]).title
     if row["reason"] and math.isnan(row[row["solved"]]):
         return f"{title}: {row['reason']}"
     people, epsilon, error = _people(row["users"]), row["epsilon"], row["standard_error"]
     typical = f"(standard error of a typical query, {analysis.CASES[row['case']]})"
     if row["solved"] == "users":
-        needed, error = wording.users(row["users"]), wording.error(error)
+        needed, error = wording.users(row["users"]), said(error)
         return f"At epsilon {epsilon:g}, {title} needs {needed} for an error of {error} {typical}."
     if row["solved"] == "epsilon":
-        epsilon, error = rounded(epsilon, up=True), wording.error(error)
+        epsilon, error = rounded(epsilon, up=True), said(error)
         return f"With {people}, {title} needs epsilon {epsilon:g} for an error of {error} {typical}.{_and(row)}"
-    error = wording.error(rounded(error, up=True))
+    error = said(rounded(error, up=True))
     return f"With {people} and epsilon {epsilon:g}, {title} gives an error of {error} {typical}."
 
 
-def _bound(row: Mapping[str, Any]) -> str:
+def _bound(row: Mapping[str, Any], said: Callable[[float], str]) -> str:
     nobody = "no unbiased epsilon-LDP mechanism"
     if row["reason"] and math.isnan(row[row["solved"]]):
         return f"What {nobody} can do: {row['reason']}"
@@ -41,12 +41,12 @@ def _bound(row: Mapping[str, Any]) -> str:
     if row["solved"] == "users" and row["users"] == 0:
         return f"At epsilon {epsilon:g} the lower bounds say nothing {whose}."
     if row["solved"] == "users":
-        excluded, error = wording.at_least(row["users"]), wording.error(error)
+        excluded, error = wording.at_least(row["users"]), said(error)
         return f"At epsilon {epsilon:g}, {nobody} has an error of {error} with fewer than {excluded} {whose}."
     if row["solved"] == "epsilon":
-        epsilon, error = rounded(epsilon, up=False), wording.error(error)
+        epsilon, error = rounded(epsilon, up=False), said(error)
         return f"With {people}, {nobody} has an error of {error} at epsilon {epsilon:g} or below {whose}.{_and(row)}"
-    error = wording.error(rounded(error, up=False))
+    error = said(rounded(error, up=False))
     return f"With {people} and epsilon {epsilon:g}, {nobody} has an error below {error} {whose}."
 
 

@@ -38,7 +38,7 @@ def group(state: Session, entries_of_group: Sequence[Entry], quantity: str) -> N
 
 def _entry(state: Session, entry: Entry, quantity: str) -> None:
     statement = entry.statement
-    with st.expander(f"**{statement.title}**: {_number(entry, quantity)}"):
+    with st.expander(f"**{statement.title}**: {_number(state, entry, quantity)}"):
         st.markdown(statement.words)
         st.latex(statement.latex)
         if entry.variance is not None:
@@ -47,7 +47,7 @@ def _entry(state: Session, entry: Entry, quantity: str) -> None:
         st.caption(f"Source: {statement.source}.")
 
 
-def _number(entry: Entry, quantity: str) -> str:
+def _number(state: Session, entry: Entry, quantity: str) -> str:
     """The number of an entry, as the quantity on the axis."""
     if entry.variance is None or entry.standard_error is None or entry.users_needed is None:
         return "not worked out yet"
@@ -56,7 +56,7 @@ def _number(entry: Entry, quantity: str) -> str:
     order = "of the order of " if entry.statement.order_only else ""
     large = ", once there are enough users" if entry.statement.kind == "large_sample" else ""
     if quantity == "standard_error":
-        return f"{order}{wording.error(entry.standard_error)}{large}"
+        return f"{order}{plain(state.setting.error_in_words(entry.standard_error))}{large}"
     return f"{order}{_users(entry)}{large}"
 
 
@@ -64,9 +64,9 @@ def _here(state: Session, entry: Entry) -> str:
     """The number of a theorem in this design, and the mechanism beside it."""
     if not entry.variance or entry.standard_error is None or entry.users_needed is None:
         return "At this epsilon it allows any error."
-    target = wording.error(state.setting.target)
+    target = plain(state.setting.error_in_words(state.setting.target))
     users = state.setting.users
-    error = wording.error(entry.standard_error)
+    error = plain(state.setting.error_in_words(entry.standard_error))
     if entry.deviation:
         error += (
             f" (± {wording.share(entry.deviation / entry.variance / 2)} of that from drawing populations at random)"

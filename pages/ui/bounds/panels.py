@@ -34,7 +34,7 @@ def elsewhere(state: Session, exact: float | None) -> str:
         return ""
     title, known = state.setting.titled(state.chosen), ""
     if exact is not None:
-        known = f", for whom {title} has {wording.error(page.on_axis(state, exact)['standard_error'])}"
+        known = f", for whom {title} has {state.setting.error_in_words(page.on_axis(state, exact)['standard_error'])}"
     return f"Predictions are averages over people spread evenly over the types{known}."
 
 

@@ -52,7 +52,10 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     }
     if state.setting.only_case:  # the other cases are no others
         columns = {key: column for key, column in columns.items() if not key.endswith(("_average", "_on_data"))}
-    table = table.assign(central_epsilon=_if_mixed(state, ready, table["name"]))
+    if state.configuration.reports_per_user > 1:  # it is worked out for one
+        del columns["central_epsilon"]
+    else:
+        table = table.assign(central_epsilon=_if_mixed(state, ready, table["name"]))
     listed = table[[name for name in columns if name != "paper_name"]].copy()
     listed.insert(1, "paper_name", [library.spec(n).paper_name for n in listed["name"]])
     listed["name"] = [state.setting.titled(n) for n in listed["name"]]

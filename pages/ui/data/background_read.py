@@ -1,7 +1,6 @@
 """Looks at local files and databases in the background: what a person asks for is done once the file has been read for it.
 
-The action runs twice: first on a copy of the session, in the background, where all it computes is kept among the results;
-then on the session itself, which finds it there. Until then the design stays as it was.
+What the action counts is counted ahead, in the background; a file by its path keeps its counts. Until then the design stays as it was.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVarTuple
 
 import pandas as pd
@@ -20,10 +19,9 @@ from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.data.tables import AttributeRecipe, NumericRecipe
 from ldp_core.designs import DataChoice
-from ldp_core.limits import MOST_LISTED_TYPES, MOST_SHOWN_CHARACTERS
+from ldp_core.limits import MOST_SHOWN_CHARACTERS
+from pages.ui import layout
 from pages.ui.controls import guarded
-from pages.ui.session.history import History
-from pages.ui.session.saved_designs import SavedDesigns
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 from pages.ui.tasks.jobs import Job, jobs
@@ -34,7 +32,6 @@ WAITED = 1.0
 PREVIEW = 4
 Ts = TypeVarTuple("Ts")
 _PENDING = "ahead"
-_DIRECT = "looked"
 
 
 @dataclass(frozen=True)
@@ -47,9 +44,13 @@ class Pending:
 
 
 def look(
-    state: Session, title: str, act: Callable[[Session, Any], None], fetch: Callable[[], Any] = lambda: None
+    state: Session,
+    title: str,
+    act: Callable[[Any], None],
+    fetch: Callable[[], Any] = lambda: None,
+    ahead: Callable[[Any], object] = lambda value: None,
 ) -> None:
-    """``act(state, fetch())``, once everything it reads has been read in the background; at once where that is quick.
+    """``act(fetch())``, once that, and all that it counts ``ahead``, has been read in the background; at once where that is quick.
     ValueError with a sentence when it is not available; then nothing has changed."""
     forget(state)
     fetched: list[Any] = []
@@ -60,10 +61,15 @@ def look(
 
         with tables.watched(job.cancelled, progress):
             fetched.append(fetch())
-            _rehearse(state, act, fetched[0])
+            try:
+                ahead(fetched[0])
+            except tables.UnreadableTable:
+                raise
+            except ValueError:
+                return  # said when it is done
 
     job = jobs().submit(state.id, f"look:{uuid.uuid4().hex}", title, work)
-    pending = Pending(job, lambda: _direct(state, act, fetched[0]), (state.configuration, state.draft))
+    pending = Pending(job, lambda: act(fetched[0]), (state.configuration, state.draft))
     until = time.monotonic() + WAITED
     while job.active and time.monotonic() < until:
         time.sleep(0.02)
@@ -74,10 +80,10 @@ def look(
 
 
 def looking(
-    title: str,
+    ahead: Callable[[Session, DataChoice, Source, *Ts], object],
 ) -> Callable[[Callable[[Session, DataChoice, Source, *Ts], None]], Callable[[Session, str, *Ts], None]]:
-    """Decorates an action ``(state, choice, found, ...)`` on the choice on screen and the table it is about: where a look at
-    that takes long, it is looked at first.
+    """Decorates an action ``(state, choice, found, ...)`` on the choice on screen and the table it is about: of a file by its path,
+    what it counts is counted ``ahead``.
 
     It is called with the id of the table that was on screen. If another file, or none, has taken
     its place, nothing happens: a control can be pressed before the page is drawn again.
@@ -88,10 +94,14 @@ def looking(
             choice, source = state.choice, state.source_shown
             if choice is None or source is None or source.id != table:
                 return
-            if state.view.get(_DIRECT) or not source.slow:
-                action(state, choice, source, *arguments)
-            else:
-                look(state, title, lambda at, _: wrapped(at, table, *arguments))
+            if not isinstance(source.table, tables.LocalTable):
+                return action(state, choice, source, *arguments)
+            look(
+                state,
+                "counting in the file",
+                lambda _: action(state, choice, source, *arguments),
+                ahead=lambda _: ahead(state, choice, source, *arguments),
+            )
 
         return wrapped
 
@@ -125,27 +135,16 @@ def waits(state: Session) -> bool:
 
 def progress(state: Session) -> None:
     """How far the reading has come that the page waits for, and a button that ends it."""
-    if waits(state):
-        _progress(state)
+    if not waits(state):
+        return
+    job = state.view[_PENDING].job
+    title = wording.capital(plain(job.title))
 
+    def share(done: float, job: Job) -> None:
+        st.progress(min(1.0, done), text=f"{title}: {wording.duration(job.seconds)} so far.")
 
-@st.fragment(run_every=0.7)
-def _progress(state: Session) -> None:
-    pending = state.view.get(_PENDING)
-    if pending is None or not pending.job.active or pending.job.cancelled():
-        st.rerun()
-    job = pending.job
-    if job.state == "queued":
-        words = f"Waiting for {jobs().waiting_before(job):,} other calculations."
-    else:
-        title = plain(job.title)
-        words = f"{wording.capital(title)}: {wording.duration(job.seconds)} so far."
-    if job.progress is None:  # an upload is read in one go
-        st.caption(words)
-    else:
-        st.progress(min(1.0, job.progress), text=words)
-    if st.button("Cancel", key="look-cancel", icon=":material/stop_circle:", on_click=job.cancel):
-        st.rerun()
+    layout.live(job, share, f"{title}.")
+    st.button("Cancel", key="look-cancel", icon=":material/stop_circle:", on_click=job.cancel)
 
 
 def values(state: Session, source: Source, column: str, counts: str | None) -> tuple[pd.Series, Any]:
@@ -215,39 +214,3 @@ def _end(pending: Pending) -> None:
     if pending.job.state == "failed":
         raise ValueError(pending.job.error)
     pending.act()
-
-
-def _rehearse(state: Session, act: Callable[[Session, Any], None], value: Any) -> None:
-    """The action on a copy of the session that shares its results, and what the Data page shows after it."""
-    view = {key: dict(kept) if isinstance(kept, dict) else kept for key, kept in state.view.items()}
-    history = History(state.configuration, state.source, state.draft)
-    copy = replace(state, saved=SavedDesigns(history), view=view, invalid={}, notices=[])
-    try:
-        _direct(copy, act, value)
-    except tables.UnreadableTable:
-        raise
-    except ValueError:
-        return  # said when it is done for real
-    choice, source, design = copy.choice, copy.source_shown, copy.configuration.domain
-    if choice is None or source is None:
-        return
-    beginning(copy, source)
-    if copy.draft is None and design is not None:
-        for recipe, attribute in zip(choice.recipes, design.attributes, strict=True):
-            if recipe.kind == "numeric":
-                crowd(copy, source, recipe)
-            readings(copy, source, recipe)
-            if attribute.size > MOST_LISTED_TYPES:
-                continue
-            if recipe.kind == "categorical":
-                edit_table(copy, source, recipe.column, tables.category_table, recipe, attribute)
-            elif recipe.kind == "numeric":
-                edit_table(copy, source, recipe.column, tables.edge_table, attribute)
-
-
-def _direct(state: Session, act: Callable[[Session, Any], None], value: Any) -> None:
-    state.view[_DIRECT] = True
-    try:
-        act(state, value)
-    finally:
-        del state.view[_DIRECT]

@@ -36,15 +36,30 @@ def adopt(state: Session, source: Source, reading: ReadOptions) -> None:
         counts = choice.counts if choice.counts in source.columns else None
         state.set_data(choice.model_copy(update={**kept, "counts": counts}), source)
     else:
-        counts = tables.counts_column(source.table)
-        others = [name for name in source.columns if name != counts]
-        if isinstance(source.table, tables.LocalTable) and counts is None:
-            first = state.results.cached(("first to count", source.id), lambda: _first_to_count(state, source))
-        else:
-            first = _first_telling(state, source, others, counts)
-        about = [name for name in _asked_about(state) if name in source.columns and name != counts] or [first]
+        counts, about = _about(state, source)
         recipes = tuple(suggested(state, source, name) for name in about)
         state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=source.query), source)
+
+
+def _about(state: Session, source: Source) -> tuple[str | None, list[str]]:
+    """The column of counts, and the columns that a table is first looked at for; those of a file by its path are counted."""
+    data = _awaited(state) or state.choice
+    if isinstance(data, UploadedData) and {recipe.column for recipe in data.recipes} <= set(source.columns):
+        counts = data.counts if data.counts in source.columns else None
+        about = [recipe.column for recipe in data.recipes]
+    else:
+        counts = tables.counts_column(source.table)
+        about = [name for name in _asked_about(state) if name in source.columns and name != counts]
+        about = about or [_first(state, source, counts)]
+    _count_together(source, about, counts)
+    return counts, about
+
+
+def _first(state: Session, source: Source, counts: str | None) -> str:
+    """The first column that says something about people."""
+    if isinstance(source.table, tables.LocalTable) and counts is None:
+        return state.results.cached(("first to count", source.id), lambda: _first_to_count(state, source))
+    return _first_telling(state, source, [name for name in source.columns if name != counts], counts)
 
 
 def _awaited(state: Session) -> UploadedData | None:
@@ -74,14 +89,14 @@ def read(state: Session, given: sources.Given) -> None:
     """Read a file as it is to be read; in the background where that takes long."""
     state.view[GIVEN] = given if given.has_options else None
 
-    def take(at: Session, source: Source) -> None:
-        adopt(at, source, given.options)
-        at.view.pop(GIVEN, None)
+    def take(source: Source) -> None:
+        adopt(state, source, given.options)
+        state.view.pop(GIVEN, None)
 
     if given.slow:
-        look(state, "reading the file", take, given.read)
+        look(state, "reading the file", take, given.read, partial(_about, state))
     else:
-        take(state, given.read())
+        take(given.read())
 
 
 def read_otherwise(state: Session, **said: Any) -> None:
@@ -104,7 +119,7 @@ def _options(state: Session) -> ReadOptions:
 def run_query(state: Session, path: str, query: str) -> None:
     """The answer of a local database."""
     queried = partial(sources.queried, path, query)
-    look(state, "running the query", lambda at, source: adopt(at, source, ReadOptions()), queried)
+    look(state, "running the query", lambda source: adopt(state, source, ReadOptions()), queried)
 
 
 def rename_columns(state: Session, table: str, typed: str) -> None:
@@ -118,32 +133,43 @@ def listed_names(typed: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in names)
 
 
-@looking("reading the file again")
-def read_again(state: Session, choice: DataChoice, source: Source, said: dict[str, Any]) -> None:
+def read_again(state: Session, table: str, said: dict[str, Any]) -> None:
     """The file available under other options; its columns may get other names, which the attributes follow."""
-    if choice.source != "upload":
+    choice, source = state.choice, state.source_shown
+    if not isinstance(choice, UploadedData) or source is None or source.id != table:
         return
     reading = ReadOptions.model_validate({**dict(choice.reading), **said})
     if source.kind == "local":
-        again = sources.local_file(source.path, reading)
+        again = partial(sources.local_file, source.path, reading)
     elif source.query is not None:
-        again = sources.queried(source.path, source.query, reading)
+        again = partial(sources.queried, source.path, source.query, reading)
     else:
-        again = sources.uploaded(source.content, source.name, reading)
-    if len(again.columns) != len(source.columns):
-        return adopt(state, again, reading)
-    now = dict(zip(source.columns, again.columns, strict=True))
-    recipes = tuple(r.model_copy(update={"column": now.get(r.column, r.column)}) for r in choice.recipes)
-    counts = choice.counts and now.get(choice.counts)
-    state.set_data(choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
+        again = partial(sources.uploaded, source.content, source.name, reading)
+
+    def take(again: Source) -> None:
+        if len(again.columns) != len(source.columns):
+            return adopt(state, again, reading)
+        now = dict(zip(source.columns, again.columns, strict=True))
+        recipes = tuple(r.model_copy(update={"column": now.get(r.column, r.column)}) for r in choice.recipes)
+        counts = choice.counts and now.get(choice.counts)
+        state.set_data(choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
+
+    def ahead(again: Source) -> None:
+        now = dict(zip(source.columns, again.columns, strict=False))
+        columns = [now[recipe.column] for recipe in choice.recipes if recipe.column in now]
+        _count_together(again, columns, now.get(choice.counts or ""))
+
+    if source.slow:
+        look(state, "reading the file again", take, again, ahead)
+    else:
+        take(again())
 
 
-@looking("counting in the file")
+@looking(lambda state, choice, source, columns: _count_together(source, columns, counts_column(choice)))
 def choose_columns(state: Session, choice: DataChoice, source: Source, columns: list[str]) -> None:
     """The columns that are attributes, in their order. A column comes back with its settings."""
     if not columns:
         raise ValueError("Please keep at least one column: a domain needs an attribute.")
-    _count_together(state, source, columns)
     remembered = remember(state, choice, source)
     counts = counts_column(choice)
     recipes = [remembered.get((source.id, column)) or suggested(state, source, column, counts) for column in columns]
@@ -167,7 +193,7 @@ def remember(state: Session, choice: DataChoice, source: Source) -> dict[tuple[s
     return remembered
 
 
-@looking("counting in the file")
+@looking(lambda state, choice, source, recipe: _count_chosen(choice, source, counts_column(choice)))
 def set_recipe(state: Session, choice: DataChoice, source: Source, recipe: AttributeRecipe) -> None:
     """Another treatment of one attribute; of none where its column is not among them any more."""
     now, columns = state.configuration.domain, [known.column for known in choice.recipes]
@@ -184,7 +210,7 @@ def set_recipe(state: Session, choice: DataChoice, source: Source, recipe: Attri
     state.view["attribute"] = recipe.column
 
 
-@looking("counting in the file")
+@looking(lambda state, choice, source, column: _count_chosen(choice, source, column))
 def set_counts(state: Session, choice: DataChoice, source: Source, column: str | None) -> None:
     """The column that says how many people a row stands for."""
     recipes = tuple(recipe for recipe in choice.recipes if recipe.column != column)
@@ -227,12 +253,17 @@ def load_sample(state: Session, file: str) -> None:
     state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
 
 
-def _count_together(state: Session, source: Source, columns: list[str]) -> None:
+def _count_chosen(choice: DataChoice, source: Source, counts: str | None) -> None:
+    """The columns of a choice that are no counts."""
+    columns = [recipe.column for recipe in choice.recipes if recipe.column != counts]
+    _count_together(source, columns, counts)
+
+
+def _count_together(source: Source, columns: list[str], counts: str | None) -> None:
     """Count columns of a local file in one look at it: what each holds on its own follows. Many are counted each on its own, since
     hardly two rows are alike in all of them."""
-    counts = counts_column(state.choice)
     together = columns if counts is None else list(dict.fromkeys([*columns, counts]))
-    if isinstance(source.table, tables.LocalTable) and all(name in source.columns for name in together):
+    if columns and isinstance(source.table, tables.LocalTable) and all(name in source.columns for name in together):
         if len(columns) > TOGETHER:
             source.table.count_each(columns, counts)
             return

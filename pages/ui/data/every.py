@@ -13,17 +13,22 @@ from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 
 
-@looking("counting every column")
-def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
-    """Every column that says something about people becomes an attribute. Settings and choices made
-    by hand stay as they are.
-    ValueError with a sentence where there is none; then nothing has changed."""
+def _looked_at(state: Session, choice: DataChoice, source: Source) -> dict[str, tables.Suggestion]:
+    """What is suggested for every column."""
     counts = counts_column(choice)
     names = [name for name in source.columns if name != counts]
     if isinstance(source.table, tables.LocalTable):
         source.table.count_each(names, counts)
+    return {name: _suggestion(state, source, name, counts) for name in names}
+
+
+@looking(_looked_at)
+def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
+    """Every column that says something about people becomes an attribute. Settings and choices made
+    by hand stay as they are.
+    ValueError with a sentence where there is none; then nothing has changed."""
+    counts, looked = counts_column(choice), _looked_at(state, choice, source)
     remembered = remember(state, choice, source)
-    looked = {name: _suggestion(state, source, name, counts) for name in names}
     stay = picked(state, choice, source) if state.draft is None else set()
     for name, suggestion in looked.items():
         own = remembered.get((source.id, name))

@@ -104,7 +104,7 @@ def _within_reach(state: Session, design: Design) -> tuple[int, str]:
     out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.workload)]
     if not out:
         return design.domain.size, ""
-    most = min(refusals.most_types(design.workload, s.continuous, s.aimed) for s in out)
+    most = min(refusals.most_types(s.continuous) for s in out)
     return most, " and ".join(s.title for s in out)
 
 

@@ -123,26 +123,28 @@ def _errors(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
         words += f". The most accurate is **{other}** with {plain(design.error_in_words(best['observed']))}, {wording.share(saved)} less"
         if not ESTIMATORS[best["estimator"]].unbiased:
             words += ", at the price of bias"
-    layout.chart(lambda look: charts.errors(table, look), words + ".", "simulated-errors")
+    layout.chart(lambda look: charts.errors(table, look, design.scale), words + ".", "simulated-errors")
     names = charts.pair_names(table)
     scale, unit = next(
         (choice_of_unit for choice_of_unit in _UNITS if table["total_observed"].max() >= choice_of_unit[0]), _UNITS[-1]
     )
-    total = f"Total ({unit}users²)"
+    total, times, short = f"Total ({unit}users²)", design.scale.times, plain(design.scale.short)
+    typical, predicted = f"Typical query ({short})", f"Predicted ({short})"
+    of = "In percentage points of all users." if design.scale == wording.POINTS else "In the unit of the values."
     listing.show_table(
         pd.DataFrame(
             {
                 "Estimate": [names[pair] for pair in _pairs(table)],
-                "Typical query (pp)": _with_uncertainty(100 * table["observed"], 100 * table["standard_error"]),
-                "Predicted (pp)": _with_uncertainty(100 * table["predicted"]),
+                typical: _with_uncertainty(times * table["observed"], times * table["standard_error"]),
+                predicted: _with_uncertainty(times * table["predicted"]),
                 "Answers": [_counted(state, _rows(outcomes_shown.queries, pair)) for pair in _pairs(table)],
                 total: _with_uncertainty(table["total_observed"] / scale, table["total_standard_error"] / scale),
             }
         ),
         "The errors of the estimates, observed and predicted; ± is one standard error of the simulation.",
         column_config={
-            "Typical query (pp)": st.column_config.TextColumn(help="In percentage points of all users."),
-            "Predicted (pp)": st.column_config.TextColumn(help=PREDICTED),
+            typical: st.column_config.TextColumn(help=of),
+            predicted: st.column_config.TextColumn(help=PREDICTED),
             "Answers": st.column_config.TextColumn(help=verdicts.RULE),
             total: st.column_config.TextColumn(help="Squared errors, summed over all queries."),
         },
@@ -188,7 +190,9 @@ def _by_query(state: Session, design: Setting, outcomes_shown: Outcomes) -> None
         words += (
             f" {_name(wins.idxmax())} is the most accurate for {wins.max():,} of {wording.plural(len(best), 'point')}."
         )
-    layout.chart(lambda look: charts.group_errors(table, outcomes_shown.by, look), words, "simulated-groups", table)
+    layout.chart(
+        lambda look: charts.group_errors(table, outcomes_shown.by, look, design.scale), words, "simulated-groups", table
+    )
     judged = _rows(outcomes_shown.queries, pair)
     show_answers(state, judged.assign(error=_error(judged)), "error")
     _say_shown(outcomes_shown.queries, design)
@@ -329,7 +333,9 @@ def _predicted(state: Session, design: Setting, outcomes_shown: Outcomes) -> Non
         words = (
             "A single trial says little about an error that is an average: run more, and the points move to the line."
         )
-    layout.chart(lambda look: charts.predicted(rows, look), words, "simulated-predicted", outcomes_shown.queries)
+    layout.chart(
+        lambda look: charts.predicted(rows, look, design.scale), words, "simulated-predicted", outcomes_shown.queries
+    )
     _say_shown(rows, design)
 
 

@@ -59,7 +59,7 @@ def draw(state: Session) -> None:
         )
     ranking = recommended.ranking.copy()
     ranking["name"] = [state.setting.titled(name) for name in ranking["name"]]
-    ranking["standard_error"] *= 100
+    ranking["standard_error"] *= state.setting.scale.times
     ranking["typical"] = ranking["typical"].map(verdicts.marked)
     listing.show_table(
         cells(ranking, gap=gap_in_words, users_needed=wording.needed),
@@ -74,7 +74,9 @@ def draw(state: Session) -> None:
             "user_cost": "A user computes",
             "collector_cost": "The collector computes",
             "standard_error": st.column_config.NumberColumn(
-                "± with your users", format="%.3g pp", help=f"With {wording.plural(users, 'user')}, worst case."
+                f"± with your users ({plain(state.setting.scale.short)})",
+                format="%.3g",
+                help=f"With {wording.plural(users, 'user')}, worst case.",
             ),
             "typical": "A typical answer is",
             "note": "Note",

@@ -28,7 +28,7 @@ from pages.ui.words import case_title, cells, plain
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon", "mixed": "Epsilon, if mixed"}
 ANSWERS = {"users": "Users needed", "standard_error": "Error to expect", "epsilon": "Epsilon needed"}
 PROVED = "Proved minimum"
-FORMATS = {"users": None, "standard_error": "± %.3g pp", "epsilon": "%.4g"}
+FORMATS = {"users": None, "standard_error": "± %.3g", "epsilon": "%.4g"}
 LIMIT = (
     f"The fits share {MOST_PLAN_SECONDS / 60:g} minutes. What is not known then is said, and you can go on from there."
 )
@@ -182,7 +182,7 @@ def _shown(state: Session, solved: str, frame: pd.DataFrame) -> pd.DataFrame:
     if solved == "standard_error":
         judged = verdicts.judge(table["standard_error"], state.setting.target)
         table.insert(2, "typical", [verdicts.marked(word) for word in judged])
-        table["standard_error"] *= 100
+        table["standard_error"] *= state.setting.scale.times
     if not table["reason"].any():
         table = table.drop(columns="reason")
     return table
@@ -197,13 +197,16 @@ def _written(table: pd.DataFrame) -> pd.DataFrame | Styler:
 
 
 def _table(state: Session, solved: str, frame: pd.DataFrame, name: str) -> None:
+    title = ANSWERS[solved]
+    if solved == "standard_error":
+        title += f" ({plain(state.setting.scale.short)})"
     listing.show_table(
         _written(_shown(state, solved, frame)),
         f"{ANSWERS[solved]}, for each mechanism.",
         key=name,
         column_config={
             "name": "Mechanism",
-            solved: st.column_config.NumberColumn(ANSWERS[solved], format=FORMATS[solved]),
+            solved: st.column_config.NumberColumn(title, format=FORMATS[solved]),
             "typical": "A typical answer is",
             "reason": st.column_config.TextColumn("Note", width="large"),
         },
@@ -222,9 +225,9 @@ def _answer(state: Session, solved: str, frame: pd.DataFrame) -> None:
     known = frame[~frame["name"].isin(BOUNDS)].dropna(subset=[solved]).sort_values(solved, kind="stable")
     best, own = known.head(1), known[known["name"] == state.chosen]
     for row in pd.concat([own, best]).drop_duplicates("name").to_dict("records"):
-        st.markdown(f"**{plain(planning.in_words(row))}**")
+        st.markdown(f"**{plain(planning.in_words(row, state.setting.error_in_words))}**")
     for row in frame[frame["name"].isin(BOUNDS)].to_dict("records"):
-        st.markdown(plain(wording.capital(planning.in_words(row))))
+        st.markdown(plain(wording.capital(planning.in_words(row, state.setting.error_in_words))))
     if own.empty and (reason := "".join(frame.loc[frame["name"] == state.chosen, "reason"])):
         st.markdown(
             f"**{plain(library.spec(state.chosen).title)}, the mechanism of this design, has no answer:** {plain(reason)}"
@@ -240,7 +243,9 @@ def _trade_off(state: Session, solved: str, users: float, frame: pd.DataFrame) -
     centre = users if solved == "standard_error" else max(frame["users"].min(), 1.0)
     points = planning.errors_over_users(frame, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
     layout.chart(
-        lambda look: charts.trade_off(points, "users", state.setting.target if solved == "users" else None, look),
+        lambda look: charts.trade_off(
+            points, "users", state.setting.target if solved == "users" else None, look, state.setting.scale
+        ),
         f"At epsilon {state.configuration.epsilon} half the error takes four times the users. No unbiased mechanism reaches the "
         "shaded region.",
         "trade-off",

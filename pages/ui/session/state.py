@@ -66,6 +66,7 @@ class Session:
         notices: messages of the last action, on screen until the next action or another page.
         automatic: keys of proofs that started without a request.
         page: title of the page on screen.
+        awaited: keys of the jobs that it waits for.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Session:
     notices: list[tuple[str, str]] = field(default_factory=list)
     automatic: set[str] = field(default_factory=set)
     page: str = ""
+    awaited: set[str] = field(default_factory=set)
     _tables: weakref.WeakSet[Source] = field(default_factory=weakref.WeakSet)
     """All tables this session has had, as long as anything holds them."""
     _design: tuple[Configuration, Source | None, Design | None] | None = None

@@ -179,3 +179,10 @@ class Jobs:
 @st.cache_resource
 def jobs() -> Jobs:
     return Jobs()
+
+
+@st.fragment(run_every=0.7)
+def poll(draw: Callable[[], bool]) -> None:
+    """``draw()`` again and again without the page, until it says that the whole page has to follow: the one way to follow work."""
+    if draw():
+        st.rerun()

@@ -18,16 +18,16 @@ from pages.ui.tasks.task import Task
 QUICK_BYTES = 24 * 2**16
 
 
-def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False) -> Task[bytes]:
-    """The current design as a kit, see `ldp_core.deploy.kit.package`, with ``figures`` as there. ValueError with a sentence where nothing can be
+def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False, mixed: bool = False) -> Task[bytes]:
+    """The current design as a kit, see `ldp_core.deploy.kit.package`, with ``figures`` and ``mixed`` as there. ValueError with a sentence where nothing can be
     promised; the work itself says why a kit is not available."""
     c, design = state.configuration, state.setting
     outcome = package.outcome_of(design, figures)
-    key = "kit:" + digest((c.digest(), mechanism.digest, design.people_digest, outcome))
+    key = "kit:" + digest((c.digest(), mechanism.digest, design.people_digest, outcome, mixed))
 
     def work(job: Job) -> bytes:
         proof = exchange.certificate(state, mechanism, at_once=False)
-        return package.kit(design, proof, figures)
+        return package.kit(design, proof, figures, mixed=mixed)
 
     return Task(state, key, "packing the kit", work, len)
 

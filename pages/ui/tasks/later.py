@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-import streamlit as st
-
 from ldp_core.designs.results import digest
 from ldp_core.run import Cancel
 from pages.ui.session.state import Session
@@ -45,15 +43,8 @@ class Later:
         return value
 
     def finish(self) -> None:
-        """Cancel what earlier questions were waiting for, and let the page follow what these wait for."""
+        """Cancel what earlier questions were waiting for, and let the page follow what these wait for: see `pages.ui.job_list`."""
         for job in jobs().active(self._state.id):
             if job.part == self._part and job.key not in self._waited:
                 job.cancel()
-        if self._waited:
-            _follow(self._state, frozenset(self._waited))
-
-
-@st.fragment(run_every=0.7)
-def _follow(state: Session, waited: frozenset[str]) -> None:
-    if not waited <= {job.key for job in jobs().active(state.id)}:
-        st.rerun()
+        self._state.awaited |= self._waited

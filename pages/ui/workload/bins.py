@@ -15,7 +15,6 @@ from ldp_core.limits import MOST_SPLIT_BINS
 from ldp_core.workloads import PredicateError, PredicatesPart
 from ldp_core.workloads.axes import axes_of
 from pages.ui.controls import guarded
-from pages.ui.data.background_read import looking
 from pages.ui.session.state import Session
 from pages.ui.sources import Source
 from pages.ui.words import plain
@@ -99,10 +98,9 @@ def _first_cut(text: str, attributes: list[Attribute]) -> workloads.CutsBin | No
 def _split(
     state: Session, table: str, place: int, part: PredicatesPart, text: str, recipes: tuple[AttributeRecipe, ...]
 ) -> None:
-    if not table and state.source is None and state.configuration.data is not None:
-        _apply(state, state.configuration.data, None, place, part, text, recipes)
-    else:
-        _look_and_apply(state, table, place, part, text, recipes)
+    choice, source = state.choice, state.source_shown
+    if choice is not None and table == ("" if source is None else source.id):
+        _apply(state, choice, source, place, part, text, recipes)
 
 
 def _apply(
@@ -125,6 +123,3 @@ def _apply(
     if state.history.past and state.history.past[-1][0] is between:
         state.history.past.pop()
     state.invalid.update(refused)
-
-
-_look_and_apply = looking("counting in the file")(_apply)

@@ -204,6 +204,9 @@ def _of_numbers(part: workloads.MeanPart | workloads.TotalPart, group: Group) ->
     names = usable(part.kind, group.axes)
     if len(names) > 1 or part.attribute not in names:
         _chooser(group, "Attribute", "attribute", part.attribute, names, lambda name: edited(part, attribute=name))
+    others = [name for name in usable("histogram", group.axes) if name != part.attribute]
+    if isinstance(part, workloads.TotalPart) and (others or part.by):
+        _chooser(group, "Within each group of (optional)", "by", part.by, others, lambda by: edited(part, by=by))
     if part.attribute in names:
         st.caption(plain(part.caveat(group.axes)))
 

@@ -6,8 +6,6 @@ import numpy as np
 
 import ldp_core as ldp
 from ldp_core.mechanisms import ExplicitMechanism, OnClasses, Pattern, ScrambledPatterns
-from ldp_core.mechanisms.orbits import OrbitMechanism
-from ldp_core.mechanisms.rings import RingMechanism
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from ldp_core.workloads import OnAttributes
@@ -42,16 +40,6 @@ def split_survey():
     return SplitSurvey("optimized", (2, 3, 2), float(EPSILON), own, patterns((2, 3, 2)), [0.3, 0.3, 0.4])
 
 
-def orbits():
-    high = np.array([[1, 1, 0, 0, 0, 0, 0, 1], [0, 0, 1, 0, 0, 0, 0, 0]], dtype=bool)
-    return OrbitMechanism("optimized", high, np.array([0.7, 0.3]), float(EPSILON))
-
-
-def ring():
-    high = np.array([[1, 1, 0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 0]], dtype=bool)
-    return RingMechanism("optimized", high, np.array([0.7, 0.3]), 7, float(EPSILON))
-
-
 def _built(name, **parameters):
     return lambda: ldp.mechanisms.create(name, epsilon=float(EPSILON), **parameters)
 
@@ -73,8 +61,6 @@ MECHANISMS = {
     "tree of subset_selection": _built("hierarchical", n=9, branching=3, oracle="subset_selection", consistent=True),
     "two trees of hrr": _built("hierarchical_2d", n=15, shape=[3, 5], branching=2, oracle="hrr"),
     "two trees of oue": _built("hierarchical_2d", n=6, shape=[3, 2], branching=3, oracle="oue", reconstruction="raw"),
-    "orbits": orbits,
-    "ring": ring,
     "sampled_sets": _built("sampled_sets", workload=SURVEY),
     "sampled_sets of oue": _built("sampled_sets", workload=SURVEY, oracle="oue", shares="fitted"),
     "sampled_sets of randomized_response": _built("sampled_sets", workload=SURVEY, oracle="randomized_response"),

@@ -31,8 +31,6 @@ SAMPLERS = {
     "hash of two": {"kind": "hash", "sizes": [300], "n": 300, "buckets": 2, "digits": 9, "keep": ONE // 2},
     "sign": {"kind": "sign", "sizes": [8], "n": 8, "first": 1, "count": 7, "flip": ONE // 4},
     "sign of many": {"kind": "sign", "sizes": [2**22], "n": 2**22, "first": 2**22, "count": 2**22, "flip": ONE // 4},
-    "moved": {"kind": "moved", "sizes": [8], "n": 8, "cells": "01101001", "inside": ONE // 3},
-    "rotated": {"kind": "rotated", "sizes": [7], "n": 9, "cells": "011010010", "inside": ONE // 3},
 }
 SAMPLERS["pattern"] = {
     "kind": "one_of",

@@ -48,7 +48,7 @@ ALTERED = {
     "a report that some never send": lambda told: sealed(told["sampler"] | {"columns": [[ONE, 0, 0, 0], *FIVE[1:]]}),
     "half a unit": lambda told: sealed(SAMPLERS["bits"] | {"own": 0.5}),
     "shares that do not sum to one": lambda told: sealed(SAMPLERS["pattern"] | {"shares": [1, 2]}),
-    "no cell outside": lambda told: sealed(SAMPLERS["moved"] | {"cells": "1" * len(SAMPLERS["moved"]["cells"])}),
+    "no cell outside": lambda told: sealed({"kind": "pattern", "sizes": [8], "cells": "1" * 8, "inside": ONE // 3}),
     "a column of bits short of one unit": lambda told: sealed(
         SAMPLERS["two_valued"] | {"rest": [REST[0] - 1, *REST[1:]]}
     ),

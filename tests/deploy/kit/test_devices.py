@@ -15,7 +15,6 @@ from ldp_core.deploy.kit.audit import audit
 from ldp_core.deploy.kit.client import ONE, Device, design_id
 from ldp_core.deploy.kit.devices import NoDevice, describe
 from ldp_core.mechanisms import ExplicitMechanism
-from ldp_core.mechanisms.orbits import OrbitMechanism
 from ldp_core.privacy import log_ratio
 
 
@@ -82,7 +81,7 @@ def test_response_subsets_and_bits_have_the_laws_of_their_formulas():
             assert chance == math.prod(a if bit else 1 - a for a, bit in zip(wanted, bits, strict=True))
 
 
-@pytest.mark.parametrize("name", ["hrr", "haar", "two trees of hrr", "orbits", "tree of hrr"])
+@pytest.mark.parametrize("name", ["hrr", "haar", "two trees of hrr", "tree of hrr"])
 def test_devices_have_the_channel_of_their_mechanism(name):
     mechanism = MECHANISMS[name]()
     _, device = device_of(mechanism)
@@ -128,9 +127,7 @@ def test_reports_of_devices_are_estimated_without_bias(name):
     assert np.abs(scores).max() < 5  # standard errors, of at most 15 answers
 
 
-@pytest.mark.parametrize(
-    "name", ["table", "olh", "tree of oue", "two trees of oue", "sampled_sets", "split_survey", "orbits", "ring"]
-)
+@pytest.mark.parametrize("name", ["table", "olh", "tree of oue", "two trees of oue", "sampled_sets", "split_survey"])
 def test_no_chi_square_test_tells_devices_from_simulated_people(name):
     mechanism = MECHANISMS[name]()
     _, device = device_of(mechanism)
@@ -185,13 +182,6 @@ def test_descriptions_are_refused_that_are_not_of_their_mechanism():
     large = ExplicitMechanism("custom", rows / rows.sum(axis=0), 1.0)
     with pytest.raises(NoDevice, match="coarser bins"):
         describe(large, "1.0")
-
-
-def test_patterns_that_are_too_large_have_no_device():
-    high = np.zeros((33, 2**19), dtype=bool)
-    high[:, 0] = True
-    with pytest.raises(NoDevice, match=r"patterns.*coarser bins"):
-        describe(OrbitMechanism("optimized", high, np.full(33, 1 / 33), 1.0), "1")
 
 
 def test_epsilon_may_be_a_fraction_where_people_report_several_times():

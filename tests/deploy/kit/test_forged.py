@@ -125,7 +125,7 @@ def alterations(description):
 ALTERED = {
     "people": people,
     **{name: lambda name=name: describe(MECHANISMS[name](), EPSILON) for name in (
-        "table", "randomized_response", "subset_selection", "oue", "olh", "hrr", "haar", "orbits", "ring", "patterns")},
+        "table", "randomized_response", "subset_selection", "oue", "olh", "hrr", "haar", "patterns")},
 }  # fmt: skip
 
 

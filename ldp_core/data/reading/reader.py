@@ -1,0 +1,376 @@
+"""CSV and Parquet files of any size by their path, read by Arrow in flat memory: chosen columns, counted.
+
+Reading a large file takes a while: inside `watched` it reports its progress and can be cancelled.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ldp_core import limits
+from ldp_core.data.reading.common import (
+    PARQUET_ENDINGS,
+    TEXT_ENDINGS,
+    UnreadableTable,
+    blank_note,
+    first_line,
+    watch,
+)
+from ldp_core.data.reading.database import checked_path
+from ldp_core.data.reading.numerals import Evidence, Numerals, columns_of_text, evidence_of, is_text
+from ldp_core.data.reading.options import ReadOptions
+from ldp_core.data.reading.parquet import ParquetTable
+from ldp_core.data.reading.stored import frame_of, type_notes
+from ldp_core.data.reading.text import TextTable, without_blank_rows
+from ldp_core.data.reading.totals import extra_lines
+from ldp_core.limits import MOST_DISTINCT_ROWS, MOST_TOTALLED_COLUMNS, MOST_TOTALLED_ROWS
+from ldp_core.wording import quoted
+
+KEPT_BYTES = 2**27
+"""Counts are kept for the column sets asked about last, up to this size: other bins, and fewer columns, then need no further look
+at the file."""
+SUMMED = 300_000
+"""Up to this many rows of counts are added up when fewer columns are requested; past it reading the
+file again is faster."""
+EACH_DISTINCT = 100_000
+"""Most different values of a column that is counted along with others."""
+_TOO_MANY = "These columns have more distinct rows than fit in memory: choose fewer."
+_MEND = "choose fewer columns, or save the file as Parquet, which is read faster."
+_ROWS = 2**18
+_FIRST = 2**11
+_HELD = 2**26
+"""Rows, the first of a large file, and bytes that are handled at once."""
+
+
+class TooManyRows(UnreadableTable):
+    """A result larger than was asked for."""
+
+
+class LocalTable:
+    """A table in a local file; memory holds a small one, and of a large one only counts and batches of chosen columns.
+
+    Attributes:
+        columns: the names of the columns.
+        options: the options used, with everything that was found out filled in.
+    """
+
+    def __init__(self, path: str, options: ReadOptions | None = None):
+        """Look at the start of the file.
+
+        Raises:
+            UnreadableTable: no such file, another kind of file, or a beginning that is no table.
+        """
+        self.path: Path = checked_path(path)
+        self._version, self._lock = _version(self.path), threading.Lock()
+        options = options or ReadOptions()
+        self._file, self.options, self._notes = _looked_at(self.path, options)
+        self.columns = tuple(self._file.names)
+        self._numerals = Numerals(options, self.options.delimiter if isinstance(self._file, TextTable) else None)
+        self._learnt: set[str] = set()  # the columns all of whose cells are known to `numerals`
+        self._counted: dict[tuple[str, ...], tuple[pd.DataFrame, np.ndarray]] = {}
+        self._whole: pa.Table | None = None
+        # The rows without any value, counted; None where they are not known yet.
+        self._blank = None if isinstance(self._file, TextTable) and len(self.columns) > 1 else _Counts(self.columns)
+        self._last_notes: tuple[str, ...] = ()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Take a small table as a whole, without the lines that are no people; of a large one, judge how its first rows write numbers."""
+        first, ended = self._beginning(MOST_TOTALLED_ROWS)
+        for name, cells in columns_of_text(first if ended else first.slice(0, _FIRST)):
+            self._numerals.add(name, cells)
+        if isinstance(self._file, TextTable):
+            self.options = self.options.model_copy(update=self._numerals.used())
+        if not ended:
+            return
+        self._learnt.update(self.columns)
+        if 2 <= len(self.columns) <= MOST_TOTALLED_COLUMNS and first.num_rows:
+            lines = extra_lines(self._frame(first, list(self.columns)), self.options.total)
+            self._last_notes = tuple(line.note for line in lines)
+            gone = [line.place for line in lines if line.left_out]
+            if lines:
+                self.options = self.options.model_copy(update={"total": bool(gone)})
+            first = first.filter(pa.array(np.isin(np.arange(first.num_rows), gone, invert=True)))
+        self._whole = first
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what was guessed, and rows left out. Columns that have been counted are judged by all their cells,
+        others by the first; blank rows are known once any column has been counted."""
+        blank = 0 if self._blank is None else self._blank.people
+        return (*self._notes, *([blank_note(blank)] if blank else []), *self._numerals.notes(), *self._last_notes)
+
+    def counts(self, columns: list[str], most: int = MOST_DISTINCT_ROWS) -> tuple[pd.DataFrame, np.ndarray]:
+        """The distinct rows of some columns, and how many rows hold each: (k, columns) and (k,) int64.
+
+        Raises:
+            UnreadableTable: more than `most` distinct rows, an unknown column, or a file that turns out to be damaged.
+        """
+        known = self._known(columns)  # two threads may look at the same time
+        if known is None:
+            (counted,) = self._count([columns], most)
+            if counted.many:
+                raise TooManyRows(_TOO_MANY)
+            known = self._understood(counted)
+        frame, users = known
+        if not len(users):
+            raise UnreadableTable("This file has column names but no rows: choose one with rows.")
+        if len(users) > most:
+            raise TooManyRows(_TOO_MANY)
+        self._keep(tuple(columns), frame, users)
+        return frame.copy(), users.copy()
+
+    def count_each(self, columns: list[str], beside: str | None = None) -> set[str]:
+        """Count each of some columns on its own (with the column ``beside`` it, such as one of counts), so that `counts` needs no
+        look at the file for them: one look at it for all together.
+
+        Returns:
+            The columns of more than `EACH_DISTINCT` different values, which are not counted.
+
+        Raises:
+            UnreadableTable: as `counts`.
+        """
+        sets = [[name] if beside in (None, name) else [name, beside] for name in columns]
+        counted = self._count([names for names in sets if self._known(names) is None], EACH_DISTINCT)
+        for one in counted:
+            if not one.many:
+                self._keep(tuple(one.columns), *self._understood(one))
+        return {one.columns[0] for one in counted if one.many}
+
+    def _count(self, sets: list[list[str]], most: int) -> list[_Counts]:
+        """The distinct rows of each of these sets of columns, in one look at the file."""
+        counted, every = (
+            [_Counts(names, most) for names in sets],
+            list(dict.fromkeys(name for names in sets for name in names)),
+        )
+        for part in self._parts(every) if every else ():
+            for one in counted:
+                one.add(part)
+            if all(one.many for one in counted):
+                break
+        for one in counted:
+            one.group()
+        if self._whole is None and any(one.may_be_blank() for one in counted):
+            for one in counted:
+                one.leave_out(self._find_blank())
+        return counted
+
+    def _find_blank(self) -> _Counts:
+        """Count the rows without any value."""
+        if self._blank is None:
+            blank = _Counts(self.columns)
+            for part in self._parts(list(self.columns)):
+                blank.add(part.take(pa.array(without_blank_rows(part)[1])))
+            self._blank = blank
+        return self._blank
+
+    def _understood(self, counted: _Counts) -> tuple[pd.DataFrame, np.ndarray]:
+        """Counts with their numbers written plainly: all their cells are known now."""
+        columns, users = counted.columns, counted.users
+        for name in columns:
+            cells = counted.rows.column(name)
+            if name not in self._learnt and is_text(cells.type):
+                self._numerals.add(name, cells, users)
+                self._learnt.add(name)
+        self._settle(columns)
+        return self._frame(counted.rows.select(columns), columns), users
+
+    def _known(self, columns: list[str]) -> tuple[pd.DataFrame, np.ndarray] | None:
+        """The known counts of these columns, or of more, which are then added up."""
+        with self._lock:
+            wider = [(key, *counted) for key, counted in self._counted.items() if set(columns) <= set(key)]
+        for key, frame, users in wider:
+            if len(key) == len(columns):
+                return frame[columns], users
+        return next((_summed(frame[columns], users) for _, frame, users in wider if _may_be_summed(frame)), None)
+
+    def _keep(self, columns: tuple[str, ...], frame: pd.DataFrame, users: np.ndarray) -> None:
+        """As what was asked about last."""
+        with self._lock:
+            self._counted.pop(columns, None)
+            self._counted[columns] = frame, users
+            sizes = {key: int(frame.memory_usage().sum()) + n.nbytes for key, (frame, n) in self._counted.items()}
+            while sum(sizes.values()) > KEPT_BYTES:
+                oldest = next(iter(sizes))
+                del self._counted[oldest], sizes[oldest]
+
+    def first(self, rows: int) -> pd.DataFrame:
+        """The first rows."""
+        return self._frame(self._beginning(rows)[0], list(self.columns))
+
+    def _beginning(self, most: int) -> tuple[pa.Table, bool]:
+        """The first rows with a value, and whether these are all."""
+        parts, rows, size, blank = [], 0, 0, _Counts(self.columns)
+        for part in self._parts(list(self.columns)):
+            filled, places = without_blank_rows(part) if self._blank is None else (part, ())
+            blank.add(part.take(pa.array(places, pa.int64())))
+            parts.append(_plain(filled.slice(0, most + 1 - rows)))
+            rows, size = rows + parts[-1].num_rows, size + parts[-1].nbytes
+            if rows > most or size > _HELD:
+                return pa.concat_tables(parts).slice(0, most), False
+        self._blank = self._blank or blank
+        empty = pa.table([pa.array([], pa.string())] * len(self.columns), list(self.columns))
+        return pa.concat_tables(parts) if parts else empty, True
+
+    def batches(self, columns: list[str], rows: int = _ROWS) -> Iterator[pd.DataFrame]:
+        """All rows of some columns, a few at a time."""
+        self._scan(columns)
+        self._settle(columns)
+        needed = list(self.columns) if self._find_blank().people else columns
+        for part in self._parts(needed):
+            part = without_blank_rows(part)[0] if self._blank and self._blank.people else part
+            for start in range(0, part.num_rows, rows):
+                watch().check()
+                yield self._frame(_plain(part.select(columns).slice(start, rows)), columns)
+
+    def _settle(self, columns: list[str]) -> None:
+        """Where other columns decide how one of these is read, judge them by all their cells, too."""
+        if any(map(self._numerals.ambiguous, columns)):
+            self._scan(list(self.columns))
+
+    def _scan(self, columns: list[str]) -> None:
+        """Judge columns by all their cells, except those whose first cells are plainly no numbers."""
+        known = self._numerals.evidence
+        left = [
+            name for name in columns if name in known and name not in self._learnt and not known[name].plainly_other
+        ]
+        found = dict.fromkeys(left, Evidence())
+        for part in self._parts(left) if left else ():
+            found = {name: before + evidence_of(_plain(part).column(name)) for name, before in found.items()}
+        known.update(found)
+        self._learnt.update(left)
+
+    def _frame(self, table: pa.Table, columns: list[str]) -> pd.DataFrame:
+        orders = self._file.orders if isinstance(self._file, ParquetTable) else {}
+        return frame_of(self._numerals.rewritten(table), orders=orders)
+
+    def _parts(self, columns: list[str]) -> Iterator[pa.Table]:
+        """All rows of some columns, blank ones among them, a part at a time."""
+        absent = [name for name in columns if name not in self.columns]
+        if absent:
+            raise UnreadableTable(f"The file has no column {quoted(absent[0])}: choose one of its columns.")
+        if _version(self.path) != self._version:
+            raise UnreadableTable("This file has changed since it was opened: open it again.")
+        guard, allowed = watch(), limits.READ_LOCAL.seconds
+        guard.check_time(allowed, _MEND)
+        if self._whole is not None:
+            yield self._whole.select(columns)
+            return
+        try:
+            for part, share in self._file.tables(columns):
+                guard.check_time(allowed, _MEND)
+                guard.progress(min(1.0, share))
+                yield part
+        except (OSError, pa.ArrowException) as error:
+            raise UnreadableTable(f"This file cannot be read to its end: {first_line(error)}.") from error
+
+
+class _Counts:
+    """The distinct rows of some ``columns`` of a table that comes in parts; ``many`` if these are more than ``most``."""
+
+    def __init__(self, columns: list[str] | tuple[str, ...], most: int = MOST_DISTINCT_ROWS):
+        self.columns, self._most, self.many = list(columns), most, False
+        self._parts: list[pa.Table] = []
+        self._waiting = self._grouped = 0
+
+    def add(self, part: pa.Table) -> None:
+        """Count the rows of a part."""
+        if self.many or not part.num_rows:
+            return
+        names = [f"c{i}" for i in range(len(self.columns))]
+        rows = part.select(self.columns).rename_columns(names).group_by(names, use_threads=False)
+        rows = rows.aggregate([([], "count_all")]).rename_columns([*names, "n"])
+        self._parts.append(_plain(rows))
+        self._waiting += rows.num_rows
+        if self._waiting > max(_ROWS, 2 * self._grouped):
+            self.group()
+
+    def group(self) -> None:
+        """Add up what has been counted of each part."""
+        if self._parts and not self.many:
+            names = self._parts[0].column_names[:-1]
+            rows = pa.concat_tables(self._parts).group_by(names, use_threads=False).aggregate([("n", "sum")])
+            rows = rows.filter(pc.field("n_sum") > 0).select([*names, "n_sum"]).rename_columns([*names, "n"])
+            self._parts, self._grouped, self._waiting = [rows], rows.num_rows, 0
+            self.many = rows.num_rows > self._most or rows.nbytes > limits.READ_LOCAL.unpacked
+            if self.many:
+                self._parts = []
+
+    @property
+    def rows(self) -> pa.Table:
+        """The distinct rows, by name."""
+        self.group()
+        if not self._parts:
+            return pa.table([pa.array([], pa.string())] * len(self.columns), self.columns)
+        return self._parts[0].drop_columns("n").rename_columns(self.columns)
+
+    @property
+    def users(self) -> np.ndarray:
+        """How many rows hold each."""
+        self.group()
+        return self._parts[0].column("n").to_numpy().astype(np.int64) if self._parts else np.zeros(0, dtype=np.int64)
+
+    @property
+    def people(self) -> int:
+        """All rows."""
+        return int(self.users.sum())
+
+    def may_be_blank(self) -> bool:
+        """True if a row holds no value."""
+        return len(without_blank_rows(self.rows)[1]) > 0
+
+    def leave_out(self, blank: _Counts) -> None:
+        """Take the rows without any value out, where there are any."""
+        if blank.people and not self.many:
+            rows = blank.rows.select(self.columns).rename_columns(self._parts[0].column_names[:-1])
+            self._parts.append(rows.append_column("n", pa.array(-blank.users)))
+            self.group()
+
+
+def _looked_at(path: Path, options: ReadOptions) -> tuple[TextTable | ParquetTable, ReadOptions, tuple[str, ...]]:
+    """The file, the options used, and notes."""
+    ending = path.suffix.lower()
+    if ending in PARQUET_ENDINGS:
+        parquet = ParquetTable.look(path, options.names)
+        return parquet, options, tuple(type_notes(parquet.schema))
+    if ending not in TEXT_ENDINGS:
+        raise UnreadableTable("Local files are read as CSV (.csv, .tsv, .txt) or Parquet (.parquet): convert this one.")
+    text = TextTable.look(lambda: path.open("rb"), path.stat().st_size, options)
+    return text, text.options, tuple(text.notes)
+
+
+def _version(path: Path) -> tuple[int, int]:
+    """Changes with the file."""
+    try:
+        now = path.stat()
+    except OSError as error:
+        raise UnreadableTable(f"This file cannot be read to its end: {first_line(error)}.") from error
+    return now.st_size, now.st_mtime_ns
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """A table with its dictionaries written out."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
+    return table
+
+
+def _may_be_summed(frame: pd.DataFrame) -> bool:
+    """Few rows of texts: of the other types that Parquet has, not all can be grouped."""
+    return len(frame) <= SUMMED and all(isinstance(kind, pd.StringDtype) for kind in frame.dtypes)
+
+
+def _summed(frame: pd.DataFrame, users: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
+    """The distinct rows of a table of texts, and the users of each."""
+    names = [f"c{i}" for i in range(frame.shape[1])]
+    rows = pa.table([*(pa.array(frame.iloc[:, i]) for i in range(frame.shape[1])), users], [*names, "n"])
+    sums = rows.group_by(names).aggregate([("n", "sum")])
+    return sums.select(names).rename_columns(list(frame.columns)).to_pandas(), sums.column("n_sum").to_numpy()
