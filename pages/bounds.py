@@ -11,6 +11,7 @@ from ldp_core.studies import theorems
 from pages.ui import layout, lazy
 from pages.ui.bounds import entries, panels
 from pages.ui.bounds import setting as page
+from pages.ui.bounds import work as averages
 from pages.ui.bounds.setting import GROUPS
 from pages.ui.tasks import work
 from pages.ui.tasks.later import Later
@@ -36,7 +37,7 @@ except ValueError as error:
     problem = error
 
 about = page.setting(state, mechanism)
-panels.begin_populations(state, mechanism, about)
+averages.begin(state, mechanism, about)
 found = page.entries(state, about, mechanism, exact)
 # Errors about a population, and orders without their constant, have no place on an axis with bounds that bind.
 drawn = [entry for entry in found if entry.alike]
@@ -120,7 +121,7 @@ def group(kind: Kind) -> None:
     st.markdown(KINDS[kind])
     own = [entry for entry in found if entry.statement.kind == kind]
     if kind == "large_sample":
-        panels.populations(state, mechanism, about)
+        averages.populations(state, mechanism, about)
     entries.group(state, own, quantity)
     if kind == "impossible":
         if not own[-1].reason:

@@ -80,8 +80,8 @@ def against_users(
     for users in USERS:
         for name, errors in simulated(users, np.random.default_rng(users)).items():
             deviation = float(errors.std(ddof=1)) / math.sqrt(errors.size)
-            rows.append((name, float(users), float(errors.mean()), deviation, math.nan))
-        rows += [(name, float(users), value, math.nan, math.nan) for name, value in lines(users).items()]
+            rows.append((name, float(users), float(errors.mean()), deviation))
+        rows += [(name, float(users), value) for name, value in lines(users).items()]
     return frame_of(rows)
 
 

@@ -98,7 +98,7 @@ def over_centres() -> pd.DataFrame:
     """Figure 8 on 2^8 types: the consistent tree that the paper found best, and HaarHRR."""
     workload = workloads.all_range(2**8)
     places = [(series, centre) for series in ("HH4", "HaarHRR") for centre in DECILES]
-    return frame_of([(series, P, error_of(series, EPSILON, workload, P), math.nan, math.nan) for series, P in places])
+    return frame_of([(series, P, error_of(series, EPSILON, workload, P)) for series, P in places])
 
 
 def of_length(length: int) -> pd.DataFrame:
@@ -118,7 +118,7 @@ def of_length(length: int) -> pd.DataFrame:
             ]
     for series, B, collection in collections:
         variances = collection.query_variances(workload, counts, queries)
-        rows.append((series, float(B), thousandths(float(variances.mean()) / USERS**2), math.nan, math.nan))
+        rows.append((series, float(B), thousandths(float(variances.mean()) / USERS**2)))
     return frame_of(rows)
 
 

@@ -7,7 +7,6 @@ states them as derived again. Errors here are the papers': mean squared errors o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,7 +15,7 @@ import pandas as pd
 
 from ldp_core import bounds, estimators, library, workloads
 from ldp_core.designs import Simulation
-from ldp_core.papers.panel import Panel, Paper, frame_of
+from ldp_core.papers.panel import Panel, Paper, Row, frame_of
 from ldp_core.papers.settings import FAMILIES, design
 
 JEFFREYS = 0.5
@@ -43,59 +42,27 @@ FOUND = {
 """What Section 5 says of its figures, by mechanism and users, and is so here."""
 
 
-@dataclass(frozen=True)
-class Collection:
-    """A panel of Figures 2 and 3: the distance of estimates from the distribution that people come
-    from, or from their frequencies, when ``users`` people report one of n types by a mechanism."""
-
-    place: str
-    mechanism: str
-    n: int
-    users: int
-    error: str
-
-    @property
-    def key(self) -> str:
-        return f"lopuhaa-{self.mechanism.replace('_', '-')}-{self.users}-{self.error}"
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of the mechanism: unary encodings with the usual estimate, which is the
-        paper's frequency oracle."""
-        return {"reconstruction": "standard"} if self.mechanism == "oue" else {}
-
-
-COLLECTIONS = tuple(
-    Collection(place, mechanism, n, users, error)
-    for place, mechanism, n, many in (
-        ("Figure 2", "randomized_response", 1024, (10**6, 10**4)),
-        ("Figure 3", "oue", 10, (10**6, 100)),
-    )
-    for users in many
-    for error in bounds.frequency.ERRORS
-)
-
-
-def errors_of(collection: Collection, draws: int = DRAWS) -> pd.DataFrame:
-    """Mean squared errors, with their standard errors, over populations drawn from Jeffreys' prior."""
-    n, users = collection.n, collection.users
-    workload, rows = workloads.histogram(n), []
+def errors_of(name: str, n: int, users: int, error: str) -> pd.DataFrame:
+    """A panel of Figures 2 and 3: mean squared distances of estimates from the distribution that people come from, or from their
+    frequencies, when ``users`` people report one of n types; means over populations drawn from Jeffreys' prior."""
+    workload, rows = workloads.histogram(n), list[Row]()
+    usual: dict[str, Any] = {"reconstruction": "standard"} if name == "oue" else {}  # the paper's frequency oracle
     for epsilon in EPSILONS:
-        mechanism = library.create(collection.mechanism, n, epsilon, **collection.parameters)
+        mechanism = library.create(name, n, epsilon, **usual)
         rng = np.random.default_rng(0)
         squares: dict[str, list[float]] = {name: [] for name in ESTIMATORS}
-        for _ in range(draws):
+        for _ in range(DRAWS):
             population = rng.dirichlet(np.full(n, JEFFREYS))
             counts = rng.multinomial(users, population)
-            truth = population if collection.error == "distribution" else counts / users
+            truth = population if error == "distribution" else counts / users
             reports = mechanism.simulate(counts, rng)
             unbiased = mechanism.estimate(reports)
-            for name, values in squares.items():
-                estimate = estimators.apply(name, reports, mechanism, workload, unbiased)
+            for estimator, values in squares.items():
+                estimate = estimators.apply(estimator, reports, mechanism, workload, unbiased)
                 values.append(float(((estimate.estimated_counts / users - truth) ** 2).sum()))
-        for name, values in squares.items():
-            spread = float(np.std(values, ddof=1)) / math.sqrt(draws)
-            rows.append((estimators.spec(name).title, epsilon, float(np.mean(values)), spread, math.nan))
+        for estimator, values in squares.items():
+            spread = float(np.std(values, ddof=1)) / math.sqrt(DRAWS)
+            rows.append((estimators.spec(estimator).title, epsilon, float(np.mean(values)), spread))
     order = [estimators.spec(name).title for name in ESTIMATORS]
     return frame_of(sorted(rows, key=lambda row: (order.index(row[0]), row[1])))
 
@@ -109,7 +76,7 @@ def table_1() -> pd.DataFrame:
             rows.append((name, epsilon, float(library.create(name, n, epsilon).variance_profile(workload).mean())))
     for error, label in (("distribution", "new bound (59), distribution"), ("frequency", "new bound (60), frequency")):
         rows += [(label, epsilon, bounds.large_sample(n, epsilon, error)) for epsilon in TABLE_EPSILONS]
-    return frame_of([(*row, math.nan, math.nan) for row in rows])
+    return frame_of(rows)
 
 
 def proposition_4_6() -> pd.DataFrame:
@@ -140,29 +107,24 @@ def theorem_4_5() -> pd.DataFrame:
                 rows.append((f"{title}, {error}", n, bounds.large_sample(n, 1.0, error, form)))
         best = library.create("subset_selection", n, 1.0).variance_profile(workloads.histogram(n)).mean()
         rows.append(("subset_selection", n, float(best)))
-    return frame_of([(*row, math.nan, math.nan) for row in sorted(rows, key=lambda row: (row[0], row[1]))])
+    return frame_of(sorted(rows, key=lambda row: (row[0], row[1])))
 
 
-def _collected(collection: Collection) -> Panel:
-    name = library.spec(collection.mechanism).title
+def _collected(place: str, mechanism: str, n: int, users: int, error: str) -> Panel:
+    about = "distribution they are drawn from" if error == "distribution" else "frequencies among them"
     return Panel(
-        key=collection.key,
-        place=collection.place,
-        title=f"{collection.users:,} users, {collection.error}",
-        setting=f"{name} on {collection.n:,} types, {collection.users:,} users drawn from each of {DRAWS} populations of Jeffreys' prior; "
-        f"error of the {'distribution they are drawn from' if collection.error == 'distribution' else 'frequencies among them'}, "
-        "mean and standard error.",
-        x="epsilon (← more private)",
-        y="mean squared error, sum over types (log scale)",
-        compute=partial(errors_of, collection),
-        design=lambda: design(
-            FAMILIES[0],
-            collection.n,
-            collection.users,
-            collection.mechanism,
-            simulation=Simulation(trials=DRAWS, estimators=ESTIMATORS),
+        f"lopuhaa-{mechanism.replace('_', '-')}-{users}-{error}",
+        place,
+        f"{users:,} users, {error}",
+        f"{library.spec(mechanism).title} on {n:,} types, {users:,} users drawn from each of {DRAWS} populations of Jeffreys' prior; "
+        f"error of the {about}, mean and standard error.",
+        "epsilon (← more private)",
+        "mean squared error, sum over types (log scale)",
+        partial(errors_of, mechanism, n, users, error),
+        f"As the text says, {FOUND[mechanism, users]}.",
+        design=partial(
+            design, FAMILIES[0], n, users, mechanism, simulation=Simulation(trials=DRAWS, estimators=ESTIMATORS)
         ),
-        remark=f"As the text says, {FOUND[collection.mechanism, collection.users]}.",
     )
 
 
@@ -174,7 +136,15 @@ PAPER = Paper(
     title="Improving frequency estimation under local differential privacy",
     year=2020,
     panels=(
-        *map(_collected, COLLECTIONS),
+        *(
+            _collected(place, mechanism, n, users, error)
+            for place, mechanism, n, many in (
+                ("Figure 2", "randomized_response", 1024, (10**6, 10**4)),
+                ("Figure 3", "oue", 10, (10**6, 100)),
+            )
+            for users in many
+            for error in bounds.frequency.ERRORS
+        ),
         Panel(
             key="lopuhaa-table-1",
             place="Table I",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +14,8 @@ from ldp_core import wording
 from ldp_core.designs import Configuration
 from ldp_core.papers import stored
 
-Row = tuple[str, float | str, float, float, float]
-"""A point of a frame, in the order of `stored.COLUMNS`."""
+Row = tuple[Any, ...]
+"""A point of a frame, in the order of `stored.COLUMNS`; without the last ones where it has none."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ class Paper:
 
 def frame_of(rows: Sequence[Row]) -> pd.DataFrame:
     """A panel's frame."""
-    return pd.DataFrame(rows, columns=list(stored.COLUMNS))
+    missing = math.nan, math.nan
+    return pd.DataFrame([(*row, *missing)[: len(stored.COLUMNS)] for row in rows], columns=list(stored.COLUMNS))
 
 
 def agreement(frame: pd.DataFrame) -> str:

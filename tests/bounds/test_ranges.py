@@ -58,7 +58,7 @@ def test_ranges_of_single_counts_have_the_variance_of_as_many():
     expected = [1000 * ranges.flat_error(epsilon, r) for r in range(1, n)]
     assert oue.linear_variances(rows, counts) == pytest.approx(expected, rel=1e-9)
     lengths, _ = every_range(oue)
-    assert ranges.flat_average(n, epsilon) == pytest.approx(lengths.mean() * ranges.count_variance(epsilon))
+    assert lengths.mean() == pytest.approx((n + 2) / 3)  # Lemma 4.2
     # Over n (n - 1)/2 ranges, as printed, the same sum is 3.2 % more.
     assert lengths.sum() / (n * (n - 1) / 2) == pytest.approx(1.032 * (n + 2) / 3, rel=5e-4)
 
@@ -161,7 +161,6 @@ def test_whole_levels():
         (lambda: ranges.consistent_error(8, 1.0, 2, 0), "length of a range"),
         (lambda: ranges.siblings_error(1.0, 4, 5), "length of a range"),
         (lambda: ranges.flat_error(1.0, 1.5), "length of a range"),
-        (lambda: ranges.flat_average(0, 1.0), "number of types"),
         (lambda: ranges.haar_bound(1, 1.0), "number of types"),
     ],
 )

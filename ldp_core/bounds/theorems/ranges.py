@@ -32,15 +32,6 @@ def flat_error(epsilon: float, length: int) -> float:
     return check_whole("length of a range", length, 1) * count_variance(epsilon)
 
 
-def flat_average(n: int, epsilon: float) -> float:
-    """The same averaged over all n(n + 1)/2 ranges: (n + 2) V_F/3 (Lemma 4.2, exact for as many ranges).
-
-    >>> round(ldp.bounds.ranges.flat_average(256, 1.1), 2)
-    257.29
-    """
-    return (check_whole("number of types", n, 2) + 2) * count_variance(epsilon) / 3
-
-
 def raw_bound(n: int, epsilon: float, branching: int, length: int) -> float:
     """At most this for a range answered from the fewest nodes of a tree, levels drawn evenly (Theorem 4.3, equation (1)):
 

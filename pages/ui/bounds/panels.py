@@ -1,24 +1,20 @@
-"""The common parts of a group of theorems: proofs and populations in progress, and the pictures and
-tables that test them."""
+"""The common parts of a group of theorems: the proof in progress, and the pictures and tables that test them."""
 
 from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
 
-from ldp_core import bounds, charts, wording
+from ldp_core import charts, wording
 from ldp_core.bounds.theorems import few_users
 from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.designs.certificate_file import Written
-from ldp_core.limits import AT_ONCE_TYPES, MOST_DRAWN_VALUES, UNASKED_TYPES
-from ldp_core.mechanisms import Mechanism
+from ldp_core.limits import MOST_DRAWN_VALUES, UNASKED_TYPES
 from ldp_core.studies import theorems
 from pages.ui import layout, listing
 from pages.ui.bounds import setting as page
-from pages.ui.bounds import work as costly
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.task import Task
 from pages.ui.words import people, plain
 
 ALGORITHMS = {
@@ -91,30 +87,8 @@ def singular_values(state: Session) -> None:
         )
 
 
-def populations(state: Session, mechanism: Mechanism | None, about: Setting) -> None:
-    """How far the averages over populations are."""
-    if (task := _averages(state, mechanism, about)) is not None:
-        costly.worked_out(task, "populations", "Average over populations", about.workload.n <= AT_ONCE_TYPES)
-
-
-def begin_populations(state: Session, mechanism: Mechanism | None, about: Setting) -> None:
-    """Take the averages where that is quick, whichever tab is open: the picture shows what comes of them."""
-    task = _averages(state, mechanism, about)
-    if task is not None and about.workload.n <= AT_ONCE_TYPES and task.result is None and task.job is None:
-        task.start()
-
-
-def _averages(
-    state: Session, mechanism: Mechanism | None, about: Setting
-) -> Task[dict[str, tuple[float, float]]] | None:
-    """The averages over populations that Corollary 4.3 and the efficient estimator of a mechanism take."""
-    if mechanism is None or bounds.STATEMENTS["corollary_frequency"].why_not(about):
-        return None
-    return costly.large_sample(state, mechanism, about.concentration)
-
-
 def switches(about: Setting) -> None:
-    """True if the paper would project with this many users."""
+    """Where projecting starts to pay, and on which side the users are."""
     layout.heading("Where projecting starts to pay")
     p, rows = about.workload.squared_weights, []
     rows_of_switches = theorems.switches(about)

@@ -1,21 +1,20 @@
-"""The long work of the Bounds page, each kind as a `Task`, and how it is begun, followed and ended on the page."""
+"""The long work of the Bounds page: averages over populations, begun where that is quick, followed and ended on the page."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
-
 import streamlit as st
 
-from ldp_core import wording
+from ldp_core import bounds, wording
 from ldp_core.bounds.theorems import frequency
+from ldp_core.bounds.theorems.statements import Setting
+from ldp_core.limits import AT_ONCE_TYPES
 from ldp_core.mechanisms import Mechanism
+from ldp_core.run import Progress
 from pages.ui import layout
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Job
 from pages.ui.tasks.task import Task
 from pages.ui.words import plain
-
-T = TypeVar("T")
 
 
 def large_sample(
@@ -31,26 +30,35 @@ def large_sample(
     return Task(state, key, "averaging over populations", work, of=("epsilon", "data"), page="Bounds")
 
 
-def worked_out(task: Task[T], key: str, label: str, unasked: bool) -> T | None:
-    """The result of a task, begun ``unasked`` where that is quick, else with a button; while it
-    runs, how far it is. A cancelled computation keeps its result so far."""
-    if unasked and task.result is None and task.job is None:
+def begin(state: Session, mechanism: Mechanism | None, about: Setting) -> Task[dict[str, tuple[float, float]]] | None:
+    """The averages over populations of a mechanism, begun where they are quick, whichever tab is open: the picture shows what comes
+    of them. None where there are none."""
+    if mechanism is None or bounds.STATEMENTS["corollary_frequency"].why_not(about):
+        return None
+    task = large_sample(state, mechanism, about.concentration)
+    if about.workload.n <= AT_ONCE_TYPES and task.result is None and task.job is None:
         task.start()
+    return task
+
+
+def populations(state: Session, mechanism: Mechanism | None, about: Setting) -> None:
+    """How far they are, with a button that begins or ends them. What was cancelled keeps its result so far."""
+    if (task := begin(state, mechanism, about)) is None:
+        return
     running = task.running
     if running is not None:
-        with st.container(horizontal=True, vertical_alignment="center", key=f"running-{key}"):
-            st.button("Cancel", on_click=running.cancel, key=f"cancel-{key}", icon=":material/stop_circle:")
+        with st.container(horizontal=True, vertical_alignment="center", key="running-populations"):
+            st.button("Cancel", on_click=running.cancel, key="cancel-populations", icon=":material/stop_circle:")
             layout.live(running, _progress)
     elif task.result is None or task.cut_short:
         if task.error:
             st.error(plain(task.error))
-        st.button(label, on_click=task.start, key=f"start-{key}", icon=":material/play_arrow:")
-    return task.result
+        st.button(
+            "Average over populations", on_click=task.start, key="start-populations", icon=":material/play_arrow:"
+        )
 
 
-def _progress(progress: Any, job: Job) -> None:
+def _progress(progress: Progress, job: Job) -> None:
     total = progress.max_rounds or 1
-    st.progress(
-        min(1.0, progress.round / total),
-        text=f"{progress.round:,} of {total:,}, {wording.duration(job.seconds)}",
-    )
+    text = f"{progress.round:,} of {total:,}, {wording.duration(job.seconds)}"
+    st.progress(min(1.0, progress.round / total), text=text)
