@@ -152,7 +152,7 @@ def build_certified(
     if prior is not None and callback is not None and not anyway:
         callback = _comparable(callback, workload, prior)
     limits = (time_limit, max_rounds, seed, callback, cancel)
-    if target == "average" or many or anyway:
+    if target == "average" or many or anyway or workload.symmetry == "hamming":  # all types have the same variance
         optimized = design(workload, epsilon, *limits, prior=prior)
     else:
         optimized = worst_case_design(workload, epsilon, SearchLimits(*limits))

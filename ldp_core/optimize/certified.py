@@ -17,12 +17,14 @@ from ldp_core.optimize.columns.folded import FoldedSearch, folds
 from ldp_core.optimize.columns.generation import RowSearch
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.refusals import too_large
-from ldp_core.optimize.symmetric import orbits
+from ldp_core.optimize.surveys.design import design_survey
+from ldp_core.optimize.symmetric import bits, orbits
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, Search, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
+from ldp_core.workloads.surveyed import of_bits
 
 # The search has converged when this many rounds together gain next to nothing.
 WINDOW = 60
@@ -39,8 +41,8 @@ def design_strategy(
 ) -> Optimized:
     """Strategy (m, n) of least ``L = tr(M^-1 G)`` under epsilon-LDP, within one per cent or so of the best there is.
 
-    Workloads that treat all types alike (``symmetry`` exchangeable or hamming, without a prior) are solved over orbits of
-    rows, and by subset selection where that is small enough to write out. How far from the optimum a strategy is at most is
+    Workloads that treat all types alike (without a prior) are solved by subset selection where that is small enough to write out, those
+    that treat yes-or-no attributes alike by patterns (`ldp_core.optimize.symmetric.bits`). How far from the optimum a strategy is at most is
     proven by `ldp_core.bounds.certificate`.
 
     ``epsilon`` in nats, ``prior`` (n,) the expected shares of the types: the objective is then
@@ -60,6 +62,8 @@ def design_strategy(
     epsilon = check_epsilon(epsilon)
     check_types(workload)
     reference = workload.n * check_prior(prior, workload.n)
+    if prior is None and first is None and bits.fits(workload):
+        return bits.written(design_survey(of_bits(workload), epsilon, limits), workload)
     with blas_threads(workload.n):
         search = _search(workload, epsilon, reference, generator(limits.seed), prior is None, budget.check, first)
         run = drive(search, budget, WINDOW)
@@ -85,13 +89,10 @@ def _search(
 ) -> Search:
     if first is not None:
         return RowSearch(workload, epsilon, reference, rng, check, first)
-    scheme = workload.symmetry_group.scheme
-    if not uniform or scheme is None:
-        kind = FoldedSearch if uniform and folds(workload) else RowSearch
-        return kind(workload, epsilon, reference, rng, check)
-    if orbits.SubsetSearch.fits(workload, epsilon):
+    if uniform and orbits.SubsetSearch.fits(workload, epsilon):
         return orbits.SubsetSearch(workload, epsilon)
-    return orbits.OrbitSearch(workload, scheme, epsilon, rng, check)
+    kind = FoldedSearch if uniform and folds(workload) else RowSearch
+    return kind(workload, epsilon, reference, rng, check)
 
 
 def row_search(workload: Workload, epsilon: float, rng: np.random.Generator, check: Check) -> RowSearch | None:

@@ -24,11 +24,12 @@ from ldp_core.optimize.question import design_question
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.rows import first_rows
 from ldp_core.optimize.surveys.split_design import SplitDesign, design_split
+from ldp_core.optimize.symmetric import bits
 from ldp_core.priors import check_prior
 from ldp_core.run import Callback, Cancel
 from ldp_core.workloads import Survey, Workload, check_weights
 from ldp_core.workloads.distinguished import Distinguished
-from ldp_core.workloads.surveyed import as_tables, of_bits
+from ldp_core.workloads.surveyed import as_tables
 
 AnyDesign = Optimized | ClosedFormDesign | SurveyDesign | SplitDesign
 TABLES_TIME = 1 / 2
@@ -78,9 +79,9 @@ class Case:
         return self.survey is None and self.workload.n <= MOST_MATRIX_TYPES
 
     @property
-    def many(self) -> bool:
-        """True if there are too many types for a strategy over all of them, and all count equally."""
-        return self.workload.n > MOST_FITTED_TYPES and self.prior is None
+    def bits(self) -> bool:
+        """Whether yes-or-no attributes are all alike, and all types count equally."""
+        return self.prior is None and bits.fits(self.workload)
 
 
 Find = Callable[[Case, float, SearchLimits], AnyDesign]
@@ -109,12 +110,13 @@ def design(
       types.
     * Questions that distinguish fewer types than there are get a design for these, given to all types
       (`ldp_core.optimize.classes`), up to 2,048 types.
+    * Questions that treat yes-or-no attributes alike get patterns, written out as a strategy where there
+      is room for it (`ldp_core.optimize.symmetric.bits`).
     * Every other workload gets a strategy over all types. If its questions are about tables of
       several attributes, the search begins with the best strategies for these tables
       (`ldp_core.optimize.surveys.rows`).
-    * Past 2,048 types no strategy over all types is written out. Questions that treat all
-      yes-or-no attributes alike get patterns, as a `Survey` does. All others are refused: coarser
-      bins, trees and Haar are the ways on.
+    * Past 2,048 types no strategy over all types is written out: coarser bins, trees and Haar are the
+      ways on.
 
     `ldp_core.optimize.certified.design_strategy` explains strategies and ``prior``, and
     `SearchLimits` the other parameters.
@@ -153,7 +155,9 @@ def _over_classes(
         budget.left()
     )
     few = design(classes.workload, epsilon, **vars(own), prior=classes.shares(case.prior))
-    assert isinstance(few, Optimized | ClosedFormDesign)  # neither a survey nor too many types
+    if isinstance(few, SurveyDesign):
+        few = bits.written(few, classes.workload)
+    assert isinstance(few, Optimized | ClosedFormDesign)  # neither tables nor too many types
     with suppress(ValueError):  # a closed form too large to write out
         return better(for_types(few, case.workload, classes, case.prior), closed)
     return closed
@@ -190,10 +194,7 @@ SEARCHES: tuple[tuple[Callable[[Case], bool], Find], ...] = (
     (lambda case: case.alike, lambda case, *how: design_survey(_survey_of(case), *how)),
     (lambda case: case.large_survey, lambda case, *how: design_split(_survey_of(case), *how)),
     (lambda case: case.small_survey, _better),
-    (
-        lambda case: case.many and case.workload.symmetry == "hamming",
-        lambda case, *how: design_survey(of_bits(case.workload), *how),
-    ),
+    (lambda case: case.bits, lambda case, *how: bits.design_bits(case.workload, *how)),
     (lambda case: True, _strategy),
 )
 """Searches and the cases that they are for: the first that applies is used."""

@@ -111,7 +111,10 @@ def test_there_is_a_strategy_before_the_first_round(search):
     seen = []
     result = search({"callback": seen.append, "cancel": lambda: bool(seen)})
     assert (seen[0].round, result.rounds) == (0, 0)
-    assert seen[0].objective == result.objective
+    if search is orbits:  # patterns are fitted once more in the end
+        assert seen[0].objective * 0.999 < result.objective <= seen[0].objective
+    else:
+        assert seen[0].objective == result.objective
     assert_as_told(search, result)
 
 

@@ -8,8 +8,9 @@ import pytest
 import ldp_core as ldp
 from ldp_core import bounds, workloads
 from ldp_core.optimize import SearchLimits
-from ldp_core.optimize.surveys import design_split, design_survey
+from ldp_core.optimize.surveys.design import design_survey
 from ldp_core.optimize.surveys.rows import about_tables, rows
+from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.workloads import Survey
 from ldp_core.workloads.on_attributes import OnAttributes
 

@@ -23,35 +23,18 @@ from typing import Protocol
 import numpy as np
 
 from ldp_core.bounds.centred import high_share
-from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.subset_selection import best_subset_size
-from ldp_core.optimize.columns import pricing
-from ldp_core.optimize.columns.first_rows import threshold_rows
 from ldp_core.optimize.columns.weights import fitted_shares
-from ldp_core.optimize.symmetric.levels import LevelSearch, images
-from ldp_core.privacy import exp_epsilon, fitted_exp_epsilon
-from ldp_core.run import Check, unchecked
+from ldp_core.privacy import exp_epsilon
 from ldp_core.workloads import Workload
-from ldp_core.workloads.symmetry import Scheme
 
-# Subset selection is written out up to this many rows, orbits up to ROWS_PER_TYPE n, within these limits and MOST_STRATEGY_ENTRIES.
+# Subset selection is written out up to this many rows.
 FEWEST_ROWS = 2**13
-_MOST_ROWS = 2**15
-ROWS_PER_TYPE = 128
-STARTS = 64
-# Rounds of the design that permutes attributes too, which comes first; images taken of those of its base rows that at least
-# SMALL_ORBIT translations leave as they are.
-LEVEL_ROUNDS = 20
-IMAGES = 120
-SMALL_ORBIT = 8
-UPDATES = 30
 # Base rows of the strategy that is there at once, up to FEW_TYPES types and beyond.
 FEW_TYPES = 512
 MANY_BASES = 16
 FEW_BASES = 4
 FIRST_UPDATES = 60
-NEW_SHARE = 0.1
-LEAST_GAIN = 1e-6
 RIDGE = 1e-9
 
 
@@ -219,100 +202,3 @@ class SubsetSearch:
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
         return self._strategy, self.objective
-
-
-class OrbitSearch:
-    """Column generation over orbits of two-valued rows. Base row 0 is a single high type: randomized response."""
-
-    finished = False
-
-    def __init__(
-        self, workload: Workload, scheme: Scheme, epsilon: float, rng: np.random.Generator, check: Check = unchecked
-    ):
-        n = workload.n
-        self._workload, self._epsilon, self._check = workload, epsilon, check
-        self._rng, self._ratio, self._scheme = rng, fitted_exp_epsilon(epsilon), scheme
-        self._differences = scheme.differences
-        self._most_rows = min(max(ROWS_PER_TYPE * n, FEWEST_ROWS), _MOST_ROWS, MOST_STRATEGY_ENTRIES // n)
-        # G commutes with the group, so that its first column transforms into its eigenvalues.
-        self._gamma = scheme.transform(workload.gram_column).real
-        self._searched = self._gamma + RIDGE * self._gamma.mean()
-        self.best = first_orbits(workload.gram_column[self._differences], self._ratio, scheme)
-
-    def prepare(self) -> None:
-        """The first base rows, and their shares."""
-        n, high = self._workload.n, self._starts()
-        self._high = np.vstack([np.arange(n)[None] == 0, high[high.any(axis=1) & ~high.all(axis=1)]])
-        self._power = self._powers(self._high)
-        self._shares = np.full(len(self._high), 1 / len(self._high))
-        self._update()
-        self._keep_better()
-
-    def _starts(self) -> np.ndarray:
-        """Base rows to begin with. Over binary attributes, rows of small orbits come with their
-        images from the design that also permutes attributes. The other rows have too many images
-        for an even choice, and find their own shape."""
-        gram = self._workload.gram_column[self._differences]
-        drawn = threshold_rows(gram, self._ratio, STARTS, self._rng, self._check)
-        if not self._scheme.binary:
-            return drawn
-        search = LevelSearch(self._workload, self._epsilon, self._rng)
-        for _ in range(LEVEL_ROUNDS):
-            self._check()
-            search.round()
-        small = still(self._powers(search.best.high), self._ratio, self._scheme).sum(axis=1) >= SMALL_ORBIT
-        few = np.where(small, IMAGES, 1)
-        return np.vstack([drawn, images(search.best, few, self._rng)])
-
-    def round(self) -> None:
-        """New base rows, then many updates of the shares (they cost next to nothing)."""
-        self._price()
-        self._update()
-        self._keep_better()
-
-    def _keep_better(self) -> None:
-        mixture = self._mixture()
-        if mixture.objective < self.best.objective:
-            self.best = mixture
-
-    def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
-        return np.ascontiguousarray(self.best.transposed.T), self.best.objective
-
-    def _mixture(self) -> Orbits:
-        objective = float((self._gamma / self._m).sum())
-        return Orbits.of(self._high, self._shares, self._power, self._ratio, self._scheme, objective)
-
-    def _powers(self, high: np.ndarray) -> np.ndarray:
-        return np.abs(self._scheme.transform(np.where(high, self._ratio, 1.0))) ** 2
-
-    def _update(self) -> None:
-        """Many updates; after half of them the lightest orbits leave if there are too many rows."""
-        fourier_weights = self._power / self._power[:, :1]  # the trivial character's is (1'v)^2
-        shares = fitted_shares(self._shares, fourier_weights, self._searched, UPDATES)
-        heavy = np.argsort(-shares, kind="stable")
-        heavy = np.concatenate([[0], heavy[heavy != 0]])
-        sizes = fourier_weights.shape[1] // still(self._power, self._ratio, self._scheme).sum(axis=1)
-        kept = np.sort(heavy[np.cumsum(sizes[heavy]) <= self._most_rows])
-        self._high, self._power, fourier_weights = self._high[kept], self._power[kept], fourier_weights[kept]
-        self._shares = fitted_shares(shares[kept], fourier_weights, self._searched, UPDATES)
-        self._m = self._shares @ fourier_weights
-
-    def _price(self) -> None:
-        """Climb from rows held, from changed ones and from random ones of any density. The multipliers of the columns are all
-        L/n by symmetry."""
-        n, rng = self._high.shape[1], self._rng
-        held = self._high[rng.choice(len(self._high), min(STARTS, len(self._high)), replace=False)]
-        # Spectra of symmetric matrices are even, and for those transform and inverse differ by n only.
-        column = self._scheme.transform(self._searched / self._m**2).real / n
-        level = np.full(n, (self._searched / self._m).sum() / n)
-        climbed, gains = pricing.climb(
-            np.vstack([held, pricing.varied(held, STARTS, rng)]),
-            column[self._differences],
-            level,
-            np.ones(n),
-            self._ratio - 1,
-            self._check,
-        )
-        climbed = np.unique(climbed[gains > LEAST_GAIN], axis=0)
-        self._high, self._power = np.vstack([self._high, climbed]), np.vstack([self._power, self._powers(climbed)])
-        self._shares = np.concatenate([self._shares, np.full(len(climbed), NEW_SHARE * self._shares.mean())])
