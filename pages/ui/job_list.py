@@ -57,6 +57,8 @@ def draw(state: Session, known: set[int]) -> DeltaGenerator | None:
 def catch_up(state: Session, place: DeltaGenerator | None, known: set[int]) -> None:
     """Follow work that the page has begun while it was drawn, after the job list. A failed job is
     left alone: a page that starts it again would be drawn without end."""
+    if _has_ended(state):  # while the page was drawn
+        st.rerun()
     begun = [job for job in jobs().of(state.id) if job.number not in known]
     if place is not None and any(job.active or job.state == "done" for job in begun):
         with place.container():
@@ -84,7 +86,7 @@ def _lines(state: Session) -> bool:
     """The running jobs, drawn again and again without the page. True when nothing runs any more, or something that the page waits for
     has ended: then the whole page follows."""
     active, now = jobs().active(state.id), features(state)
-    if not active or not state.awaited <= {job.key for job in active}:
+    if not active or _has_ended(state):
         return True
     shown = [job for job in active if job.state == "queued" or job.seconds >= SHOWN_AFTER]
     with st.container(gap="xsmall", key="jobs"):
@@ -98,6 +100,11 @@ def _lines(state: Session) -> bool:
         for job in _just_ended(state):
             _ended(job)
     return False
+
+
+def _has_ended(state: Session) -> bool:
+    """True if something that the page waits for has ended."""
+    return not state.awaited <= {job.key for job in jobs().active(state.id)}
 
 
 def left_behind(job: Job, now: dict[str, str]) -> str:
