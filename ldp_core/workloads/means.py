@@ -93,15 +93,18 @@ class _NumberPart(Part):
     _total: ClassVar[bool]
 
     @property
-    def summary(self) -> str:
+    def _summary(self) -> str:
         return f"{wording.capital(self._what)} of {self.attribute}"
 
     @abstractmethod
     def _check(self, axis: Axis) -> None:
         """ValueError where the question does not fit."""
 
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
+    def _build(self, axes: Sequence[Axis]) -> Workload:
+        if self.by:
+            raise ValueError(
+                f"The {self._what} within groups needs the number of people in each; ask for the histogram by {self.by[0]}."
+            )
         place, axis = self._axis(axes)
         self._check(axis)
         values, low, high, _ = middles(axis)
