@@ -23,26 +23,14 @@ Prove = Callable[[Workload, np.ndarray | None, Budget], Proof]
 
 
 @dataclass(frozen=True, repr=False)
-class Nobody(Proof):
-    """What stands for strata without people: nothing is claimed."""
-
-    workload: Workload
-    epsilon: float
-    value: float = 0.0
-
-    def proven(self) -> float:
-        return 0.0
-
-
-@dataclass(frozen=True, repr=False)
 class StratifiedCertificate(Proof):
     """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for ``workload``, or on n tr(M_p^-1 G) for the ``prior`` p (n,),
-    from ``parts``, a proof for each case of its strata."""
+    from ``parts``, a proof for each case of its strata, None where these have no people."""
 
     workload: Workload
     epsilon: float
     value: float
-    parts: tuple[Proof, ...]
+    parts: tuple[Proof | None, ...]
     prior: np.ndarray | None = None
 
     @property
@@ -55,13 +43,19 @@ class StratifiedCertificate(Proof):
     def trivial(self) -> float:
         return self.workload.n * float(check_prior(self.prior, self.workload.n) @ self.workload.gram_diag) * (1 - 1e-12)
 
+    def too_large_for_file(self) -> str | None:
+        """Proofs of several groups are not written to files."""
+        return "Proofs for groups that the collector knows are not written to files yet."
+
     def proven(self) -> float:
         """The sum that the proofs of the strata come to, rounded down; -inf if one is none, or about other questions or people."""
         cases = _needed(self.workload, self.prior)
         if len(self.parts) != len(cases):
             return -math.inf
         for case, part in zip(cases, self.parts, strict=True):
-            if case is None:
+            if case is None or part is None:
+                if case is not None:
+                    return -math.inf
                 continue
             few, shares = case
             about = check_prior(getattr(part, "prior", None), few.n)
@@ -86,10 +80,10 @@ def _needed(workload: Workload, prior: np.ndarray | None) -> list[tuple[Workload
     return [case if i in used else None for i, case in enumerate(cases)]
 
 
-def summed(workload: Workload, parts: tuple[Proof, ...], prior: np.ndarray | None) -> float:
+def summed(workload: Workload, parts: tuple[Proof | None, ...], prior: np.ndarray | None) -> float:
     """The sum over the strata, less what its rounding may be."""
     assert workload.strata is not None
-    whole = workload.strata.objective([part.value for part in parts], prior)
+    whole = workload.strata.objective([0.0 if part is None else part.value for part in parts], prior)
     return whole * (1 - 8 * ALIKE - 64 * workload.n * U)
 
 
@@ -97,7 +91,7 @@ def stratified_certificate(
     workload: Workload, epsilon: float, budget: Budget, prior: np.ndarray | None, prove: Prove
 ) -> StratifiedCertificate:
     """The certificate of ``workload``, by ``prove`` for each case of its strata in an equal part of the time."""
-    strata, parts = workload.strata, list[Proof]()
+    strata, parts = workload.strata, list[Proof | None]()
     assert strata is not None
     cases = _needed(workload, prior)
 
@@ -108,7 +102,7 @@ def stratified_certificate(
     for left, case in zip(range(len(cases), 0, -1), cases, strict=True):
         seconds = budget.left()
         own = Budget(None if seconds is None else seconds / left, None, budget.cancelled, tell)
-        parts.append(Nobody(workload, epsilon) if case is None else prove(*case, own))
+        parts.append(None if case is None else prove(*case, own))
     made = StratifiedCertificate(workload, epsilon, 0.0, tuple(parts), prior)
     return StratifiedCertificate(
         workload, epsilon, max(made.trivial, summed(workload, made.parts, prior)), made.parts, prior

@@ -304,13 +304,6 @@ class Configuration(_Inputs):
             )
         return self
 
-    @check("domain")
-    @classmethod
-    def _keeps_every_attribute_secret(cls, domain: Domain | None) -> Domain | None:
-        if domain is not None and any(attribute.known for attribute in domain.attributes):
-            raise ValueError("designs keep every attribute secret as yet: leave out that the collector knows one")
-        return domain
-
     @check("epsilon")
     @classmethod
     def _valid_epsilon(cls, text: str) -> str:

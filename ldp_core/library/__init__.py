@@ -176,6 +176,12 @@ def unsearched(
     design. The other parameters are those of `create`.
     """
     entry = spec(name)
+    if workload.strata is not None:
+
+        def of_design(few: Workload, own: np.ndarray | None) -> Mechanism | None:
+            return unsearched(name, epsilon, few, types, recorded, own, target)
+
+        return in_strata.of_designs(workload, prior, of_design)
     if entry.build is not optimized.build_certified or entry.unsuitable(workload.n, epsilon, workload):
         return None
     classes = classes_for(entry, workload, epsilon) if types == TYPES[0] else None

@@ -27,16 +27,31 @@ def build(
     strata, stated = workload.strata, dict(parameters)
     assert strata is not None
     prior = stated.pop("prior", None)
-    prior = None if prior is None else np.asarray(check_prior(prior, workload.n))
-    cases, which = strata.cases(prior)
-    callback, values, drawn = stated.get("callback"), list[float](), []
-    for few, shares in cases:
+    cases = strata.cases(None if prior is None else check_prior(prior, workload.n))[0]
+    callback = stated.get("callback")
+
+    def made(few: Workload, shares: np.ndarray | None) -> Mechanism:
         own = {**stated, **({} if shares is None else {"prior": shares})}
         if entry.fitted and "time_limit" in entry.parameters and len(cases) > 1:
             limit = stated.get("time_limit", DEFAULT.time_limit)
             own["time_limit"] = None if limit is None else limit / len(cases)
         if callback is not None:
-            own["callback"] = telling_of_all(callback, strata, values, len(cases), prior)
-        drawn.append(create(few, own))
-    known = {"workload": workload.spec} if "workload" in drawn[0].parameters else {}
-    return StratifiedMechanism(drawn, which, strata.types, {**drawn[0].parameters, **known})
+            own["callback"] = telling_of_all(callback, strata, [], len(cases), prior)
+        return create(few, own)
+
+    mechanism = of_designs(workload, prior, made)
+    assert mechanism is not None
+    return mechanism
+
+
+def of_designs(
+    workload: Workload, prior: np.ndarray | None, made: Callable[[Workload, np.ndarray | None], Mechanism | None]
+) -> StratifiedMechanism | None:
+    """The mechanism of the strata of ``workload`` from those that are ``made`` for its cases; None where one is."""
+    strata = workload.strata
+    assert strata is not None
+    cases, which = strata.cases(None if prior is None else check_prior(prior, workload.n))
+    drawn = [mechanism for case in cases if (mechanism := made(*case)) is not None]
+    if len(drawn) < len(cases):
+        return None
+    return StratifiedMechanism(drawn, which, strata.types, drawn[0].parameters)

@@ -27,15 +27,18 @@ from ldp_core.mechanisms.base import (
     check_reports,
     check_values,
 )
+from ldp_core.mechanisms.files import MechanismFile
 from ldp_core.people import Counts, checked_counts, dense
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Representatives, Workload
+
+SEVERAL = "Files hold one fitted design, and the groups have several: ask the same questions of every group."
 
 
 class StratifiedMechanism(Mechanism):
     """In stratum z, the types ``types[z]`` of ``types`` (K, m), the mechanism ``drawn[which[z]]`` for m secret types.
 
-    Raw reports are a structured array of a ``stratum`` and a ``report``. ValueError for mechanisms that do not fit the types.
+    A raw report is the number of the stratum and a report of its mechanism. ValueError for mechanisms that do not fit the types.
     """
 
     def __init__(
@@ -128,6 +131,16 @@ class StratifiedMechanism(Mechanism):
             return self
         return StratifiedMechanism(drawn, self.which, self.types, {**self.parameters, **drawn[0].parameters})
 
+    def files(self) -> tuple[MechanismFile, ...]:
+        """Those of its only design. ValueError where there are several."""
+        if len(self.drawn_by_design) == 1:
+            return self.drawn_by_design[0].files()
+        if any(made.files() for made in self.drawn_by_design):
+            raise ValueError(
+                "Files hold one fitted design, and the groups have several: ask every group the same questions."
+            )
+        return ()
+
     # --- errors -----------------------------------------------------------------------------------------
 
     def within(self, workload: Workload) -> list[tuple[Mechanism, Workload, float]]:
@@ -192,6 +205,15 @@ class StratifiedMechanism(Mechanism):
     def contributions(self, rows: np.ndarray) -> Contributions:
         return self._together([made.contributions(few) for made, _, few in self._in_strata(rows)])
 
+    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) the smallest and the largest amount that a report adds to ``rows`` (q, n) times the estimated counts, or beyond."""
+        ends = []
+        for made, _, few in self._in_strata(rows):
+            adds, known = made.contributions(few), getattr(made, "report_ends", None)
+            far = (adds.means.max(axis=1) - adds.parts * adds.down, adds.means.min(axis=1) + adds.parts * adds.up)
+            ends.append(far if known is None else known(few))
+        return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+
     def _together(self, parts: Sequence[Contributions]) -> Contributions:
         """What a report adds, whatever its stratum: one of two values only where that is so in all strata, with the same two."""
 
@@ -210,30 +232,35 @@ class StratifiedMechanism(Mechanism):
 
     # --- reports ----------------------------------------------------------------------------------------
 
+    @cached_property
+    def widths(self) -> list[tuple[int, ...]]:
+        """(K,) the shape of one report of each stratum."""
+        nobody, rng = np.zeros(0, dtype=np.int64), np.random.default_rng(0)
+        own = [made.privatize(nobody, rng).shape[1:] for made in self.drawn_by_design]
+        return [own[i] for i in self.which]
+
     def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One report per user, beside the stratum in the clear. Simulation only."""
+        """(users, 1 + k) one report per user: the stratum in the clear, a report of its mechanism, and zeros. Simulation only."""
         values = check_values(values, self.n)
         strata = self.stratum[values]
         sent = [made.privatize(self.secret[values[strata == z]], rng) for z, made in enumerate(self.strata)]
-        shape = tuple(np.max([part.shape[1:] for part in sent], axis=0)) if sent[0].ndim > 1 else ()
-        raw = np.zeros(len(values), [("stratum", np.int64), ("report", np.result_type(*sent), shape)])
-        raw["stratum"] = strata
-        for z, part in enumerate(sent):
-            held = np.zeros((len(part), *shape), raw.dtype["report"].base)
-            held[tuple(slice(size) for size in part.shape)] = part
-            raw["report"][strata == z] = held
+        rows = [part.reshape(len(part), math.prod(part.shape[1:])) for part in sent]
+        kind = np.result_type(*rows)
+        raw = np.zeros((len(values), 1 + max(part.shape[1] for part in rows)), np.int64 if kind.kind == "b" else kind)
+        raw[:, 0] = strata
+        for z, part in enumerate(rows):
+            raw[np.flatnonzero(strata == z)[:, None], np.arange(1, 1 + part.shape[1])] = part
         return raw
 
     def aggregate(self, raw: np.ndarray) -> Reports:
         """What the collector keeps: the reports of each stratum."""
-        if getattr(raw, "dtype", np.dtype(float)).names != ("stratum", "report"):
-            raise ValueError("Each report must come with its stratum.")
-        check_values(raw["stratum"], len(self.types))
+        raw = np.asarray(raw)
+        if raw.ndim != 2 or not np.isin(raw[:, 0], np.arange(len(self.types))).all():
+            raise ValueError("Each report must begin with the number of its group.")
         kept = []
-        for z, made in enumerate(self.strata):
-            few = raw["report"][raw["stratum"] == z]
-            width = made.privatize(np.zeros(0, dtype=np.int64), np.random.default_rng(0)).shape[1:]
-            kept.append(made.aggregate(few[(slice(None), *(slice(size) for size in width))]))
+        for z, (made, shape) in enumerate(zip(self.strata, self.widths, strict=True)):
+            few = raw[raw[:, 0] == z, 1 : 1 + math.prod(shape)]
+            kept.append(made.aggregate(few.reshape(len(few), *shape)))
         return self.joined(kept)
 
     def joined(self, parts: Sequence[Reports]) -> Reports:

@@ -471,9 +471,3 @@ def test_structured_workloads_stay_small_in_files():
     configuration = Configuration(domain=domain, workload=WorkloadRecipe(parts=(workloads.AllMarginalsPart(),)))
     assert configuration.workload.build(domain).n == 1024
     assert len(configuration.to_json()) < 10_000
-
-
-def test_designs_keep_every_attribute_secret():
-    known = TRANSPORT.model_copy(update={"known": True})
-    with pytest.raises(ConfigurationError, match="every attribute secret as yet"):
-        Configuration().with_(domain=Domain(attributes=(known, AGE)))
