@@ -54,6 +54,8 @@ MOST_ATTRIBUTES = 200
 MOST_ATTRIBUTES_TOGETHER = 24
 # Categories of a column of a survey: tables of several such columns would be mostly empty.
 MOST_KEPT_CATEGORIES = 50
+# Groups of people that the collector knows: each may have a mechanism of its own.
+MOST_STRATA = 256
 # Parts of a workload.
 MOST_PARTS = 100
 # Sets of attributes in one part of a workload.

@@ -6,6 +6,7 @@ By sets of attributes, by classes of pairs of types, or by types, merged where q
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ldp_core.bounds.general.merged import MERGED_TYPES as MOST_MERGED
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.question.certificate import QuestionCertificate, question_certificate
 from ldp_core.bounds.question.search import direction
+from ldp_core.bounds.strata import StratifiedCertificate, stratified_certificate
 from ldp_core.bounds.surveys.best import survey_certificate
 from ldp_core.bounds.surveys.blocks import BlocksCertificate
 from ldp_core.bounds.surveys.certificate import SurveyCertificate
@@ -41,6 +43,7 @@ AnyCertificate = (
     | GroupedCertificate
     | BlocksCertificate
     | MergedCertificate
+    | StratifiedCertificate
 )
 
 
@@ -82,7 +85,16 @@ def certificate(
     True
     """
     check_weights(workload)
-    budget, workload = Budget(time_limit, None, cancel, callback), as_tables(workload) or workload
+    budget = Budget(time_limit, None, cancel, callback)
+    if workload.strata is not None:
+        shares = None if prior is None else check_prior(prior, workload.n)
+        return stratified_certificate(workload, epsilon, budget, shares, partial(_by_kind, epsilon=epsilon))
+    return _by_kind(workload, prior, budget, epsilon)
+
+
+def _by_kind(workload: Workload, prior: np.ndarray | None, budget: Budget, epsilon: float) -> AnyCertificate:
+    """By the proof that suits the questions."""
+    workload = as_tables(workload) or workload
     if prior is None and workload.symmetry == "exchangeable" and (found := _of_classes(workload, epsilon, budget)):
         return found
     if workload.n <= MOST_MATRIX_TYPES and (along := direction(workload)) is not None:

@@ -27,6 +27,8 @@ _KEPT: WeakKeyDictionary[Workload, dict[str, float]] = WeakKeyDictionary()
 def svd(workload: Workload, epsilon: float) -> float:
     """L >= (sum of singular values of W)^2 / e^epsilon (McKenna et al. 2020, Theorem 5.6)."""
     epsilon = check_epsilon(epsilon)
+    if workload.strata is not None:
+        return workload.strata.objective([svd(few, epsilon) for few in workload.strata.designs])
     if workload.survey is not None and workload.survey.symmetric:
         c = workload.survey.components
         return workload.n * ((math.sqrt(c.constant) + float(c.dims @ np.sqrt(c.gram))) ** 2 / math.exp(epsilon))
@@ -52,6 +54,9 @@ def centred_svd(workload: Workload, epsilon: float, prior: np.ndarray | None = N
     if workload.survey is not None and prior is None:
         return _of_survey(workload.survey, epsilon)
     p = check_prior(prior, n)
+    if (strata := workload.strata) is not None:
+        cases, _ = strata.cases(None if prior is None else p)
+        return strata.objective([centred_svd(few, epsilon, shares) for few, shares in cases], prior)
     known = _KEPT.setdefault(workload, {})
     about = "" if prior is None else hashlib.sha256(p.tobytes()).hexdigest()
     if about not in known:
@@ -125,6 +130,9 @@ def worst_case_variance(
     types only the uniform p is tried. At most ``max_rounds`` eigenvalue decompositions; ``cancel``
     as in `ldp_core.run`.
     """
+    if (strata := workload.strata) is not None:
+        own = [worst_case_variance(few, epsilon, max_rounds, cancel) for few in strata.designs]
+        return float((strata.scale**2 * np.array(own)[strata.which]).max())
     if workload.n > AT_ONCE_TYPES:
         return max(0.0, (centred_svd(workload, epsilon) - workload.trace) / workload.n)
     return max(0.0, least_favourable_prior(workload, epsilon, max_rounds, cancel)[1])

@@ -28,6 +28,7 @@ from ldp_core.designs.privacy_note import DESIGN_ONLY as DESIGN_ONLY
 from ldp_core.designs.privacy_note import audited_in_words as audited_in_words
 from ldp_core.designs.privacy_note import factor_in_words as factor_in_words
 from ldp_core.designs.privacy_note import guarantee as guarantee
+from ldp_core.designs.privacy_note import in_the_clear as in_the_clear
 from ldp_core.designs.privacy_note import observed_attributes as observed_attributes
 from ldp_core.designs.privacy_note import observed_parts as observed_parts
 from ldp_core.designs.privacy_note import risk_in_words as risk_in_words

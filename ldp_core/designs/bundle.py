@@ -32,7 +32,7 @@ from ldp_core.designs.privacy_note import observed_parts
 from ldp_core.designs.zips import zipped
 from ldp_core.library.optimized import from_strategy
 from ldp_core.limits import MOST_DESIGN_BYTES, MOST_KIT_BYTES, MOST_PROOF_BYTES, MOST_STRATEGY_ENTRIES
-from ldp_core.mechanisms import Mechanism, OnClasses
+from ldp_core.mechanisms import Mechanism, OnClasses, StratifiedMechanism
 from ldp_core.mechanisms.files import PATTERNS, STRATEGIES, STRATEGY, MechanismFile
 from ldp_core.version import __version__
 from ldp_core.wording import listed, rounded_up
@@ -209,11 +209,23 @@ def _mechanism(
     """The mechanism whose files a design holds, if it fits the domain and keeps epsilon by its own probabilities; None without files."""
     try:
         mechanism = _built(members, configuration, outcome)
+        mechanism = None if mechanism is None else _in_strata(mechanism, configuration)
     except ValueError as error:
         raise BundleError(str(error)) from None
     if mechanism is not None:
         _check_mechanism(mechanism, configuration)
     return mechanism
+
+
+def _in_strata(mechanism: Mechanism, configuration: Configuration) -> Mechanism:
+    """The mechanism of a file as that of every group, where the collector knows columns."""
+    domain, recipe = configuration.domain, configuration.workload
+    if domain is None or recipe is None or not any(attribute.known for attribute in domain.attributes):
+        return mechanism
+    strata = recipe.build(domain).strata
+    if strata is None or mechanism.n != strata.types.shape[1]:
+        return mechanism  # refused by `_check_mechanism`
+    return StratifiedMechanism([mechanism], np.zeros(len(strata.types)), strata.types, mechanism.parameters)
 
 
 def _built(members: Mapping[str, bytes], configuration: Configuration, outcome: Mapping[str, Any]) -> Mechanism | None:

@@ -73,7 +73,7 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
             f"The mechanism's audited epsilon is {rounded_up(audit.epsilon, 12)}, more than the {epsilon:g} asked for: "
             "do not deploy it; choose another mechanism or optimise again."
         )
-    names = [_quoted(attribute.name) for attribute in configuration.domain.attributes]
+    names = [_quoted(attribute.name) for attribute in configuration.domain.attributes if not attribute.known]
     unit = f"value of {names[0]}" if len(names) == 1 else f"record of {', '.join(names[:-1])} and {names[-1]}"
     if audit.delta == 0:
         kind, values, total = "Pure", f"epsilon = {epsilon:g}", f"epsilon = {configuration.total_epsilon:g}"
@@ -96,8 +96,18 @@ def guarantee(configuration: Configuration, audit: Audit) -> str:
         f"({_one_line(audit.method)}); assumes that every client follows the mechanism with a secure random source "
         "(never the simulation seed) and that the domain is fixed before collecting; "
         "IP addresses and other metadata are outside this guarantee."
+        f"{' ' if (clear := in_the_clear(configuration)) else ''}{clear}"
         f"{' ' if spec.caveat else ''}{spec.caveat}"
     )
+
+
+def in_the_clear(configuration: Configuration) -> str:
+    """The columns that are sent in the clear, in a sentence; empty where there are none."""
+    attributes = () if configuration.domain is None else configuration.domain.attributes
+    names = [_quoted(attribute.name) for attribute in attributes if attribute.known]
+    if not names:
+        return ""
+    return f"Sent in the clear beside each report, and not protected at all, as the collector knows it already: {', '.join(names)}."
 
 
 def observed_parts(configuration: Configuration, figures: bool = False) -> list[str]:

@@ -81,6 +81,7 @@ class Setting(ProvedDesign):
             fit = self.fitted(name)
             return fit.mechanism if fit else None
         merged = self.configuration.types != "all" and library.classes_for(spec, self.workload, epsilon) is not None
+        merged |= self.workload.strata is not None
         workload = self.workload if spec.uses_workload or merged else None
         key = ("mechanism", name, n, epsilon, workload and workload.digest, sorted(parameters.items()))
         create = partial(library.create, name, n=n, epsilon=epsilon, workload=workload, **parameters)

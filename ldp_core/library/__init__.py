@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ldp_core.library import merging, optimized
+from ldp_core.library import in_strata, merging, optimized
 from ldp_core.library import table_strategies as table_strategies
 from ldp_core.library import variants as variants
 from ldp_core.library.entries import REGISTRY as REGISTRY
@@ -110,7 +110,8 @@ def create(
 
     If the ``workload`` distinguishes fewer types than there are, reports are about its classes of
     types (`ldp_core.mechanisms.OnClasses`). ``types`` "all" keeps all
-    types, for questions asked later.
+    types, for questions asked later. If the collector knows attributes, each of its `strata` has a mechanism of this name
+    (`ldp_core.mechanisms.strata`).
 
     Raises ValueError for an unknown name or parameter, a bad value, no epsilon, or a size the mechanism cannot handle.
 
@@ -145,6 +146,10 @@ def create(
         raise ValueError(
             f"Reports are about the types that the questions distinguish or about all; got types {types!r}."
         )
+    if workload is not None and workload.strata is not None:
+        return in_strata.build(
+            entry, workload, lambda few, own: create(name, None, epsilon, few, types, **own), parameters
+        )
     classes = classes_for(entry, workload, epsilon) if types == TYPES[0] else None
     if classes is not None and workload is not None:
         merged = merging.build(entry, workload, classes, epsilon, parameters)
@@ -171,6 +176,12 @@ def unsearched(
     design. The other parameters are those of `create`.
     """
     entry = spec(name)
+    if workload.strata is not None:
+
+        def of_design(few: Workload, own: np.ndarray | None) -> Mechanism | None:
+            return unsearched(name, epsilon, few, types, recorded, own, target)
+
+        return in_strata.of_designs(workload, prior, of_design)
     if entry.build is not optimized.build_certified or entry.unsuitable(workload.n, epsilon, workload):
         return None
     classes = classes_for(entry, workload, epsilon) if types == TYPES[0] else None

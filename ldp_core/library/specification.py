@@ -256,6 +256,9 @@ class Spec:
 
     def unsuitable(self, n: int, epsilon: float, workload: Workload | None = None) -> str | None:
         """Why this mechanism is not for ``n`` types at this epsilon, said before anything is built; None when it is."""
+        if workload is not None and workload.strata is not None:  # each has a mechanism of its own
+            designs = workload.strata.designs
+            return next(filter(None, (self.unsuitable(few.n, epsilon, few) for few in designs)), None)
         low, high = self.epsilon_range
         if not low <= epsilon <= high:
             return self.out_of_range.format(low=low, high=high, epsilon=epsilon)

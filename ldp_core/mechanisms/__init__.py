@@ -14,6 +14,7 @@ from ldp_core.mechanisms.base import Mechanism as Mechanism
 from ldp_core.mechanisms.base import Reports as Reports
 from ldp_core.mechanisms.explicit import ExplicitMechanism as ExplicitMechanism
 from ldp_core.mechanisms.on_classes import OnClasses as OnClasses
+from ldp_core.mechanisms.strata import StratifiedMechanism as StratifiedMechanism
 from ldp_core.mechanisms.surveys.pattern import Pattern as Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns as ScrambledPatterns
 from ldp_core.mechanisms.surveys.split_survey import SplitSurvey as SplitSurvey

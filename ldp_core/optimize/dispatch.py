@@ -21,6 +21,7 @@ from ldp_core.optimize.classes import for_types, telling_of_types
 from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.question import design_question
+from ldp_core.optimize.strata import StratifiedDesign, design_strata
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.surveys.rows import first_rows
 from ldp_core.optimize.surveys.split_design import SplitDesign, design_split
@@ -31,7 +32,7 @@ from ldp_core.workloads import Survey, Workload, check_weights
 from ldp_core.workloads.distinguished import Distinguished
 from ldp_core.workloads.surveyed import as_tables
 
-AnyDesign = Optimized | ClosedFormDesign | SurveyDesign | SplitDesign
+AnyDesign = Optimized | ClosedFormDesign | SurveyDesign | SplitDesign | StratifiedDesign
 TABLES_TIME = 1 / 2
 """The most of the time that goes to patterns and strategies on tables where one over all types is fitted as well."""
 
@@ -117,6 +118,8 @@ def design(
       (`ldp_core.optimize.surveys.rows`).
     * Past 2,048 types no strategy over all types is written out: coarser bins, trees and Haar are the
       ways on.
+    * Where the collector knows attributes, each of the `strata` gets a design (`ldp_core.optimize.strata`): one for all where
+       they are asked alike.
 
     `ldp_core.optimize.certified.design_strategy` explains strategies and ``prior``, and
     `SearchLimits` the other parameters.
@@ -129,6 +132,10 @@ def design(
     check_weights(workload)
     prior = None if prior is None else check_prior(prior, workload.n)
     case, limits = Case(workload, prior), SearchLimits(time_limit, max_rounds, seed, callback, cancel)
+    if workload.strata is not None:
+        return design_strata(
+            workload, epsilon, limits, prior, lambda few, shares, own: design(few, epsilon, **vars(own), prior=shares)
+        )
     if case.exchangeable:
         return exchangeable_design(workload, epsilon, limits)
     one = workload.n <= MOST_FITTED_TYPES and case.along is not None

@@ -40,6 +40,7 @@ from ldp_core.workloads.ordered import Histogram as Histogram
 from ldp_core.workloads.ordered import Prefix as Prefix
 from ldp_core.workloads.ordered import WidthRange as WidthRange
 from ldp_core.workloads.parts import AllMarginalsPart as AllMarginalsPart
+from ldp_core.workloads.parts import DifferencePart as DifferencePart
 from ldp_core.workloads.parts import HistogramPart as HistogramPart
 from ldp_core.workloads.parts import JointHistogramPart as JointHistogramPart
 from ldp_core.workloads.parts import KWayMarginalsPart as KWayMarginalsPart
@@ -62,6 +63,8 @@ from ldp_core.workloads.shares import dominating as dominating
 from ldp_core.workloads.shares import group_shares as group_shares
 from ldp_core.workloads.spanned import spans as spans
 from ldp_core.workloads.spanned import tells_everybody as tells_everybody
+from ldp_core.workloads.strata import Strata as Strata
+from ldp_core.workloads.strata import Stratified as Stratified
 from ldp_core.workloads.surveys import Components as Components
 from ldp_core.workloads.surveys import Group as Group
 from ldp_core.workloads.surveys import Survey as Survey
@@ -85,7 +88,7 @@ FAMILIES: dict[str, type[Workload]] = {
     family.kind: family
     for family in (
         *(Histogram, Prefix, AllRange, WidthRange, AllMarginals, KWayMarginals, Parity),
-        *(Custom, Union, Product, OnAttributes, Predicates, Representatives, Survey),
+        *(Custom, Union, Product, OnAttributes, Predicates, Representatives, Stratified, Survey),
     )
 }
 

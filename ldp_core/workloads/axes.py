@@ -52,7 +52,7 @@ class Axis:
         name: what the attribute is called. labels: of its types, the ordinary ones first. ordinary: number of ordinary
         types; those after them, such as "(other)" and "(missing)", have no place in the order. ordered: whether "up to"
         and "between" mean something. edges: of numeric bins [e_i, e_(i+1)), the last one closed; none where types are
-        not bins. integer: the bins hold whole numbers only.
+        not bins. integer: the bins hold whole numbers only. known: the collector knows the value of everybody already.
     """
 
     name: str
@@ -61,6 +61,7 @@ class Axis:
     ordered: bool = False
     edges: Sequence[float] | np.ndarray = ()
     integer: bool = False
+    known: bool = False
 
     @classmethod
     def of(cls, attribute: Any) -> Axis:
@@ -77,6 +78,7 @@ class Axis:
             bool(attribute.in_order),
             getattr(attribute, "edges", ()),
             bool(getattr(attribute, "integer", False)),
+            bool(getattr(attribute, "known", False)),
         )
 
     @property

@@ -32,6 +32,7 @@ from ldp_core.workloads.symmetry import Kind, Shifts, SymmetryGroup, deviation_f
 
 if TYPE_CHECKING:
     from ldp_core.workloads.means import Unit
+    from ldp_core.workloads.strata import Strata
     from ldp_core.workloads.surveys import Survey
 
 
@@ -105,6 +106,11 @@ class Workload(ABC):
     @property
     def survey(self) -> Survey | None:
         """The questions as a `Survey`, where they are one: answered table by table, whatever the number of types."""
+        return None
+
+    @property
+    def strata(self) -> Strata | None:
+        """The groups of people that the collector knows, where it knows any (`ldp_core.workloads.strata`)."""
         return None
 
     @property

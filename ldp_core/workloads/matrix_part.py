@@ -11,7 +11,7 @@ from pydantic import Field, Strict, model_validator
 
 from ldp_core import wording
 from ldp_core.limits import MOST_UPLOADED_ENTRIES
-from ldp_core.workloads.axes import axes_of
+from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom
 from ldp_core.workloads.matrix_files import checked_matrix, read_matrix
@@ -29,7 +29,7 @@ class MatrixPart(Part):
     names: Annotated[tuple[str, ...], Strict(False)] | None = None
 
     @property
-    def summary(self) -> str:
+    def _summary(self) -> str:
         return f"Uploaded matrix of {wording.plural(self.rows, 'query', 'queries')}"
 
     @classmethod
@@ -65,6 +65,6 @@ class MatrixPart(Part):
         """(rows, columns) float64."""
         return unpack(self.data, self.rows, self.columns)
 
-    def build(self, attributes: Any) -> Workload:
-        n = math.prod(axis.size for axis in axes_of(attributes))
+    def _build(self, axes: Sequence[Axis]) -> Workload:
+        n = math.prod(axis.size for axis in axes)
         return Custom(checked_matrix(self.matrix, n), self.names)

@@ -17,7 +17,8 @@ from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import nearest, shortened
 from ldp_core.workloads.composite import Custom
-from ldp_core.workloads.part import Name, Names, Part, placed, places_of, within
+from ldp_core.workloads.grouped import placed, places_of
+from ldp_core.workloads.part import Name, Part
 
 
 @dataclass(frozen=True)
@@ -103,26 +104,28 @@ class _NumberPart(Part):
     _total: ClassVar[bool]
 
     @property
-    def _groups(self) -> Names:
-        return ()
-
-    @property
-    def summary(self) -> str:
-        return f"{wording.capital(self._what)} of {self.attribute}{within(self._groups)}"
+    def _summary(self) -> str:
+        return f"{wording.capital(self._what)} of {self.attribute}"
 
     @abstractmethod
     def _check(self, axis: Axis) -> None:
         """ValueError where the question does not fit."""
 
     def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
+        return self._build(axes_of(attributes))  # a group's people are not those of the others: see below
+
+    def _build(self, axes: Sequence[Axis]) -> Workload:
+        if self.by and not self._total:
+            raise ValueError(
+                f"The {self._what} within groups needs the number of people in each; ask for the histogram by {self.by[0]}."
+            )
         axis = self._axis(axes)
         self._check(axis)
         values, low, high, off = middles(axis)
         if axis.ordinary < axis.size:  # nobody's number counts as 0
             values = np.append(values, np.zeros(axis.size - axis.ordinary))
             low, high = min(low, 0.0), max(high, 0.0)
-        groups = [axes[i] for i in places_of(axes, [*self._groups, self.attribute])[:-1]]
+        groups = [axes[i] for i in places_of(axes, [*self.by, self.attribute])[:-1]]
         many = math.prod(group.size for group in groups)
         if many**2 * axis.size > MOST_STRATEGY_ENTRIES:
             raise ValueError(f"There are {many:,} groups, which are too many for a {self._what} of each.")
@@ -134,7 +137,7 @@ class _NumberPart(Part):
         named = product(*([f"{group.name} = {label}" for label in group.labels] for group in groups))
         names = [", ".join([called, *each]) for each in named]
         base = Mean(rows.reshape(many, -1), names, unit)
-        return placed(axes, places_of(axes, [*self._groups, self.attribute]), base)
+        return placed(axes, places_of(axes, [*self.by, self.attribute]), base)
 
     def _axis(self, axes: Sequence[Axis]) -> Axis:
         names = [axis.name for axis in axes]
@@ -158,14 +161,14 @@ class _NumberPart(Part):
         said = (
             f"Values count as the middle of their bin, so the {self._what} may be off {most}, half of the widest bin."
         )
-        if self._groups:
+        if self.by:
             low, high = min(low, 0.0), max(high, 0.0)
         if axis.ordinary < axis.size:
             said, exact = (f"{text} {' and '.join(axis.labels[axis.ordinary :])} count as 0." for text in (said, exact))
             low, high = min(low, 0.0), max(high, 0.0)
         scale = Unit(axis.name, low, high - low, self._total).scale
         ratio = ""
-        if self._groups:
+        if self.by:
             ratio = " The average of a group is its total over its size: ask for the sizes as well, a histogram or a table, and divide."
         return (
             f"{said if off else exact} Errors in per cent or percentage points are parts of the range {scale}.{ratio}"
@@ -193,14 +196,8 @@ class TotalPart(_NumberPart):
     without a number count as 0."""
 
     kind: Literal["total"] = "total"
-    by: Names = ()
-
     _what = "total"
     _total = True
-
-    @property
-    def _groups(self) -> Names:
-        return self.by
 
     def _check(self, axis: Axis) -> None:
         pass

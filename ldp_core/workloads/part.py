@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
-from ldp_core import wording
-from ldp_core.workloads.axes import Axis
+from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
-from ldp_core.workloads.comparisons import nearest, shortened
-from ldp_core.workloads.on_attributes import OnAttributes
+from ldp_core.workloads.grouped import by_groups, places_of
 
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], Strict(False)]  # a list from a widget is welcome
@@ -28,16 +24,28 @@ class Frozen(BaseModel):
 
 class Part(Frozen):
     """The common part of all recipes: ``weight`` scales the queries, and the importance of their
-    errors by its square."""
+    errors by its square; they are asked within each group of the attributes ``by``."""
 
     weight: Annotated[float, Field(ge=1e-6, le=1e6)] = 1.0
+    by: Names = Field(default=(), exclude_if=lambda by: not by)
 
-    @abstractmethod
     def build(self, attributes: Any) -> Workload:
         """The queries, without the weight, on the types of ``attributes``: a `Domain`, or a sequence of its attributes.
 
         ValueError, one sentence, where the recipe does not fit the attributes.
         """
+        axes = axes_of(attributes)
+        if not self.by:
+            return self._build(axes)
+        groups = places_of(axes, [*self.model_copy(update={"by": ()}).mentions, *self.by])[-len(self.by) :]
+        others = [axis for i, axis in enumerate(axes) if i not in groups]
+        if not others:
+            raise ValueError("Groups by every attribute leave nothing to ask within them; leave one out.")
+        return by_groups(self._build(others), axes, groups)
+
+    @abstractmethod
+    def _build(self, axes: Sequence[Axis]) -> Workload:
+        """`build` on the attributes that do not make up the groups."""
 
     def about(self, before: str, name: str) -> Self:
         """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""
@@ -52,35 +60,11 @@ class Part(Frozen):
         return tuple(dict.fromkeys(name for group in groups for name in group if name))
 
     @property
-    @abstractmethod
     def summary(self) -> str:
         """The recipe in a few words, for lists: "Running totals along age, within each sex"."""
+        return self._summary + (f", within each {' x '.join(self.by)}" if self.by else "")
 
-
-def within(by: Sequence[str]) -> str:
-    """The groups of the attributes ``by``, for a summary; empty where there are none."""
-    return f", within each {' x '.join(by)}" if by else ""
-
-
-def places_of(axes: Sequence[Axis], names: Sequence[str]) -> list[int]:
-    """The places of the named attributes. ValueError for an attribute that does not exist, is named
-    twice, or has one type only."""
-    places = {axis.name: i for i, axis in enumerate(axes)}
-    for name in names:
-        if name not in places:
-            known = nearest(name, list(places), "the attributes are")
-            raise ValueError(f"The domain has no attribute {shortened(name)}; {known}")
-        if axes[places[name]].size < 2:
-            raise ValueError(f"{shortened(name)} has one type only, so there is nothing to ask about it; leave it out.")
-    if len(set(names)) < len(names):
-        named = wording.shortened(", ".join(map(shortened, names)), 300)
-        raise ValueError(f"An attribute is named twice: {named}; name each once.")
-    return [places[name] for name in names]
-
-
-def placed(axes: Sequence[Axis], places: Sequence[int], base: Workload, used: Sequence[int] | None = None) -> Workload:
-    """``base`` on its attributes, the others summed out."""
-    left_out = math.prod(axes[i].size for i in set(range(len(axes))) - set(places))
-    if used is None and left_out == 1 and all(a < b for a, b in pairwise(places)):
-        return base
-    return OnAttributes([axis.size for axis in axes], places, base, used)
+    @property
+    @abstractmethod
+    def _summary(self) -> str:
+        """`summary` without the groups."""

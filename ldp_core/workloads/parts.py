@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, Strict, field_validator
 
 from ldp_core import limits
@@ -19,13 +20,15 @@ from ldp_core.workloads import expressions
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import shortened
-from ldp_core.workloads.composite import Product, Union
+from ldp_core.workloads.composite import Custom, Product, Union
+from ldp_core.workloads.grouped import placed, places_of, within
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.matrix_part import MatrixPart
 from ldp_core.workloads.means import MeanPart, TotalPart
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
-from ldp_core.workloads.part import Frozen, Name, Names, Part, placed, places_of, within
+from ldp_core.workloads.part import Frozen, Name, Names, Part
 from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.strata import stratified
 from ldp_core.workloads.surveyed import surveyed
 from ldp_core.workloads.types_part import TypesPart
 
@@ -37,11 +40,10 @@ class HistogramPart(Part):
     attribute: Name
 
     @property
-    def summary(self) -> str:
+    def _summary(self) -> str:
         return f"Histogram of {self.attribute}"
 
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
+    def _build(self, axes: Sequence[Axis]) -> Workload:
         return _joint(axes, places_of(axes, [self.attribute]))
 
 
@@ -51,11 +53,10 @@ class JointHistogramPart(Part):
     kind: Literal["joint_histogram"] = "joint_histogram"
 
     @property
-    def summary(self) -> str:
+    def _summary(self) -> str:
         return "Joint histogram of all attributes"
 
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
+    def _build(self, axes: Sequence[Axis]) -> Workload:
         return _joint(axes, range(len(axes)))
 
 
@@ -68,11 +69,11 @@ class PrefixPart(Part):
     by: Names = ()
 
     @property
-    def summary(self) -> str:
-        return f"Running totals along {self.attribute}{within(self.by)}"
+    def _summary(self) -> str:
+        return f"Running totals along {self.attribute}"
 
-    def build(self, attributes: Any) -> Workload:
-        return _along(axes_of(attributes), self.attribute, self.by, lambda n, axis: Prefix(n, [axis]))
+    def _build(self, axes: Sequence[Axis]) -> Workload:
+        return _along(axes, self.attribute, lambda n, axis: Prefix(n, [axis]))
 
 
 class RangesPart(Part):
@@ -85,17 +86,17 @@ class RangesPart(Part):
     by: Names = ()
 
     @property
-    def summary(self) -> str:
+    def _summary(self) -> str:
         wide = "All ranges" if self.width is None else f"Ranges of at most {self.width:,} types"
-        return f"{wide} along {self.attribute}{within(self.by)}"
+        return f"{wide} along {self.attribute}"
 
-    def build(self, attributes: Any) -> Workload:
+    def _build(self, axes: Sequence[Axis]) -> Workload:
         def ranges(n: int, axis: Axis) -> Workload:
             if self.width is None:
                 return AllRange(n, [axis])
             return WidthRange(n, min(self.width, n), [axis])
 
-        return _along(axes_of(attributes), self.attribute, self.by, ranges)
+        return _along(axes, self.attribute, ranges)
 
 
 class RectanglesPart(Part):
@@ -106,12 +107,11 @@ class RectanglesPart(Part):
     attributes: Annotated[tuple[Name, ...], Strict(False), Field(min_length=2, max_length=3)]
 
     @property
-    def summary(self) -> str:
+    def _summary(self) -> str:
         *others, last = self.attributes
         return f"All ranges over {', '.join(others)} and {last} together"
 
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
+    def _build(self, axes: Sequence[Axis]) -> Workload:
         places = sorted(places_of(axes, self.attributes))
         lines = [_line(axes[i]) for i in places]
         base = Product([AllRange(line.size, [line]) for line in lines])
@@ -135,13 +135,12 @@ class MarginalsPart(Part):
         return groups
 
     @property
-    def summary(self) -> str:
+    def _summary(self) -> str:
         named = [" x ".join(group) for group in self.groups[:3]]
         more = len(self.groups) - len(named)
         return f"Joint counts of {', '.join(named)}{f' and {more:,} more groups' if more else ''}"
 
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
+    def _build(self, axes: Sequence[Axis]) -> Workload:
         tables = [_joint(axes, places_of(axes, group)) for group in self.groups]
         return tables[0] if len(tables) == 1 else Union(tables)
 
@@ -153,11 +152,10 @@ class KWayMarginalsPart(Part):
     k: Annotated[int, Field(ge=1)]
 
     @property
-    def summary(self) -> str:
+    def _summary(self) -> str:
         return f"Joint counts of every {self.k} attributes" if self.k > 1 else "Histograms of every attribute"
 
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
+    def _build(self, axes: Sequence[Axis]) -> Workload:
         places, shape, chosen = _telling(axes)
         if self.k > len(places):
             raise ValueError(
@@ -172,11 +170,10 @@ class AllMarginalsPart(Part):
     kind: Literal["all_marginals"] = "all_marginals"
 
     @property
-    def summary(self) -> str:
+    def _summary(self) -> str:
         return "Joint counts of every group of attributes"
 
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
+    def _build(self, axes: Sequence[Axis]) -> Workload:
         places, shape, chosen = _telling(axes)
         return placed(axes, places, AllMarginals(shape, chosen))
 
@@ -191,12 +188,11 @@ class ParityPart(Part):
     max_weight: Annotated[int, Field(ge=0)] | None = None
 
     @property
-    def summary(self) -> str:
+    def _summary(self) -> str:
         of = "all attributes of two types" if self.attributes is None else ", ".join(self.attributes)
         return f"Parities of {of}{'' if self.max_weight is None else f', at most {self.max_weight} at once'}"
 
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
+    def _build(self, axes: Sequence[Axis]) -> Workload:
         if self.attributes is None:
             places = [i for i, axis in enumerate(axes) if axis.size == 2]
         else:
@@ -229,12 +225,11 @@ class PredicatesPart(Part):
     predicates: Annotated[tuple[Predicate, ...], Strict(False), Field(min_length=1, max_length=MOST_CONDITIONS)]
 
     @property
-    def summary(self) -> str:
+    def _summary(self) -> str:
         many = len(self.predicates)
         return f"{many:,} conditions" if many > 1 else self.predicates[0].title
 
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
+    def _build(self, axes: Sequence[Axis]) -> Workload:
         shape = [axis.size for axis in axes]
         rows = []
         for i, predicate in enumerate(self.predicates, start=1):
@@ -252,7 +247,7 @@ class PredicatesPart(Part):
         return placed(axes, mentioned, Predicates([shape[i] for i in mentioned], moved, titles))
 
 
-WorkloadPart = Annotated[
+Question = Annotated[
     HistogramPart
     | JointHistogramPart
     | PrefixPart
@@ -271,6 +266,44 @@ WorkloadPart = Annotated[
 ]
 
 
+class DifferencePart(Part):
+    """The answers to a question among the people who have the value ``first`` of an attribute, less those among the people who have
+    ``second``, both by their labels."""
+
+    kind: Literal["difference"] = "difference"
+    of: Question
+    attribute: Name
+    first: Name
+    second: Name
+
+    @property
+    def _summary(self) -> str:
+        return f"{self.of.summary}: {self.attribute} {self.first} less {self.second}"
+
+    @property
+    def mentions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([self.attribute, *self.of.mentions, *self.by]))
+
+    def _build(self, axes: Sequence[Axis]) -> Workload:
+        (place,) = places_of(axes, [self.attribute])
+        axis, others = axes[place], [other for i, other in enumerate(axes) if i != place]
+        first, second = axis.find(self.first), axis.find(self.second)
+        if first is None or second is None or first == second:
+            raise ValueError(
+                f"A difference compares two values of {shortened(axis.name)}; {shortened(self.first)} and {shortened(self.second)} are not two "
+                "of them."
+            )
+        if not others:
+            raise ValueError(f"There is nothing to compare by {shortened(axis.name)} alone; add another attribute.")
+        row = np.zeros((1, axis.size))
+        row[0, [first, second]] = 1.0, -1.0
+        compared = Custom(row, [f"{axis.at(first)} less {axis.at(second)}"])
+        return within(self.of.build(others), axes, [place], [compared])
+
+
+WorkloadPart = Annotated[Question | DifferencePart, Field(discriminator="kind")]
+
+
 def over_attributes(
     parts: Sequence[WorkloadPart], attributes: Any, check: Callable[[], None] = lambda: None
 ) -> Workload:
@@ -278,7 +311,7 @@ def over_attributes(
     is called between parts, and may raise to stop it.
 
     A `Union` whose parts are those of the recipe, or the only part itself where its weight is 1; a `Survey` where that serves
-    better (see `surveyed`). ValueError, one
+    better (see `surveyed`); with `strata` where the collector knows some attributes. ValueError, one
     sentence naming the part where there are several, when one does not fit.
     """
     if not parts:
@@ -294,7 +327,8 @@ def over_attributes(
                 raise
             raise ValueError(f"Group {i} of the queries: {_uncapitalised(str(error))}") from None
     alone = len(parts) == 1 and parts[0].weight == 1
-    return surveyed(built[0] if alone else Union(built, [part.weight for part in parts]), axes)
+    whole = built[0] if alone else Union(built, [part.weight for part in parts])
+    return stratified(whole, axes) if any(axis.known for axis in axes) else surveyed(whole, axes)
 
 
 def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
@@ -325,15 +359,12 @@ def _joint(axes: Sequence[Axis], places: Sequence[int]) -> Workload:
     return placed(axes, places, Histogram(math.prod(axis.size for axis in chosen), chosen))
 
 
-def _along(axes: Sequence[Axis], name: str, by: Sequence[str], ordered: Any) -> Workload:
-    """``ordered(n, axis)`` along the ordinary types of an attribute, within each group of the attributes ``by``."""
-    places = places_of(axes, [name, *by])
-    axis, groups = axes[places[0]], [axes[i] for i in places[1:]]
-    ordinary = _line(axis)
-    line = ordered(ordinary.size, ordinary)
-    base = Product([line, *(Histogram(group.size, [group]) for group in groups)]) if groups else line
-    used = [ordinary.size, *(group.size for group in groups)]
-    return placed(axes, places, base, used if ordinary.size < axis.size else None)
+def _along(axes: Sequence[Axis], name: str, ordered: Any) -> Workload:
+    """``ordered(n, axis)`` along the ordinary types of an attribute."""
+    (place,) = places_of(axes, [name])
+    ordinary = _line(axes[place])
+    used = [ordinary.size] if ordinary.size < axes[place].size else None
+    return placed(axes, [place], ordered(ordinary.size, ordinary), used)
 
 
 def _line(axis: Axis) -> Axis:

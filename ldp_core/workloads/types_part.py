@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from ldp_core.wording import check_parameters, meant
-from ldp_core.workloads.axes import Axis, axes_of
+from ldp_core.workloads.axes import Axis
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity, checked_shape
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
@@ -93,10 +93,9 @@ class TypesPart(Part):
     parameters: Annotated[dict[str, Annotated[int, Field(ge=0)]], AfterValidator(_sorted)] = Field(default_factory=dict)
 
     @property
-    def summary(self) -> str:
+    def _summary(self) -> str:
         return f"{ON_TYPES[self.family].title} of the types"
 
-    def build(self, attributes: Any) -> Workload:
-        axes = axes_of(attributes)
+    def _build(self, axes: Sequence[Axis]) -> Workload:
         n = math.prod(axis.size for axis in axes)
         return on_types(self.family, n, axes, **self.parameters)

@@ -16,7 +16,7 @@ from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_su
 from ldp_core.bounds.surveys.grouped import grouped, split
 from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
-from ldp_core.workloads import Prefix, Survey
+from ldp_core.workloads import Prefix, Stratified, Survey
 from ldp_core.workloads.surveys import Group, marginal
 
 SIZES = (4, 2, 3)
@@ -50,6 +50,7 @@ MAKE = {
     "parts": parts,
     "blocks": lambda: blocks_certificate(MIXED, 1.0, parts()),
     "merged": lambda: bounds.certificate(FEW, 1.0, None),
+    "known groups": lambda: bounds.certificate(Stratified(workloads.product([Prefix(4)] * 2), (4, 4), (0,)), 1.0, None),
 }
 NONSENSE = (
     None,

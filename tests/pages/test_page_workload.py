@@ -30,6 +30,7 @@ def chart(app, axis_title):
         ("all_marginals", 3**6),
         ("joint_histogram", 64),
         ("parity", 64),
+        ("difference", 2),
         ("predicates", 1),
         ("types", 64),
     ],
@@ -105,6 +106,17 @@ def test_settings_of_histogram_marginals_k_way_and_parity(health):
     assert health.workload.num_queries == 3
     health.enter("number_input", "group-0-max-weight", 2)
     assert health.parts[0].max_weight is None
+
+
+def test_two_groups_are_compared_by_any_question(health):
+    health.change_kind("difference")
+    assert health.parts[0].summary == "Histogram of high_blood_pressure: smokes no less yes"
+    health.enter("selectbox", "group-0-compared", "asthma").enter("selectbox", "group-0-of", "k_way_marginals")
+    assert health.parts[0].summary == "Joint counts of every 2 attributes: asthma no less yes"
+    health.enter("selectbox", "group-0-first", "yes").enter("number_input", "group-0-k", 1)
+    assert health.parts[0].summary == "Histograms of every attribute: asthma yes less no"
+    assert health.workload.num_queries == 10
+    assert not health.errors
 
 
 def test_the_same_attributes_twice_are_refused_in_a_sentence(health):

@@ -19,6 +19,7 @@ from ldp_core.bounds.question.certificate import question_certificate
 from ldp_core.bounds.question.search import direction
 from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.singular_values import LEAST_SHARE, centred_svd, decompositions, least_favourable_prior
+from ldp_core.bounds.strata import stratified_worst_case
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, unchecked
@@ -63,6 +64,13 @@ def worst_case(
     """
     check_weights(workload)
     budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
+    if workload.strata is not None:
+
+        def prove(few: Workload, _: np.ndarray | None, own: Budget) -> AnyCertificate:
+            even = np.full(few.n, 1 / few.n)  # a bound on the worst type alone would not add up
+            return worst_case(few, epsilon, own.left(), even, None, cancel)
+
+        return stratified_worst_case(workload, epsilon, budget, prove)
 
     if workload.symmetry_group.all_alike or (workload.survey is not None and workload.n > MOST_MATRIX_TYPES):
         return certificate(workload, epsilon, time_limit, None, callback, cancel)

@@ -96,6 +96,8 @@ class BaseAttribute(BaseModel):
     name: str = Field(min_length=1)
     missing: Missing = "drop"
     origin: Origin = "declared"
+    known: bool = Field(default=False, exclude_if=lambda known: not known)
+    """True if the collector knows everybody's value already, so that it is no secret: see `ldp_core.workloads.strata`."""
     if TYPE_CHECKING:  # each kind has this field where its files have it
         outside: Literal["other", "clamp", "refuse"]
 

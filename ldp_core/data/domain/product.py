@@ -57,6 +57,8 @@ class Domain(BaseModel):
         if len(set(names)) < len(names):
             twice = [name for name, times in Counter(names).items() if times > 1]
             raise ValueError(f"attribute names must differ and these do not: {quote_examples(twice)}. Rename one.")
+        if all(attribute.known for attribute in attributes):
+            raise ValueError("the collector knows every attribute already, so there is no secret to protect: add one.")
         if math.prod(attribute.size for attribute in attributes) > MOST_COMBINATIONS:
             raise ValueError(
                 f"the attributes together have more than {magnitude(MOST_COMBINATIONS)} types: leave some out or use coarser bins."

@@ -28,6 +28,8 @@ class _Recipe(BaseModel):
 
     column: str = Field(min_length=1)
     missing: Missing = "drop"
+    known: bool = Field(default=False, exclude_if=lambda known: not known)
+    """True if the collector knows the column already, so that it is no secret."""
 
     @property
     def declared(self) -> bool:
@@ -157,6 +159,9 @@ def build_attribute(
     recipe: AttributeRecipe, series: pd.Series | None = None, weights: np.ndarray | None = None
 ) -> Attribute:
     """The attribute that one recipe describes; the column is only needed where the recipe is not `declared`."""
+    if recipe.known:
+        secret = recipe.model_copy(update={"known": False})
+        return build_attribute(secret, series, weights).model_copy(update={"known": True})
     name = recipe.column
     if recipe.kind == "categorical":
         same = recipe.model_dump(include={"missing", "ordered", "rare_below", "origin", "answers"})
@@ -166,14 +171,14 @@ def build_attribute(
             series, name=name, values=recipe.categories, merged=merged, outside=outside, weights=weights, **same
         )
     if recipe.kind == "date":
-        same = recipe.model_dump(exclude={"column", "kind", "origin"})
+        same = recipe.model_dump(exclude={"column", "kind", "origin", "known"})
         dates = date_attribute(series, name=name, weights=weights, **same)
         return dates.model_copy(update={"origin": recipe.origin}) if recipe.declared else dates
     if recipe.method == "range":
-        same = recipe.model_dump(exclude={"column", "kind", "method", "edges", "origin"})
+        same = recipe.model_dump(exclude={"column", "kind", "method", "edges", "origin", "known"})
         ends = range_attribute(series, name=name, **same)
         return ends.model_copy(update={"origin": recipe.origin}) if recipe.declared else ends
-    same = recipe.model_dump(exclude={"column", "kind", "edges", "low", "high", "origin"})
+    same = recipe.model_dump(exclude={"column", "kind", "edges", "low", "high", "origin", "known"})
     series = pd.Series(recipe.edges, name=name) if series is None else series
     attribute = numeric_attribute(series, edges=recipe.edges or None, weights=weights, **same)
     return attribute.model_copy(update={"origin": recipe.origin}) if recipe.declared else attribute

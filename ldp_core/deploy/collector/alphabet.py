@@ -20,6 +20,7 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
@@ -101,6 +102,9 @@ def _outputs(mechanism: object) -> int | None:
 
 def _outcomes(mechanism: object, width: int) -> float:
     """How many different reports there are, or infinity."""
+    if isinstance(mechanism, StratifiedMechanism):
+        parts = zip(mechanism.strata, mechanism.widths, strict=True)
+        return sum(_outcomes(made.drawn, math.prod(shape)) for made, shape in parts)
     if width == 1:
         return _outputs(mechanism) or math.inf
     if isinstance(mechanism, Haar):
@@ -149,6 +153,11 @@ def _(mechanism: HierarchicalTree, rows: np.ndarray) -> np.ndarray:
 
 
 @_possible.register
+def _(mechanism: StratifiedMechanism, rows: np.ndarray) -> np.ndarray:
+    return _one_of(mechanism.strata, rows, filler=0)
+
+
+@_possible.register
 def _(mechanism: SplitSurvey, rows: np.ndarray) -> np.ndarray:
     return _one_of(mechanism.designs, rows, filler=-1)
 
@@ -170,7 +179,7 @@ def _one_of(mechanisms: Sequence[Mechanism], rows: np.ndarray, filler: int) -> n
         own = np.flatnonzero(numbers == k)
         width = alphabet(mechanisms[k]).width
         sent, rest = rows[own, 1 : 1 + width], rows[own, 1 + width :]
-        possible[own] = _possible(mechanisms[k], sent) & (rest == filler).all(axis=1)
+        possible[own] = _possible(mechanisms[k].drawn, sent) & (rest == filler).all(axis=1)
     return possible
 
 

@@ -77,6 +77,8 @@ def main(arguments: Sequence[str]) -> int:
     print(f"          for another (epsilon {description['epsilon']}).")
     print(f"Found:    at most {times} times (epsilon {audited_epsilon:.9g}).")
     print("          The ratio is exact, from whole numbers over 2^53, and so is the comparison.")
+    if clear := client.in_the_clear((description["domain"] or {"attributes": []})["attributes"]):
+        print(f"          {json.dumps(clear)[1:-1]}: sent in the clear beside each report, and not protected.")
     if description["signature"] is not None:
         print("          It is signed. This script does not check the signature: client.py --key KEY does.")
     print("The promise holds." if audited.holds else "THE PROMISE DOES NOT HOLD.")

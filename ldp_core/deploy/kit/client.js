@@ -58,9 +58,10 @@
             "likely for one person as for another. Do not use it.",
         );
       }
-      this.attributes = attributesOf(domain, sizes);
+      this.attributes = attributesOf(domain, sizes, told.kind === "known");
       this.design = design;
-      this.sizes = sizes;
+      this.clear = this.attributes.filter((attribute) => attribute.known).map(({ name }) => name); // sent as they are
+      this.sizes = this.clear.length ? this.attributes.map((attribute) => attribute.size) : sizes;
       this.draw = made.draw;
     }
 
@@ -77,6 +78,11 @@
       if (named) value = encode(this.attributes, value);
       const numbers = typeof value === "object" && value !== null ? Array.from(value) : [value];
       const sizes = this.attributes.map((attribute) => attribute.size);
+      if (this.clear.length) {
+        const whole = checked(numbers, sizes);
+        const some = (list, known) => list.filter((_, i) => Boolean(this.attributes[i].known) === known);
+        return [true, false].map((known) => joined(some(whole, known), some(sizes, known)));
+      }
       if (this.sizes.length === 1 && sizes.length > 1 && numbers.length === sizes.length) {
         return checked([joined(checked(numbers, sizes), sizes)], this.sizes);
       }
@@ -470,6 +476,26 @@
     return { ...made, draw: (value, draw) => made.draw([numbers[value[0]]], draw) };
   }
 
+  function known(told, sizes, depth) {
+    if (depth || sizes.length !== 2) {
+      throw new Error("What is sent in the clear comes first, and beside one other number: export the design again.");
+    }
+    const draws = list(told.draws).map((draw) => sampler(draw, [sizes[1]], 1));
+    const which = list(told.which).map((k) => draws[whole(k, "The number of a sampler", 0, draws.length - 1)]);
+    const width = whole(told.width, "The width of reports", 1, LONGEST);
+    const longest = (name) => which.reduce((most, made) => Math.max(most, made[name]), 0);
+    if (which.length !== sizes[0] || width !== 1 + longest("length")) {
+      throw new Error("The groups in the clear are not those of the samplers: export the design again.");
+    }
+    const draw = ([z, u], draw) => {
+      const report = [z, ...which[z].draw([u], draw)];
+      while (report.length < width) report.push(0);
+      return report;
+    };
+    const ratio = which.map((made) => made.ratio).reduce(larger);
+    return { ratio, length: width, together: longest("together"), draw };
+  }
+
   const KINDS = {
     table: [table, "columns"],
     two_valued: [twoValued, "low", "high", "cells", "rest"],
@@ -482,6 +508,7 @@
     one_of: [oneOf, "draws", "parts", "shares", "width", "fill"],
     each: [each, "draws", "parts"],
     classes: [classes, "classes", "draw"],
+    known: [known, "draws", "which", "width"],
   };
 
   // --- values as people say them -------------------------------------------------------------------------------------
@@ -714,12 +741,17 @@
   }
 
   /** The attributes of people, whose values must be those that the sampler takes. */
-  function attributesOf(domain, sizes) {
+  function attributesOf(domain, sizes, clear) {
     const attributes = domain === null ? [] : list(fields(domain, "attributes").attributes);
     whole(attributes.length, "The number of attributes", 0, MOST_TOGETHER);
     const own = attributes.map((one) => whole(fields(one, "size").size, "The size of an attribute", 1, MOST));
-    const same = own.length === sizes.length && own.every((size, i) => size === sizes[i]);
-    if (own.length && !same && !(sizes.length === 1 && own.reduce((product, size) => product * size, 1) === sizes[0])) {
+    const flags = attributes.map((one) => (has(one, "known") ? one.known : false));
+    const all = (known) => own.reduce((product, size, i) => (known === null || flags[i] === known ? product * size : product), 1);
+    const equal = (wanted) => wanted.length === sizes.length && wanted.every((size, i) => size === sizes[i]);
+    const fits = clear
+      ? flags.every((flag) => typeof flag === "boolean") && flags.some(Boolean) && equal([all(true), all(false)])
+      : !flags.some(Boolean) && (equal(own) || equal([all(null)]));
+    if (own.length && !fits) {
       throw new Error("The attributes of the device have other values than its sampler takes: export it again.");
     }
     for (const one of attributes) {

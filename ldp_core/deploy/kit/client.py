@@ -71,6 +71,9 @@ attribute of a survey. All kinds except "one_of" and "each" use only its first n
                                 numbers, those of the longest part.
     each      draws, parts      the reports of all parts, in order.
     classes   classes, draw     the sampler "draw", given the one number classes[u]: the class of types that u is in, from 0 up.
+    known     draws, which, width
+                                outermost only, given two numbers z and u: z is no secret, as the collector knows it, and sent as it is. The
+                                report: z, the report of the sampler draws[which[z]] for u, and 0 until there are "width" numbers.
 
 A part is {"draw": k, "value": terms}: the sampler draws[k], given the one number that is the sum of times * ((v[i] % modulo) // divide)
 over the terms [i, modulo, divide, times], v being the value; or given the value as it is, where the terms are null.
@@ -79,7 +82,8 @@ over the terms [i, modulo, divide, times], v being the value; or given the value
 Values as people say them
 -------------------------
 "domain" is {"attributes": [...]}; `encode` turns {name: value} into a number for each attribute, from 0 to "size" - 1. If the
-sampler takes one number only, it is that of the combination, the last attribute fastest. Every attribute has:
+sampler takes one number only, it is that of the combination, the last attribute fastest. The kind "known" takes that of the attributes
+with "known", which are sent in the clear, and that of all others. Every attribute has:
 
     kind      "categories", "numbers" (with "edges": bin i holds edges[i] <= x < edges[i + 1], the last bin its upper end as well),
               "range" (bins of one width, see `_edge`: "low", "high", "bins", "integer") or "dates" (see `_period`: "unit", "first",
@@ -91,6 +95,7 @@ sampler takes one number only, it is that of the combination, the last attribute
     missing   the number of missing values, null where such people send no report
     no_answer numbers, such as 999, that stand for a missing value; this key may be absent
     unread    true where a text that is no number (date) counts as missing
+    known     true where the collector knows the value, and it is sent in the clear; this key may be absent
 """
 
 from __future__ import annotations
@@ -148,7 +153,8 @@ class Device:
                 "likely for one person as for another. Do not use it."
             )
         self.design: str = description["design"]
-        self.sizes, self.attributes = sizes, attributes
+        self.attributes, self.clear = attributes, in_the_clear(attributes)
+        self.sizes = [attribute["size"] for attribute in attributes] if self.clear else sizes
         self._draw = made.draw
 
     @classmethod
@@ -176,6 +182,12 @@ class Device:
             value = encode(self.attributes, value)
         numbers = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
         sizes = [attribute["size"] for attribute in self.attributes]
+        if self.clear:
+            numbers, places = _checked(numbers, sizes), range(len(sizes))
+            apart = [
+                [i for i in places if (self.attributes[i]["name"] in self.clear) is known] for known in (True, False)
+            ]
+            return [_joined([numbers[i] for i in some], [sizes[i] for i in some]) for some in apart]
         if len(self.sizes) == 1 and len(numbers) == len(sizes) > 1:
             numbers = [_joined(_checked(numbers, sizes), sizes)]
         return _checked(numbers, self.sizes)
@@ -239,7 +251,7 @@ def checked(
         described = description["sampler"]
         sizes = [_whole(size, "A size", 1, MOST) for size in _list(described["sizes"])]
         made, most = _sampler(described, sizes), limit(description["epsilon"])
-        return made, sizes, _attributes(description["domain"], sizes), most
+        return made, sizes, _attributes(description["domain"], sizes, described["kind"] == "known"), most
     except (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"This is no whole description of a device ({error!r}): export the design again.") from None
 
@@ -330,12 +342,25 @@ def _list(content: object) -> Sequence[Any]:
     return content
 
 
-def _attributes(domain: Mapping[str, Any] | None, sizes: Sequence[int]) -> Sequence[Mapping[str, Any]]:
+def in_the_clear(attributes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The names of the attributes that are sent as they are, beside the report."""
+    return [attribute["name"] for attribute in attributes if attribute.get("known")]
+
+
+def _attributes(domain: Mapping[str, Any] | None, sizes: Sequence[int], known: bool) -> Sequence[Mapping[str, Any]]:
     """The attributes of people, whose values must be those that the sampler takes."""
     attributes = [] if domain is None else _list(domain["attributes"])
     _whole(len(attributes), "The number of attributes", 0, MOST_TOGETHER)
     own = [_whole(attribute["size"], "The size of an attribute", 1, MOST) for attribute in attributes]
-    if own and own != list(sizes) and [math.prod(own)] != list(sizes):
+    flags = [attribute.get("known", False) for attribute in attributes]
+    clear, secret = (
+        math.prod(size for size, flag in zip(own, flags, strict=True) if flag is wanted) for wanted in (True, False)
+    )
+    if known:
+        fits = all(isinstance(flag, bool) for flag in flags) and any(flags) and [clear, secret] == list(sizes)
+    else:
+        fits = not any(flags) and list(sizes) in (own, [math.prod(own)])
+    if own and not fits:
         raise ValueError("The attributes of the device have other values than its sampler takes: export it again.")
     for attribute, size in zip(attributes, own, strict=True):
         if not _readable(attribute, size):
@@ -674,6 +699,23 @@ def _classes(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> 
     return made._replace(draw=lambda value, below: made.draw([classes[value[0]]], below))
 
 
+def _known(described: Mapping[str, Any], sizes: Sequence[int], depth: int) -> Sampler:
+    if depth or len(sizes) != 2:
+        raise ValueError("What is sent in the clear comes first, and beside one other number: export the design again.")
+    draws = [_sampler(draw, [sizes[1]], 1) for draw in _list(described["draws"])]
+    which = [_whole(k, "The number of a sampler", 0, len(draws) - 1) for k in _list(described["which"])]
+    width = _whole(described["width"], "The width of reports", 1, LONGEST)
+    if len(which) != sizes[0] or width != 1 + max(draws[k].length for k in which):
+        raise ValueError("The groups in the clear are not those of the samplers: export the design again.")
+    worst = max((draws[k] for k in which), key=lambda one: Fraction(one.high, one.low) if one.low else math.inf)
+
+    def draw(value: Sequence[int], below: Below) -> list[int]:
+        report = [value[0], *draws[which[value[0]]].draw(value[1:], below)]
+        return report + [0] * (width - len(report))
+
+    return Sampler(draw, width, worst.high, worst.low, max(draws[k].together for k in which))
+
+
 KINDS: dict[str, Callable[..., Sampler]] = {
     "table": _table,
     "two_valued": _two_valued,
@@ -686,8 +728,9 @@ KINDS: dict[str, Callable[..., Sampler]] = {
     "one_of": _one_of,
     "each": _each,
     "classes": _classes,
+    "known": _known,
 }
-NESTED = ("one_of", "each", "classes")
+NESTED = ("one_of", "each", "classes", "known")
 """Kinds that hold other samplers."""
 
 

@@ -29,6 +29,7 @@ from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise.additive import VectorMechanism
 from ldp_core.mechanisms.on_classes import OnClasses
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.pattern import Pattern
@@ -124,6 +125,7 @@ def _attribute(attribute: Attribute) -> dict[str, object]:
         "clamp": attribute.outside == "clamp",
         "other": ordinary if other else None,
         "missing": attribute.size - 1 if missing else None,
+        **({"known": True} if attribute.known else {}),
         **description,
     }
 
@@ -144,6 +146,17 @@ def _continuous(mechanism: VectorMechanism) -> Sampler:
         f"{mechanism.name if entry is None else entry.title} adds continuous noise, which no device can draw exactly, and rounded noise "
         "can give people away. Choose a mechanism with a finite number of reports, such as the optimized one."
     )
+
+
+@sampler.register
+def _stratified(mechanism: StratifiedMechanism) -> Sampler:
+    return {
+        "kind": "known",
+        "sizes": list(mechanism.types.shape),
+        "draws": [sampler(made) for made in mechanism.drawn_by_design],
+        "which": mechanism.which.tolist(),
+        "width": 1 + max(math.prod(shape) for shape in mechanism.widths),
+    }
 
 
 @sampler.register

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ldp_core.designs import Configuration, guarantee
+from ldp_core.designs import Configuration, guarantee, in_the_clear
 from ldp_core.mechanisms import Audit
 from ldp_core.wording import visible
 
@@ -42,6 +42,9 @@ SIGNED = """This device is signed with Ed25519. Get the public key from someone 
 UNSIGNED = """This device is not signed. A signature stops such an attacker: `python3 -m ldp_core kit design.zip -o kit.zip --sign private.pem`."""
 
 
+CLEAR = """
+{clear} Every report begins with the number of the person's group; values of the other columns never reach it.
+"""
 ONE_REPORT = "* Draw one report for each person, keep it, and send the same one again if it was lost. Every new report spends epsilon again."
 SEVERAL = """* Each person may take part on {several:,} separate occasions, such as months, with one report on each. Draw a report for an occasion, keep it,
   and send the same one again if it was lost. A report beyond these {several:,} spends more epsilon than was promised."""
@@ -67,7 +70,7 @@ def readme(
 Design {design}. Its promise, in one line for a privacy review:
 
     {visible(guarantee(configuration, audit))}
-
+{CLEAR.format(clear=visible(clear)) if (clear := in_the_clear(configuration)) else ""}
 `report.html` explains the promise at length: its assumptions, its limits, and the accuracy of the answers.
 
 ## What is here

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from typing import Any
 
 from ldp_core import beliefs, library, wording
 from ldp_core.deploy.kit.markup import Node, element, listed
-from ldp_core.designs import Configuration, audited_in_words, factor_in_words, observed_parts, risk_in_words
+from ldp_core.designs import (
+    Configuration,
+    audited_in_words,
+    factor_in_words,
+    in_the_clear,
+    observed_parts,
+    risk_in_words,
+)
 from ldp_core.mechanisms import Audit, Mechanism
 
 SUSPICION = 0.5
@@ -70,7 +78,9 @@ def case_title(case: str) -> str:
 def promise(c: Configuration, audit: Audit) -> tuple[str, ...]:
     """The promise, and to whom it is made."""
     kind = "pure local differential privacy" if audit.delta == 0 else "approximate local differential privacy"
+    clear = in_the_clear(c)
     return (
+        *((clear,) if clear else ()),
         f"Every person who takes part is promised {kind}: {risk_in_words(c.epsilon_value, audit.delta)}. This is so for any two values "
         "that person could have.",
         "It holds against anyone who sees the report, the collector included, whatever they know already and whatever they can "
@@ -83,9 +93,10 @@ def promise(c: Configuration, audit: Audit) -> tuple[str, ...]:
 def unit(c: Configuration) -> tuple[str, ...]:
     """The extent of one person's protection."""
     assert c.domain is not None  # `guarantee` has refused designs without one
-    names = [wording.quoted(attribute.name, 60) for attribute in c.domain.attributes]
+    secret = [attribute for attribute in c.domain.attributes if not attribute.known]
+    names = [wording.quoted(attribute.name, 60) for attribute in secret]
     what = f"value of {names[0]}" if len(names) == 1 else f"record of {', '.join(names[:-1])} and {names[-1]} together"
-    k, size = c.reports_per_user, wording.magnitude(c.domain.size)
+    k, size = c.reports_per_user, wording.magnitude(math.prod(attribute.size for attribute in secret))
     return (
         f"The unit is one report of one person. It protects the whole {what}: any of the {size} possible ones could be exchanged for any "
         "other.",

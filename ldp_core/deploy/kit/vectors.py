@@ -58,7 +58,7 @@ def vectors(description: Mapping[str, Any], seed: int = 0, reports: int = REPORT
 
 def _values(description: Mapping[str, Any], random: Random, many: int) -> list[Value]:
     """The first value, the last one and others, as numbers and as people say them."""
-    sizes = description["sampler"]["sizes"]
+    sizes = Device(description).sizes
     records = [[0] * len(sizes), [size - 1 for size in sizes]]
     records += [[random.randrange(size) for size in sizes] for _ in range(max(0, many - 2))]
     values: list[Value] = [record[0] if len(sizes) == 1 else record for record in records]
@@ -90,7 +90,7 @@ def _said(attribute: Mapping[str, Any], random: Random) -> object:
 
 
 def _refused_values(description: Mapping[str, Any]) -> list[dict[str, object]]:
-    sizes = description["sampler"]["sizes"]
+    sizes = Device(description).sizes
     past = [size - 1 for size in sizes[:-1]] + [sizes[-1]]
     refused: list[dict[str, object]] = [
         {"value": past[0] if len(sizes) == 1 else past, "why": "a number past the last value"},

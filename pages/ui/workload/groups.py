@@ -36,6 +36,7 @@ from pages.ui.workload.kinds import (
 
 SHOWN_SETS = 20
 SHOWN_LABELS = 6
+NOT_COMPARED = ("difference", "matrix", "mean", "total")
 NO_OTHER = "–"
 """Stands for no third attribute."""
 
@@ -325,6 +326,45 @@ def _conditions(part: workloads.PredicatesPart, group: Group) -> None:
             shown = ", ".join(plain(workloads.quoted(label)) for label in axis.labels[:SHOWN_LABELS])
             more = f" and {axis.size - SHOWN_LABELS:,} more" if axis.size > SHOWN_LABELS else ""
             st.caption(f"**{plain(workloads.quoted(axis.name))}**: {shown}{more}")
+
+
+@dataclass(frozen=True)
+class Compared(Group):
+    """The question of a difference, as a group of its own on screen."""
+
+    whole: workloads.DifferencePart
+    every: Sequence[Axis]
+
+    def become(self, part: WorkloadPart) -> None:
+        replace(self.state, self.place, checked(edited(self.whole, of=part), self.every))
+
+
+@_settings.register
+def _difference(part: workloads.DifferencePart, group: Group) -> None:
+    axes = {axis.name: axis for axis in group.axes}
+
+    def compare(name: str) -> WorkloadPart:
+        first, second = axes[name].labels[:2]
+        return edited(part, attribute=name, first=first, second=second)
+
+    names = [name for name in usable("difference", group.axes) if name not in part.of.mentions]
+    _chooser(group, "Compare by", "compared", part.attribute, names, compare)
+    labels = list(axes[part.attribute].labels) if part.attribute in axes else []
+
+    def choose(name: str, other: str, label: str) -> WorkloadPart:
+        swapped = {other: getattr(part, name)} if label == getattr(part, other) else {}
+        return edited(part, **{name: label}, **swapped)
+
+    _chooser(group, "In", "first", part.first, labels, partial(choose, "first", "second"))
+    _chooser(group, "less in", "second", part.second, labels, partial(choose, "second", "first"))
+    others = [axis for axis in group.axes if axis.name != part.attribute]
+    inner = Compared(group.state, group.place, others, part, group.axes)
+    kinds = [kind for kind in KINDS if kind == part.of.kind or (kind in offered(others) and kind not in NOT_COMPARED)]
+    options = {"options": kinds, "format_func": lambda kind: KINDS[kind].title}
+    _setting(
+        st.selectbox, "Questions compared", "of", inner, part.of.kind, lambda kind: starting(kind, others), **options
+    )
+    _settings(part.of, inner)
 
 
 @_settings.register

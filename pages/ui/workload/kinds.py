@@ -70,6 +70,10 @@ KINDS: dict[str, Kind] = {
         "In each group of two-valued attributes: people with the second value of an even number of them, less those with an odd "
         "number. Correlations and all joint counts follow from these.",
     ),
+    "difference": Kind(
+        "Difference of two groups",
+        "How many more fulfil each question in one group than in another, such as two arms of an experiment.",
+    ),
     "predicates": Kind("Conditions", "How many people fulfil a condition you write, such as A and not B."),
     "matrix": Kind("A matrix of your own", "A file with one row per query and one column per type: CSV, .npy or .npz."),
     "types": Kind(
@@ -101,7 +105,7 @@ def usable(kind: str, axes: Sequence[Axis]) -> list[str]:
 def offered(axes: Sequence[Axis]) -> list[str]:
     """The kinds that make sense for these attributes."""
     several = len(usable("histogram", axes)) > 1
-    joint = ("marginals", "k_way_marginals", "all_marginals", "joint_histogram", "parity")
+    joint = ("difference", "marginals", "k_way_marginals", "all_marginals", "joint_histogram", "parity")
     possible = [kind for kind in KINDS if usable(kind, axes) and (several or kind not in joint)]
     if not joint_domain_fits(axes):
         possible = [kind for kind in possible if kind not in JOINT]
@@ -174,6 +178,10 @@ def starting(
         fields["predicates"] = [{"expression": examples(axes)[0]}]
     elif kind == "types":
         fields["family"] = "histogram"
+    elif kind == "difference":
+        compared = min((axis for axis in axes if axis.size > 1), key=lambda axis: axis.size)
+        fields["of"] = starting("histogram", [axis for axis in axes if axis is not compared])
+        fields |= {"attribute": compared.name, "first": compared.labels[0], "second": compared.labels[1]}
     part: WorkloadPart = TypeAdapter(WorkloadPart).validate_python({"kind": kind, **fields})
     return part
 

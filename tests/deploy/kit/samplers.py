@@ -59,6 +59,9 @@ SAMPLERS["classes"] = {
     "classes": [0, 1, 1, 4, 2, 0, 3],
     "draw": {"kind": "table", "columns": FIVE},
 }
+SAMPLERS["known"] = {"kind": "known", "sizes": [3, 5], "which": [0, 1, 0], "width": 7} | {
+    "draws": [SAMPLERS["bits"], SAMPLERS["table"]]
+}
 
 
 def sealed(sampler, domain=None, epsilon="99"):

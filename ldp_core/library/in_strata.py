@@ -1,0 +1,57 @@
+"""Mechanisms of the library for people of whom the collector knows some attributes: one for each design of the strata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ldp_core.library.specification import Spec
+from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.strata import StratifiedMechanism
+from ldp_core.optimize.base import DEFAULT
+from ldp_core.optimize.strata import telling_of_all
+from ldp_core.priors import check_prior
+from ldp_core.workloads import Workload
+
+
+def build(
+    entry: Spec,
+    workload: Workload,
+    create: Callable[[Workload, Mapping[str, Any]], Mechanism],
+    parameters: Mapping[str, Any],
+) -> StratifiedMechanism:
+    """The mechanism for ``workload``, which has strata: ``create(few, own)`` makes that of a stratum. ValueError where that is none for
+    strata."""
+    strata, stated = workload.strata, dict(parameters)
+    assert strata is not None
+    prior = stated.pop("prior", None)
+    cases = strata.cases(None if prior is None else check_prior(prior, workload.n))[0]
+    callback = stated.get("callback")
+
+    def made(few: Workload, shares: np.ndarray | None) -> Mechanism:
+        own = {**stated, **({} if shares is None else {"prior": shares})}
+        if entry.fitted and "time_limit" in entry.parameters and len(cases) > 1:
+            limit = stated.get("time_limit", DEFAULT.time_limit)
+            own["time_limit"] = None if limit is None else limit / len(cases)
+        if callback is not None:
+            own["callback"] = telling_of_all(callback, strata, [], len(cases), prior)
+        return create(few, own)
+
+    mechanism = of_designs(workload, prior, made)
+    assert mechanism is not None
+    return mechanism
+
+
+def of_designs(
+    workload: Workload, prior: np.ndarray | None, made: Callable[[Workload, np.ndarray | None], Mechanism | None]
+) -> StratifiedMechanism | None:
+    """The mechanism of the strata of ``workload`` from those that are ``made`` for its cases; None where one is."""
+    strata = workload.strata
+    assert strata is not None
+    cases, which = strata.cases(None if prior is None else check_prior(prior, workload.n))
+    drawn = [mechanism for case in cases if (mechanism := made(*case)) is not None]
+    if len(drawn) < len(cases):
+        return None
+    return StratifiedMechanism(drawn, which, strata.types, drawn[0].parameters)

@@ -1,0 +1,373 @@
+"""Mechanisms for people of whom the collector knows some attributes: one mechanism for the secret types in each stratum.
+
+A device draws its report from the secret type alone, and sends it with its stratum in the clear. Estimates of strata are independent,
+so that variances add. The guarantee is about the secret attributes; nothing protects the known ones. See `ldp_core.workloads.strata`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator
+
+from ldp_core.limits import MOST_STRATEGY_ENTRIES
+from ldp_core.mechanisms.base import (
+    Audit,
+    Contributions,
+    Estimate,
+    Mechanism,
+    Reports,
+    check_counts,
+    check_reports,
+    check_values,
+)
+from ldp_core.mechanisms.files import MechanismFile
+from ldp_core.people import Counts, checked_counts, dense
+from ldp_core.run import Check, unchecked
+from ldp_core.workloads import Representatives, Workload
+
+SEVERAL = "Files hold one fitted design, and the groups have several: ask the same questions of every group."
+
+
+class StratifiedMechanism(Mechanism):
+    """In stratum z, the types ``types[z]`` of ``types`` (K, m), the mechanism ``drawn[which[z]]`` for m secret types.
+
+    A raw report is the number of the stratum and a report of its mechanism. ValueError for mechanisms that do not fit the types.
+    """
+
+    def __init__(
+        self,
+        drawn: Sequence[Mechanism],
+        which: np.ndarray,
+        types: np.ndarray,
+        parameters: Mapping[str, Any] | None = None,
+    ):
+        self.drawn_by_design, self.which = tuple(drawn), np.asarray(which, dtype=np.int64)
+        self.types = np.asarray(types, dtype=np.int64)
+        if any(made.n != self.types.shape[1] or made.survey is not None for made in self.drawn_by_design):
+            raise ValueError("Each stratum needs a mechanism for its secret types, and none for surveys.")
+        first = self.drawn_by_design[0]
+        self.name, self.delta = first.name, max(made.delta for made in self.drawn_by_design)
+        losses = [made.lost for made in self.drawn_by_design if made.lost is not None]
+        self.lost = max(losses, default=None)
+        super().__init__(self.types.size, max(made.epsilon for made in self.drawn_by_design), parameters or {})
+        self.stratum = np.empty(self.n, dtype=np.int64)
+        self.secret = np.empty(self.n, dtype=np.int64)
+        for z, own in enumerate(self.types):
+            self.stratum[own], self.secret[own] = z, np.arange(len(own))
+
+    @property
+    def strata(self) -> tuple[Mechanism, ...]:
+        """(K,) the mechanism of each stratum."""
+        return tuple(self.drawn_by_design[i] for i in self.which)
+
+    def _identity(self) -> dict[str, Any]:
+        return {"drawn": [made.digest for made in self.strata]}
+
+    def _content(self) -> bytes:
+        return self.types.tobytes()
+
+    def _in_strata(self, x: np.ndarray) -> Iterator[tuple[Mechanism, np.ndarray, np.ndarray]]:
+        """Each stratum's mechanism and types, and what ``x`` (..., n) is for these."""
+        for made, own in zip(self.strata, self.types, strict=True):
+            yield made, own, np.asarray(x)[..., own]
+
+    @property
+    def bits_per_report(self) -> float:
+        """On average over the strata, the stratum itself left out."""
+        return float(np.mean([made.bits_per_report for made in self.strata]))
+
+    @property
+    def bytes_held(self) -> int:
+        return sum(made.bytes_held for made in self.drawn_by_design) + 3 * self.types.nbytes
+
+    @property
+    def strategy(self) -> np.ndarray | None:
+        """(m, n) Q where it is small enough to write out: reports of the first stratum first."""
+        tables = [made.strategy for made in self.strata]
+        if (
+            any(Q is None for Q in tables)
+            or sum(len(Q) for Q in tables if Q is not None) * self.n > MOST_STRATEGY_ENTRIES
+        ):
+            return None
+        return self._unordered(linalg.block_diag(*tables))
+
+    def _unordered(self, by_stratum: np.ndarray) -> np.ndarray:
+        """Columns, stratum after stratum, in the order of the types."""
+        return by_stratum[:, np.argsort(self.types.ravel())]
+
+    @cached_property
+    def channel(self) -> LinearOperator | None:
+        """(m, n) Q where reports keep how often each output was sent."""
+        tables = [made.channel for made in self.strata]
+        if any(Q is None for Q in tables):
+            return None
+        known = [Q for Q in tables if Q is not None]
+        ends = np.cumsum([0, *(Q.shape[0] for Q in known)])
+
+        def forward(x: np.ndarray) -> np.ndarray:
+            return np.concatenate([Q @ x[own] for Q, own in zip(known, self.types, strict=True)])
+
+        def backward(y: np.ndarray) -> np.ndarray:
+            x = np.empty((self.n, *y.shape[1:]))
+            for z, (Q, own) in enumerate(zip(known, self.types, strict=True)):
+                x[own] = Q.T @ y[ends[z] : ends[z + 1]]
+            return x
+
+        operators = {"matvec": forward, "matmat": forward, "rmatvec": backward, "rmatmat": backward}
+        return LinearOperator((int(ends[-1]), self.n), dtype=float, **operators)
+
+    @property
+    def consistent(self) -> Mechanism:
+        """The same collection with answers that add up within each stratum."""
+        drawn = [made.consistent for made in self.drawn_by_design]
+        if all(mine is theirs for mine, theirs in zip(drawn, self.drawn_by_design, strict=True)):
+            return self
+        return StratifiedMechanism(drawn, self.which, self.types, {**self.parameters, **drawn[0].parameters})
+
+    def files(self) -> tuple[MechanismFile, ...]:
+        """Those of its only design. ValueError where there are several."""
+        if len(self.drawn_by_design) == 1:
+            return self.drawn_by_design[0].files()
+        if any(made.files() for made in self.drawn_by_design):
+            raise ValueError(
+                "Files hold one fitted design, and the groups have several: ask every group the same questions."
+            )
+        return ()
+
+    # --- errors -----------------------------------------------------------------------------------------
+
+    def within(self, workload: Workload) -> list[tuple[Mechanism, Workload, float]]:
+        """For each stratum its mechanism and a workload with the errors of ``workload`` there, once multiplied by a number squared."""
+        known = workload.strata
+        raw = any(
+            made.consistent is not made for made in self.drawn_by_design
+        )  # its answers depend on how questions are put
+        if known is not None and np.array_equal(known.types, self.types) and not (raw or known.constant.any()):
+            return [
+                (made, known.designs[d], float(scale))
+                for made, d, scale in zip(self.strata, known.which, known.scale, strict=True)
+            ]
+        return [(made, few, 1.0) for made, few in zip(self.strata, self._queries_within(workload), strict=True)]
+
+    def _queries_within(self, workload: Workload) -> list[Workload]:
+        """All queries of ``workload`` about the types of each stratum."""
+        return [Representatives(workload, own) for own in self.types]
+
+    def supports(self, workload: Workload) -> str | None:
+        if workload.n != self.n:
+            return super().supports(workload)
+        reasons = (made.supports(few) for made, few, scale in self.within(workload) if scale and few.gram_diag.any())
+        return next((reason for reason in reasons if reason), None)
+
+    def profile_of(self, workload: Workload) -> np.ndarray:
+        return self.variance_profile(workload)
+
+    def variance_profile(self, workload: Workload, check: Check = unchecked) -> np.ndarray:
+        if reason := self.supports(workload):
+            raise ValueError(reason)
+        profile, known = np.zeros(self.n), dict[tuple[int, Workload], np.ndarray]()
+        for (made, few, scale), own in zip(self.within(workload), self.types, strict=True):
+            check()
+            if not scale or not few.gram_diag.any():
+                continue
+            key = (id(made), few)
+            if key not in known:
+                known[key] = made.variance_profile(few, check)
+            profile[own] = scale**2 * known[key]
+        return profile
+
+    def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
+        counts, few = dense(checked_counts(counts, self.n)), self._queries_within(workload)
+        parts = zip(self._in_strata(counts), few, strict=True)
+        return np.sum([made.query_variances(base, users, queries) for (made, _, users), base in parts], axis=0)
+
+    def covariance(self, counts: np.ndarray) -> np.ndarray:
+        covariance = np.zeros((self.n, self.n))
+        for made, own, users in self._in_strata(counts):
+            covariance[np.ix_(own, own)] = made.covariance(users)
+        return covariance
+
+    def linear_variances(self, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        parts = [made.linear_variances(rows[:, own], users) for made, own, users in self._in_strata(counts)]
+        return np.sum(parts, axis=0)
+
+    def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
+        few = self._queries_within(workload)
+        return self._together([made.query_contributions(w, queries) for made, w in zip(self.strata, few, strict=True)])
+
+    def contributions(self, rows: np.ndarray) -> Contributions:
+        return self._together([made.contributions(few) for made, _, few in self._in_strata(rows)])
+
+    def report_ends(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q,) the smallest and the largest amount that a report adds to ``rows`` (q, n) times the estimated counts, or beyond."""
+        ends = []
+        for made, _, few in self._in_strata(rows):
+            adds, known = made.contributions(few), getattr(made, "report_ends", None)
+            far = (adds.means.max(axis=1) - adds.parts * adds.down, adds.means.min(axis=1) + adds.parts * adds.up)
+            ends.append(far if known is None else known(few))
+        return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+
+    def _together(self, parts: Sequence[Contributions]) -> Contributions:
+        """What a report adds, whatever its stratum: one of two values only where that is so in all strata, with the same two."""
+
+        def same(values: list[np.ndarray]) -> np.ndarray:
+            return np.where(np.ptp(values, axis=0) == 0, values[0], np.nan)
+
+        return Contributions(
+            self._unordered(np.hstack([part.means for part in parts])),
+            self._unordered(np.hstack([part.variances for part in parts])),
+            np.max([part.up for part in parts], axis=0),
+            np.max([part.down for part in parts], axis=0),
+            same([part.low for part in parts]),
+            same([part.high for part in parts]),
+            max(part.parts for part in parts),
+        )
+
+    # --- reports ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def widths(self) -> list[tuple[int, ...]]:
+        """(K,) the shape of one report of each stratum."""
+        nobody, rng = np.zeros(0, dtype=np.int64), np.random.default_rng(0)
+        own = [made.privatize(nobody, rng).shape[1:] for made in self.drawn_by_design]
+        return [own[i] for i in self.which]
+
+    def privatize(self, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(users, 1 + k) one report per user: the stratum in the clear, a report of its mechanism, and zeros. Simulation only."""
+        values = check_values(values, self.n)
+        strata = self.stratum[values]
+        sent = [made.privatize(self.secret[values[strata == z]], rng) for z, made in enumerate(self.strata)]
+        rows = [part.reshape(len(part), math.prod(part.shape[1:])) for part in sent]
+        kind = np.result_type(*rows)
+        raw = np.zeros((len(values), 1 + max(part.shape[1] for part in rows)), np.int64 if kind.kind == "b" else kind)
+        raw[:, 0] = strata
+        for z, part in enumerate(rows):
+            raw[np.flatnonzero(strata == z)[:, None], np.arange(1, 1 + part.shape[1])] = part
+        return raw
+
+    def aggregate(self, raw: np.ndarray) -> Reports:
+        """What the collector keeps: the reports of each stratum."""
+        raw = np.asarray(raw)
+        if raw.ndim != 2 or not np.isin(raw[:, 0], np.arange(len(self.types))).all():
+            raise ValueError("Each report must begin with the number of its group.")
+        kept = []
+        for z, (made, shape) in enumerate(zip(self.strata, self.widths, strict=True)):
+            few = raw[raw[:, 0] == z, 1 : 1 + math.prod(shape)]
+            kept.append(made.aggregate(few.reshape(len(few), *shape)))
+        return self.joined(kept)
+
+    def joined(self, parts: Sequence[Reports]) -> Reports:
+        """The reports of all strata, from those of each: how many people each has, and then what is kept of these."""
+        users = np.array([part.users for part in parts], dtype=np.int64)
+        return Reports(self.digest, int(users.sum()), (users, *(array for part in parts for array in part.arrays)))
+
+    def simulate(self, counts: Counts, rng: np.random.Generator) -> Reports:
+        """The reports of a collection. Simulation only."""
+        whole = check_counts(counts, self.n)
+        return self.joined([made.simulate(users, rng) for made, _, users in self._in_strata(whole)])
+
+    @cached_property
+    def _arrays(self) -> list[int | None]:
+        """(K,) how many arrays each stratum's reports are; None where they are one and no tuple."""
+        nobody, rng = np.zeros(self.types.shape[1], dtype=np.int64), np.random.default_rng(0)
+        own = [made.simulate(nobody, rng).data for made in self.drawn_by_design]
+        counts = [len(data) if isinstance(data, tuple) else None for data in own]
+        return [counts[i] for i in self.which]
+
+    def reports_of(self, reports: Reports) -> list[Reports]:
+        """(K,) the reports of each stratum."""
+        check_reports(reports, self.digest)
+        users, *arrays = reports.arrays
+        parts, start = [], 0
+        for made, many, count in zip(self.strata, users, self._arrays, strict=True):
+            own = arrays[start] if count is None else tuple(arrays[start : start + count])
+            parts.append(Reports(made.digest, int(many), own))
+            start += 1 if count is None else count
+        return parts
+
+    def tally(self, reports: Reports) -> np.ndarray:
+        parts = zip(self.strata, self.reports_of(reports), strict=True)
+        return np.concatenate([made.tally(own) for made, own in parts])
+
+    def estimate(self, reports: Reports) -> Estimate:
+        parts = zip(self.strata, self.reports_of(reports), strict=True)
+        return StratifiedEstimate.of([made.estimate(own) for made, own in parts], self)
+
+    def audit(self) -> Audit:
+        """The largest of the strata: two types of one stratum, since the stratum itself is no secret."""
+        audits = [made.audit() for made in self.drawn_by_design]
+        worst = max(range(len(audits)), key=lambda d: (audits[d].epsilon, audits[d].delta))
+        own = self.types[np.flatnonzero(self.which == worst)[0]]
+        one, other = (int(own[k]) for k in audits[worst].worst_pair)
+        method = f"{audits[worst].method}, within each group that the collector knows"
+        return replace(audits[worst], delta=max(a.delta for a in audits), method=method, worst_pair=(one, other))
+
+    def explain(self) -> str:
+        return (
+            f"{self.drawn_by_design[0].explain()} The collector knows which of {len(self.types):,} groups each person is in; reports are "
+            "about the rest."
+        )
+
+
+@dataclass(frozen=True)
+class StratifiedEstimate(Estimate):
+    """The estimates ``parts`` of the strata, one beside the other."""
+
+    parts: tuple[Estimate, ...]
+    mechanism: StratifiedMechanism
+
+    @classmethod
+    def of(cls, parts: Sequence[Estimate], mechanism: StratifiedMechanism) -> StratifiedEstimate:
+        counts = np.empty(mechanism.n)
+        for part, own in zip(parts, mechanism.types, strict=True):
+            counts[own] = part.estimated_counts
+        identified = all(part.identified for part in parts)
+        return cls(counts, all(part.unbiased for part in parts), tuple(parts), mechanism, identified=identified)
+
+    @property
+    def adds_up(self) -> bool:  # type: ignore[override]
+        return all(part.adds_up for part in self.parts)
+
+    @property
+    def total(self) -> float:
+        return math.fsum(part.total for part in self.parts)
+
+    def _each(self, workload: Workload, ask: Callable[[Estimate, Workload], np.ndarray]) -> list[np.ndarray]:
+        few = self.mechanism._queries_within(workload)
+        return [ask(part, own) for part, own in zip(self.parts, few, strict=True)]
+
+    def counts(self) -> np.ndarray | None:
+        """(n,) the counts of all strata, None where one does not identify its own."""
+        return None if any(part.counts() is None for part in self.parts) else super().counts()
+
+    def answers(self, workload: Workload, queries: np.ndarray | None = None) -> np.ndarray:
+        if self.adds_up:
+            return super().answers(workload, queries)
+        return np.sum(self._each(workload, lambda part, own: part.answers(own, queries)), axis=0)
+
+    def fitted(self, workload: Workload) -> np.ndarray:
+        """(n,) counts that answer ``workload`` as the estimate does, or as closely as counts can."""
+        counts = np.empty(self.mechanism.n)
+        parts = self._each(workload, lambda part, own: part.fitted(own))
+        for part, own in zip(parts, self.mechanism.types, strict=True):
+            counts[own] = part
+        return counts
+
+    def consistent(self, users: float) -> Estimate:
+        """The estimate with answers that add up within each stratum to what they say; all of them to ``users``."""
+        total = self.total or 1.0
+        return StratifiedEstimate.of(
+            [part.consistent(users * part.total / total) for part in self.parts], self.mechanism
+        )
+
+    def squared_error(self, workload: Workload, counts: Counts) -> float:
+        if self.adds_up:
+            return super().squared_error(workload, counts)
+        return float(np.sum((self.answers(workload) - workload.answers(dense(counts))) ** 2))

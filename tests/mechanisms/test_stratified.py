@@ -1,0 +1,174 @@
+"""Mechanisms, designs and proofs where the collector knows a column: those of the groups, added up."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ldp_core as ldp
+from ldp_core import analysis, bounds, library, mechanisms, optimize
+from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
+from ldp_core.mechanisms import StratifiedMechanism
+from ldp_core.workloads import (
+    DifferencePart,
+    HistogramPart,
+    MeanPart,
+    PrefixPart,
+    RangesPart,
+    Representatives,
+    over_attributes,
+)
+
+ARM = CategoricalAttribute(name="arm", values=("a", "b", "c"), known=True)
+SCORE = RangeAttribute(name="score", low=1, high=8, bins=8, integer=True)
+UNLIKE = over_attributes(
+    [
+        PrefixPart(attribute="score", by=("arm",)),
+        DifferencePart(of=HistogramPart(attribute="score"), attribute="arm", first="a", second="c", weight=2),
+    ],
+    [SCORE, ARM],
+)
+MEAN = over_attributes([MeanPart(attribute="score")], [SCORE, ARM])
+COUNTS = np.random.default_rng(3).integers(0, 90, 24)
+NAMES = [name for name in mechanisms.names() if not library.spec(name).surveys_only]
+
+
+def built(name, **more):
+    workload = MEAN if name in ("duchi", "piecewise", "hybrid") else UNLIKE
+    more |= {"max_rounds": 3, "time_limit": None} if library.spec(name).fitted else {}
+    more |= {"delta": 1e-6} if library.spec(name).delta else {}
+    return mechanisms.create(name, epsilon=1.0, workload=workload, **more), workload
+
+
+def test_two_arms_need_64_per_cent_fewer_people():
+    two = ARM.model_copy(update={"values": ("a", "b")})
+    score = SCORE.model_copy(update={"high": 16, "bins": 16})
+    parts = [PrefixPart(attribute="score", by=("arm",))]
+    known = over_attributes(parts, [two, score])
+    secret = over_attributes(parts, [two.model_copy(update={"known": False}), score])
+    limits = {"epsilon": 1.0, "time_limit": None, "max_rounds": 200}
+    design, kept = optimize.design(known, **limits), optimize.design(secret, **limits)
+    assert design.objective == pytest.approx(2666.1, abs=0.2)
+    assert kept.objective == pytest.approx(7456, abs=2)
+    proof = bounds.certificate(known, 1.0, time_limit=None)
+    assert proof.verify()
+    assert proof.value == pytest.approx(2661, abs=0.5)
+    assert bounds.centred_svd(known, 1.0) < proof.value < design.objective < bounds.certificate(secret, 1.0).value
+    assert 1 - design.objective / kept.objective == pytest.approx(0.64, abs=0.005)
+    users = [analysis.users_from_objective(value, known) for value in (design.objective, kept.objective)]
+    assert 1 - users[0] / users[1] == pytest.approx(0.667, abs=0.005)
+    one = optimize.design(known.strata.designs[0], **limits)
+    assert design.objective == pytest.approx(2 * one.objective, rel=1e-12)
+    assert np.array_equal(design.parts[0].strategy, one.strategy)  # one design for both
+    made = mechanisms.ExplicitMechanism("written out", design.strategy, 1.0)
+    assert analysis.objective(made, known) == pytest.approx(design.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "hierarchical(reconstruction=raw)"])
+def test_every_mechanism_is_that_of_each_group(name):
+    made, workload = built(name)
+    assert isinstance(made, StratifiedMechanism)
+    rng = np.random.default_rng(0)
+    profile = made.variance_profile(workload)
+    for own, types in zip(made.strata, made.types, strict=True):
+        assert profile[types] == pytest.approx(own.variance_profile(Representatives(workload, types)), rel=1e-9)
+    total = analysis.objective(made, workload)
+    assert total == pytest.approx(float(profile.sum()) + workload.trace, rel=1e-12)
+    each = made.query_variances(workload, COUNTS)
+    assert each.sum() == pytest.approx(profile @ COUNTS, rel=1e-9)
+    assert made.query_variances(workload, COUNTS, np.array([0])) == pytest.approx(each[:1], rel=1e-9, abs=1e-6)
+    assert made.audit().epsilon <= 1
+    assert made.audit().epsilon == max(own.audit().epsilon for own in made.strata)
+    assert {made.stratum[k] for k in made.audit().worst_pair} <= {0, 1, 2}
+    people = np.repeat(np.arange(24), COUNTS)
+    sent = made.privatize(rng.permutation(people), rng)
+    assert np.array_equal(np.bincount(sent[:, 0].astype(int), minlength=3), COUNTS.reshape(8, 3).sum(axis=0))
+    collected = [made.aggregate(sent), made.simulate(COUNTS, rng)]
+    halves = made.aggregate(sent[:50]) + made.aggregate(sent[50:])
+    for one, other in zip(halves.arrays, collected[0].arrays, strict=True):
+        assert one == pytest.approx(other, rel=1e-9, abs=1e-9)
+    for reports in collected:
+        estimate = made.estimate(reports)
+        off = estimate.answers(workload) - workload.answers(COUNTS)
+        assert np.all(np.abs(off) <= 6 * np.sqrt(np.maximum(each, 0)) + 1e-6)
+        assert estimate.squared_error(workload, COUNTS) == pytest.approx(float(off @ off), rel=1e-9)
+        assert estimate.total == pytest.approx(COUNTS.sum(), rel=0.5)
+
+
+@pytest.mark.parametrize("name", ["randomized_response", "optimized", "hierarchical", "oue"])
+def test_errors_of_trials_are_those_foretold(name):
+    made, workload = built(name)
+    frame = ldp.simulate.run(made, workload, COUNTS, trials=400, seed=1)
+    error = frame["total_squared_error"]
+    assert error.mean() == pytest.approx(made.variance_on(workload, COUNTS), abs=4 * error.std() / 20)
+
+
+def test_reports_have_the_likelihood_of_the_written_table():
+    made, workload = built("randomized_response")
+    Q = made.strategy
+    assert Q.sum(axis=0) == pytest.approx(np.ones(24))
+    assert made.channel @ np.eye(24) == pytest.approx(Q)
+    assert made.channel.T @ np.eye(24) == pytest.approx(Q.T)
+    reports = made.simulate(COUNTS, np.random.default_rng(0))
+    fitted = ldp.estimators.apply("wnnls", reports, made, workload).counts()
+    assert fitted.min() >= 0
+    assert made.tally(reports).sum() == COUNTS.sum()
+    adds = made.query_contributions(workload, np.arange(10))
+    assert adds.variances @ COUNTS == pytest.approx(made.query_variances(workload, COUNTS)[:10], abs=1e-6)
+    assert np.array_equal(adds.means, workload.rows(np.arange(10)))
+    with pytest.raises(ValueError, match="number of its group"):
+        made.aggregate(np.zeros(3))
+    with pytest.raises(ValueError, match="another mechanism"):
+        built("hrr")[0].estimate(reports)
+
+
+def test_designs_and_proofs_follow_a_prior():
+    prior = np.random.default_rng(0).dirichlet(np.ones(24))
+    prior[UNLIKE.strata.types[1]] = 0
+    prior /= prior.sum()
+    limits = {"epsilon": 1.0, "time_limit": None, "max_rounds": 30}
+    design = optimize.design(UNLIKE, **limits, prior=prior)
+    made = mechanisms.create("optimized", workload=UNLIKE, prior=prior, **limits)
+    reached = bounds.average_variance(design.objective, UNLIKE, prior)
+    assert reached == pytest.approx(float(prior @ made.variance_profile(UNLIKE)), rel=1e-6)
+    proof = bounds.certificate(UNLIKE, 1.0, time_limit=None, prior=prior)
+    assert proof.verify()
+    assert 0.97 * reached < proof.variance < reached
+    closed = bounds.average_variance(bounds.centred_svd(UNLIKE, 1.0, prior), UNLIKE, prior)
+    assert closed < proof.variance * (1 + 1e-6)
+
+
+def test_proofs_of_other_questions_or_larger_sums_are_refused():
+    proof = bounds.certificate(UNLIKE, 1.0, time_limit=None)
+    assert proof.verify()
+    first, second = proof.parts
+    for forged in (
+        replace(proof, value=proof.value * 1.001),
+        replace(proof, epsilon=1.1),
+        replace(proof, parts=(first,)),
+        replace(proof, parts=(second, first)),
+        replace(proof, parts=(replace(first, value=first.value * 1.1), second)),
+        replace(proof, prior=np.random.default_rng(0).dirichlet(np.ones(24))),
+        replace(proof, workload=over_attributes([RangesPart(attribute="score")], [SCORE, ARM])),
+    ):
+        assert not forged.verify()
+
+
+def test_the_worst_case_is_that_of_the_worst_group():
+    made = mechanisms.create(
+        "optimized", epsilon=1.0, workload=UNLIKE, target="worst_case", max_rounds=60, time_limit=None
+    )
+    worst = analysis.worst_case_variance(made, UNLIKE)
+    proof = bounds.worst_case(UNLIKE, 1.0, time_limit=5)
+    assert proof.verify()
+    assert bounds.worst_case_variance(UNLIKE, 1.0) <= proof.variance * (1 + 1e-9) <= worst
+    assert proof.variance > 0.97 * worst
+
+
+def test_fits_tell_of_the_whole_where_there_is_one_design():
+    heard = []
+    alike = over_attributes([PrefixPart(attribute="score", by=("arm",))], [SCORE, ARM])
+    limits = {"epsilon": 1.0, "time_limit": None, "max_rounds": 5}
+    made = mechanisms.create("optimized", workload=alike, callback=heard.append, **limits)
+    assert heard[-1].objective == pytest.approx(analysis.objective(made, alike), rel=1e-3)
+    assert made.strata[0] is made.strata[1]
