@@ -26,7 +26,7 @@ from ldp_core.bounds.centred import centred_gram
 from ldp_core.optimize.columns.first_rows import sized_rows, threshold_rows
 from ldp_core.optimize.columns.generation import Mixture, RowSearch, strategy_of
 from ldp_core.optimize.columns.single import SinglePrecision
-from ldp_core.optimize.columns.weights import MONOTONE, RowBlock, Singular
+from ldp_core.optimize.columns.weights import RowBlock, Singular
 from ldp_core.optimize.symmetric.ring_rows import RingSearch
 from ldp_core.workloads import Workload
 from ldp_core.workloads.ordered import AllRange, Prefix
@@ -102,7 +102,7 @@ class FoldedSearch(RowSearch):
         rotations = sliding_window_view(np.hstack([high, high[:, : self._workload.n - 1]]), self._workload.n, axis=1)
         weights = shares / np.where(high, self._ratio, 1.0).sum(axis=1)
         self._hold(rotations.reshape(base * places, -1), np.repeat(weights, places))
-        self._previous, self._power = self._weights, MONOTONE
+        self._previous = self._weights
         first = self._updated(None)
         self._measure(first.objective)
         self._weights, self._multipliers, self._hessian = first.weights, first.multipliers, first.hessian
@@ -120,14 +120,13 @@ class FoldedSearch(RowSearch):
         centred += self._workload.gram_sums.sum() / n**2
         self._root, self._odd_root = (linalg.cholesky(part) for part in halves(centred))
 
-    def _hold(self, high: np.ndarray, weights: np.ndarray, trend: np.ndarray | None = None) -> None:
+    def _hold(self, high: np.ndarray, weights: np.ndarray) -> None:
         """As for all rows, where those that are the same turned round are put together."""
         packed, turned = np.packbits(high, axis=1), np.packbits(high[:, ::-1], axis=1)
         first = (packed != turned).argmax(axis=1)[:, None]
         swap = np.take_along_axis(packed, first, 1) > np.take_along_axis(turned, first, 1)
         _, kept, place = np.unique(np.where(swap, turned, packed), axis=0, return_index=True, return_inverse=True)
         self._high, self._weights = high[kept], np.bincount(place.ravel(), weights).astype(float)
-        self._trend = np.ones(len(kept)) if trend is None else trend[kept]
         n, ratio = high.shape[1], self._ratio
         even, odd = (half.astype(np.float32) for half in folded(self._high))
         self._rows = 1 + (ratio - 1) * even.astype(float)

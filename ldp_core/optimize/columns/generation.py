@@ -34,12 +34,7 @@ _MOST_STARTS = 256
 NEW_WEIGHT = 0.3
 LIGHT = 0.3
 LEAST_FREE = 2
-# Of these starts, half of this share are rows held with some entries flipped, and half are drawn anew.
-VARIED = 0.25
 UPDATES = 6
-# Updates go on in the direction of the last one: weights are multiplied by this power of their last ratio, _MOST_PUSH at most.
-MOMENTUM = 0.8
-_MOST_PUSH = 3.0
 LAST_UPDATES = 6
 # Updates a round, of which the second and later ones follow an exchange as long as these pay. In every column a share of
 # half of the rows goes up, and as many down: LARGER than last time, or SMALLER where the objective
@@ -68,8 +63,6 @@ LEAST_WEIGHT = 1e-6
 RESTART_WEIGHT = 1e-2
 # Rows whose weight is below this share of the average carry nothing, and are left out of the strategy.
 NEGLIGIBLE = 1e-9
-# Weights below this are nothing, and have no ratios.
-NOTHING = 1e-200
 
 
 def rows_held(n: int) -> int:
@@ -100,6 +93,24 @@ class Mixture:
     @property
     def transposed(self) -> np.ndarray:
         return self.strategy.T
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a search is: rows held, by which `RowSearch._hold` sets ``rows``, ``single`` and ``odd``, their ``weights`` (k,) and those before
+    the last update, and what that said."""
+
+    high: np.ndarray
+    rows: np.ndarray
+    single: SinglePrecision | None
+    odd: RowBlock | None
+    weights: np.ndarray
+    previous: np.ndarray
+    multipliers: np.ndarray
+    solved: np.ndarray
+    solved_odd: np.ndarray | None
+    hessian: np.ndarray | None
+    objective: float
 
 
 def strategy_of(high: np.ndarray, weights: np.ndarray, ratio: float) -> np.ndarray:
@@ -133,6 +144,7 @@ class RowSearch:
         self._rough = True  # whether updates may be in single precision
         self._single: SinglePrecision | None = None
         self._hessian: np.ndarray | None = None
+        self._power = MONOTONE  # of the ratio by which weights change: bold where the last update did not raise L
         self._odd: RowBlock | None = None
         self._shifts = Shifts.of(workload)
         self.best = self._first(first_orbits(workload.gram_dense(), self._ratio, self._shifts))
@@ -169,7 +181,6 @@ class RowSearch:
             masses = self._masses()[self._anchors :]
             # Outputs are equally likely; the first update balances the columns.
             self._weights[self._anchors :] = n / len(masses) / masses
-        self._power = MONOTONE
         try:
             self._begin()
         except Singular:
@@ -227,7 +238,7 @@ class RowSearch:
             # The weights measured are those before an update, balanced by the update before that:
             # these two updates are exact.
             for left in reversed(range(max((UPDATES if many else EXCHANGES) - done, 2))):
-                objective = self._step(self._objective, exact=left < 2)
+                objective = self._step(exact=left < 2)
             self._measure(objective)
             self._gain = max(0.0, before - objective)
         except Singular:
@@ -242,7 +253,7 @@ class RowSearch:
     def _exchange(self) -> bool:
         """Exchanges of single entries and an update; False, and all as it was, where the objective rose by more than the last round
         gained."""
-        before, first = vars(self).copy(), 2 * self._anchors
+        before, first = self._state, 2 * self._anchors
         chosen = self._rng.choice(np.arange(first, len(self._high)), (len(self._high) - first) // 2, replace=False)
         held, pairs = self._high[chosen], self._share * len(chosen)
         X, _, reference = self._priced()
@@ -253,14 +264,24 @@ class RowSearch:
         high, weights, split = self._high.copy(), self._weights.copy(), chosen[heavy]
         high[chosen[~heavy]] = rows[~heavy]
         weights[split] /= 2
-        trend = np.concatenate([self._trend, self._trend[split]])
-        self._hold(np.vstack([high, rows[heavy]]), np.concatenate([weights, weights[split]]), trend)
-        rise = self._step(self._objective, exact=False) - before["_objective"]
+        self._hold(np.vstack([high, rows[heavy]]), np.concatenate([weights, weights[split]]))
+        rise = self._step(exact=False) - before.objective
         kept = rise <= self._gain
         if not kept:
-            vars(self).update(before)
+            self._return_to(before)
         self._share = self._share * SMALLER if rise > 0 else min(self._share * LARGER, _MOST_SHARE)
         return kept
+
+    @property
+    def _state(self) -> State:
+        held = (self._high, self._rows, self._single, self._odd, self._weights, self._previous)
+        return State(*held, self._multipliers, self._solved, self._solved_odd, self._hessian, self._objective)
+
+    def _return_to(self, state: State) -> None:
+        self._high, self._rows, self._single, self._odd = state.high, state.rows, state.single, state.odd
+        self._weights, self._previous, self._multipliers = state.weights, state.previous, state.multipliers
+        self._solved, self._solved_odd, self._hessian = state.solved, state.solved_odd, state.hessian
+        self._objective = state.objective
 
     def finish(self, at_once: bool) -> tuple[np.ndarray, float]:
         """The best strategy and its objective, after some more updates without new rows if there is time."""
@@ -309,13 +330,11 @@ class RowSearch:
         anchors = np.eye(n, dtype=bool)[: self._anchors]
         self._hold(np.vstack([anchors, high]), np.concatenate([np.full(len(anchors), share), weights]))
 
-    def _hold(self, high: np.ndarray, weights: np.ndarray, trend: np.ndarray | None = None) -> None:
-        """Rows ``high`` (k, n) with their weights and by what these were multiplied last (both (k,)); repetitions are left out, but for
-        anchors, which other rows may repeat."""
+    def _hold(self, high: np.ndarray, weights: np.ndarray) -> None:
+        """Rows ``high`` (k, n) with their weights (k,); repetitions are left out, but for anchors, which other rows may repeat."""
         free = _distinct(high[self._anchors :]) + self._anchors
         first = np.concatenate([np.arange(self._anchors), free])
         self._high, self._weights = high[first], weights[first]
-        self._trend = np.ones(len(first)) if trend is None else trend[first]
         self._rows = np.where(self._high, self._ratio, 1.0)
         fits = self._rough and SinglePrecision.fits(high.shape[1], self._ratio)
         self._single = SinglePrecision(self._high, self._ratio) if fits else None
@@ -323,8 +342,8 @@ class RowSearch:
     def _masses(self) -> np.ndarray:
         return blas.dgemv(1.0, self._rows.T, self._reference, trans=1)
 
-    def _step(self, before: float | None = None, exact: bool = True) -> float:
-        """One update of the weights; returns the objective before it, and shortens the steps where that rose."""
+    def _step(self, exact: bool = True) -> float:
+        """One update of the weights; returns the objective before it."""
         try:
             done = self._updated(self._multipliers, exact)
         except Singular:
@@ -334,14 +353,8 @@ class RowSearch:
             done = self._updated(self._multipliers, exact)
         self._previous, self._weights = self._weights, done.weights
         self._multipliers, self._solved, self._hessian = done.multipliers, done.solved, done.hessian
+        self._power = BOLD if done.objective <= self._objective else MONOTONE
         self._solved_odd, self._objective = done.odd, done.objective
-        rose = before is not None and done.objective > before
-        if before is not None:
-            self._power = MONOTONE if rose else BOLD
-        ratios = np.divide(
-            self._weights, self._previous, out=np.ones_like(self._weights), where=self._previous > NOTHING
-        )
-        self._trend = np.ones_like(ratios) if rose else ratios
         return done.objective
 
     def _updated(self, multipliers: np.ndarray | None, exact: bool = True) -> Update:
@@ -357,7 +370,6 @@ class RowSearch:
             floor,
             self._check,
             fixed=self._anchors,
-            push=np.clip(self._trend**MOMENTUM, 1 / _MOST_PUSH, _MOST_PUSH),
             hessian=self._hessian,
             single=self._single,
             exact=exact,
@@ -375,15 +387,13 @@ class RowSearch:
     def _price(self) -> None:
         n = self._high.shape[1]
         share = STARTS_WHERE_BLIND if self._anchors else STARTS_PER_TYPE
-        count, part = min(max(round(share * n), LEAST_STARTS), _MOST_STARTS, len(self._high)), 0.0
-        if n >= TYPES_TO_EXCHANGE:  # rows held become so alike that climbs from them alone end in the same places
+        count = min(max(round(share * n), LEAST_STARTS), _MOST_STARTS, len(self._high))
+        if n >= TYPES_TO_EXCHANGE:
             light = self._weights < LIGHT * self._weights.mean()
             free = self._size - len(light) + int(light.sum())
-            count, part = min(count, max(free, LEAST_FREE)), VARIED
-        chosen, few = self._rng.choice(len(self._high), count, replace=False), round(part * count / 2)
-        varied = pricing.varied(self._high[chosen[:few]], few, self._rng)
-        starts = np.vstack([self._high[chosen[2 * few :]], varied])
-        climbed, gains = pricing.climb(starts, *self._priced(), self._ratio - 1, self._check)
+            count = min(count, max(free, LEAST_FREE))
+        chosen = self._rng.choice(len(self._high), count, replace=False)
+        climbed, gains = pricing.climb(self._high[chosen], *self._priced(), self._ratio - 1, self._check)
         climbed = climbed[gains > LEAST_GAIN]
         rank = self._weights.copy()
         rank[: 2 * self._anchors] = np.inf
@@ -392,8 +402,7 @@ class RowSearch:
             heaviest = heaviest[rank[heaviest] > DEAD * self._weights.mean()]
         high = np.vstack([self._high[heaviest], climbed])
         new = np.full(len(climbed), NEW_WEIGHT * self._weights.mean())
-        trend = np.concatenate([self._trend[heaviest], np.ones(len(climbed))])
-        self._hold(high, np.concatenate([self._weights[heaviest], new]), trend)
+        self._hold(high, np.concatenate([self._weights[heaviest], new]))
 
     def _priced(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """X (n, n), mu and r (both (n,)): the values and costs of rows."""

@@ -7,8 +7,6 @@ from scipy.linalg import blas
 
 from ldp_core.run import Check, unchecked
 
-# Shares of entries flipped in rows held, to climb somewhere else from there.
-CHANGES = (1 / 64, 1 / 16, 1 / 4)
 # Smallest relative rise a flip must bring; single precision resolves no less.
 LEAST_RISE = 2e-6
 # Rows climb together in blocks of at most this number of entries, which fit a cache.
@@ -93,13 +91,6 @@ def _climb(
         climbed[index, best] ^= True
         gains[index] = _gains(value, d, c)
     return climbed, gains
-
-
-def varied(held: np.ndarray, drawn: int, rng: np.random.Generator) -> np.ndarray:
-    """(k + drawn, n) rows to climb from: the rows ``held`` (k, n) with some entries flipped, and random ones of any density."""
-    changed = held ^ (rng.random(held.shape) < rng.choice(CHANGES, (len(held), 1)))
-    random = rng.random((drawn, held.shape[1])) < rng.random((drawn, 1)) * rng.random((drawn, 1)) / 2
-    return np.vstack([changed, random])
 
 
 def _gains(value: np.ndarray, d: np.ndarray, c: np.ndarray) -> np.ndarray:

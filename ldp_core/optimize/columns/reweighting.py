@@ -37,7 +37,7 @@ from ldp_core.optimize.certified import check_types, design_strategy, row_search
 from ldp_core.optimize.classes import scaled, strategy_for_types, telling_of_types
 from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
-from ldp_core.optimize.columns.weights import MONOTONE, Singular, squared_lengths
+from ldp_core.optimize.columns.weights import Singular, squared_lengths
 from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.question import worst_question
 from ldp_core.optimize.surveys.rows import Rows, first_rows
@@ -245,7 +245,7 @@ class WorstCaseSearch(RowSearch):
         least = strategy.min(axis=1)
         self._hold(strategy > least[:, None], least)
         self._multipliers = np.full(len(self._prior), average.best.objective / len(self._prior))
-        self._power, self._hessian = MONOTONE, None
+        self._hessian = None
         try:
             self._step()
             self._measure(self._step())

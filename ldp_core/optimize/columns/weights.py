@@ -100,7 +100,6 @@ def update(
     check: Check = unchecked,
     *,
     fixed: int = 0,
-    push: np.ndarray | float = 1.0,
     hessian: np.ndarray | None = None,
     single: SinglePrecision | None = None,
     exact: bool = True,
@@ -111,7 +110,7 @@ def update(
     With ``X = M^-1 G M^-1`` and ``g_k = v_k'X v_k / d_k`` the objective is majorised by ``sum_k w0_k^2 g_k / w_k`` (the
     old reconstruction stays unbiased when columns are scaled by w0 / w), whose minimum under ``V'w = 1`` is
     ``w_k = w0_k (g_k / mu'v_k)^(1/2)``. ``power`` is that exponent, MONOTONE or BOLD; w0 is at least ``floor`` (k,), so
-    that a row needed to balance columns can come back, and is multiplied by ``push`` (k,). The first
+    that a row needed to balance columns can come back. The first
     ``fixed`` rows keep their weights, which add the same to all columns. ``hessian`` is that of an update
     before, to start from. With ``single``, the same rows in single precision, only the objective and the column sums are taken in
     double precision, and unless ``exact`` not even these. ``odd`` is a second block of coordinates of the same rows, where M and G
@@ -127,7 +126,7 @@ def update(
         worth += odd.lengths(solved_odd, check) / masses
     if multipliers is None:
         multipliers = np.full(rows.shape[1], objective / rows.shape[1])
-    scaled = (np.maximum(weights, floor) * push * worth**power)[fixed:]
+    scaled = (np.maximum(weights, floor) * worth**power)[fixed:]
     total = 1 - float(weights[:fixed] @ rows[:fixed, 0])
     balance = Balance(rows[fixed:], single and single.after(fixed), exact, check, total)
     free, multipliers, hessian = balance.restored(scaled, multipliers, objective, power, hessian)
