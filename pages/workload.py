@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ldp_core.designs import Setting, WorkloadRecipe
+from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import axes_of
 from pages.ui import layout, unused_columns
 from pages.ui.formulas import WORKLOAD
@@ -26,7 +26,7 @@ with results:
     layout.need_questions(state, design)
     if design.misfit and not design.expensive and not groups.any_misfit(recipe.parts, axes):
         st.error(plain(design.misfit))
-    if not isinstance(design, Setting):
+    if design.asked is None:
         st.warning(
             "The questions no longer fit the data. They are kept as they were: mend or remove the groups marked above, "
             "undo the last change, or start again."

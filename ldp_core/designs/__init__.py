@@ -18,7 +18,6 @@ from ldp_core.designs.configuration import UploadedData as UploadedData
 from ldp_core.designs.configuration import WorkloadRecipe as WorkloadRecipe
 from ldp_core.designs.configuration import load_configuration as load_configuration
 from ldp_core.designs.configuration import parse_epsilon as parse_epsilon
-from ldp_core.designs.design import Design as Design
 from ldp_core.designs.design import people_in as people_in
 from ldp_core.designs.design import questions as questions
 from ldp_core.designs.design import questions_key as questions_key

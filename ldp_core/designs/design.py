@@ -1,4 +1,4 @@
-"""The domain, people and questions of a configuration, whether or not its questions have been
+"""The first part of a `Setting`: the domain, people and questions of a configuration, whether or not its questions have been
 computed."""
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ USERS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class Asked:
     """Domain, people and questions of a configuration.
 
     Attributes:
         on_data: whether the people were counted in a table.
-        workload: the questions; None while there are none, or they have not been computed.
+        asked: the questions; None while there are none, or they have not been computed.
         misfit: why the questions cannot be asked of this domain, in a sentence; empty where they can.
         price: seconds and bytes that computing the questions takes.
         results: everything computed for this design and others, by the digest of its inputs.
@@ -42,11 +42,18 @@ class Design:
     domain: Domain
     people: Counted | Records
     on_data: bool
-    workload: workloads.Workload | None = None
+    asked: workloads.Workload | None = None
     misfit: str = ""
     price: workloads.Price = NO_PRICE
     results: Results = field(default_factory=Results, repr=False)
     notes: tuple[str, ...] = ()
+
+    @property
+    def workload(self) -> workloads.Workload:
+        """The questions. ValueError while they have not been chosen or computed."""
+        if self.asked is None:
+            raise ValueError("The questions have not been worked out yet: see the Workload page.")
+        return self.asked
 
     @property
     def epsilon(self) -> float:
@@ -76,7 +83,7 @@ class Design:
     @property
     def waiting(self) -> bool:
         """True if the questions could be computed, but have not been yet."""
-        return self.workload is None and not self.misfit and self.expensive
+        return self.asked is None and not self.misfit and self.expensive
 
     @property
     def counts(self) -> Counts:
@@ -104,12 +111,12 @@ class Design:
     @property
     def working_types(self) -> int:
         """How many numbers figures go through: see `Workload.working_types`; all types while the questions are not known."""
-        return self.domain.size if self.workload is None else self.workload.working_types
+        return self.domain.size if self.asked is None else self.asked.working_types
 
     @cached_property
     def unused_columns(self) -> tuple[str, ...]:
         """Names of the attributes that no question is about: they multiply the types and serve no answer."""
-        if self.workload is None:
+        if self.asked is None:
             return ()
         unused = workloads.unused_attributes(self.workload, self.domain.shape)
         return tuple(self.domain.attributes[i].name for i in unused)
@@ -119,7 +126,7 @@ class Design:
     @cached_property
     def cases(self) -> dict[str, analysis.Case]:
         """Whose error can count. Costs and bounds are only ever compared within one case."""
-        return choices.cases(self.configuration, self.people, self.workload)
+        return choices.cases(self.configuration, self.people, self.asked)
 
     def aim(self, name: str) -> str:
         """The case of a mechanism: the one it is fitted for, or else the worst case."""
@@ -150,7 +157,7 @@ class Design:
     def in_comparison(self) -> tuple[str, ...]:
         """The mechanisms compared as they are written: those chosen, or the usual ones for these questions."""
         chosen = self.configuration.compared
-        return chosen if self.workload is None else library.compared(chosen, self.epsilon, self.workload)
+        return chosen if self.asked is None else library.compared(chosen, self.epsilon, self.asked)
 
     @property
     def side_by_side(self) -> tuple[str, ...]:
@@ -169,7 +176,7 @@ class Design:
     @property
     def fitted_types(self) -> int:
         """How many numbers a fit or a proof goes through: the types that reports are about."""
-        w = self.workload
+        w = self.asked
         if w is None or w.survey is not None or self.configuration.types == "all":
             return self.working_types
         classes = workloads.classes_of(w)

@@ -11,12 +11,12 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ldp_core import analysis, bounds, frames, verdicts, workloads
+from ldp_core import analysis, bounds, frames, verdicts
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.designs import certificate_file, choices, proof_check
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.configuration import Configuration
-from ldp_core.designs.design import Design
+from ldp_core.designs.design import Asked
 from ldp_core.limits import MOST_EXACT_TYPES
 from ldp_core.run import Callback, Cancel, Progress, asked
 
@@ -39,10 +39,8 @@ class Proof:
 
 
 @dataclass(frozen=True, eq=False)
-class ProvedDesign(Design):
-    """A design whose questions have been computed, with the bounds that are proved for it."""
-
-    workload: workloads.Workload
+class Proved(Asked):
+    """The second part of a `Setting`: the error it aims at, and the bounds that are proved for it."""
 
     # --- the error aimed at ---------------------------------------------------------------------
 

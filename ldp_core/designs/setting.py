@@ -1,4 +1,4 @@
-"""The state model: everything that follows from a configuration whose questions have been computed.
+"""The state model: one object answers everything that follows from a configuration.
 
 The app, the command line and kits ask here, so that they show the same numbers. Whatever takes time is kept in `Results`
 under the digest of the inputs it used, so that a result can never belong to other inputs than it says.
@@ -23,7 +23,7 @@ from ldp_core import analysis, bounds, frames, library, mechanisms, verdicts, wo
 from ldp_core.designs import choices
 from ldp_core.designs.proofs import Curve as Curve
 from ldp_core.designs.proofs import Proof as Proof
-from ldp_core.designs.proofs import ProvedDesign
+from ldp_core.designs.proofs import Proved
 from ldp_core.limits import MOST_DEVICE_ENTRIES, MOST_FITTED_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.optimize.columns.generation import rows_held
@@ -44,8 +44,9 @@ class Fit(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Setting(ProvedDesign):
-    """A design whose questions have been computed. Mechanisms go by their name in the design, each with its parameters."""
+class Setting(Proved):
+    """All that follows from a configuration, its people and its questions; what needs the questions refuses in a sentence while they
+    have not been computed. Mechanisms go by their name in the design, each with its parameters."""
 
     # --- priors ---------------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import charts, library, mechanisms, wording
-from ldp_core.designs import Setting
 from pages.ui import layout, listing
 from pages.ui.controls import guarded, pick, view_switch
 from pages.ui.saved_designs import continue_with_copy
@@ -120,7 +119,7 @@ def _cost(own: Session, kept: SavedDesign, case: str) -> Cost:
     mechanism, why, unfitted = None, "", False
     try:
         design = own.design()
-        if not isinstance(design, Setting):
+        if design is None or design.asked is None:
             why = "it has no data and questions yet that its costs could be worked out for."
         else:
             mechanism = own.setting.priced(own.chosen)
@@ -136,7 +135,7 @@ def _cost(own: Session, kept: SavedDesign, case: str) -> Cost:
 
 def _alpha(own: Session) -> float:
     """The mean squared error a design aims at; NaN while its questions are not computed."""
-    return own.setting.alpha if isinstance(own.design(), Setting) else math.nan
+    return math.nan if own.asked is None else own.asked.alpha
 
 
 def _row(cost: Cost, case: str) -> dict[str, object]:
@@ -146,7 +145,7 @@ def _row(cost: Cost, case: str) -> dict[str, object]:
     row: dict[str, object] = {
         "design": cost.name,
         "questions": c.workload.summary if c.workload is not None else "none yet",
-        "queries": design.workload.num_queries if isinstance(design, Setting) else nothing,
+        "queries": own.asked.workload.num_queries if own.asked is not None else nothing,
         "types": design.domain.size if design is not None else nothing,
         "people": design.users if design is not None else nothing,
         "epsilon": c.epsilon,

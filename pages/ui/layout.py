@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ldp_core import charts, designs, frames, mechanisms, wording
-from ldp_core.designs import Design, Setting, disclosure
+from ldp_core.designs import Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
 from pages.ui import loaded
 from pages.ui.session.state import WENT, Session, session
@@ -94,8 +94,7 @@ def open_page(title: str, purpose: str) -> Session:
     # Shown again on every run: one ends whenever background work does, before anybody has read.
     # In one place, empty or not: entries below that moved up or down would lose what is being typed into them.
     with st.container(key="notices"):
-        name, design = state.configuration.mechanism.name, state.design()
-        setting = design if isinstance(design, Setting) else None
+        name, setting = state.configuration.mechanism.name, state.asked
         fitted = bool(state.notices) and setting is not None and setting.fitted(name) is not None
         for kind, text in state.notices:
             if not (fitted and text == LACKS_STRATEGY):
@@ -258,7 +257,7 @@ def need(value: T | None, sentence: str, page: str, label: str) -> T:
     return value
 
 
-def need_domain(state: Session, sentence: str) -> Design:
+def need_domain(state: Session, sentence: str) -> Setting:
     """The current design with its domain; otherwise the page says that it needs one, and shows what else the design holds."""
     design_known = state.design()
     if design_known is None and state.lacking:
@@ -274,10 +273,12 @@ def need_design(state: Session) -> Setting:
     """The current design with data and workload; otherwise the page says what it needs."""
     design = need_domain(state, "This page needs a domain: the values people can have.")
     need_questions(state, design)
-    state.settle()
+    state.history.configuration = (
+        state.settled
+    )  # the target error as a number, as it is shown: no step that could be undone
     design = state.present
     return need(
-        design if isinstance(design, Setting) else None,
+        None if design.asked is None else design,
         f"The questions {'are too many for this server' if design.expensive else 'no longer fit the data'}. {plain(design.misfit)} They "
         "are kept as they were; mend them, or undo."
         if design.misfit
@@ -313,7 +314,7 @@ def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
         end()
 
 
-def need_questions(state: Session, design: Design) -> None:
+def need_questions(state: Session, design: Setting) -> None:
     """Questions that take long are computed in the background, once somebody asks for that; until then the page ends here."""
     if not design.waiting:
         return

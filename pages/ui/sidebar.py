@@ -8,7 +8,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from ldp_core import charts, designs, frames, library, wording
-from ldp_core.designs import Design, Setting
+from ldp_core.designs import Setting
 from pages.ui import forget, job_list, layout, saved_designs
 from pages.ui.controls import guarded
 from pages.ui.data import choice as data_choice
@@ -58,7 +58,7 @@ def _line(page: str, mark: str, text: str, detail: str) -> None:
     st.page_link(page, label=plain(wording.shortened(text, LINE)), icon=mark, help=plain(f"{text}. {detail}"))
 
 
-def _data(state: Session, design: Design | None) -> None:
+def _data(state: Session, design: Setting | None) -> None:
     if design is None:
         if state.lacking:
             _line("pages/data.py", STALE, "Data: not in what was loaded", "Choose the table, or declare the values")
@@ -76,7 +76,7 @@ def _data(state: Session, design: Design | None) -> None:
     )
 
 
-def _workload(state: Session, design: Design | None) -> None:
+def _workload(state: Session, design: Setting | None) -> None:
     mark, words, detail = UNSET, "not chosen", "Which questions matter"
     if design is None and (recipe := state.configuration.workload) is not None:
         mark, words, detail = STALE, "waits for the data", recipe.summary
@@ -85,7 +85,7 @@ def _workload(state: Session, design: Design | None) -> None:
         words = "too many questions" if design.expensive else "does not fit the data"
     elif design is not None and design.waiting:
         mark, words, detail = STALE, "to be worked out", design.questions
-    elif isinstance(design, Setting):
+    elif design is not None and design.asked is not None:
         mark, words, detail = SET, wording.plural(design.workload.num_queries, "query", "queries"), design.questions
     _line("pages/workload.py", mark, f"Workload: {words}", detail)
 
@@ -96,12 +96,12 @@ def _privacy(state: Session) -> None:
     _line("pages/design.py", SET, f"Epsilon: {c.epsilon}", wording.capital(risk))
 
 
-def _mechanism(state: Session, design: Design | None) -> None:
+def _mechanism(state: Session, design: Setting | None) -> None:
     """The mechanism, and how far it is from the best."""
     name, gap, gap_mark = state.chosen, "Gap to minimum: unknown", UNSET
     title, later = library.spec(name).title, Later(state, "sidebar")
     try:
-        if not isinstance(design, Setting):
+        if design is None or design.asked is None:
             mark, detail, why = UNSET, "needs data and a workload", "Needs a mechanism"
         elif (mechanism := state.setting.priced(name)) is None:
             running = work.fit(state, name).running is not None

@@ -182,7 +182,7 @@ class App:
 
     @property
     def workload(self):
-        return self.session.design().workload
+        return self.session.design().asked
 
     def add(self, kind):
         """Choose a kind of questions below the groups and press Add."""

@@ -85,7 +85,7 @@ def test_once_asked_for_they_are_worked_out_beside_the_page(opened, monkeypatch)
     monkeypatch.setattr(session_state, "QUICK_SECONDS", 0.0)
     at = opened(link(3, KWayMarginalsPart(k=2)))
     session = at.session_state["session"]
-    assert session.design().workload is None
+    assert session.design().asked is None
     at.switch_page("pages/workload.py").run()
     at.button(key="questions").click().run()
     from ldp_core.designs import questions_key
@@ -107,7 +107,7 @@ def test_twenty_bits_and_a_hundred_groups_are_at_hand_at_once(opened, monkeypatc
         workloads.KWayMarginals, "apply_gram", lambda self, x: applied.append(self.k) or np.zeros(2**20)
     )
     at = opened(link(20, *(KWayMarginalsPart(k=1 + j % 10, weight=1 + j / 7) for j in range(100))))
-    assert at.session_state["session"].design().workload is not None
+    assert at.session_state["session"].design().asked is not None
     at.switch_page("pages/design.py").run()
     assert not at.exception
     assert not applied

@@ -131,7 +131,7 @@ def test_the_table_a_link_lacks_is_taken_with_the_columns_it_asks_about(app, ano
     other.upload("rows.csv", ROWS)
     assert [recipe.column for recipe in other.configuration.data.recipes] == ["age", "diagnosis"]
     assert other.configuration.workload == app.configuration.workload
-    assert other.session.design().workload is not None
+    assert other.session.design().asked is not None
     assert not other.session.lacking
 
 

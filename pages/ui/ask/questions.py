@@ -11,7 +11,7 @@ import streamlit as st
 
 from ldp_core import wording
 from ldp_core.data.domain import Domain
-from ldp_core.designs import Design
+from ldp_core.designs import Setting
 from ldp_core.limits import MOST_DESIGNS, MOST_OFFERED_VALUES
 from ldp_core.people import dense
 from ldp_core.studies import asking
@@ -41,7 +41,7 @@ def _update(state: Session, **changes: object) -> None:
     state.view["ask"] = {**state.view.get("ask", {}), **changes}
 
 
-def session_of(state: Session, design: Design) -> tuple[Domain, Asking]:
+def session_of(state: Session, design: Setting) -> tuple[Domain, Asking]:
     """The session with the people of this design, and the types that it is about. Once they have been asked it stays as it began,
     whatever else is changed or undone."""
     if (begun := _begun(state).get(_people(state, design))) is not None:
@@ -50,12 +50,12 @@ def session_of(state: Session, design: Design) -> tuple[Domain, Asking]:
     return design.domain, Asking(dense(design.counts), design.epsilon, rounds, _entry(state, "seed", 0))
 
 
-def restart(state: Session, design: Design) -> None:
+def restart(state: Session, design: Setting) -> None:
     """Other people in place of those of this design."""
     _update(state, begun={key: kept for key, kept in _begun(state).items() if key != _people(state, design)})
 
 
-def put(state: Session, design: Design, question: Question) -> None:
+def put(state: Session, design: Setting, question: Question) -> None:
     """Ask it. ValueError when no one is left to answer."""
     domain, session = session_of(state, design)
     if not session.asked and len(_begun(state)) >= MOST_DESIGNS:
@@ -66,7 +66,7 @@ def put(state: Session, design: Design, question: Question) -> None:
         _update(state, begun=begun, seed=_entry(state, "seed", 0) + 1)
 
 
-def has_begun(state: Session, design: Design) -> bool:
+def has_begun(state: Session, design: Setting) -> bool:
     """True if the people of this design have been asked anything."""
     return _people(state, design) in _begun(state)
 
@@ -76,7 +76,7 @@ def _begun(state: Session) -> dict[object, tuple[Domain, Asking]]:
     return _entry(state, "begun", {})
 
 
-def _people(state: Session, design: Design) -> object:
+def _people(state: Session, design: Setting) -> object:
     """Equal for the same people: those in a table, or else those expected of the types."""
     if design.on_data and state.source is not None:
         return state.source.whose, counts_column(state.choice)

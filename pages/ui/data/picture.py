@@ -15,7 +15,7 @@ from ldp_core import charts, frames, library, wording
 from ldp_core.data import tables
 from ldp_core.data.domain import Attribute, CategoricalAttribute
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe
-from ldp_core.designs import Design
+from ldp_core.designs import Setting
 from ldp_core.limits import MOST_DOWNLOADED_TYPES, MOST_LISTED_TYPES
 from ldp_core.optimize import refusals
 from ldp_core.people import check_cells
@@ -39,7 +39,7 @@ _MOST_DOUBTED = 6
 """Most columns that are said to be readable in two ways."""
 
 
-def facts(state: Session, design: Design) -> None:
+def facts(state: Session, design: Setting) -> None:
     """Users and types in numbers, and what is wrong with them."""
     tally, domain = state.tally, design.domain
     several = len(domain.attributes) > 1
@@ -69,10 +69,10 @@ FEW = 0.001
 """Fewer people per type than this are as good as none."""
 
 
-def _per_cell(row: DeltaGenerator, design: Design) -> None:
+def _per_cell(row: DeltaGenerator, design: Setting) -> None:
     """Users per cell of the largest table that the questions are about: of all types, or of a few attributes."""
     shape, noise = design.domain.shape, "With few people per {}, every count is mostly noise."
-    asked = None if design.workload is None else tables_asked(design.workload, shape)
+    asked = None if design.asked is None else tables_asked(design.asked, shape)
     if asked is None or len(asked.largest) == len(shape):
         average = design.users / design.domain.size
         shown = wording.significant(average) if average >= FEW else f"under {FEW:g}"
@@ -86,11 +86,11 @@ def _per_cell(row: DeltaGenerator, design: Design) -> None:
     )
 
 
-def _warnings(state: Session, design: Design) -> list[str]:
+def _warnings(state: Session, design: Setting) -> list[str]:
     """Warnings about choices that are impossible or work badly."""
-    if design.workload is None and design.misfit:
+    if design.asked is None and design.misfit:
         return [f"The questions cannot be asked: {design.misfit}"]
-    if design.workload is not None and (survey := design.workload.survey) is not None:
+    if design.asked is not None and (survey := design.asked.survey) is not None:
         largest = tables_asked(survey, design.domain.shape).largest
         return tables.table_warnings(design.domain, design.users, largest)
     if design.people.by_type is None:
@@ -98,17 +98,17 @@ def _warnings(state: Session, design: Design) -> list[str]:
     return tables.size_warnings(design.domain, tables.people_facts(design.people), *_within_reach(state, design))
 
 
-def _within_reach(state: Session, design: Design) -> tuple[int, str]:
+def _within_reach(state: Session, design: Setting) -> tuple[int, str]:
     """Most types that the chosen mechanisms can be fitted to, and which these are."""
     chosen = [library.spec(name) for name in design.side_by_side]
-    out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.workload)]
+    out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.asked)]
     if not out:
         return design.domain.size, ""
     most = min(refusals.most_types(s.continuous) for s in out)
     return most, " and ".join(s.title for s in out)
 
 
-def along_one(state: Session, design: Design) -> None:
+def along_one(state: Session, design: Setting) -> None:
     """Users along the attribute being set up, whatever else they are."""
     attribute, others = _shown(state, design)
     place = next(i for i in range(len(design.domain.attributes)) if i not in others)
@@ -126,7 +126,7 @@ def along_one(state: Session, design: Design) -> None:
         st.caption(f"The types of {plain(attribute.name)} come from the data, so exported designs reveal them.")
 
 
-def _crowded(state: Session, design: Design, attribute: Attribute) -> None:
+def _crowded(state: Session, design: Setting, attribute: Attribute) -> None:
     """A button that leaves out a few extreme numbers if they take most of the bins."""
     choice, source = state.choice, state.source_shown
     if choice is None or choice.source == "declared" or source is None or state.draft is not None:
@@ -152,7 +152,7 @@ def _crowded(state: Session, design: Design, attribute: Attribute) -> None:
     )
 
 
-def spellings(state: Session, design: Design) -> None:
+def spellings(state: Session, design: Setting) -> None:
     """Categories that look alike, and a button for each attribute that merges them."""
     choice, source = state.choice, state.source_shown
     if choice is None or source is None or state.draft is not None:
@@ -203,7 +203,7 @@ def _otherwise(state: Session) -> None:
                     )
 
 
-def across_two(state: Session, design: Design) -> None:
+def across_two(state: Session, design: Setting) -> None:
     """Users by two attributes, where there are several."""
     domain = design.domain
     attribute, others = _shown(state, design)
@@ -233,7 +233,7 @@ def across_two(state: Session, design: Design) -> None:
     )
 
 
-def _nobody(design: Design, places: Sequence[int]) -> str:
+def _nobody(design: Setting, places: Sequence[int]) -> str:
     """How many types no one has, or combinations of two attributes where no one has nearly all types. ValueError for attributes
     whose table is too large."""
     check_cells(design.domain.shape, places, [attribute.name for attribute in design.domain.attributes])
@@ -247,7 +247,7 @@ def _nobody(design: Design, places: Sequence[int]) -> str:
     return f"{what}{wording.share(empty / size)} of the {size:,} {kind}." if empty else f"{what}{none}"
 
 
-def _shown(state: Session, design: Design) -> tuple[Attribute, tuple[int, ...]]:
+def _shown(state: Session, design: Setting) -> tuple[Attribute, tuple[int, ...]]:
     """The attribute being set up, and the places of all others."""
     names = [attribute.name for attribute in design.domain.attributes]
     chosen = state.view.get("attribute")
@@ -255,7 +255,7 @@ def _shown(state: Session, design: Design) -> tuple[Attribute, tuple[int, ...]]:
     return design.domain.attributes[place], tuple(i for i in range(len(names)) if i != place)
 
 
-def _in_words(design: Design, attribute: Attribute, marginal: np.ndarray) -> str:
+def _in_words(design: Setting, attribute: Attribute, marginal: np.ndarray) -> str:
     top, users = int(marginal.argmax()), int(marginal.sum())
     unused, empty = int((marginal == 0).sum()), "every value occurs"
     if unused:
@@ -267,7 +267,7 @@ def _in_words(design: Design, attribute: Attribute, marginal: np.ndarray) -> str
     return words if design.on_data else "No data is loaded: this is the population you expect. " + words
 
 
-def _types(design: Design) -> pd.DataFrame:
+def _types(design: Setting) -> pd.DataFrame:
     """Every type with its number, its values and its users: records decoded, and the way to encode them."""
     if (counts := design.people.by_type) is None:  # too many for a number each
         return frames.per_attribute(design.domain, design.people)
@@ -279,7 +279,7 @@ def _types(design: Design) -> pd.DataFrame:
     return table.assign(users=counts[used])
 
 
-def editor(state: Session, design: Design) -> None:
+def editor(state: Session, design: Setting) -> None:
     """A table of the categories or edges of one attribute, to rename, merge, order or move."""
     choice, source = state.choice, state.source_shown
     if choice is None or choice.source == "declared" or source is None or state.draft is not None:

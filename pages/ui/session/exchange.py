@@ -7,7 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from ldp_core import designs, estimators, library, mechanisms, wording
 from ldp_core.deploy.kit import package
-from ldp_core.designs import Configuration, Setting
+from ldp_core.designs import Configuration
 from ldp_core.designs.bundle import LACKS_STRATEGY
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.standalone import mechanism_of
@@ -92,7 +92,7 @@ def load(state: Session, content: bytes) -> None:
     if (mechanism := mechanism_of(bundle)) is not None:
         warnings += _adopt(state, mechanism, bundle.outcome or {})
     elif (
-        isinstance(design, Setting)
+        (design := state.asked) is not None
         and library.spec(name).fitted
         and not (design.unsearched(name, bundle.recorded_parameters) or design.fitted(name))
     ):
@@ -100,7 +100,7 @@ def load(state: Session, content: bytes) -> None:
             warnings.append(LACKS_STRATEGY)
         state.view["offer_optimise"] = design.fitted_key(name)
     state.notices = [("success", "The design was loaded.")]
-    if bundle.certificate is not None and isinstance(design, Setting):
+    if bundle.certificate is not None and state.asked is not None:
         state.notices.append(_proof(state, bundle.certificate))
     state.notices += [("warning", warning) for warning in warnings]
     state.page = ""  # what this has to say is for the page that shows the design, wherever that is opened
@@ -143,7 +143,7 @@ def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, A
     errors = outcome.get("expected_errors")
     recorded = errors.get("objective") if isinstance(errors, dict) else None
     try:
-        comparable = recorded is not None and isinstance(state.design(), Setting)
+        comparable = recorded is not None and state.asked is not None
         adopted = state.setting.priced(mechanism.name) if comparable else None
         objective = None if adopted is None else state.setting.summary(adopted).objective
     except ValueError:  # cannot be computed here, so nothing computed is shown either

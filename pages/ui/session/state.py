@@ -1,7 +1,7 @@
 """The state of one browser session: one typed design, its history, and the results computed for it.
 
 The configuration is the only truth. Widgets show it and change it through `Session.change`; everything else follows from it:
-see `ldp_core.designs.design` for data and questions, `ldp_core.designs.setting` for all that mechanisms come to.
+see `ldp_core.designs.setting`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from ldp_core.designs import (
     Configuration,
     DataChoice,
     DeclaredData,
-    Design,
     MechanismRecipe,
     Population,
     Results,
@@ -80,7 +79,7 @@ class Session:
     awaited: set[str] = field(default_factory=set)
     _tables: weakref.WeakSet[Source] = field(default_factory=weakref.WeakSet)
     """All tables this session has had, as long as anything holds them."""
-    _design: tuple[Configuration, Source | None, Design | None] | None = None
+    _design: tuple[Configuration, Source | None, Setting | None] | None = None
     """The design that follows from a configuration and a table, kept as long as these two stay."""
 
     @classmethod
@@ -115,12 +114,7 @@ class Session:
     @property
     def settled(self) -> Configuration:
         """The configuration with its target error as a number, where that can be worked out."""
-        design = self.design()
-        return design.settled if isinstance(design, Setting) else self.configuration
-
-    def settle(self) -> None:
-        """Keep the target error as a number, as it is being shown. This is no step that could be undone."""
-        self.history.configuration = self.settled
+        return self.configuration if self.asked is None else self.asked.settled
 
     def change(self, **fields: Any) -> None:
         """Replace fields of the configuration (undoable). Raises ValueError with a sentence; then nothing has changed."""
@@ -178,7 +172,7 @@ class Session:
 
     # --- what follows from it -------------------------------------------------------------------
 
-    def design(self) -> Design | None:
+    def design(self) -> Setting | None:
         """The current design, None while no domain is set."""
         if self._design is not None and self._design[0] is self.configuration and self._design[1] is self.source:
             design = self._design[2]
@@ -188,16 +182,15 @@ class Session:
         self._design = (self.configuration, self.source, design)
         return design
 
-    def _derived(self) -> Design | None:
+    def _derived(self) -> Setting | None:
         c, tally, results = self.configuration, self.tally, self.results
         if c.domain is None:
             return None
         people, workload = people_in(c, c.domain, tally), questions(c, c.domain, results, QUICK_SECONDS)
-        kind: type[Design] = Design if workload[0] is None else Setting
-        return kind(c, c.domain, people, tally is not None, *workload, results=results)
+        return Setting(c, c.domain, people, tally is not None, *workload, results=results)
 
     @property
-    def present(self) -> Design:
+    def present(self) -> Setting:
         """The current design. ValueError while no domain is set."""
         design = self.design()
         if design is None:
@@ -207,18 +200,22 @@ class Session:
     @property
     def setting(self) -> Setting:
         """The current design with its questions. ValueError while they have not been chosen or computed."""
-        design = self.present
-        if not isinstance(design, Setting):
+        if self.present.asked is None:
             raise ValueError("The questions have not been worked out yet: see the Workload page.")
-        return design
+        return self.present
+
+    @property
+    def asked(self) -> Setting | None:
+        """The current design where its questions are known."""
+        design = self.design()
+        return None if design is None or design.asked is None else design
 
     def mechanism(self, name: str) -> Mechanism | None:
         """The named mechanism for the current design; None while there are no questions, or it has yet to be fitted.
 
         ValueError when it cannot be built for this design.
         """
-        design = self.design()
-        return design.mechanism(name) if isinstance(design, Setting) else None
+        return None if self.asked is None else self.asked.mechanism(name)
 
     def named(self, name: str) -> str:
         """The name of a mechanism or variant in this design: see `choices.named`."""
@@ -243,8 +240,7 @@ class Session:
     @property
     def delta(self) -> float:
         """Delta of one report of the chosen mechanism; 0 if pure."""
-        design = self.design()
-        return design.delta if isinstance(design, Setting) else choices.expected_delta(self.configuration)
+        return choices.expected_delta(self.configuration) if self.asked is None else self.asked.delta
 
     def crowded(self, names: list[str]) -> str:
         """A warning if the fits of these mechanisms cannot all be kept; else nothing."""

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from ldp_core import wording, workloads
-from ldp_core.designs import Design
+from ldp_core.designs import Setting
 from ldp_core.limits import MOST_MATRIX_BYTES, MOST_PARTS
 from ldp_core.workloads import Axis, Union, Workload, WorkloadPart
 from pages.ui import layout
@@ -68,9 +68,9 @@ def queries_of(state: Session, naming: str, parts: Sequence[WorkloadPart], workl
     )
 
 
-def groups(state: Session, design: Design, axes: Sequence[Axis]) -> None:
+def groups(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     """All groups, each in its box, and the box for another one."""
-    parts, asked = parts_of(state), design.workload
+    parts, asked = parts_of(state), design.asked
     queries = [None] * len(parts) if asked is None else queries_of(state, design.naming, parts, asked)
     for i, (part, many) in enumerate(zip(parts, queries, strict=True)):
         group = Group(state, i, axes)
@@ -426,7 +426,7 @@ def _order_of_types(axes: Sequence[Axis]) -> None:
 # --- another group ---------------------------------------------------------------------------------------------------
 
 
-def _adding(state: Session, design: Design, axes: Sequence[Axis]) -> None:
+def _adding(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     kinds = offered(axes)
     if kinds and len(parts_of(state)) < MOST_PARTS:
         kind = state.view.get("adding")
@@ -449,7 +449,7 @@ def _adding(state: Session, design: Design, axes: Sequence[Axis]) -> None:
             layout.details(" ".join(sentences))
 
 
-def _upload(state: Session, design: Design, axes: Sequence[Axis]) -> None:
+def _upload(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     """A matrix is read at once: the uploader forgets it when the page changes."""
     # A new key after each file empties the uploader, so the same one can be chosen again.
     key = f"matrix-{st.session_state.setdefault('matrices', 0)}"

@@ -34,7 +34,7 @@ def _held(states, frame, server):
             found["sessions"] += any(left)
         elif kind is states.Source and known.kind != "sample":
             found["tables"] += bool(known.content or len(known.table))
-        elif issubclass(kind, states.Design):
+        elif issubclass(kind, states.Setting):
             found["designs"] += 1
         elif kind is frame:
             found["frames"] += "place" in known.columns  # of the uploads in the test; heads and views of them as well
