@@ -346,7 +346,7 @@ def _live(job: Job, draw: Callable[[Any, Job], None], unknown: str) -> bool:
         return True
     if job.progress is None:
         before = f"Waiting for a free place: {jobs().waiting_before(job):,} before this one."
-        st.info(before if job.state == "queued" else unknown)
+        st.info(before if job.state == "queued" else plain(unknown))
     else:
         draw(job.progress, job)
     return False

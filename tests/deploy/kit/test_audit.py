@@ -131,12 +131,12 @@ CHANGES = {
         "number of a sampler",
     ),
     "all cells inside": (
-        "orbits",
-        lambda one: one["sampler"]["draws"][0].update(cells="1" * 8),
+        "patterns",
+        lambda one: one["sampler"]["draws"][0].update(cells="1" * len(one["sampler"]["draws"][0]["cells"])),
         True,
         "places inside and outside",
     ),
-    "a cell too few": ("orbits", lambda one: one["sampler"]["draws"][0].update(cells="1100"), True, "8 digits"),
+    "a cell too few": ("patterns", lambda one: one["sampler"]["draws"][0].update(cells="10"), True, "values of sizes"),
     "a set of all types": ("subset_selection", lambda one: one["sampler"].update(size=6), True, "inside and outside"),
     "more types than digits": ("olh", lambda one: one["sampler"].update(digits=1), True, "binary digits"),
 }
