@@ -137,7 +137,7 @@ MOST_FITTED_CELLS = 2**18
 MOST_REPORT_NUMBERS = 2**30
 # Probabilities of a table in a device: 70 MB of text.
 MOST_DEVICE_ENTRIES = 2**22
-# Cells of all patterns or base rows in a file or a device, a digit each.
+# Cells of all patterns in a file or a device, a digit each.
 MOST_ROW_CELLS = 2**24
 # Labels of bins in a device: numbers do without them.
 MOST_DEVICE_LABELS = 2**12

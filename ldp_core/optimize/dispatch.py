@@ -76,10 +76,10 @@ class Case:
 
     @property
     def comparable(self) -> bool:
-        """Whether the errors of mechanisms in closed form are known for all types at once."""
-        return self.survey is None and self.workload.n <= MOST_MATRIX_TYPES
+        """Whether mechanisms in closed form may be better, and their errors are soon known for all types at once."""
+        return self.survey is None and self.workload.n <= (MOST_FITTED_TYPES if self.bits else MOST_MATRIX_TYPES)
 
-    @property
+    @cached_property
     def bits(self) -> bool:
         """Whether yes-or-no attributes are all alike, and all types count equally."""
         return self.prior is None and bits.fits(self.workload)

@@ -19,9 +19,8 @@ from ldp_core.workloads.restricted import ordered_groups
 from ldp_core.workloads.surveys import Group, Survey, marginal
 
 TOGETHER = 5
-"""Questions about at most this number of attributes at once need patterns over few attributes. Rows
-over all types took 9 to 70 % more people for every three to five of 12 or 16 attributes, as a
-strategy can hold few of them. Patterns took 3 % more at most up to epsilon 2."""
+"""Questions about more yes-or-no attributes at once are proved by classes of pairs of types, though
+patterns answer them as well."""
 
 
 def surveyed(workload: Workload, axes: Sequence[Axis]) -> Workload:
