@@ -141,7 +141,7 @@ def uploaded(content: bytes, name: str, options: ReadOptions) -> Source:
 
 
 def local_file(path: str, options: ReadOptions) -> Source:
-    """A CSV or Parquet file by its path. Only its counts ever stay in memory."""
+    """A CSV or Parquet file by its path. Of a large one only counts ever stay in memory."""
     table = tables.LocalTable(path, options)
     state = table.path.stat()
     return Source(

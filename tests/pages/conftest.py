@@ -23,7 +23,6 @@ from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
 from ldp_core.limits import MOST_JOBS_AT_ONCE
-from ldp_core.studies.sweep import pools
 from ldp_core.workloads import RangesPart, TypesPart
 from pages.ui import lazy
 from pages.ui.controls import whole_number
@@ -331,21 +330,6 @@ def _served(monkeypatch):
         monkeypatch.setattr(charts, name, draw)
     # Every AppTest searches all installed packages for components, a quarter of a second; the app uses none.
     monkeypatch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list, raising=False)
-
-
-@pytest.fixture(autouse=True)
-def _processes_are_taken():
-    """Sweeps compute in their own thread: to start processes takes longer than what is swept here."""
-    with pools._PROCESSES:
-        yield
-
-
-@pytest.fixture
-def in_processes(_processes_are_taken):
-    """Sweeps have the processes of the machine, as in a server."""
-    pools._PROCESSES.release()
-    yield
-    pools._PROCESSES.acquire()
 
 
 @pytest.fixture(autouse=True)

@@ -246,10 +246,7 @@ def test_an_unreachable_cluster_is_a_sentence(app):
     assert not app.errors, "it was about the address before"
 
 
-@pytest.mark.parametrize("where", ["here", pytest.param("in_processes", marks=pytest.mark.slow)])
-def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app, request, where):
-    if where != "here":
-        request.getfixturevalue(where)
+def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app):
     turn(app.declare(bins=256).ask("prefix").go("compare"), "Over epsilon")
     app.enter("multiselect", "compared", ["optimized_gradient", "hadamard"]).press("sweep-epsilon")
     app.press("cancel-epsilon").finish()

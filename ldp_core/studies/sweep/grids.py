@@ -131,7 +131,6 @@ def run(
     callback: Callback | None = None,
     cancel: Cancel | None = None,
     results: Cache | None = None,
-    jobs: int = 1,
     scheduler: str | None = None,
     missing: Sequence[LeftOut] = (),
     time_limit: float | None = None,
@@ -141,9 +140,8 @@ def run(
     ``callback`` (after every point, in the calling thread, with the sweep so far as ``found``) and ``cancel`` as in
     `ldp_core.run`: a cancelled sweep stops, also within a fit, and returns what it has. ``results`` is asked before every
     point and told after it, by `Point.key`: another ``alpha`` costs nothing. ``missing`` are left out from the start.
-    ``jobs`` processes compute at once (-1: as many as there are cores); with the address of a Dask ``scheduler``, or with one
-    in the environment variable LDP_DASK_SCHEDULER, its workers do. ValueError when they cannot. The numbers are the same in
-    all cases (on processors of one kind). After ``time_limit`` seconds nothing more is begun and what is in progress is given up: these
+    With the address of a Dask ``scheduler``, or with one in the environment variable LDP_DASK_SCHEDULER, its workers compute.
+    ValueError when they cannot. The numbers are the same (on processors of one kind). After ``time_limit`` seconds nothing more is begun and what is in progress is given up: these
     points are left out, for `TIME_OVER`, and another call with the same ``results`` computes them.
     """
     points = sorted(points, key=lambda point: (point.effort, point.workload.n))
@@ -167,9 +165,7 @@ def run(
         report()
     if todo:
         where = scheduler or os.environ.get(SCHEDULER_VARIABLE)
-        compute(
-            [points[index] for index in todo], record, jobs, where, lambda: budget.cancelled() or budget.left() == 0
-        )
+        compute([points[index] for index in todo], record, where, lambda: budget.cancelled() or budget.left() == 0)
     if len(outcomes) < len(points) and not budget.cancelled():
         missing = [
             *missing,

@@ -1,28 +1,22 @@
-"""The executors of points: the calling thread, processes of this machine, or a Dask cluster,
-through joblib.
+"""The executors of points: the calling thread, or the workers of a Dask cluster, through joblib.
 
-Closed forms cost less than handing them over, so the calling thread computes them while the pool starts on the rest.
-Threads would share one interpreter lock: fits spend enough time in Python that two threads are slower than one.
+Closed forms cost less than handing them over, so the calling thread computes them while the cluster starts on the rest.
 
-Cancelling is cooperative. A flag that all processes can see is raised. Fits in progress check it
-every round, points not yet started return at once, and the pool is left empty and usable by others.
+Cancelling is cooperative. A flag that all workers can see is raised. Fits in progress check it
+every round, points not yet started return at once, and the cluster is left empty and usable by others.
 """
 
 from __future__ import annotations
 
-import os
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 import joblib
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from ldp_core.limits import MOST_SILENT_SECONDS
 from ldp_core.studies.sweep.points import Outcome, SweepPoint, evaluate
@@ -32,55 +26,23 @@ SCHEDULER_VARIABLE = "LDP_DASK_SCHEDULER"
 
 CONNECT_SECONDS = 3.0
 WHAT_WORKERS_NEED = "import ldp_core.studies.sweep"
-IDLE_SECONDS = 60  # until processes that no one uses end
 LOOK_EVERY = 0.2  # seconds between looks at a flag or at the caller's wish to cancel
-
-# The processes serve one sweep at a time: a second one would wait in their queue, even to be cancelled.
-_PROCESSES = threading.Lock()
 
 Record = Callable[[int, Outcome], None]
 
 
-class Flag(Protocol):
-    """Raised once, seen by all processes; travels with the points."""
-
-    def set(self) -> None: ...
-    def is_set(self) -> bool: ...
-
-
-class FileFlag:
-    """A flag for the processes of one machine: raised while the file exists."""
-
-    def __init__(self, path: str):
-        self._path = Path(path)
-
-    def set(self) -> None:
-        self._path.touch()
-
-    def is_set(self) -> bool:
-        return self._path.exists()
-
-
-def compute(
-    points: Sequence[SweepPoint], record: Record, jobs: int, scheduler: str | None, cancelled: Callable[[], bool]
-) -> None:
+def compute(points: Sequence[SweepPoint], record: Record, scheduler: str | None, cancelled: Callable[[], bool]) -> None:
     """``record(index, outcome)``, in the calling thread, for each of ``points`` in the order they are done.
 
-    By the workers of the cluster at ``scheduler``, else by ``jobs`` processes (-1: as many as cores), or by the calling
-    thread where that is 1 or another sweep has the processes. Returns early, with no work left behind, once
+    By the workers of the cluster at ``scheduler``, else by the calling thread. Returns early, with no work left behind, once
     ``cancelled``. ValueError when the cluster cannot be used.
     """
-    heavy = [index for index, point in enumerate(points) if point.heavy]
-    if scheduler:
-        pool = _cluster(scheduler)
-    elif jobs != 1 and len(heavy) > 1 and _PROCESSES.acquire(blocking=False):
-        pool = _processes(jobs)
-    else:
+    if not scheduler:
         _in_turn(points, range(len(points)), record, cancelled)
         return
-    pooled = set(heavy)
-    light = [index for index in range(len(points)) if index not in pooled]
-    with pool as (parallel, flag), _watched(cancelled, flag):
+    heavy = [index for index, point in enumerate(points) if point.heavy]
+    light = [index for index, point in enumerate(points) if not point.heavy]
+    with _cluster(scheduler) as (parallel, flag), _watched(cancelled, flag):
         results = parallel(joblib.delayed(_work)(index, points[index], flag) for index in heavy)
         try:
             _in_turn(points, light, record, cancelled)
@@ -90,11 +52,6 @@ def compute(
         except TimeoutError:
             raise ValueError(
                 f"No result has come back for {MOST_SILENT_SECONDS / 60:.0f} minutes. Check the workers, or use fewer types."
-            ) from None
-        except TerminatedWorkerError:
-            raise ValueError(
-                "A worker process was ended from outside, most likely for lack of memory. Use fewer jobs or coarser "
-                "bins."
             ) from None
         finally:
             flag.set()
@@ -112,8 +69,8 @@ def _in_turn(
         record(index, outcome)
 
 
-def _work(index: int, point: SweepPoint, flag: Flag) -> tuple[int, Outcome | None]:
-    """One point, in a process of the pool."""
+def _work(index: int, point: SweepPoint, flag: Any) -> tuple[int, Outcome | None]:
+    """One point, at a worker."""
     stop = _seldom(flag.is_set)
     return index, None if stop() else evaluate(point, stop)
 
@@ -133,7 +90,7 @@ def _seldom(ask: Callable[[], bool]) -> Callable[[], bool]:
 
 
 @contextmanager
-def _watched(cancelled: Callable[[], bool], flag: Flag) -> Iterator[None]:
+def _watched(cancelled: Callable[[], bool], flag: Any) -> Iterator[None]:
     """Raises ``flag`` soon after ``cancelled()`` turns true, while the caller waits for results."""
     done = threading.Event()
 
@@ -152,24 +109,11 @@ def _watched(cancelled: Callable[[], bool], flag: Flag) -> Iterator[None]:
         watcher.join()
 
 
-@contextmanager
-def _processes(jobs: int) -> Iterator[tuple[joblib.Parallel, Flag]]:
-    """Processes of this machine, for the holder of the lock, who gives it back."""
-    try:
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            joblib.parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=IDLE_SECONDS),
-        ):
-            yield _parallel(jobs), FileFlag(os.path.join(folder, "cancelled"))
-    finally:
-        _PROCESSES.release()
-
-
-def _parallel(jobs: int) -> joblib.Parallel:
+def _parallel() -> joblib.Parallel:
     """Single points go out, all at once, and come back in the order they are done. No data goes
     through files, where joblib puts arrays of more than ``max_nbytes``."""
     return joblib.Parallel(
-        jobs,
+        -1,
         return_as="generator_unordered",
         batch_size=1,
         pre_dispatch="all",
@@ -179,7 +123,7 @@ def _parallel(jobs: int) -> joblib.Parallel:
 
 
 @contextmanager
-def _cluster(address: str) -> Iterator[tuple[joblib.Parallel, Flag]]:
+def _cluster(address: str) -> Iterator[tuple[joblib.Parallel, Any]]:
     client = _client(address)
     try:
         # A worker that cannot unpickle a point would keep joblib waiting, so this is tried beforehand.
@@ -196,7 +140,7 @@ def _cluster(address: str) -> Iterator[tuple[joblib.Parallel, Flag]]:
         flag = Event(client=client)
         with joblib.parallel_config(backend="dask", client=client):
             try:
-                yield _parallel(-1), flag
+                yield _parallel(), flag
             finally:
                 flag.clear()  # the scheduler would keep a raised flag for ever
     finally:

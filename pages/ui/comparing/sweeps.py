@@ -83,7 +83,7 @@ def _start(state: Session, over: str, places: str) -> None:
             state.view.get("scheduler", ""),
             partial(_compute_at, state),
             placeholder="tcp://10.0.0.5:8786",
-            help="Left empty, this machine computes, in as many processes as it has cores. The numbers are the same.",
+            help="Left empty, this machine computes. The numbers are the same.",
         )
 
 

@@ -294,7 +294,7 @@ def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
     parameters = {name: sweep_options(state, name) for name in names}
     place = None if over == "epsilon" else c.epsilon_value
     inputs = [over, design.workload.digest, place, sorted(names), state.setting.alpha, parameters]
-    how: dict[str, Any] = {"alpha": state.setting.alpha, "parameters": parameters, "results": state.results, "jobs": -1}
+    how: dict[str, Any] = {"alpha": state.setting.alpha, "parameters": parameters, "results": state.results}
     how |= {"scheduler": state.view.get("scheduler") or None, "time_limit": MOST_SWEEP_SECONDS}
 
     def work(job: Job) -> studies.sweep.Sweep:

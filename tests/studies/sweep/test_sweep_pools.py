@@ -1,4 +1,4 @@
-"""The same numbers in one thread, in processes and on a Dask cluster; cancelling leaves nothing behind."""
+"""The same numbers in one thread and on a Dask cluster; cancelling leaves nothing behind."""
 
 import pickle
 import sys
@@ -11,7 +11,6 @@ import pytest
 from ldp_core import workloads
 from ldp_core.studies import sweep
 from ldp_core.studies.sweep import points as points_module
-from ldp_core.studies.sweep import pools
 
 NAMES = ["haar", "optimized", "optimized_gradient", "matrix_l1"]
 PARAMETERS = {"optimized": {"max_rounds": 3}, "optimized_gradient": {"max_rounds": 5}}
@@ -42,14 +41,6 @@ def same(one, other):
     return one.points.equals(other.points) and one.left_out.equals(other.left_out)
 
 
-def test_processes_give_identical_numbers(in_turn):
-    seen = []
-    found = small_sweep(jobs=2, callback=seen.append)
-    assert same(found, in_turn)
-    assert [step.round for step in seen] == list(range(1, seen[-1].max_rounds + 1))
-    assert not pools._PROCESSES.locked()
-
-
 def test_a_cluster_gives_identical_numbers(in_turn, cluster):
     assert same(small_sweep(scheduler=cluster.scheduler_address), in_turn)
     with cluster.get_client() as client:
@@ -71,9 +62,9 @@ def test_the_environment_names_the_cluster(in_turn, cluster, monkeypatch):
         small_sweep()
 
 
-@pytest.mark.parametrize("where", ["thread", "processes", "cluster"])
+@pytest.mark.parametrize("where", ["thread", "cluster"])
 def test_cancelling_reaches_into_fits_and_returns_what_there_is(where, request):
-    how = {"jobs": 1 if where == "thread" else 2}
+    how = {}
     if where == "cluster":
         how["scheduler"] = request.getfixturevalue("cluster").scheduler_address
     cheap = threading.Event()
@@ -98,22 +89,23 @@ def test_cancelling_reaches_into_fits_and_returns_what_there_is(where, request):
         while scheduler.tasks:
             time.sleep(0.05)
         assert not scheduler.extensions["events"]._events
-    # The pool is free for the next one.
+    # The cluster is free for the next one.
     assert len(small_sweep(**how).points)
 
 
-def test_a_second_sweep_does_not_wait_for_the_processes(in_turn):
-    with pools._PROCESSES:
-        assert same(small_sweep(jobs=2), in_turn)
-
-
-def test_a_failing_callback_stops_the_work():
+def test_a_failing_callback_stops_the_work(cluster):
     def fail(progress):
         raise RuntimeError("the page is gone")
 
     with pytest.raises(RuntimeError, match="the page is gone"):
-        sweep.epsilons(["optimized_gradient"], workloads.prefix(64), parameters=ENDLESS, jobs=2, callback=fail)
-    assert not pools._PROCESSES.locked()
+        sweep.epsilons(
+            ["optimized_gradient"],
+            workloads.prefix(64),
+            parameters=ENDLESS,
+            bounds=("svd",),
+            scheduler=cluster.scheduler_address,
+            callback=fail,
+        )
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "tcp://no-such-host.invalid:8786"])
