@@ -28,6 +28,7 @@ from ldp_core.limits import MOST_STRATEGY_ENTRIES, MOST_USERS
 from ldp_core.mechanisms import Mechanism
 from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
+from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.mechanisms.surveys.random_set import RandomSet
 from ldp_core.mechanisms.trees.haar import Haar
@@ -296,6 +297,10 @@ def blanket_of(mechanism: Mechanism | Blanket) -> Blanket:
     if isinstance(mechanism, Blanket):
         return mechanism
     drawn = mechanism.drawn
+    if isinstance(drawn, StratifiedMechanism):
+        raise ValueError(
+            "Every report names its group, so that people are mixed within their group alone: work this out for a group."
+        )
     if drawn.delta > 0:
         raise ValueError(
             "This is computed for pure epsilon only: noise with a delta of its own is unbounded, so no share of its reports comes without a "

@@ -82,9 +82,16 @@ def table_controls(choice: DataChoice, source: Source) -> None:
             {None: "one person", **many},
             help="A table of counts has a column that says how many people each row stands for.",
         )
+    position = which(columns)
     attribute_controls.of_column(
-        choice.recipes[which(columns)], lambda recipe: data_choice.set_recipe(state, table, recipe)
+        choice.recipes[position], lambda recipe: data_choice.set_recipe(state, table, recipe), types_of(position)
     )
+
+
+def types_of(position: int) -> int:
+    """How many values the attribute has; 0 while there is none."""
+    shape = () if state.configuration.domain is None else state.configuration.domain.shape
+    return shape[position] if position < len(shape) else 0
 
 
 def declared_controls() -> None:
@@ -93,6 +100,7 @@ def declared_controls() -> None:
     attribute_controls.declared(
         recipes[position],
         lambda recipe: data_choice.declare(state, (*recipes[:position], recipe, *recipes[position + 1 :]), position),
+        types_of(position),
     )
     st.button(
         "Add another",

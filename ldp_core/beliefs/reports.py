@@ -10,6 +10,7 @@ import numpy as np
 from ldp_core.limits import MOST_CHANNEL_ENTRIES
 from ldp_core.mechanisms import ExplicitMechanism, Mechanism
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
+from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.priors import check_prior
@@ -45,6 +46,8 @@ def exposure(mechanism: Mechanism, prior: np.ndarray | None = None) -> Exposure:
     """
     p, audit = check_prior(prior, mechanism.n), mechanism.audit()
     between = math.inf if audit.delta > 0 else audit.epsilon
+    if isinstance(mechanism, StratifiedMechanism):
+        return _of_strata(mechanism, p, between)
     if isinstance(mechanism, RandomizedResponse | SubsetSelection):
         single, guess = _of_sets(mechanism, p)
     elif isinstance(mechanism, UnaryEncoding):
@@ -55,6 +58,19 @@ def exposure(mechanism: Mechanism, prior: np.ndarray | None = None) -> Exposure:
     else:
         return Exposure(between, None, None)
     return Exposure(between, min(single, between), min(guess, 1.0))  # rounding must not overstep what is certain
+
+
+def _of_strata(mechanism: StratifiedMechanism, p: np.ndarray, between: float) -> Exposure:
+    """What a report reveals to somebody who knows the stratum anyway: the most of any, and right guesses in all."""
+    single, guess = list[float | None](), list[float | None]()
+    for made, own in zip(mechanism.strata, mechanism.types, strict=True):
+        if (share := float(p[own].sum())) > 0:
+            seen = exposure(made, p[own] / share)
+            single.append(seen.single)
+            guess.append(None if seen.guess is None else share * seen.guess)
+    known = [one for one in single if one is not None], [one for one in guess if one is not None]
+    whole = [len(one) == len(single) for one in known]
+    return Exposure(between, max(known[0]) if whole[0] else None, sum(known[1]) if whole[1] else None)
 
 
 def _table(mechanism: Mechanism) -> np.ndarray | None:

@@ -29,6 +29,9 @@ def worst_from_average(variance: float, workload: Workload, epsilon: float) -> f
     """The variance per user of the worst type is at most e^epsilon (variance + |W|_F^2/n), where ``variance`` is the average
     over the types, of every unbiased epsilon-LDP factorization mechanism (McKenna et al. 2020, Theorem 5.1).
 
+    Where the collector knows groups, this holds within each: the average over one is at most that over all, times how many there are.
+
     Optimising the average thus loses a factor of about e^epsilon at most; 48 fitted strategies lost 2 % in the median.
     """
-    return math.exp(check_epsilon(epsilon)) * (variance + workload.trace / workload.n)
+    groups = 1 if workload.strata is None else len(workload.strata.which)
+    return groups * math.exp(check_epsilon(epsilon)) * (variance + workload.trace / workload.n)

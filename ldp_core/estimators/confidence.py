@@ -26,6 +26,7 @@ from ldp_core.estimators.posterior import check_level
 from ldp_core.mechanisms.base import Contributions, Estimate, Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.mechanisms.on_classes import on_classes
+from ldp_core.mechanisms.strata import StratifiedEstimate
 from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
 from ldp_core.workloads import Workload, in_chunks
@@ -139,18 +140,32 @@ def _of_counts(
 
 def _variances(estimate: Estimate, adds: Contributions, users: float) -> np.ndarray:
     """(q,) variances for people as they were estimated, at most those of the types of largest variance."""
-    least, largest = (users * values for values in (adds.variances.min(axis=1), adds.variances.max(axis=1)))
+    least, largest = _extremes(estimate, adds, users)
     if not estimate.identified:
         return largest
+    if isinstance(estimate, StratifiedEstimate):
+        return np.clip(adds.variances @ estimate.estimated_counts, least, largest)
     extra = adds.variances - adds.variances.min(axis=1, keepdims=True)
     return np.clip(least + extra @ estimate.estimated_counts, least, largest)
+
+
+def _extremes(estimate: Estimate, adds: Contributions, users: float) -> tuple[np.ndarray, np.ndarray]:
+    """(q,) the least and the largest variance that the answers of ``users`` people can have; of as many in each group as there are, where
+    these are known."""
+    if not isinstance(estimate, StratifiedEstimate):
+        return users * adds.variances.min(axis=1), users * adds.variances.max(axis=1)
+    within = [adds.variances[:, own] for own in estimate.mechanism.types]
+    shares = estimate.people / max(1, estimate.people.sum())
+    ends = (np.stack([end(some, axis=1) for some in within], axis=1) @ (users * shares) for end in (np.min, np.max))
+    least, largest = ends
+    return least, largest
 
 
 def _of_reports(
     mechanism: _Contributing, estimate: Estimate, answers: np.ndarray, adds: Contributions, users: float, tail: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ends (q, 2) and methods (q,) of sums of independent reports, by the method that suits each query."""
-    smallest, largest = (users * values for values in (adds.variances.min(axis=1), adds.variances.max(axis=1)))
+    smallest, largest = _extremes(estimate, adds, users)
     known = largest <= _ROUNDING * users * np.maximum(1.0, np.abs(adds.means).max(axis=1)) ** 2
     part = np.maximum(adds.up, adds.down)
     many = part <= INTERVAL_PART * np.sqrt(smallest)
@@ -176,7 +191,7 @@ def _normal(mechanism: _Contributing, estimate: Estimate, adds: Contributions, u
     errors are added to it, since where the answer is z standard errors off, the variance may be too. It is at most that
     of the types of largest variance.
     """
-    z, variance, largest = -ndtri(tail), _variances(estimate, adds, users), users * adds.variances.max(axis=1)
+    z, variance, largest = -ndtri(tail), _variances(estimate, adds, users), _extremes(estimate, adds, users)[1]
     if estimate.identified:
         population = norm_sub.project(estimate.estimated_counts, users)
         extra = adds.variances - adds.variances.min(axis=1, keepdims=True)

@@ -28,7 +28,8 @@ def query_shares(
     worst = workloads.dominating(workload, variances, most, labels)
     queries = np.array([query_range.query for query_range in worst], dtype=np.int64)
     deviations = np.sqrt([query_range.variance for query_range in worst])
-    ends = workload.offsets[1:] if isinstance(workload, workloads.Union) else [workload.num_queries]
+    whole = workload.without_strata
+    ends = whole.offsets[1:] if isinstance(whole, workloads.Union) else [workload.num_queries]
     return pd.DataFrame(
         {
             "query": queries,
@@ -46,7 +47,8 @@ def group_shares(workload: Workload, variances: np.ndarray, names: Sequence[str]
     shares = workloads.group_shares(workload, variances)
     if len(names) != len(shares):
         raise ValueError(f"There are {len(shares):,} groups of queries and {len(names):,} names; give each one a name.")
-    parts = workload.parts if isinstance(workload, workloads.Union) else [workload]
+    whole = workload.without_strata
+    parts = whole.parts if isinstance(whole, workloads.Union) else [workload]
     return pd.DataFrame({"group": list(names), "queries": [part.num_queries for part in parts], "share": shares})
 
 

@@ -148,6 +148,9 @@ class Number(Parameter):
             raise ValueError(f"{word.capitalize()} must be a number of at least {self.least:g}; got {value!r}.")
 
 
+FITTED_NOISE = "Vectors with noise are not offered where the collector knows a column: choose a mechanism with a finite number of reports."
+
+
 @dataclass(frozen=True)
 class Spec:
     """The facts of a mechanism before it is built. Costs and bits are per user, in words or
@@ -256,8 +259,10 @@ class Spec:
 
     def unsuitable(self, n: int, epsilon: float, workload: Workload | None = None) -> str | None:
         """Why this mechanism is not for ``n`` types at this epsilon, said before anything is built; None when it is."""
-        if workload is not None and workload.strata is not None:  # each has a mechanism of its own
-            designs = workload.strata.designs
+        if workload is not None and workload.strata is not None and not self.name.startswith("own("):
+            if self.continuous:
+                return FITTED_NOISE
+            designs = workload.strata.designs  # each has a mechanism of its own
             return next(filter(None, (self.unsuitable(few.n, epsilon, few) for few in designs)), None)
         low, high = self.epsilon_range
         if not low <= epsilon <= high:

@@ -298,7 +298,7 @@ class StratifiedMechanism(Mechanism):
 
     def estimate(self, reports: Reports) -> Estimate:
         parts = zip(self.strata, self.reports_of(reports), strict=True)
-        return StratifiedEstimate.of([made.estimate(own) for made, own in parts], self)
+        return StratifiedEstimate.of([made.estimate(own) for made, own in parts], self, reports.arrays[0])
 
     def audit(self) -> Audit:
         """The largest of the strata: two types of one stratum, since the stratum itself is no secret."""
@@ -318,18 +318,19 @@ class StratifiedMechanism(Mechanism):
 
 @dataclass(frozen=True)
 class StratifiedEstimate(Estimate):
-    """The estimates ``parts`` of the strata, one beside the other."""
+    """The estimates ``parts`` of the strata, of as many ``people`` (K,), one beside the other."""
 
     parts: tuple[Estimate, ...]
     mechanism: StratifiedMechanism
+    people: np.ndarray
 
     @classmethod
-    def of(cls, parts: Sequence[Estimate], mechanism: StratifiedMechanism) -> StratifiedEstimate:
+    def of(cls, parts: Sequence[Estimate], mechanism: StratifiedMechanism, people: np.ndarray) -> StratifiedEstimate:
         counts = np.empty(mechanism.n)
         for part, own in zip(parts, mechanism.types, strict=True):
             counts[own] = part.estimated_counts
         identified = all(part.identified for part in parts)
-        return cls(counts, all(part.unbiased for part in parts), tuple(parts), mechanism, identified=identified)
+        return cls(counts, all(part.unbiased for part in parts), tuple(parts), mechanism, people, identified=identified)
 
     @property
     def adds_up(self) -> bool:  # type: ignore[override]
@@ -337,7 +338,7 @@ class StratifiedEstimate(Estimate):
 
     @property
     def total(self) -> float:
-        return math.fsum(part.total for part in self.parts)
+        return float(self.people.sum())
 
     def _each(self, workload: Workload, ask: Callable[[Estimate, Workload], np.ndarray]) -> list[np.ndarray]:
         few = self.mechanism._queries_within(workload)
@@ -361,11 +362,10 @@ class StratifiedEstimate(Estimate):
         return counts
 
     def consistent(self, users: float) -> Estimate:
-        """The estimate with answers that add up within each stratum to what they say; all of them to ``users``."""
-        total = self.total or 1.0
-        return StratifiedEstimate.of(
-            [part.consistent(users * part.total / total) for part in self.parts], self.mechanism
-        )
+        """The estimate with answers that add up within each stratum, to ``users`` of all."""
+        shares = users * self.people / max(1, self.people.sum())
+        parts = [part.consistent(float(own)) for part, own in zip(self.parts, shares, strict=True)]
+        return StratifiedEstimate.of(parts, self.mechanism, self.people)
 
     def squared_error(self, workload: Workload, counts: Counts) -> float:
         if self.adds_up:

@@ -114,6 +114,11 @@ class Workload(ABC):
         return None
 
     @property
+    def without_strata(self) -> Workload:
+        """The same questions, whatever the collector knows."""
+        return self
+
+    @property
     def working_types(self) -> int:
         """How many numbers what is computed of the workload goes through: n, for a survey the cells of its largest table."""
         return self.n

@@ -106,6 +106,10 @@ class Stratified(Representatives):
         return [self.kind, self.base.digest, self.shape, self.known]
 
     @property
+    def without_strata(self) -> Workload:
+        return self.base
+
+    @property
     def distinguished(self) -> None:
         """Strata have classes of their own."""
         return None

@@ -7,6 +7,7 @@ import pytest
 
 import ldp_core as ldp
 from ldp_core import analysis, bounds, library, mechanisms, optimize
+from ldp_core import shuffled as ldp_shuffled
 from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
 from ldp_core.mechanisms import StratifiedMechanism
 from ldp_core.workloads import (
@@ -172,3 +173,57 @@ def test_fits_tell_of_the_whole_where_there_is_one_design():
     made = mechanisms.create("optimized", workload=alike, callback=heard.append, **limits)
     assert heard[-1].objective == pytest.approx(analysis.objective(made, alike), rel=1e-3)
     assert made.strata[0] is made.strata[1]
+
+
+@pytest.mark.parametrize("name", ["optimized", "oue", "randomized_response"])
+def test_intervals_go_by_how_many_people_each_group_has(name):
+    """95 of 100 intervals hold the truth, errors are those of the groups, and no group widens another's."""
+    made, workload = built(name)
+    counts, rng = 20 * COUNTS, np.random.default_rng(5)
+    truth, spread = workload.answers(counts), np.sqrt(np.maximum(made.query_variances(workload, counts), 0))
+    told, held, errors, widths = spread > 1e-3, [], [], []
+    for _ in range(100):
+        found = ldp.estimators.intervals(made, workload, made.estimate(made.simulate(counts, rng)))
+        held.append((found.ends[:, 0] <= truth + 1e-6) & (truth - 1e-6 <= found.ends[:, 1]))
+        errors.append(found.errors)
+        widths.append(found.ends[:, 1] - found.ends[:, 0])
+    assert 0.93 < np.mean(held) <= 0.995
+    assert np.mean(errors, axis=0)[told] == pytest.approx(spread[told], rel=0.1)
+    assert (np.mean(widths, axis=0)[told] < 1.25 * 3.92 * spread[told]).all()
+
+
+@pytest.mark.parametrize("name", ["oue", "hrr", "optimized"])
+def test_no_report_adds_more_than_is_said(name):
+    made, workload = built(name)
+    rows, rng = workload.matrix, np.random.default_rng(0)
+    low, high = made.report_ends(rows)
+    for u in range(24):
+        one = np.eye(24, dtype=int)[u]
+        added = made.estimate(made.simulate(one, rng)).answers(workload)
+        assert (low - 1e-7 <= added).all()
+        assert (added <= high + 1e-7).all()
+
+
+def test_a_report_reveals_what_it_does_to_somebody_who_knows_the_group():
+    made, _ = built("randomized_response")
+    alone = ldp.beliefs.exposure(made.strata[0])
+    found = ldp.beliefs.exposure(made)
+    assert (found.between, found.single) == (alone.between, alone.single)
+    assert found.guess == pytest.approx(alone.guess)
+
+
+def test_mixing_and_vectors_with_noise_are_refused_in_a_sentence():
+    made, workload = built("randomized_response")
+    with pytest.raises(ValueError, match="mixed within their group alone"):
+        ldp_shuffled.in_words(made, 1000)
+    assert "Vectors with noise" in library.spec("gaussian").unsuitable(24, 1.0, workload)
+    assert library.spec("subset_selection").unsuitable(24, 1.0, workload) is None
+    assert "power of two" in library.spec("fourier").unsuitable(
+        18, 1.0, over_attributes([MeanPart(attribute="score")], [SCORE.model_copy(update={"high": 6, "bins": 6}), ARM])
+    )
+
+
+def test_the_worst_type_is_within_theorem_5_1_of_the_average_over_all_groups():
+    made, workload = built("optimized")
+    profile = made.variance_profile(workload)
+    assert profile.max() <= bounds.worst_from_average(float(profile.mean()), workload, 1.0)

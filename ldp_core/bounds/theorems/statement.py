@@ -104,7 +104,7 @@ class Statement:
         """Why this says nothing in the `Setting` of these fields, in a sentence; empty where it does."""
         setting = Setting(*fields, **more)
         if self.costly:
-            return self.why_not(setting)
+            return self._silent(setting)
         try:
             self.number(setting)
         except ValueError as error:
@@ -118,6 +118,12 @@ class Statement:
 
     def number(self, setting: Setting) -> float:
         """`value` in a setting."""
-        if reason := self.why_not(setting):
+        if reason := self._silent(setting):
             raise ValueError(reason)
         return self.compute(setting)
+
+    def _silent(self, setting: Setting) -> str:
+        """Why it says nothing in a setting; empty where it may."""
+        if setting.workload.strata is not None and self.kind != "impossible":
+            return "It is about mechanisms that keep every column secret, and here the collector knows one."
+        return self.why_not(setting)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -27,13 +28,20 @@ DAY_FIRST = {None: "as found", True: "day first: 31/12/2026", False: "month firs
 MISSING = {"drop": "leave those people out", "category": "a category of their own", "refuse": "refuse the data"}
 OUTSIDE = {"other": "count as (other)", "clamp": "move to the nearest end", "refuse": "refuse the data"}
 
+PERSONAL = re.compile(
+    r"(?i)(?<![a-z])(age|sex|gender|health|diagnos|disease|illness|drug|smok|alcohol|income|salary|wage|religion|ethnic|party|vote|crim)"
+)
+"""Names of columns that are rarely known of everybody."""
+MANY_TYPES = 50
+"""Columns of more values tell people apart."""
+
 Commit = Callable[[AttributeRecipe], None]
 Change = Callable[..., None]
 """Commits the recipe with the fields that are given by name."""
 
 
-def of_column(recipe: AttributeRecipe, commit: Commit) -> None:
-    """How the values of a column become types."""
+def of_column(recipe: AttributeRecipe, commit: Commit, types: int) -> None:
+    """How the values of a column become ``types``."""
     change = _change(recipe, commit)
     _kind(recipe, commit, "Treat its values as", "data-kind", KINDS)
     if recipe.kind == "categorical":
@@ -43,6 +51,7 @@ def of_column(recipe: AttributeRecipe, commit: Commit) -> None:
     else:
         _dates(recipe, change, "blank: as found")
         _pick("Day and month", "day_first", recipe, change, DAY_FIRST)
+    _known(recipe, change, types)
     with layout.more("Values that do not fit"):
         if recipe.kind != "categorical":
             name, what = ("non_numbers", "a number") if recipe.kind == "numeric" else ("non_dates", "a date")
@@ -53,7 +62,7 @@ def of_column(recipe: AttributeRecipe, commit: Commit) -> None:
         _pick("Values outside the domain", "outside", recipe, change, ways, help=help)
 
 
-def declared(recipe: AttributeRecipe, commit: Commit) -> None:
+def declared(recipe: AttributeRecipe, commit: Commit, types: int) -> None:
     """An attribute described in words, before there is data."""
     change = _change(recipe, commit)
     control(
@@ -87,6 +96,23 @@ def declared(recipe: AttributeRecipe, commit: Commit) -> None:
         control(st.checkbox, "Whole numbers only", "declare-integer", whole, lambda on: change(integer=on))
     else:
         _dates(recipe, change, "2026-01")
+    _known(recipe, change, types)
+
+
+def _known(recipe: AttributeRecipe, change: Change, types: int) -> None:
+    control(
+        st.toggle,
+        "The collector knows this already (not a secret)",
+        "data-known",
+        recipe.known,
+        lambda on: change(known=on),
+        help="Such as the arm of an experiment or the region of a shop. Devices send it in the clear beside each report, and nothing protects "
+        "it; all of epsilon goes to the other columns, which takes far fewer people.",
+    )
+    if recipe.known:
+        st.caption("Every device sends this value in the clear. Only the other columns are protected.")
+        if PERSONAL.search(recipe.column) or types > MANY_TYPES:
+            st.warning("This column may be personal. Leave it secret unless the collector has it of everybody already.")
 
 
 def _change(recipe: AttributeRecipe, commit: Commit) -> Change:
@@ -100,7 +126,9 @@ def _kind(
 
     def chosen(kind: str | None) -> None:
         if kind is not None:  # a second click takes the choice away
-            commit(BLANK[kind](column=recipe.column, missing=recipe.missing, **fields.get(kind, {})))
+            commit(
+                BLANK[kind](column=recipe.column, missing=recipe.missing, known=recipe.known, **fields.get(kind, {}))
+            )
 
     control(st.segmented_control, label, key, recipe.kind, chosen, options=[*kinds], format_func=kinds.get)
 

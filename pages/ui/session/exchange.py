@@ -182,14 +182,6 @@ def _check_usable(state: Session, configuration: Configuration, source: Source |
             "The mechanism of a design goes by its name alone, with its parameters beside it: only those compared are written as "
             f"{wording.shortened(configuration.mechanism.name)!r} is."
         )
-    columns = [
-        *(configuration.data.recipes if configuration.data else ()),
-        *getattr(configuration.domain, "attributes", ()),
-    ]
-    if any(column.known for column in columns):
-        raise ValueError(
-            "In this design the collector knows a column. The pages do not show such designs yet: use python -m ldp_core."
-        )
     for name in configuration.simulation.estimators:
         estimators.spec(name)
     try:

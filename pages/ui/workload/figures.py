@@ -90,9 +90,10 @@ def groups_of(state: Session, design: Setting, parts: Sequence[WorkloadPart]) ->
 
 def _unweighted(parts: Sequence[WorkloadPart], workload: Workload) -> Workload:
     """The queries without the weight of the only group, which would make them a union of one."""
-    if len(parts) == 1 and parts[0].weight != 1 and isinstance(workload, workloads.Union):
-        return workload.parts[0]
-    return workload
+    whole = workload.without_strata
+    if len(parts) == 1 and parts[0].weight != 1 and isinstance(whole, workloads.Union):
+        return whole.parts[0]
+    return whole
 
 
 def spectrum(later: Later, design: Setting) -> tuple[np.ndarray, int] | None:

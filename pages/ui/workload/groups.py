@@ -58,7 +58,8 @@ def built(parts: Sequence[WorkloadPart], workload: Workload) -> Sequence[Workloa
     """The queries of each group."""
     if len(parts) > 1 and workload.survey is not None and workload.axes is not None:
         return [part.build(workload.axes) for part in parts]
-    return workload.parts if isinstance(workload, Union) and len(parts) > 1 else [workload]
+    whole = workload.without_strata
+    return whole.parts if isinstance(whole, Union) and len(parts) > 1 else [workload]
 
 
 def queries_of(state: Session, naming: str, parts: Sequence[WorkloadPart], workload: Workload) -> list[int]:

@@ -1,0 +1,101 @@
+"""A column that the collector knows, from the switch on Data to the kit, on every page."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+from ldp_core.bounds.statements import STATEMENTS
+from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
+from ldp_core.deploy.kit import client
+from ldp_core.designs.configuration import Optimizer
+from pages.ui.data import choice
+from pages.ui.workload.kinds import KINDS
+
+SWITCH = "data-known"
+CLEAR = "Sent in the clear beside each report"
+
+
+@pytest.fixture
+def arms(app):
+    """Two arms and a score from 1 to 6, both secret as yet, and running totals within each arm."""
+    state = app._come_to("data")
+    state.view["source"] = "declared"
+    ends = {"method": "range", "low": 1.0, "high": 6.0, "bins": 6, "integer": True, "origin": "declared"}
+    recipes = (CategoricalRecipe(column="arm", categories=("a", "b")), NumericRecipe(column="score", **ends))
+    choice.declare(state, recipes, 0)
+    state.expect(users=5000)
+    state.change(optimizer=Optimizer(max_rounds=5))
+    return app
+
+
+def asked(app):
+    app.go("workload").change_kind("prefix").enter("multiselect", "group-0-by", ["arm"])
+    return app
+
+
+def test_a_switch_on_data_makes_a_column_known_and_undo_takes_it_back(arms):
+    before = asked(arms).workload
+    assert before.strata is None
+    arms.go("data").enter("toggle", SWITCH, True)
+    assert arms.workload.strata is not None
+    assert np.array_equal(arms.workload.gram_dense(), before.gram_dense())
+    assert "Only the other columns are protected" in arms.words
+    assert not arms.at.warning
+    arms.press("undo")
+    assert arms.workload == before
+    arms.press("redo")
+    assert [attribute.known for attribute in arms.configuration.domain.attributes] == [True, False]
+
+
+def test_personal_columns_and_a_domain_of_known_ones_are_spoken_of(arms):
+    arms.go("data").enter("text_input", "declare-name", "health status").enter("toggle", SWITCH, True)
+    assert [warning.value for warning in arms.at.warning] == [
+        "This column may be personal. Leave it secret unless the collector has it of everybody already."
+    ]
+    arms.enter("text_input", "declare-name", "stage")
+    assert not arms.at.warning
+    arms.enter("selectbox", "data-attribute", 1).enter("toggle", SWITCH, True)
+    assert "no secret to protect" in " ".join(arms.errors)
+
+
+def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, another, offered):
+    asked(arms).go("data").enter("toggle", SWITCH, True)
+    arms.go("workload").add("difference")
+    assert arms.parts[1].summary == "Histogram of score: arm a less b"
+    assert KINDS["difference"].title in arms.at.selectbox(key="group-1-questions").options
+    arms.go("design").press("optimise").finish()
+    assert "The collector knows which of 2 groups each person is in" in arms.words
+    setting = arms.session.setting
+    made = arms.session.mechanism("optimized")
+    assert setting.users_needed(made, "worst_case") < 5000
+    assert 0 <= setting.gap(made) < 0.2
+    for page, tabs in (("design", "design-tabs"), ("compare", "compare-tabs"), ("bounds", "bounds-tabs")):
+        arms.go(page).finish()
+        for title in [tab.label for tab in arms.at.tabs]:
+            arms.open(tabs, title).finish()
+            assert not arms.errors, (page, title)
+    arms.go("simulate").press("run").finish()
+    for title in [tab.label for tab in arms.at.tabs]:
+        arms.open("outcome-tabs", title).finish()
+        assert not arms.errors, title
+    arms.go("collect").enter("segmented_control", "collect-from", "simulated").press("count").finish()
+    assert "From **5,000 reports**" in arms.words
+    arms.go("export").finish()
+    assert any(CLEAR in block.value for block in arms.at.code)
+    (kit,) = [content for name, content in offered.items() if "kit" in name]
+    content = kit() if callable(kit) else kit
+    with zipfile.ZipFile(io.BytesIO(content)) as files:
+        description = json.loads(files.read("device.json"))
+    assert client.Device(description).clear == ["arm"]
+    other = another().load(content)
+    assert other.session.mechanism("optimized").digest == made.digest
+
+
+def test_theorems_about_secret_columns_say_nothing_of_known_ones(arms):
+    asked(arms).go("data").enter("toggle", SWITCH, True)
+    for statement in STATEMENTS.values():
+        reason = statement.applies(arms.workload, 1.0, 5000)
+        assert ("keep every column secret" in reason) == (statement.kind != "impossible"), statement.name
