@@ -223,8 +223,12 @@ def _in_strata(mechanism: Mechanism, configuration: Configuration) -> Mechanism:
     if domain is None or recipe is None or not any(attribute.known for attribute in domain.attributes):
         return mechanism
     strata = recipe.build(domain).strata
-    if strata is None or mechanism.n != strata.types.shape[1]:
-        return mechanism  # refused by `_check_mechanism`
+    if strata is None:
+        return mechanism
+    if mechanism.n != strata.types.shape[1]:
+        raise ValueError(
+            f"The strategy is for {mechanism.n:,} types, and each group that the collector knows has {strata.types.shape[1]:,}: optimise again."
+        )
     return StratifiedMechanism([mechanism], np.zeros(len(strata.types)), strata.types, mechanism.parameters)
 
 

@@ -146,7 +146,7 @@ def create(
         raise ValueError(
             f"Reports are about the types that the questions distinguish or about all; got types {types!r}."
         )
-    if workload is not None and workload.strata is not None and not table_strategies.is_own(name):
+    if workload is not None and workload.strata is not None:
         return in_strata.build(
             entry, workload, lambda few, own: create(name, None, epsilon, few, types, **own), parameters
         )

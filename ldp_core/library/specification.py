@@ -148,7 +148,7 @@ class Number(Parameter):
             raise ValueError(f"{word.capitalize()} must be a number of at least {self.least:g}; got {value!r}.")
 
 
-FITTED_NOISE = "Vectors with noise are not offered where the collector knows a column: choose a mechanism with a finite number of reports."
+WITH_NOISE = "Vectors with noise are not offered where the collector knows a column: choose a mechanism with a finite number of reports."
 
 
 @dataclass(frozen=True)
@@ -259,9 +259,11 @@ class Spec:
 
     def unsuitable(self, n: int, epsilon: float, workload: Workload | None = None) -> str | None:
         """Why this mechanism is not for ``n`` types at this epsilon, said before anything is built; None when it is."""
-        if workload is not None and workload.strata is not None and not self.name.startswith("own("):
+        if workload is not None and workload.strata is not None:
             if self.continuous:
-                return FITTED_NOISE
+                return WITH_NOISE
+            if self.name.startswith("own("):
+                return "A matrix of your own keeps every column secret: say on the Data page that the collector knows none."
             designs = workload.strata.designs  # each has a mechanism of its own
             return next(filter(None, (self.unsuitable(few.n, epsilon, few) for few in designs)), None)
         low, high = self.epsilon_range

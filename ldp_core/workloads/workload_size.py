@@ -47,7 +47,7 @@ def tables_asked(workload: Workload, shape: Sequence[int]) -> WorkloadSize:
 def unused_attributes(workload: Workload, shape: Sequence[int]) -> tuple[int, ...]:
     """Places of the attributes of two types or more that no query of ``workload`` is about, on types in a table of ``shape``."""
     unused = {i for i, size in enumerate(shape) if size > 1}
-    for group in groups(workload, tuple(shape)) if workload.survey is None else workload.survey.groups:
+    for group in groups(workload.without_strata, tuple(shape)) if workload.survey is None else workload.survey.groups:
         unused -= set(group.attributes)
         if not unused:
             break

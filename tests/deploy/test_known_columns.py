@@ -206,5 +206,16 @@ def test_a_device_is_not_for_another_split_of_the_columns():
     inputs["domain"]["attributes"][2]["known"] = False
     with pytest.raises(ValueError):
         open_kit(packed({**content, "configuration.json": json.dumps(inputs).encode()}))
+    inputs["domain"]["attributes"][0]["known"] = False  # no column is known any more, and the strategy is for 6 types
+    with pytest.raises(ValueError, match="optimise again"):
+        designs.load(packed({**content, "configuration.json": json.dumps(inputs).encode()}))
+    whole = realise(
+        setting.configuration.with_(
+            domain=Domain(attributes=[a.model_copy(update={"known": False}) for a in (ARM, SCORE, REGION)])
+        )
+    )
+    kept = members(package.design(whole.configuration, {}, whole.chosen_mechanism))
+    with pytest.raises(ValueError, match="each group that the collector knows has 6: optimise again"):
+        designs.load(packed({**kept, "configuration.json": setting.configuration.to_json()}))
     description = devices.describe(setting.chosen_mechanism, "2.0", setting.domain)
     assert description["sampler"]["sizes"] == [6, 6]

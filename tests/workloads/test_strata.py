@@ -69,6 +69,11 @@ def test_groups_that_are_asked_alike_have_one_design():
     assert over_attributes([nobody], [ARM, SCORE]).strata.scale.tolist() == [1.0, 1.0, 0.0]
 
 
+def test_columns_that_no_question_is_about_are_found_beside_known_ones():
+    workload = over_attributes([PrefixPart(attribute="score")], [ARM, SCORE, SEX])
+    assert workloads.unused_attributes(workload, (3, 7, 2)) == (0, 2)
+
+
 def test_one_group_is_no_group_and_only_groups_are_refused():
     one = ARM.model_copy(update={"values": ("a",)})
     parts = [PrefixPart(attribute="score")]
