@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import linalg
-from scipy.linalg import lapack
 
 from ldp_core.bounds import verify
 from ldp_core.bounds.scales import average_variance
@@ -37,11 +36,6 @@ MARGIN = 1e-8
 LEAST_MARGIN = 1e-14
 """The share of what they say beyond the trivial bound, and for each of up to `MOST_MATRIX_TYPES` types the share of all of it, by which proofs
 claim less than was proven when they were made, since other machines, and other numbers of threads, round in other ways."""
-# How far below the computed smallest eigenvalue definiteness is tried, in units of rounding; farther and farther.
-MARGINS = tuple(4.0**k for k in range(8))
-# One eigenvalue of a matrix with this many rows takes a tenth of a second.
-FEW_ROWS = 600
-
 
 Document = dict[str, Any]
 Arrays = dict[str, np.ndarray]
@@ -152,9 +146,13 @@ class Proof(ABC):
     def _about(self, epsilon: str) -> Document:
         return {"epsilon": epsilon, "types": int(self.workload.n)}
 
-    @abstractmethod
     def proven(self) -> float:
-        """The bound that the stored numbers prove, rounded down; -inf if none."""
+        """The bound that the stored numbers prove, rounded down; -inf if none. This is what the script says of what would be written."""
+        try:
+            with np.errstate(all="ignore"):  # what overflows proves nothing
+                return verify.proven(*self.to_file(decimal(self.epsilon)))
+        except (*verify.DAMAGED, ValueError):
+            return -math.inf
 
 
 class TypesProof(Proof):
@@ -176,11 +174,12 @@ class TypesProof(Proof):
         """A document of this kind about G and the prior, and ``arrays`` with what these add to them."""
         n = self.workload.n
         even = np.array_equal(self.prior, np.full(n, 1 / n))
+        arrays = {name: numbers(array) for name, array in arrays.items()}
         G, asked = self.workload.gram_dense(), Document(gram="array", roundings=self.workload.gram_roundings)
         for name in verify.NAMED:
             if np.array_equal(G, verify.gram({"types": n, "workload": {"gram": name}}, {})):
                 asked = {"gram": name}
-        given = {} if even else {"prior": self.prior}
+        given = {} if even else {"prior": numbers(self.prior)}
         given |= {"gram": G[np.tril_indices(n)]} if asked["gram"] == "array" else {}
         about = {"kind": kind, **self._about(epsilon), "workload": asked, "prior": "even" if even else "array"}
         return about, {**arrays, **given}
@@ -233,6 +232,19 @@ def exp_epsilon_minus_one(epsilon: float) -> float:
     return float(np.expm1(check_epsilon(epsilon))) * (1 + 8 * U)
 
 
+def decimal(epsilon: float) -> str:
+    """The shortest decimal number that is ``epsilon`` as a float."""
+    return format(Decimal(repr(float(epsilon))), "f")
+
+
+def triangle(matrix: object, n: int) -> np.ndarray:
+    """The lower triangle of a symmetric matrix (n, n), row by row; ValueError for any other."""
+    A = numbers(matrix)
+    if A.shape != (n, n) or not np.array_equal(A, A.T):
+        raise ValueError("A proof holds symmetric matrices.")
+    return np.asarray(A[np.tril_indices(n)])
+
+
 def numbers(array: object) -> np.ndarray:
     """The real numbers of an array in double precision; ValueError for texts, truth values and anything else."""
     values = np.asarray(array)
@@ -254,37 +266,6 @@ def _precise(array: np.ndarray | float) -> bool:
         return False
     whole = array.dtype == np.int64 and bool(np.all(np.abs(array) < EXACT))
     return whole or array.dtype == np.float64
-
-
-def smallest_eigenvalue(A: np.ndarray) -> float:
-    """A proven lower bound on the smallest eigenvalue of a symmetric A (m, m); -inf if there is
-    none.
-
-    Eigenvalue routines come with no explicit bound on their rounding, but a Cholesky factorisation
-    does. If it runs to its end for B in floating point, ``B >= -(m + 1) u / (1 - (m + 1) u) tr B``
-    (Demmel 1989; Rump 2006, Verification of positive definiteness, Theorem 2.3; eight more
-    roundings allow for divisions done as products with reciprocals and for those of B itself). The
-    computed eigenvalue therefore only suggests which shift to try. It takes long for a large A, so
-    shifts just below 0 are tried first: the forms of honest proofs are semidefinite but for
-    rounding. If these succeed, no larger bound than 0 is sought.
-    """
-    m = len(A)
-    unit = m * U * float(linalg.norm(A)) + UNDERFLOW  # of zeros, too
-    for shift in _shifts(A, unit):
-        B = A.copy()
-        B[np.diag_indices(m)] -= shift
-        _, failed = lapack.dpotrf(B, lower=1)
-        if not failed:
-            return shift - ABOVE * (m + 10) * U * float(np.trace(B)) - UNDERFLOW
-    return -math.inf
-
-
-def _shifts(A: np.ndarray, unit: float) -> Iterator[float]:
-    """Shifts to try, the later the safer."""
-    if len(A) > FEW_ROWS:
-        yield from (-margin * unit for margin in MARGINS[:3])
-    guess = float(linalg.eigvalsh(A, subset_by_index=[0, 0])[0])
-    yield from (guess - margin * unit for margin in MARGINS)
 
 
 def repair(reference: np.ndarray, D: float, slack_v: float, slack_z: float) -> float:

@@ -231,6 +231,11 @@ def number(x: Any) -> float:
 
 
 def by_kind(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
+    """The bound from the numbers of a kind, or that from no variance being negative."""
+    return max(by_numbers(document, data, D), document["types"] * own(document, data) * (1 - 1e-9))
+
+
+def by_numbers(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     """The bound from the numbers of a kind, which must be what the questions are of; those that are not by types count people evenly."""
     kind, asked = document["kind"], document["workload"]["gram"]
     if type(document["types"]) is not int or not 0 < document["types"] < MOST:
@@ -238,9 +243,7 @@ def by_kind(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     if kind not in BY_TYPES and (asked != kind or document.get("prior", "even") != "even"):
         raise ValueError("The numbers are about other questions, or other people, than the certificate says.")
     known(document["workload"], asked)
-    return max(
-        KINDS[kind](document, data, D), document["types"] * own(document, data) * (1 - 1e-9)
-    )  # no variance is negative
+    return KINDS[kind](document, data, D)
 
 
 def exp_epsilon_minus_one(text: str) -> Fraction:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import sys
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -13,13 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ldp_core import analysis, bounds, mechanisms, optimize, workloads
-from ldp_core.bounds import proof
+from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import Certificate, closed_form
 from ldp_core.bounds.general.enumerated import EnumeratedProof
-from ldp_core.bounds.proof import smallest_eigenvalue
+from ldp_core.bounds.proof import decimal
 from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
-
-TINY = proof.U / 1000
 
 FORGED = Certificate(
     workload=workloads.custom([[0.3, 0.7]]),
@@ -86,6 +83,18 @@ def by_rows(certificate):
     return EnumeratedProof(**{name: getattr(certificate, name) for name in told})
 
 
+@np.errstate(all="ignore")
+def by_script(certificate):
+    """What the script says of the numbers alone, which may be less than that no variance is negative."""
+    if not isinstance(certificate, Certificate):
+        return certificate.proven()
+    text = decimal(certificate.epsilon)
+    try:
+        return verify.by_numbers(*certificate.to_file(text), verify.exp_epsilon_minus_one(text))
+    except ValueError:
+        return -math.inf
+
+
 def by_types(certificate):
     """C written out: sum of its eigenvalues times the projections onto the classes of characters."""
     scheme = certificate.workload.symmetry_group.scheme
@@ -108,7 +117,7 @@ def test_a_forgery_that_lives_off_rounding_is_refused():
     assert attains(FORGED.workload, 1.0) < 2
     for forged in (FORGED, by_rows(FORGED)):
         assert not forged.verify()
-        assert forged.proven() <= exactly(forged)
+        assert by_script(forged) <= exactly(forged)
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-3, 1.0, 1e6, 1e30, 1e60])
@@ -116,8 +125,8 @@ def test_a_forgery_that_lives_off_rounding_is_refused():
 def test_no_scale_of_the_forgery_is_better(scale, total):
     forged = replace(FORGED, inverse=FORGED.inverse * scale, multipliers=np.full(2, total))
     for proof_of_either_kind in (forged, by_rows(forged)):
-        assert proof_of_either_kind.proven() <= attains(FORGED.workload, 1.0)
-        assert proof_of_either_kind.proven() <= max(0, exactly(forged))
+        assert by_script(proof_of_either_kind) <= attains(FORGED.workload, 1.0)
+        assert by_script(proof_of_either_kind) <= max(0, exactly(forged))
 
 
 # --- attacks at large ---------------------------------------------------------------------------------------------------
@@ -157,7 +166,7 @@ def test_nothing_that_rounding_alone_supports_is_proven(kind, n, epsilon, height
     forged = replace(
         base, inverse=(C + C.T) / 2, multipliers=mu, diagonal=base.diagonal * rng.choice([0.0, 1.0, 10**total])
     )
-    proven = max(forged.proven(), by_rows(forged).proven())
+    proven = max(by_script(forged), by_script(by_rows(forged)))
     assert proven <= exactly(forged)
     assert proven <= attains(workload, epsilon)
 
@@ -193,7 +202,7 @@ def test_nor_for_symmetric_workloads(kind, epsilon, height, total, seed):
     forged = replace(
         base, inverse=inverse, multiplier=multiplier, diagonal=base.diagonal * rng.choice([1.0, 10**total])
     )
-    assert forged.proven() <= max(0, exactly(forged))
+    assert by_script(forged) <= max(0, exactly(forged))
 
 
 def test_nothing_is_proven_by_a_matrix_that_rounding_swallows():
@@ -210,8 +219,8 @@ def test_nothing_is_proven_by_a_matrix_that_rounding_swallows():
         trace = small * height * (w @ w)
         mu = np.full(n, trace * 10 ** rng.uniform(-6, 1))
         forged = replace(base, inverse=(C + C.T) / 2, multipliers=mu, diagonal=np.zeros(n))
-        tried += forged.proven() > 0
-        assert max(forged.proven(), by_rows(forged).proven()) <= attained_by_one_query(w, n)
+        tried += by_script(forged) > 0
+        assert max(by_script(forged), by_script(by_rows(forged))) <= attained_by_one_query(w, n)
     assert tried > 15
 
 
@@ -232,8 +241,8 @@ def test_eigenvalues_that_cancellation_spoils_are_not_relied_on():
         inverse[1:] = base.inverse[1] / b
         pairs = np.append(base.pairs, [base.pairs[1]] * (len(inverse) - 2))
         forged = replace(base, workload=workload, inverse=inverse, pairs=pairs, cuts=(), cut_multipliers=np.zeros(0))
-        proved += forged.proven() > 0
-        assert forged.proven() <= max(0, exactly(forged))
+        proved += by_script(forged) > 0
+        assert by_script(forged) <= max(0, exactly(forged))
     assert proved > 30
 
 
@@ -247,7 +256,7 @@ def test_tight_proofs_are_not_off_by_a_unit_in_the_last_place():
         workload = workloads.custom(rng.standard_normal((n, n)))
         certificate = closed_form(workload, epsilon, prior)
         exact = exactly(certificate)
-        assert (1 - Fraction(1, 10**8)) * exact < certificate.proven() <= exact
+        assert (1 - Fraction(1, 10**8)) * exact < by_script(certificate) <= exact
 
 
 # --- honest ones lose nothing visible -----------------------------------------------------------------------------------
@@ -273,19 +282,6 @@ def test_honest_certificates_hold_in_rational_arithmetic(kind, epsilon):
     for certificate in (bounds.certificate(workload, epsilon), closed, optimize.exact(workload, epsilon).proof):
         assert certificate.verify()
         assert certificate.value <= max(exactly(certificate), workload.trace)
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
-@pytest.mark.parametrize("n", [8, 64, 200])
-def test_rounding_costs_an_honest_certificate_little(n, epsilon, monkeypatch):
-    even = closed_form(workloads.prefix(n), epsilon, np.full(n, 1 / n))
-    symmetric = bounds.certificate(workloads.histogram(n), epsilon)
-    for certificate in (even, symmetric):
-        with monkeypatch.context() as patch:
-            for module in (proof, sys.modules[type(certificate).__module__]):
-                patch.setattr(module, "U", TINY)
-            without = certificate.proven()
-        assert (1 - 1e-7) * without < certificate.proven() <= without
 
 
 # --- verify never raises ------------------------------------------------------------------------------------------------
@@ -341,32 +337,3 @@ def test_no_epsilon_no_proof(epsilon):
 def test_bad_priors_prove_nothing():
     for prior in ([1, 1, 1, 1], [0.5, 0.5], [math.nan] * 4, [2, -1, 0, 0]):
         assert not replace(GENERAL, prior=prior).verify()
-
-
-# --- the smallest eigenvalue ----------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=40)
-@given(m=st.integers(1, 7), seed=st.integers(0, 2**32 - 1), rank=st.integers(1, 7), scale=st.floats(-20, 20))
-def test_the_bound_on_the_smallest_eigenvalue_is_one(m, seed, rank, scale):
-    rng = np.random.default_rng(seed)
-    R = np.round(rng.standard_normal((min(rank, m), m)) * 2**20) / 2**20
-    A = R.T @ R if rng.random() < 0.5 else (lambda B: B + B.T)(rng.standard_normal((m, m)))
-    A = A * 10**scale
-    bound = smallest_eigenvalue(A)
-    assert bound <= np.linalg.eigvalsh(A)[0] + 1e-13 * np.linalg.norm(A)  # as far as LAPACK may be off itself
-    assert positive([[Fraction(float(x)) for x in row] for row in A], Fraction(bound))
-
-
-def positive(A, shift):
-    """Whether A - shift I is positive semidefinite, by elimination in fractions."""
-    A = [[x - shift * (i == j) for j, x in enumerate(row)] for i, row in enumerate(A)]
-    for k in range(len(A)):
-        if A[k][k] < 0 or (A[k][k] == 0 and any(A[k][k:])):
-            return False
-        if A[k][k] == 0:
-            continue
-        for i in range(k + 1, len(A)):
-            factor = A[i][k] / A[k][k]
-            A[i] = [x - factor * y for x, y in zip(A[i], A[k], strict=True)]
-    return True

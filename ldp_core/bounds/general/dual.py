@@ -45,8 +45,10 @@ BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
 FEW_HIGH = 4
 """The best rows have a share 1 / (E + 1) of high entries or so: few where E is more than this many times the number of types."""
+BY_HALVES = 2.5
+"""More than `FEW_TYPES` types are taken in halves of blocks where E is more than this many times their number: below, blocks prove as much."""
 LARGE_BARRIERS = (10.0, 2.0, 0.5)
-"""The first there, where the best multipliers are far from the closed form."""
+"""The first where few are high: the best multipliers are far from the closed form there."""
 FROM_PAIRS = (0.5, 0.1, 0.01, 1e-3, 1e-4)
 """The weights from multipliers of `ldp_core.bounds.general.singles`."""
 _MOST_EVALUATIONS, _FEWER_EVALUATIONS = 100, 60
@@ -138,7 +140,7 @@ def searched(
         return
     check()
     first = LARGE_BARRIERS if few_high(n, ratio) else ()
-    if first and FEW_TYPES < n <= SINGLE_TYPES:
+    if ratio > BY_HALVES * n and FEW_TYPES < n <= SINGLE_TYPES:
         yield from _by_halves(root, prior, ratio, stop, check)
         return
     if n > (FEW_TYPES if first else BLOCKS):
