@@ -155,9 +155,9 @@ def unpacked(content, folder):
 
 def reach(made, workload, spread):
     """What answers miss by with next to no probability: six standard errors, and by Bernstein's inequality six times what one report can add
-    where few reports decide."""
+    where few reports decide. Of the thousands of answers of a survey, each from few reports, one in a hundred collections missed by six."""
     if made.survey is not None:
-        return 6 * spread
+        return 9 * spread
     adds = made.query_contributions(workload, np.arange(workload.num_queries))
     part = np.maximum(adds.up, adds.down)
     return 6 * (spread + np.where(part > spread / 10, part, 0.0))
