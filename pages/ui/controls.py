@@ -49,6 +49,8 @@ def control(
         except ValueError as error:
             state.invalid[key] = (entry, str(error))
 
+    if (written := options.get("format_func")) is not None:  # also for what is offered no longer
+        options["format_func"] = lambda one: written(one) or str(one)
     entered = widget(label, key=key, on_change=changed, **options)
     if invalid:
         st.error(plain(invalid[1]))

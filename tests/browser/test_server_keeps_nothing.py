@@ -114,7 +114,7 @@ def test_what_is_held_can_be_forgotten_at_once(counted, browser):
         other.get_by_test_id("stTopNavLink").filter(has_text="Bounds").click()
         expect(other.get_by_text(words.GONE).first).to_be_visible()
         expect(other.get_by_test_id("stSidebar")).to_contain_text(words.EMPTY)
-        found = counts(place, lambda found: not found["frames"] + found["designs"])
+        found = counts(place, lambda found: not found["frames"] + found["designs"] and found["tabs"] == 2)
         assert (found["frames"], found["designs"], found["tabs"]) == (0, 0, 2)
 
 
