@@ -6,8 +6,8 @@ import zipfile
 
 import numpy as np
 import pytest
-from ldp_core.bounds.theorems.statements import STATEMENTS
 
+from ldp_core.bounds.theorems.statements import STATEMENTS
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
 from ldp_core.deploy.kit import client
 from ldp_core.designs.configuration import Optimizer
