@@ -128,7 +128,7 @@ def group(kind: Kind) -> None:
             panels.certificate(state)
         panels.singular_values(state)
     elif kind == "few_users":
-        panels.switches(about)
+        panels.switches(about, state.setting.scale)
         panels.corrected_lemma(about)
 
 

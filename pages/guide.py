@@ -73,7 +73,7 @@ WORDS = (
   quotes.
 - **Mechanism**: how a device turns a value into a report, and how answers are computed from the reports.
 - **Strategy**: the table of a mechanism's probabilities, with one row per report and one column per type.
-- **Target error**: a standard error, in percentage points of all users, stored with the design. *Auto* takes a quarter of a typical
+- **Target error**: a standard error, in percentage points of all users or the unit of an average, stored with the design. *Auto* takes a quarter of a typical
   answer (the root mean square of the answers, as a typical error is that of the errors) when it is first shown or pressed again.
 - **Usable, rough, noise**: """
     + RULE

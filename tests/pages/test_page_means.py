@@ -78,6 +78,10 @@ def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
     designed(app)
     seen = [app.go("bounds").finish().words, str(app.charts)]
     app.go("compare").finish()
+    told = next(table for table in app.dataframes if "standard_error_worst_case" in table).set_index("name")
+    setting = app.session.setting
+    exact = setting.summary(setting.chosen_mechanism).standard_error_worst_case
+    assert np.isclose(told.loc[setting.titled(setting.chosen), "standard_error_worst_case"], 80 * exact)
     for tab in ("Recommendation", "Error of each query", "Solve for"):
         seen += [app.open("compare-tabs", tab).finish().words, str([table.to_dict() for table in app.dataframes])]
     for text in seen:

@@ -87,7 +87,7 @@ def singular_values(state: Session) -> None:
         )
 
 
-def switches(about: Setting) -> None:
+def switches(about: Setting, scale: wording.Scale) -> None:
     """Where projecting starts to pay, and on which side the users are."""
     layout.heading("Where projecting starts to pay")
     p, rows = about.workload.squared_weights, []
@@ -99,9 +99,9 @@ def switches(about: Setting) -> None:
         rows.append(
             {
                 "Algorithm": ALGORITHMS[row.algorithm] + (", your noise" if row.own else ""),
-                "Projected": _points(size.projected, p),
-                "Not projected": _points(size.unprojected, p),
-                "Answering 0": _points(size.trivial, p),
+                "Projected": _error(size.projected, p, scale),
+                "Not projected": _error(size.unprojected, p, scale),
+                "Answering 0": _error(size.trivial, p, scale),
                 "Switch at": wording.users(row.below),
                 "Here": f"{reports}: {'project' if row.projects else 'do not'}",
             }
@@ -124,9 +124,9 @@ def switches(about: Setting) -> None:
     )
 
 
-def _points(length: float, queries: float) -> str:
+def _error(length: float, queries: float, scale: wording.Scale) -> str:
     """The error of a typical query, from the length of the vector of all errors."""
-    return f"± {wording.significant(100 * length / queries**0.5)} pp"
+    return f"± {scale.text(length / queries**0.5)} {scale.short}"
 
 
 def corrected_lemma(about: Setting) -> None:

@@ -60,10 +60,10 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
     listed.insert(1, "paper_name", [library.spec(n).paper_name for n in listed["name"]])
     listed["name"] = [state.setting.titled(n) for n in listed["name"]]
     listed["gap"] = listed["gap"].replace(math.inf, math.nan)  # where the bound says nothing, there is no gap
-    for share in (name for name in columns if name.startswith("standard_error")):
-        listed[share] *= 100
+    errors, scale = [name for name in columns if name.startswith("standard_error")], design.scale
+    listed[errors] *= scale.times
     height = listing.height_for([*listed["name"], *listed["paper_name"]])
-    written = {name: _points for name in columns if name.startswith("standard_error")}
+    written = dict.fromkeys(errors, lambda value: f"{wording.significant(value)} {scale.short}")
     listing.show_table(
         cells(listed, gap=gap_in_words, users_needed=wording.needed, **written),
         "The mechanisms side by side.",
@@ -102,10 +102,6 @@ def _if_mixed(state: Session, ready: Mapping[str, mechanisms.Mechanism], names: 
         layout.instead(error, mild=True)
     later.finish()
     return [found.get(name, math.nan) for name in names]
-
-
-def _points(value: float) -> str:
-    return f"{wording.significant(value)} pp"
 
 
 def catalogue(state: Session) -> None:
