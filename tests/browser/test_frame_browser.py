@@ -16,7 +16,7 @@ from pages.ui.words import JOINER
 from tests import hostile
 from tests.browser import words
 from tests.browser.axe import COLOURS, LIT, count_trial, faults, tint, turn
-from tests.browser.conftest import PAGES, PATIENCE, SIZE
+from tests.browser.conftest import PAGES, PATIENCE, SIZE, UNANSWERED, answered
 
 LAPTOP, TABLET, PHONE = (1280, 800), (1024, 768), (390, 844)
 MAIN = "[data-testid=stMain]"
@@ -210,9 +210,12 @@ def test_on_a_phone_the_sidebar_closes_after_a_choice(guest):
     page, sidebar, expand = guest.page, guest.sidebar, guest.page.get_by_test_id("stExpandSidebarButton")
     expect(sidebar).to_have_attribute("data-collapsed", "true")
     expand.click()
-    guest.menu(words.SAMPLES)
-    page.get_by_test_id("stPopoverBody").get_by_role("button", name="Commutes").click()
-    expect(sidebar).to_have_attribute("data-collapsed", "true")
+
+    def choose():
+        guest.menu(words.SAMPLES)
+        page.get_by_test_id("stPopoverBody").get_by_role("button", name="Commutes").click(timeout=UNANSWERED)
+
+    answered(choose, lambda **patience: expect(sidebar).to_have_attribute("data-collapsed", "true", **patience))
     expand.click()
     sidebar.get_by_role("link", name="Workload:").click()
     expect(page.locator("h1")).to_have_text("Workload")
