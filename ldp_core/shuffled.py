@@ -292,8 +292,10 @@ def shuffled(
     return found
 
 
-def blanket_of(mechanism: Mechanism | Blanket) -> Blanket:
-    """`blanket`, where it makes sense."""
+def blanket_of(mechanism: Mechanism | Blanket, reports: int = 1) -> Blanket:
+    """`blanket`, where it makes sense: not where each person sends several ``reports``."""
+    if reports > 1:
+        raise ValueError("What mixing gives is worked out for one report a person.")
     if isinstance(mechanism, Blanket):
         return mechanism
     drawn = mechanism.drawn
@@ -354,10 +356,8 @@ TRUST = (
 
 
 def promised(mechanism: Mechanism | Blanket, users: int, reports: int = 1) -> str:
-    """`in_words` with what it takes for granted, for a promise. ValueError where each person sends several ``reports``."""
-    if reports > 1:
-        raise ValueError("What mixing gives is worked out for one report a person.")
-    return f"{in_words(mechanism, users)} {TRUST}"
+    """`in_words` with what it takes for granted, for a promise. ValueError as of `blanket_of`."""
+    return f"{in_words(blanket_of(mechanism, reports), users)} {TRUST}"
 
 
 def in_words(mechanism: Mechanism | Blanket, users: int) -> str:

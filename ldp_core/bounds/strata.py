@@ -7,7 +7,7 @@ on each add up to one on L. A bound on the average over a prior is that of each 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from ldp_core.bounds.proof import Proof, U
 from ldp_core.bounds.scales import average_variance
 from ldp_core.priors import check_prior
-from ldp_core.run import Budget, Progress
+from ldp_core.run import Budget, Callback, Progress
 from ldp_core.workloads import Workload
 from ldp_core.workloads.strata import ALIKE
 
@@ -87,6 +87,13 @@ def summed(workload: Workload, parts: tuple[Proof | None, ...], prior: np.ndarra
     return whole * (1 - 8 * ALIKE - 64 * workload.n * U)
 
 
+def _in_turn(budget: Budget, many: int, tell: Callback | None = None) -> Iterator[Budget]:
+    """The budgets of ``many`` proofs, one after the other: an equal part of the time that is left then."""
+    for left in range(many, 0, -1):
+        seconds = budget.left()
+        yield Budget(None if seconds is None else seconds / left, None, budget.cancelled, tell)
+
+
 def stratified_certificate(
     workload: Workload, epsilon: float, budget: Budget, prior: np.ndarray | None, prove: Prove
 ) -> StratifiedCertificate:
@@ -99,9 +106,7 @@ def stratified_certificate(
         if len(cases) == 1 and progress.bound is not None:
             budget.tell(bound=strata.objective([progress.bound], prior))
 
-    for left, case in zip(range(len(cases), 0, -1), cases, strict=True):
-        seconds = budget.left()
-        own = Budget(None if seconds is None else seconds / left, None, budget.cancelled, tell)
+    for case, own in zip(cases, _in_turn(budget, len(cases), tell), strict=True):
         parts.append(None if case is None else prove(*case, own))
     made = StratifiedCertificate(workload, epsilon, 0.0, tuple(parts), prior)
     return StratifiedCertificate(
@@ -113,12 +118,8 @@ def stratified_worst_case(workload: Workload, epsilon: float, budget: Budget, pr
     """The certificate for the worst type of the stratum that has the largest bound, by ``prove`` for the worst type of each design."""
     strata = workload.strata
     assert strata is not None
-    parts: list[Proof] = []
-    for left, few in zip(range(len(strata.designs), 0, -1), strata.designs, strict=True):
-        seconds = budget.left()
-        parts.append(
-            prove(few, None, Budget(None if seconds is None else seconds / left, None, budget.cancelled, None))
-        )
+    turns = _in_turn(budget, len(strata.designs))
+    parts = [prove(few, None, own) for few, own in zip(strata.designs, turns, strict=True)]
     largest = strata.scale**2 * np.array([part.variance for part in parts])[strata.which]
     z = int(largest.argmax())
     part, prior = parts[strata.which[z]], np.zeros(workload.n)

@@ -136,9 +136,7 @@ class StratifiedMechanism(Mechanism):
         if len(self.drawn_by_design) == 1:
             return self.drawn_by_design[0].files()
         if any(made.files() for made in self.drawn_by_design):
-            raise ValueError(
-                "Files hold one fitted design, and the groups have several: ask every group the same questions."
-            )
+            raise ValueError(SEVERAL)
         return ()
 
     # --- errors -----------------------------------------------------------------------------------------

@@ -173,7 +173,7 @@ def _mixed(state: Session, mechanism: Mechanism, later: Later) -> None:
     """The central epsilon of these people's reports, and over their number."""
     users = state.setting.users
     with _said():
-        of = _blanket(state, mechanism)
+        of = shuffled.blanket_of(mechanism, state.configuration.reports_per_user)
         found = later.value(
             ("mixed", mechanism.digest, users),
             "working out what mixing gives",
@@ -187,12 +187,6 @@ def _mixed(state: Session, mechanism: Mechanism, later: Later) -> None:
             layout.chart(
                 lambda look: charts.mixed(curves, users, look), plain(f"{said} {shuffled.TRUST}"), "mixed", curves
             )
-
-
-def _blanket(state: Session, mechanism: Mechanism) -> shuffled.Blanket:
-    if state.configuration.reports_per_user > 1:
-        raise ValueError("What mixing gives is worked out for one report a person.")
-    return shuffled.blanket_of(mechanism)
 
 
 def tells_mixing(state: Session) -> bool:
@@ -216,7 +210,7 @@ def of_mixing(state: Session, mechanism: Mechanism) -> str:
     users, later = state.setting.users, Later(state, "mixing")
     with _said():
         key = ("mixing", mechanism.digest, users)
-        of = _blanket(state, mechanism)
+        of = shuffled.blanket_of(mechanism, state.configuration.reports_per_user)
         found = later.value(key, "working out what mixing gives", False, lambda cancel: shuffled.promised(of, users))
         later.finish()
         return found or ""

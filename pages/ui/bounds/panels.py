@@ -126,7 +126,7 @@ def switches(about: Setting, scale: wording.Scale) -> None:
 
 def _error(length: float, queries: float, scale: wording.Scale) -> str:
     """The error of a typical query, from the length of the vector of all errors."""
-    return f"± {scale.text(length / queries**0.5)} {scale.short}"
+    return f"± {wording.significant(scale.times * length / queries**0.5)} {scale.short}"
 
 
 def corrected_lemma(about: Setting) -> None:
