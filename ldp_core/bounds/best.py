@@ -10,41 +10,22 @@ from functools import partial
 
 import numpy as np
 
-from ldp_core.bounds.general.certificate import Certificate, general_certificate
+from ldp_core.bounds.general.certificate import general_certificate
 from ldp_core.bounds.general.merged import MERGED_TYPES as MOST_MERGED
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
-from ldp_core.bounds.question.certificate import QuestionCertificate, question_certificate
+from ldp_core.bounds.proof import Certificate, Proof
+from ldp_core.bounds.question.certificate import question_certificate
 from ldp_core.bounds.question.search import direction
-from ldp_core.bounds.strata import StratifiedCertificate, stratified_certificate
+from ldp_core.bounds.strata import stratified_certificate
 from ldp_core.bounds.surveys.best import survey_certificate
-from ldp_core.bounds.surveys.blocks import BlocksCertificate
-from ldp_core.bounds.surveys.certificate import SurveyCertificate
-from ldp_core.bounds.surveys.grouped import GroupedCertificate
-from ldp_core.bounds.surveys.singles import SinglesCertificate
-from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
+from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.bounds.triples import certificate as triples
-from ldp_core.bounds.triples.certificate import TripleCertificate
-from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
 from ldp_core.workloads import Survey, Workload, check_weights
 from ldp_core.workloads.merging import Merged, merged
 from ldp_core.workloads.surveyed import as_tables
-
-AnyCertificate = (
-    Certificate
-    | QuestionCertificate
-    | SymmetricCertificate
-    | TripleCertificate
-    | SurveyCertificate
-    | TripleSurveyCertificate
-    | SinglesCertificate
-    | GroupedCertificate
-    | BlocksCertificate
-    | MergedCertificate
-    | StratifiedCertificate
-)
 
 
 def certificate(
@@ -54,7 +35,7 @@ def certificate(
     prior: np.ndarray | None = None,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-) -> AnyCertificate:
+) -> Proof:
     """The best lower bound on L(Q) proved within ``time_limit`` seconds, true for every epsilon-LDP
     strategy Q.
 
@@ -65,10 +46,9 @@ def certificate(
     and ranges, and past 1,024 in any case. ``prior``
     (n,) bounds ``tr(M_p^-1 G)`` instead, as in `ldp_core.optimize.design`. Symmetric workloads
     (exchangeable, hamming; uniform prior) take milliseconds at any size, seconds where cuts are
-    found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of at
-    most eleven bits often a `TripleCertificate`). Surveys of any size are bounded by sets of
+    found for low degrees. Surveys of any size are bounded by sets of
     attributes, see `ldp_core.bounds.surveys`: the closed form takes no time, the full bound
-    seconds. One real-valued question (a mean, a contrast) has its optimum proved: a `QuestionCertificate`.
+    seconds. One real-valued question (a mean, a contrast) has its optimum proved.
     Questions about few of twelve or more bits at a time are bounded as the equivalent `Survey`. Questions that distinguish few of many types (a dozen conditions, say) are bounded
     over the merged types: a `MergedCertificate`. Questions without structure are where relaxations
     lose most: the gap is about 15 % for 20 random conditions on 256 types at epsilon 1, where
@@ -80,7 +60,7 @@ def certificate(
 
     >>> proof = ldp.bounds.certificate(ldp.workloads.histogram(64), epsilon=1.0, time_limit=None)
     >>> proof
-    <SymmetricCertificate: lower bound 14618.7, epsilon 1, <histogram workload: 64 queries on 64 types>>
+    <Certificate: lower bound 14618.7, epsilon 1, <histogram workload: 64 queries on 64 types>>
     >>> proof.verify()
     True
     """
@@ -92,7 +72,7 @@ def certificate(
     return _by_kind(workload, prior, budget, epsilon)
 
 
-def _by_kind(workload: Workload, prior: np.ndarray | None, budget: Budget, epsilon: float) -> AnyCertificate:
+def _by_kind(workload: Workload, prior: np.ndarray | None, budget: Budget, epsilon: float) -> Proof:
     """By the proof that suits the questions."""
     workload = as_tables(workload) or workload
     if prior is None and workload.symmetry == "exchangeable" and (found := _of_classes(workload, epsilon, budget)):
@@ -104,7 +84,7 @@ def _by_kind(workload: Workload, prior: np.ndarray | None, budget: Budget, epsil
     return _of_merged(workload, epsilon, budget) or _of_all_types(workload, epsilon, budget)
 
 
-def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> AnyCertificate:
+def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> Proof:
     """By sets of attributes, by classes of pairs of types, or by types, none merged."""
     if (survey := as_tables(workload)) is not None:
         return _of_survey(survey, epsilon, budget)
@@ -139,7 +119,7 @@ def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCert
     return MergedCertificate(workload, epsilon, scaled(workload, types), types)
 
 
-def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> SymmetricCertificate | TripleCertificate | None:
+def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> Certificate | None:
     """By classes of pairs of types, and where only low degrees are asked about by triples."""
 
     def stop() -> bool:
@@ -148,12 +128,14 @@ def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> Symmetric
     total = budget.left()
 
     def half() -> bool:  # triples prove more in a second than classes do in several
-        return stop() or (total is not None and triples.fits(workload) and (budget.left() or 0.0) < total / 2)
+        return stop() or (
+            total is not None and triples.components(workload) is not None and (budget.left() or 0.0) < total / 2
+        )
 
     plain = symmetric_certificate(workload, epsilon, half)
     if plain is None:
         return None
-    best: SymmetricCertificate | TripleCertificate = plain
+    best = plain
     with suppress(Interrupted):
         for improved in triples.improved(plain, stop, budget.check):
             best = improved if improved.value > best.value else best
@@ -161,13 +143,10 @@ def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> Symmetric
     return best
 
 
-def _of_survey(survey: Survey, epsilon: float, budget: Budget) -> AnyCertificate:
+def _of_survey(survey: Survey, epsilon: float, budget: Budget) -> Proof:
     """By sets of attributes, and by types as well where these are few."""
 
-    def prove(base: Workload, epsilon: float, own: Budget) -> AnyCertificate:
-        return _of_all_types(base, epsilon, Budget(own.left(), None, own.cancelled))
-
-    by_survey = survey_certificate(survey, epsilon, budget, prove)
+    by_survey = survey_certificate(survey, epsilon, budget)
     few = survey.n <= (AT_ONCE_TYPES if survey.symmetric else MOST_MATRIX_TYPES)
     if not few or budget.stopped() is not None:
         return by_survey
