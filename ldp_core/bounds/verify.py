@@ -38,6 +38,9 @@ to t, the last term counts 2 - t times, and all of it 1/t times. It is linear in
 eigenvalues, with cuts (c'h - k)(c'h - k - 1) >= 0 for whole c, k and h = y / D: all in exact fractions.
 *Tables.* For marginals and their like G = sum_A g_A n P_A over sets A of columns, P_A of dimension d_A (what varies with exactly A),
 and tr(M^-1 G) / n >= g_0 + (sum_A d_A sqrt(g_A))^2 / sinh(epsilon / 2)^2. *Parts.* Questions on tables of their own: their bounds add up.
+*Strata.* Groups z of people that are no secret, with shares s_z: epsilon speaks of two types of one group, so that reports tell the group, M is block diagonal,
+and only the blocks of G within groups count, scale_z^2 G_d + constant_z 1 1', G_d of a part. As M r = 1, the ones add their number of types, exactly:
+tr(M^-1 G) / n = sum_z s_z (scale_z^2 tr(M_z^-1 G_d) / n_d + constant_z), added up in fractions.
 *In every kind.* A variance is not negative: tr(M^-1 G) / n >= sum_u p_u G_uu.
 
 **The rounding.** D is a fraction above e^epsilon - 1: what holds for a larger epsilon holds for
@@ -67,7 +70,7 @@ import math
 import re
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from itertools import chain, combinations, pairwise
@@ -104,6 +107,7 @@ ASKED = {
     "classes": f"those with the Gram matrix in {ARRAYS}, which treat all types alike",
     "tables": "the tables of columns that are named under workload",
     "parts": "those that are named under parts",
+    "strata": f"those that are named under parts, within groups of people, times the scales in {ARRAYS}, and how many there are of each group",
 }
 UNIT = "The questions: {asked}. The variance is in squared people, summed over all answers; from N people answers have N times as much."
 HEADER = re.compile(
@@ -112,12 +116,14 @@ HEADER = re.compile(
 )
 DAMAGED = (KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RuntimeError, EOFError, zipfile.BadZipFile)
 BY_TYPES = ("general", "question")
+OF_PARTS = ("parts", "strata")
 UNCHECKED = ("stronger", "proof", "merged")
 """Parts of a document for other programs. They are not checked here, and the answer says so."""
 PART = {"kind", "epsilon", "types", "workload", "prior", "proof"}
 FIELDS = {
     "document": {*PART, "format", "value", "sha256", "meaning", "stronger", "merged", "parts"},
     "part": {*PART, "columns", "weight", "arrays"},
+    "stratum": {*PART, "arrays", "merged", "parts"},
     "group": {"columns", "weight", "eigenvalues"},
     "array": {"gram", "roundings"},
     "classes": {"gram", "bits"},
@@ -144,9 +150,9 @@ def checked(text: str | bytes, packed: bytes) -> str:
     if document["format"] != FORMAT or hashlib.sha256(packed).hexdigest() != document["sha256"]:
         raise ValueError(f"The format is not {FORMAT}, or {ARRAYS} is not the one that the certificate names.")
     data, value = arrays(packed), document["value"]
-    if ("parts" in document) != (document["kind"] == "parts"):
+    if ("parts" in document) != (document["kind"] in OF_PARTS):
         raise ValueError("Only a certificate of parts names parts.")
-    if "stronger" in document and not any("proof" in part for part in (document, *document.get("parts", ()))):
+    if "stronger" in document and not any("proof" in part for part in inside(document)):
         raise ValueError("The certificate claims more than it holds numbers for.")
     proved = proven(document, data)
     if not (isinstance(value, float) and 0 <= value <= proved):
@@ -162,8 +168,9 @@ def meaning(document: Mapping[str, Any], data: Arrays) -> str:
     variance = document["value"] / n * (1 - 1e-12) - own(document, data) * (1 + 1e-12)
     digits = 10.0 ** (5 - math.floor(math.log10(variance))) if variance > 0 else 1.0
     people = "evenly over" if document.get("prior", "even") == "even" else "as the certificate says over"
+    within = f" within each of {data['which'].size} groups that are no secret" if document["kind"] == "strata" else ""
     return (
-        f"With epsilon = {document['epsilon']}, no mechanism with unbiased answers has a total variance below "
+        f"With epsilon = {document['epsilon']}{within}, no mechanism with unbiased answers has a total variance below "
         f"{max(0.0, math.floor(variance * digits) / digits):.6g} per person, on average over people spread {people} the {n} types, nor for "
         "the type where it is largest."
     )
@@ -218,9 +225,10 @@ def price(document: Mapping[str, Any], data: Arrays) -> float:
         words = 1 + len({i for columns in every for i in columns}) // 64
         cost = 1e3 + 0.1 * (4 + words) * sum(100 + 2.0 ** min(len(columns), 64) for columns in every)
         return cost if cost <= SMALL_WORK else math.inf
-    if any(part["kind"] == "parts" for part in document["parts"]):
+    if any(part["kind"] in OF_PARTS[kind == "strata" :] for part in document["parts"]):
         raise ValueError("A part is itself of parts.")
-    return 1e3 + sum(price(part, its) for part, its in distinct(own_parts(document, data)).values())
+    groups = 100.0 * data["which"].size if kind == "strata" else 0.0
+    return 1e3 + groups + sum(price(part, its) for part, its in distinct(own_parts(document, data)).values())
 
 
 def number(x: Any) -> float:
@@ -240,7 +248,8 @@ def by_numbers(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     kind, asked = document["kind"], document["workload"]["gram"]
     if type(document["types"]) is not int or not 0 < document["types"] < MOST:
         raise ValueError("The number of types must be whole.")
-    if kind not in BY_TYPES and (asked != kind or document.get("prior", "even") != "even"):
+    evenly = kind in (*BY_TYPES, "strata") or document.get("prior", "even") == "even"
+    if kind not in BY_TYPES and not (asked == kind and evenly):
         raise ValueError("The numbers are about other questions, or other people, than the certificate says.")
     known(document["workload"], asked)
     return KINDS[kind](document, data, D)
@@ -694,6 +703,37 @@ def parts(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     return total * (1 - (len(every) + 16) * U)
 
 
+def strata(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
+    """The bounds of the groups of people, each by its share."""
+    every = own_parts(document, data)
+    for part, _ in every:
+        if ("parts" in known(part, "stratum")) != (part["kind"] == "parts") or part["epsilon"] != document["epsilon"]:
+            raise ValueError("A part is about another epsilon, or names parts.")
+    proved = {place: Fraction(by_kind(part, its, D)) for place, (part, its) in distinct(every).items()}
+    return below(
+        document["types"] * over_groups(document, data, {k: x / every[k][0]["types"] for k, x in proved.items()})
+    )
+
+
+def over_groups(document: Mapping[str, Any], data: Arrays, each: Mapping[int, Fraction]) -> Fraction:
+    """The mean over people of the number that ``each`` part has, times the square of the scale of their group, and of the constant of this."""
+    which, scales, constants = (exactly(data[name]) for name in ("which", "scales", "constants"))
+    every, types, prior = document["parts"], document["types"], document["prior"]
+    places = [*range(len(every))]
+    if [part["arrays"] for part in every] != places or sorted({*which}) != places:
+        raise ValueError("A group is of no part, or a part of no group.")
+    sizes = [every[int(k)]["types"] for k in which]
+    even = all(part.get("prior", "even") == "even" and "merged" not in part for part in every)
+    if sum(sizes) != types or prior not in ("even", "array") or (prior == "even" and not even):
+        raise ValueError("The groups are of other types, or other people, than the certificate says.")
+    shares = [Fraction(size, types) for size in sizes] if prior == "even" else exactly(data["shares"])
+    total, numbers = sum(shares, Fraction(0)), [*shares, *scales, *constants]
+    if len(numbers) != 3 * len(which) or min(numbers) < 0 or abs(total - 1) > Fraction(1, 10**9):
+        raise ValueError("Groups have a share, a scale and a constant, none below 0, and shares sum to 1.")
+    groups = zip(shares, scales, constants, which, strict=True)
+    return sum((share * (scale**2 * each[int(k)] + more) for share, scale, more, k in groups), Fraction(0)) / total
+
+
 def own_parts(document: Mapping[str, Any], data: Arrays) -> list[Part]:
     """Each part with its arrays, which are named by its number. Parts of one number are about the same, but for columns and weight."""
     arrays_of: dict[str, dict[str, np.ndarray]] = {}
@@ -714,12 +754,19 @@ def distinct(parts: list[Part]) -> dict[int, Part]:
     return {part["arrays"]: (part, its) for part, its in parts}
 
 
+def inside(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The document, and all parts in it."""
+    return chain([document], *map(inside, document.get("parts", ())))
+
+
 def own(document: Mapping[str, Any], data: Arrays) -> float:
     """The mean of the diagonal of G over people: what a person's own answers take off the variance."""
     kind = document["kind"]
-    if kind == "parts":
+    if kind in OF_PARTS:
         every = own_parts(document, data)
         each = {place: own(part, its) for place, (part, its) in distinct(every).items()}
+        if kind == "strata":
+            return float(over_groups(document, data, {place: Fraction(x) for place, x in each.items()}))
         return math.fsum(part["weight"] ** 2 * each[part["arrays"]] for part, _ in every)
     if kind == "tables":
         return math.fsum(np.multiply(*by_set(document["workload"]))) * (
@@ -731,7 +778,14 @@ def own(document: Mapping[str, Any], data: Arrays) -> float:
     return float(p @ gram(document, data).diagonal()) / math.fsum(p)
 
 
-KINDS = {"general": general, "question": question, "classes": classes, "tables": tables, "parts": parts}
+KINDS = {
+    "general": general,
+    "question": question,
+    "classes": classes,
+    "tables": tables,
+    "parts": parts,
+    "strata": strata,
+}
 
 
 # --- files --------------------------------------------------------------------------------------------------------
@@ -784,8 +838,7 @@ def below(x: Fraction) -> float:
 
 def unchecked(document: Mapping[str, Any]) -> list[str]:
     """A sentence about what the document says besides, if it does."""
-    parts = document.get("parts", ())
-    names = [name for name in UNCHECKED if name in document or any(name in part for part in parts)]
+    names = [name for name in UNCHECKED if any(name in part for part in inside(document))]
     return (
         [f"Not checked here, so do not rely on it: what the certificate says under {' and '.join(names)}."]
         if names
