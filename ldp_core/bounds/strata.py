@@ -7,17 +7,19 @@ on each add up to one on L. A bound on the average over a prior is that of each 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ldp_core.bounds.proof import Proof, U
+from ldp_core.bounds import verify
+from ldp_core.bounds.proof import OTHER_QUESTIONS, Arrays, Document, Proof, TypesProof, U, from_file
 from ldp_core.bounds.scales import average_variance
+from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Progress
 from ldp_core.workloads import Workload
-from ldp_core.workloads.strata import ALIKE
+from ldp_core.workloads.strata import ALIKE, Strata
 
 Prove = Callable[[Workload, np.ndarray | None, Budget], Proof]
 
@@ -43,9 +45,70 @@ class StratifiedCertificate(Proof):
     def trivial(self) -> float:
         return self.workload.n * float(check_prior(self.prior, self.workload.n) @ self.workload.gram_diag) * (1 - 1e-12)
 
+    file_kinds = (("strata", None),)
+
+    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
+        strata, (proofs, which) = _strata(self.workload), self._proofs
+        written = [proof.to_file(epsilon) for proof in proofs]
+        parts = [{**document, "arrays": place} for place, (document, _) in enumerate(written)]
+        arrays = {f"{place}.{name}": array for place, (_, own) in enumerate(written) for name, array in own.items()}
+        arrays |= {"which": which.astype(float), "scales": strata.scale, "constants": strata.constant}
+        even = _even(self.prior) and all(p.get("prior", "even") == "even" and "merged" not in p for p in parts)
+        if not even:  # to as many digits as come back
+            arrays["shares"] = np.array([float(f"{share:.12g}") for share in strata.shares(self.prior)])
+        about = {"kind": "strata", "epsilon": epsilon, "types": int(self.workload.n), "workload": {"gram": "strata"}}
+        return {**about, "prior": "even" if even else "array", "parts": parts}, arrays
+
+    @classmethod
+    def from_file(
+        cls,
+        document: Document,
+        data: Mapping[str, np.ndarray],
+        workload: Workload,
+        epsilon: float,
+        checked: Sequence[float] | None = None,
+    ) -> StratifiedCertificate:
+        strata, which = _strata(workload), data["which"]
+        count, m = strata.types.shape
+        shares = np.full(count, 1 / count) if document["prior"] == "even" else data["shares"]
+        if not which.shape == shares.shape == (count,):
+            raise ValueError(OTHER_QUESTIONS)
+        proofs, prior = list[Proof](), np.zeros(workload.n)
+        for place, (part, own) in enumerate(verify.own_parts(document, data)):
+            few = strata.designs[strata.which[np.flatnonzero((which == place) & (shares > 0))[0]]]
+            proof = from_file(dict(part), own, few, epsilon)
+            proved = getattr(proof, "types", proof).claim() if checked is None else checked[place]
+            proofs.append(proof.claiming(proved))
+        for types, share, k in zip(strata.types, shares, which, strict=True):
+            prior[types] = share * check_prior(getattr(proofs[int(k)], "prior", None), m)
+        about = None if _even(prior) else prior
+        index, parts = strata.cases(about)[1], list[Proof | None]()
+        for case, needed in enumerate(_needed(workload, about)):
+            parts.append(needed and proofs[int(which[np.flatnonzero((index == case) & (shares > 0))[0]])])
+        return cls(workload, epsilon, 0.0, tuple(parts), about)
+
+    @property
+    def _proofs(self) -> tuple[list[Proof], np.ndarray]:
+        """The proofs, each once, and (K,) which of them is for each stratum: the first for those without people."""
+        proofs = {id(part): part for part in self.parts if part is not None}
+        places = {key: place for place, key in enumerate(proofs)}
+        index = _strata(self.workload).cases(self.prior)[1]
+        return [*proofs.values()], np.array([places.get(id(self.parts[i]), 0) for i in index])
+
+    @property
+    def parts_claimed(self) -> list[float]:
+        return [proof.claimed for proof in self._proofs[0]]
+
+    def mended(self, epsilon: str) -> StratifiedCertificate:
+        known = {id(part): part.mended(epsilon) for part in self._proofs[0]}
+        return replace(self, parts=tuple(part and known[id(part)] for part in self.parts))
+
     def too_large_for_file(self) -> str | None:
-        """Proofs of several groups are not written to files."""
-        return "Proofs for groups that the collector knows are not written to files yet."
+        proofs = self._proofs[0]
+        types = [proof.workload.n for proof in proofs if isinstance(proof, TypesProof)]
+        if math.hypot(*types) > MOST_MATRIX_TYPES:
+            return f"The proofs of {len(types):,} different designs of groups are too large to be written together."
+        return next((reason for proof in proofs if (reason := proof.too_large_for_file())), None)
 
     def proven(self) -> float:
         """The sum that the proofs of the strata come to, rounded down; -inf if one is none, or about other questions or people."""
@@ -71,10 +134,19 @@ class StratifiedCertificate(Proof):
         return summed(self.workload, self.parts, self.prior)
 
 
+def _strata(workload: Workload) -> Strata:
+    if workload.strata is None:
+        raise ValueError(OTHER_QUESTIONS)
+    return workload.strata
+
+
+def _even(prior: np.ndarray | None) -> bool:
+    return prior is None or bool(np.ptp(prior) <= ALIKE * prior.max())
+
+
 def _needed(workload: Workload, prior: np.ndarray | None) -> list[tuple[Workload, np.ndarray | None] | None]:
     """The cases of the strata, None for those of strata without people."""
-    strata = workload.strata
-    assert strata is not None
+    strata = _strata(workload)
     cases, index = strata.cases(prior)
     used = set(index[strata.shares(prior) > 0].tolist())
     return [case if i in used else None for i, case in enumerate(cases)]
@@ -82,8 +154,7 @@ def _needed(workload: Workload, prior: np.ndarray | None) -> list[tuple[Workload
 
 def summed(workload: Workload, parts: tuple[Proof | None, ...], prior: np.ndarray | None) -> float:
     """The sum over the strata, less what its rounding may be."""
-    assert workload.strata is not None
-    whole = workload.strata.objective([0.0 if part is None else part.value for part in parts], prior)
+    whole = _strata(workload).objective([0.0 if part is None else part.value for part in parts], prior)
     return whole * (1 - 8 * ALIKE - 64 * workload.n * U)
 
 
@@ -98,8 +169,7 @@ def stratified_certificate(
     workload: Workload, epsilon: float, budget: Budget, prior: np.ndarray | None, prove: Prove
 ) -> StratifiedCertificate:
     """The certificate of ``workload``, by ``prove`` for each case of its strata in an equal part of the time."""
-    strata, parts = workload.strata, list[Proof | None]()
-    assert strata is not None
+    strata, parts = _strata(workload), list[Proof | None]()
     cases = _needed(workload, prior)
 
     def tell(progress: Progress) -> None:
@@ -109,15 +179,12 @@ def stratified_certificate(
     for case, own in zip(cases, _in_turn(budget, len(cases), tell), strict=True):
         parts.append(None if case is None else prove(*case, own))
     made = StratifiedCertificate(workload, epsilon, 0.0, tuple(parts), prior)
-    return StratifiedCertificate(
-        workload, epsilon, max(made.trivial, summed(workload, made.parts, prior)), made.parts, prior
-    )
+    return replace(made, value=made.claimable(summed(workload, made.parts, prior)))
 
 
 def stratified_worst_case(workload: Workload, epsilon: float, budget: Budget, prove: Prove) -> StratifiedCertificate:
     """The certificate for the worst type of the stratum that has the largest bound, by ``prove`` for the worst type of each design."""
-    strata = workload.strata
-    assert strata is not None
+    strata = _strata(workload)
     turns = _in_turn(budget, len(strata.designs))
     parts = [prove(few, None, own) for few, own in zip(strata.designs, turns, strict=True)]
     largest = strata.scale**2 * np.array([part.variance for part in parts])[strata.which]

@@ -70,7 +70,7 @@ import math
 import re
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from itertools import chain, combinations, pairwise
@@ -123,7 +123,7 @@ PART = {"kind", "epsilon", "types", "workload", "prior", "proof"}
 FIELDS = {
     "document": {*PART, "format", "value", "sha256", "meaning", "stronger", "merged", "parts"},
     "part": {*PART, "columns", "weight", "arrays"},
-    "stratum": {*PART, "arrays", "merged", "parts"},
+    "stratum": {*PART, "arrays", "merged"},
     "group": {"columns", "weight", "eigenvalues"},
     "array": {"gram", "roundings"},
     "classes": {"gram", "bits"},
@@ -152,7 +152,7 @@ def checked(text: str | bytes, packed: bytes) -> str:
     data, value = arrays(packed), document["value"]
     if ("parts" in document) != (document["kind"] in OF_PARTS):
         raise ValueError("Only a certificate of parts names parts.")
-    if "stronger" in document and not any("proof" in part for part in inside(document)):
+    if "stronger" in document and not any("proof" in part for part in (document, *document.get("parts", ()))):
         raise ValueError("The certificate claims more than it holds numbers for.")
     proved = proven(document, data)
     if not (isinstance(value, float) and 0 <= value <= proved):
@@ -225,7 +225,7 @@ def price(document: Mapping[str, Any], data: Arrays) -> float:
         words = 1 + len({i for columns in every for i in columns}) // 64
         cost = 1e3 + 0.1 * (4 + words) * sum(100 + 2.0 ** min(len(columns), 64) for columns in every)
         return cost if cost <= SMALL_WORK else math.inf
-    if any(part["kind"] in OF_PARTS[kind == "strata" :] for part in document["parts"]):
+    if any(part["kind"] in OF_PARTS for part in document["parts"]):
         raise ValueError("A part is itself of parts.")
     groups = 100.0 * data["which"].size if kind == "strata" else 0.0
     return 1e3 + groups + sum(price(part, its) for part, its in distinct(own_parts(document, data)).values())
@@ -707,8 +707,8 @@ def strata(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     """The bounds of the groups of people, each by its share."""
     every = own_parts(document, data)
     for part, _ in every:
-        if ("parts" in known(part, "stratum")) != (part["kind"] == "parts") or part["epsilon"] != document["epsilon"]:
-            raise ValueError("A part is about another epsilon, or names parts.")
+        if known(part, "stratum")["epsilon"] != document["epsilon"]:
+            raise ValueError("A part is about another epsilon.")
     proved = {place: Fraction(by_kind(part, its, D)) for place, (part, its) in distinct(every).items()}
     return below(
         document["types"] * over_groups(document, data, {k: x / every[k][0]["types"] for k, x in proved.items()})
@@ -722,9 +722,14 @@ def over_groups(document: Mapping[str, Any], data: Arrays, each: Mapping[int, Fr
     places = [*range(len(every))]
     if [part["arrays"] for part in every] != places or sorted({*which}) != places:
         raise ValueError("A group is of no part, or a part of no group.")
-    sizes = [every[int(k)]["types"] for k in which]
+    sizes = [every[int(k)].get("merged", every[int(k)])["types"] for k in which]
     even = all(part.get("prior", "even") == "even" and "merged" not in part for part in every)
-    if sum(sizes) != types or prior not in ("even", "array") or (prior == "even" and not even):
+    if (
+        sum(sizes) != types
+        or {*map(type, sizes)} != {int}
+        or prior not in ("even", "array")
+        or (prior == "even" and not even)
+    ):
         raise ValueError("The groups are of other types, or other people, than the certificate says.")
     shares = [Fraction(size, types) for size in sizes] if prior == "even" else exactly(data["shares"])
     total, numbers = sum(shares, Fraction(0)), [*shares, *scales, *constants]
@@ -752,11 +757,6 @@ def own_parts(document: Mapping[str, Any], data: Arrays) -> list[Part]:
 def distinct(parts: list[Part]) -> dict[int, Part]:
     """One part of each number."""
     return {part["arrays"]: (part, its) for part, its in parts}
-
-
-def inside(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The document, and all parts in it."""
-    return chain([document], *map(inside, document.get("parts", ())))
 
 
 def own(document: Mapping[str, Any], data: Arrays) -> float:
@@ -838,7 +838,8 @@ def below(x: Fraction) -> float:
 
 def unchecked(document: Mapping[str, Any]) -> list[str]:
     """A sentence about what the document says besides, if it does."""
-    names = [name for name in UNCHECKED if any(name in part for part in inside(document))]
+    parts = document.get("parts", ())
+    names = [name for name in UNCHECKED if name in document or any(name in part for part in parts)]
     return (
         [f"Not checked here, so do not rely on it: what the certificate says under {' and '.join(names)}."]
         if names

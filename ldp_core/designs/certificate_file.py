@@ -34,6 +34,8 @@ DOCUMENT = "certificate.json"
 ARRAYS = verify.ARRAYS
 SCRIPT = "verify.py"
 MEMBERS = (DOCUMENT, ARRAYS, SCRIPT)
+ROUNDED = ("gram", "scales", "constants")
+"""Arrays that follow from the questions, which machines round in ways of their own."""
 STRONGER = (
     "The program that wrote this file proves a larger bound by inequalities for columns, or sets of them, which take more than a short script to "
     "check. Its numbers are in the file as well, and the program checks them when it loads the file."
@@ -165,8 +167,8 @@ def _same(ours: Mapping[str, np.ndarray], theirs: Mapping[str, np.ndarray]) -> b
     """True if the arrays are those, but for how a Gram matrix was rounded."""
     if ours.keys() != theirs.keys() or any(ours[name].shape != theirs[name].shape for name in ours):
         return False
-    exact = (name for name in ours if name.rpartition(".")[2] != "gram")
-    rounded = (name for name in ours if name.rpartition(".")[2] == "gram")
+    rounded = {name for name in ours if name.rpartition(".")[2] in ROUNDED}
+    exact = ours.keys() - rounded
     return all(np.array_equal(ours[name], theirs[name]) for name in exact) and all(
         np.abs(ours[name] - theirs[name]).max() <= 1e-12 * np.abs(ours[name]).max() for name in rounded
     )

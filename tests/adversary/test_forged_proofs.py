@@ -192,7 +192,7 @@ def test_no_proof_is_one_of_other_questions(kind):
             assert not answer(replace(proof, workload=workload, value=claim, plain=replace(plain, workload=workload)))
 
 
-@pytest.mark.parametrize("kind", ["parts", "merged"])
+@pytest.mark.parametrize("kind", ["parts", "merged", "known groups"])
 def test_proofs_made_of_proofs_take_none_for_another(kind):
     """Every proof here in every place of these, claiming what it likes."""
     proof, claim = honest(kind), attained(honest(kind).workload, 1.0) * 1.001
@@ -200,6 +200,10 @@ def test_proofs_made_of_proofs_take_none_for_another(kind):
         for forged in (other, replace(other, value=1e12), replace(other, epsilon=0.1), replace(other, epsilon=20.0)):
             if kind == "merged":
                 assert not answer(replace(proof, types=forged, value=claim))
+                continue
+            if kind == "known groups":
+                assert not answer(replace(proof, parts=(forged,), value=claim))
+                assert not answer(replace(proof, parts=(*proof.parts, forged)))
                 continue
             for k in range(len(proof.others)):
                 others = (*proof.others[:k], forged, *proof.others[k + 1 :])

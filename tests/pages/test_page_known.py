@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, mechanisms
+from ldp_core.bounds import verify
 from ldp_core.bounds.theorems.statements import STATEMENTS
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
 from ldp_core.deploy.kit import client
@@ -106,8 +107,12 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     content = kit() if callable(kit) else kit
     with zipfile.ZipFile(io.BytesIO(content)) as files:
         description = json.loads(files.read("device.json"))
+        proof = [files.read(name) for name in ("certificate.json", "certificate.npz")]
     assert client.Device(description).clear == ["arm"]
+    assert "within each of 2 groups that are no secret" in verify.verified(*proof)
     other = another().load(content)
+    assert "It was checked here, and it holds." in other.words
+    assert other.session.setting.proof("worst_case").certificate.verify()
     assert other.session.mechanism("optimized").digest == made.digest
 
 

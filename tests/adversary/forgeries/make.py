@@ -23,14 +23,22 @@ from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.grouped import grouped, split
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
 from ldp_core.designs import certificate_file
-from ldp_core.workloads import Prefix, Survey
+from ldp_core.workloads import DifferencePart, HistogramPart, Prefix, PrefixPart, Survey, over_attributes
 from ldp_core.workloads.surveys import Group, marginal
 
 HERE = Path(__file__).parent
 SEMIDEFINITE = "not positive semidefinite"
 SIZES = (4, 3, 5)
 MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(5), 2.0)])
+
+SECRET = RangeAttribute(name="score", low=1, high=4, bins=4, integer=True)
+ARM = CategoricalAttribute(name="arm", values=("a", "b", "c"), known=True)
+LESS = DifferencePart(of=HistogramPart(attribute="score"), attribute="arm", first="a", second="c", weight=2)
+ASKED = [PrefixPart(attribute="score", by=("arm",)), LESS, HistogramPart(attribute="arm", weight=0.5)]
+GROUPS = bounds.certificate(over_attributes(ASKED, [SECRET, ARM]), 1.0, None)
+SCALES = GROUPS.workload.strata.scale
 
 
 def npz(arrays):
@@ -337,6 +345,48 @@ def forgeries():
             ("a part whose numbers are another's", "share", field(*second, "arrays", 0)),
             ("a part whose numbers go by a text", "share", field(*second, "arrays", "1")),
             ("a field of a part", "not looked at", field(*second, "value", 1e12)),
+        ),
+    )
+
+    yield from changed(
+        GROUPS,
+        GROUPS.workload,
+        (
+            ("groups worth a millionth more", "prove", field("value", GROUPS.value * (1 + 1e-6))),
+            ("a group of a smaller scale", "prove", numbers(scales=SCALES * np.array([1, 1, 0.99]))),
+            ("a group of a scale below zero", "none below 0", numbers(scales=-SCALES)),
+            ("groups that count for less than nobody", "none below 0", numbers(constants=np.array([9.0, -8.0, 9.0]))),
+            ("a group without a scale", "a scale and|damaged|argument", numbers(scales=SCALES[:2])),
+            ("a group of no share", "none below 0", every(field("prior", "array"), numbers(shares=np.ones(2) / 2))),
+            (
+                "a share below zero",
+                "none below 0",
+                every(field("prior", "array"), numbers(shares=np.array([1.0, 1, -1]))),
+            ),
+            ("shares of more than all", "sum to 1", every(field("prior", "array"), numbers(shares=np.ones(3)))),
+            ("shares that are not there", "damaged", field("prior", "array")),
+            ("groups of other parts", "prove", numbers(which=np.array([1.0, 1.0, 0.0]))),
+            ("a group of a part that there is not", "of no part", numbers(which=np.array([0.0, 1.0, 2.0]))),
+            ("a group of half a part", "of no part", numbers(which=np.array([0.0, 1.0, 0.5]))),
+            ("a group of a part from the end", "of no part", numbers(which=np.array([0.0, 1.0, -1.0]))),
+            ("a part of no group", "of no group", numbers(which=np.zeros(3))),
+            (
+                "blocks that are swapped",
+                "of no part",
+                lambda document, arrays: (document | {"parts": document["parts"][::-1]}, arrays),
+            ),
+            ("more groups than there are", "other types", field("types", 10**90)),
+            (
+                "groups of another kind of people",
+                "other people",
+                every(field(*first, "prior", "array"), numbers(**{"0.prior": np.full(4, 0.25)})),
+            ),
+            ("groups in groups", "itself of parts", field(*first, "kind", "strata")),
+            ("parts in groups", "itself of parts", field(*first, "kind", "parts")),
+            ("a group of another epsilon", "another epsilon", field(*second, "epsilon", "0.5")),
+            ("a group of a weight", "not looked at", field(*second, "weight", 3.0)),
+            ("a group of many told apart", "other types", field(*first, "merged", {"types": 7, "meaning": "Many."})),
+            ("a group of true types", "other types", field(*first, "merged", {"types": True, "meaning": "One."})),
         ),
     )
 
