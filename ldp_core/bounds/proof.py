@@ -209,7 +209,8 @@ def from_file(
     document: Document, data: Mapping[str, np.ndarray], workload: Workload, epsilon: float, value: float
 ) -> Proof:
     """The proof in a document of any kind, see `Proof.from_file`."""
-    besides = "merged" if "merged" in document else document.get("proof")
+    special = [name for name in ("merged", "strata") if name in document or document["kind"] == name]
+    besides = special[0] if special else document.get("proof")
     if not isinstance(besides, str | None) or besides not in READERS:
         raise ValueError(NO_LONGER)
     return READERS[besides].from_file(document, data, workload, epsilon, value)

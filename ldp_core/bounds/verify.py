@@ -43,7 +43,10 @@ R'R <= G off the constants and U with singular values of at most 1, Cauchy's ine
 the same bound as that of tables, for the roots of the eigenvalues of G off the constants. These are given as numbers g_A, and as blocks H each of
 which is there d times; what is left of G, in no block, counts with its trace. A routine's eigenvalues lambda and vectors V of H, with e = |V'V - 1| and
 rho = |H - V lambda V'|, prove that the i-th largest is (1 - e) lambda_i - rho at least, where that is positive (Ostrowski; Weyl: Horn and Johnson
-2013, Theorems 4.5.9 and 4.3.1): Frobenius norms as computed, more by (m + 4) u times those of absolute values, and H itself is off by ``gram_off``. *Parts.* Questions on tables of their own: their bounds add up.
+2013, Theorems 4.5.9 and 4.3.1): Frobenius norms as computed, more by (m + 4) u times those of absolute values, and H itself is off by ``gram_off``.
+*Strata.* Groups z of people that are no secret, with shares s_z: epsilon speaks of two types of one group, so that reports tell the group, M is block diagonal,
+and only the blocks of G within groups count, scale_z^2 G_d + constant_z 1 1', G_d of a part. As M r = 1, the ones add their number of types, exactly:
+tr(M^-1 G) / n = sum_z s_z (scale_z^2 tr(M_z^-1 G_d) / n_d + constant_z), added up in fractions.
 *In every kind.* A variance is not negative: tr(M^-1 G) / n >= sum_u p_u G_uu.
 
 **The rounding.** D is a fraction above e^epsilon - 1: what holds for a larger epsilon holds for
@@ -110,7 +113,7 @@ ASKED = {
     "classes": f"those with the Gram matrix in {ARRAYS}, which treat all types alike",
     "tables": "the tables of columns that are named under workload",
     "blocks": f"those with the Gram matrix in {ARRAYS}, which is given in blocks",
-    "parts": "those that are named under parts",
+    "strata": f"those that are named under parts, within groups of people, times the scales in {ARRAYS}, and how many there are of each group",
 }
 UNIT = "The questions: {asked}. The variance is in squared people, summed over all answers; from N people answers have N times as much."
 HEADER = re.compile(
@@ -124,13 +127,12 @@ UNCHECKED = ("stronger", "proof", "merged")
 PART = {"kind", "epsilon", "types", "workload", "prior", "proof"}
 FIELDS = {
     "document": {*PART, "format", "value", "sha256", "meaning", "stronger", "merged", "parts"},
-    "part": {*PART, "columns", "weight", "arrays"},
+    "stratum": {*PART, "arrays", "merged"},
     "group": {"columns", "weight", "eigenvalues"},
     "array": {"gram", "roundings"},
     "classes": {"gram", "bits", "roundings"},
     "tables": {"gram", "sizes", "groups", "roundings"},
     "blocks": {"gram", "roundings"},
-    "parts": {"gram", "sizes"},
 }
 Arrays = Mapping[str, np.ndarray]
 Part = tuple[Mapping[str, Any], Arrays]
@@ -152,7 +154,7 @@ def checked(text: str | bytes, packed: bytes) -> str:
     if document["format"] != FORMAT or hashlib.sha256(packed).hexdigest() != document["sha256"]:
         raise ValueError(f"The format is not {FORMAT}, or {ARRAYS} is not the one that the certificate names.")
     data, value = arrays(packed), document["value"]
-    if ("parts" in document) != (document["kind"] == "parts"):
+    if ("parts" in document) != (document["kind"] == "strata"):
         raise ValueError("Only a certificate of parts names parts.")
     if "stronger" in document and not any("proof" in part for part in (document, *document.get("parts", ()))):
         raise ValueError("The certificate claims more than it holds numbers for.")
@@ -170,8 +172,9 @@ def meaning(document: Mapping[str, Any], data: Arrays) -> str:
     variance = document["value"] / n * (1 - 1e-12) - own(document, data) * (1 + 1e-12)
     digits = 10.0 ** (5 - math.floor(math.log10(variance))) if variance > 0 else 1.0
     people = "evenly over" if document.get("prior", "even") == "even" else "as the certificate says over"
+    within = f" within each of {data['which'].size} groups that are no secret" if document["kind"] == "strata" else ""
     return (
-        f"With epsilon = {document['epsilon']}, no mechanism with unbiased answers has a total variance below "
+        f"With epsilon = {document['epsilon']}{within}, no mechanism with unbiased answers has a total variance below "
         f"{max(0.0, math.floor(variance * digits) / digits):.6g} per person, on average over people spread {people} the {n} types, nor for "
         "the type where it is largest."
     )
@@ -231,9 +234,9 @@ def price(document: Mapping[str, Any], data: Arrays) -> float:
         if cells.ndim != 1 or np.any(cells != np.rint(cells)) or cells.min(initial=1) < 1:
             raise ValueError("The arrays do not belong together.")
         return 1e3 + 0.1 * data["gram_alone"].size + math.fsum(map(block_price, cells.tolist()))
-    if any(part["kind"] == "parts" for part in document["parts"]):
+    if any(part["kind"] == "strata" for part in document["parts"]):
         raise ValueError("A part is itself of parts.")
-    return 1e3 + sum(price(part, its) for part, its in distinct(own_parts(document, data)).values())
+    return 1e3 + 100.0 * data["which"].size + sum(price(part, its) for part, its in own_parts(document, data))
 
 
 def block_price(m: float) -> float:
@@ -258,7 +261,8 @@ def by_numbers(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     kind, asked = document["kind"], document["workload"]["gram"]
     if type(document["types"]) is not int or not 0 < document["types"] < MOST:
         raise ValueError("The number of types must be whole.")
-    if kind not in BY_TYPES and (asked != kind or document.get("prior", "even") != "even"):
+    evenly = kind in (*BY_TYPES, "strata") or document.get("prior", "even") == "even"
+    if kind not in BY_TYPES and not (asked == kind and evenly):
         raise ValueError("The numbers are about other questions, or other people, than the certificate says.")
     known(document["workload"], asked)
     return KINDS[kind](document, data, D)
@@ -747,52 +751,58 @@ def roots_at_least(H: np.ndarray, far: float) -> float:
     return float(np.sqrt(np.maximum(least, 0.0)).sum()) * (1 - (m + 16) * U) if off < 0.5 else 0.0
 
 
-def parts(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
-    """Bounds of questions on tables of their own, added up: people whose other columns are drawn evenly make a mechanism for these."""
-    sizes, every = product(document["types"], document["workload"]["sizes"]), own_parts(document, data)
-    if not every:
-        raise ValueError("There are no parts.")
+# --- groups of people -----------------------------------------------------------------------------------------------
+
+
+def strata(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
+    """The bounds of the groups of people, each by its share."""
+    every = own_parts(document, data)
     for part, _ in every:
-        if known(part, "part").get("prior", "even") != "even" or part["epsilon"] != document["epsilon"]:
-            raise ValueError("A part is about other people, or another epsilon.")
-        product(part["types"], [sizes[i] for i in in_order(part["columns"], sizes)])
-    proved = {place: by_kind(part, its, D) for place, (part, its) in distinct(every).items()}
-    total = 0.0
-    for part, _ in every:
-        share = number(part["weight"]) ** 2 * (document["types"] / part["types"])
-        if not 1 / MOST < share < MOST:
-            raise ValueError("Weights are too small, or too large.")
-        total += share * proved[part["arrays"]]
-    return total * (1 - (len(every) + 16) * U)
+        if known(part, "stratum")["epsilon"] != document["epsilon"]:
+            raise ValueError("A part is about another epsilon.")
+    proved = [Fraction(by_kind(part, its, D)) / part["types"] for part, its in every]
+    return below(document["types"] * over_groups(document, data, proved))
+
+
+def over_groups(document: Mapping[str, Any], data: Arrays, each: list[Fraction]) -> Fraction:
+    """The mean over people of the number that ``each`` part has, times the square of the scale of their group, and of the constant of this."""
+    which, scales, constants = (exactly(data[name]) for name in ("which", "scales", "constants"))
+    every, types, prior = document["parts"], document["types"], document["prior"]
+    places = [*range(len(every))]
+    if [part["arrays"] for part in every] != places or sorted({*which}) != places:
+        raise ValueError("A group is of no part, or a part of no group.")
+    sizes = [every[int(k)].get("merged", every[int(k)])["types"] for k in which]
+    even = all(part.get("prior", "even") == "even" and "merged" not in part for part in every)
+    if (
+        sum(sizes) != types
+        or {*map(type, sizes)} != {int}
+        or prior not in ("even", "array")
+        or (prior == "even" and not even)
+    ):
+        raise ValueError("The groups are of other types, or other people, than the certificate says.")
+    shares = [Fraction(size, types) for size in sizes] if prior == "even" else exactly(data["shares"])
+    total, numbers = sum(shares, Fraction(0)), [*shares, *scales, *constants]
+    if len(numbers) != 3 * len(which) or min(numbers) < 0 or abs(total - 1) > Fraction(1, 10**9):
+        raise ValueError("Groups have a share, a scale and a constant, none below 0, and shares sum to 1.")
+    groups = zip(shares, scales, constants, which, strict=True)
+    return sum((share * (scale**2 * each[int(k)] + more) for share, scale, more, k in groups), Fraction(0)) / total
 
 
 def own_parts(document: Mapping[str, Any], data: Arrays) -> list[Part]:
-    """Each part with its arrays, which are named by its number. Parts of one number are about the same, but for columns and weight."""
+    """Each part with its arrays, which are named by its number."""
     arrays_of: dict[str, dict[str, np.ndarray]] = {}
     for name, array in data.items():
         start, _, rest = name.partition(".")
         arrays_of.setdefault(start, {})[rest] = array
-    parts, first = list[Part](), dict[int, Mapping[str, Any]]()
-    for part in document["parts"]:
-        about = {name: part[name] for name in part if name not in ("columns", "weight")}
-        if type(part["arrays"]) is not int or about != first.setdefault(part["arrays"], about):
-            raise ValueError("Parts that share their numbers are about the same questions.")
-        parts.append((part, arrays_of.get(str(part["arrays"]), {})))
-    return parts
-
-
-def distinct(parts: list[Part]) -> dict[int, Part]:
-    """One part of each number."""
-    return {part["arrays"]: (part, its) for part, its in parts}
+    return [(part, arrays_of.get(str(part["arrays"]), {})) for part in document["parts"]]
 
 
 def own(document: Mapping[str, Any], data: Arrays) -> float:
     """The mean of the diagonal of G over people: what a person's own answers take off the variance."""
     kind = document["kind"]
-    if kind == "parts":
-        every = own_parts(document, data)
-        each = {place: own(part, its) for place, (part, its) in distinct(every).items()}
-        return math.fsum(part["weight"] ** 2 * each[part["arrays"]] for part, _ in every)
+    if kind == "strata":
+        each = [Fraction(own(part, its)) for part, its in own_parts(document, data)]
+        return float(over_groups(document, data, each))
     if kind == "tables":
         return math.fsum(np.multiply(*by_set(document["workload"]))) * (
             1 + UP * U * len(document["workload"]["groups"])
@@ -814,7 +824,7 @@ KINDS = {
     "classes": classes,
     "tables": tables,
     "blocks": blocks,
-    "parts": parts,
+    "strata": strata,
 }
 
 

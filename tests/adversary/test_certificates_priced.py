@@ -35,8 +35,8 @@ SMALL = {
     "more columns than any": (tables(1, 40), {}),
     "sets of many columns": (tables(7, 20, 20), {}),
     "parts of sets of columns": (
-        {"kind": "parts", "parts": [{**tables(2, 19), "arrays": place} for place in range(12)]},
-        {},
+        {"kind": "strata", "parts": [{**tables(2, 19), "arrays": place} for place in range(12)]},
+        {"which": np.zeros(1)},
     ),
     "numbers of one question for other types": (
         {"kind": "question", "types": 4096, "workload": {"gram": "histogram"}},
@@ -80,19 +80,12 @@ def test_what_takes_long_is_refused_before_it_is_begun(monkeypatch):
     """Only the number of numbers is examined."""
     monkeypatch.setattr(verify, "by_kind", lambda *_: pytest.fail("it was begun"))
     part = {"kind": "general", "types": 2048}
-    document = {"kind": "parts", "parts": [{**part, "arrays": place} for place in range(20)]}
+    document = {"kind": "strata", "parts": [{**part, "arrays": place} for place in range(20)]}
     data = {f"{place}.{name}": array for place in range(20) for name, array in triangles(2048).items()}
+    data["which"] = np.arange(20.0)
     for about, content in ((document, data), ({"kind": "classes"}, {"cut_multipliers": np.zeros(50_000)})):
         with pytest.raises(ValueError, match="longer to check than the 40 seconds allowed"):
             verify.proven(about, content)
-
-
-def test_equal_parts_cost_as_much_as_one():
-    part = {"kind": "general", "types": 4096, "arrays": 0}
-    data = {f"0.{name}": array for name, array in triangles(4096).items()}
-    one = verify.price({"kind": "parts", "parts": [part]}, data)
-    many = verify.price({"kind": "parts", "parts": [part] * 500}, data)
-    assert one == many <= verify.allowed(data)
 
 
 @pytest.mark.parametrize("shape", [(2,) * 16, (2,) * 20, (3, 3, 8), (65,)])

@@ -179,9 +179,14 @@ def test_no_proof_is_one_of_other_questions(kind):
         assert not answer(replace(proof, workload=workload, value=claim))
 
 
-def test_proofs_made_of_proofs_take_none_for_another():
+@pytest.mark.parametrize("kind", ["merged", "known groups"])
+def test_proofs_made_of_proofs_take_none_for_another(kind):
     """Every proof here in the place of these, claiming what it likes."""
-    proof, claim = honest("merged"), attained(honest("merged").workload, 1.0) * 1.001
+    proof, claim = honest(kind), attained(honest(kind).workload, 1.0) * 1.001
     for other in map(honest, MAKE):
         for forged in (other, replace(other, value=1e12), replace(other, epsilon=0.1), replace(other, epsilon=20.0)):
-            assert not answer(replace(proof, types=forged, value=claim))
+            if kind == "merged":
+                assert not answer(replace(proof, types=forged, value=claim))
+                continue
+            assert not answer(replace(proof, parts=(forged,), value=claim))
+            assert not answer(replace(proof, parts=(*proof.parts, forged)))

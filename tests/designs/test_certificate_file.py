@@ -6,6 +6,7 @@ import math
 import zipfile
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -19,15 +20,25 @@ from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.proof import NUMBERS, READERS
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
 from ldp_core.designs import certificate_file
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.zips import zipped
-from ldp_core.workloads import Survey
+from ldp_core.workloads import (
+    DifferencePart,
+    HistogramPart,
+    ParityPart,
+    PredicatesPart,
+    PrefixPart,
+    Survey,
+    over_attributes,
+)
 from ldp_core.workloads.surveys import Group
 from tests.certificates import MIXED, blocks, columns, triples
 
 N = 6
 PRIOR = np.array([0.3, 0.05, 0.2, 0.1, 0.3, 0.05])
+SHARES = np.random.default_rng(4).dirichlet(np.ones(3 * N))
 YES_NO = workloads.survey([2] * 6, 2)
 CONDITIONS = Survey(
     (9, 20, 7, 30),
@@ -36,6 +47,23 @@ CONDITIONS = Survey(
         Group((1, 2), workloads.Custom(np.add.outer(np.arange(20) > 12, np.arange(7) % 3 == 1).reshape(1, -1))),
     ],
 )
+ARMS = [CategoricalAttribute(name="arm", values=("a", "b", "c"), known=True)]
+LIKE = [PrefixPart(attribute="score", by=("arm",))]
+UNLIKE = [*LIKE, DifferencePart(of=HistogramPart(attribute="score"), attribute="arm", first="a", second="c", weight=2)]
+
+
+def known(parts, sizes=(N,)):
+    """Questions about ``sizes`` values of secret columns in three groups that the collector knows."""
+    names = ("score", "second", "third", "fourth", "fifth", "sixth")
+    columns = [
+        RangeAttribute(name=name, low=1, high=many, bins=many, integer=True)
+        for name, many in zip(names, sizes, strict=False)
+    ]
+    return over_attributes(parts, [*columns[:1], *ARMS, *columns[1:]])
+
+
+def conditions():
+    return known([PredicatesPart(predicates=[{"expression": f"score < {k}"} for k in (30, 100)], by=("arm",))], (520,))
 
 
 KINDS = {
@@ -59,6 +87,12 @@ KINDS = {
     "one at a time": lambda: columns([3, 2, 4, 2], 2.0),
     "blocks": blocks,
     "few told apart": lambda: bounds.certificate(CONDITIONS, 1.0, None),
+    "groups alike": lambda: bounds.certificate(known(LIKE), 1.0, None),
+    "groups": lambda: bounds.certificate(known(UNLIKE), 1.0, None),
+    "groups, a prior": lambda: bounds.certificate(known(UNLIKE), 1.0, None, SHARES),
+    "the worst group": lambda: bounds.worst_case(known(UNLIKE), 1.0, None),
+    "groups by triples": lambda: bounds.certificate(known([ParityPart(max_weight=3, by=("arm",))], (2,) * 6), 3.0, 5),
+    "groups of few told apart": lambda: bounds.certificate(conditions(), 1.0, None),
 }
 
 
@@ -164,6 +198,7 @@ def test_what_a_script_cannot_check_is_said_in_the_file():
         "triples",
         "yes or no by triples",
         "one at a time",
+        "groups by triples",
     }
     assert "take more than a short script to check" in json.loads(written("triples").document)["stronger"]["meaning"]
 
@@ -284,6 +319,38 @@ def test_scaled_proofs_are_refused(which):
     forged = sealed(forged, value=document["value"] * 1.01)
     disproved(forged)
     refusal(forged, "running totals")
+
+
+def test_groups_are_those_of_the_design_in_their_scales_their_sizes_and_their_order():
+    """The script takes other groups for what they are, questions of somebody else; the program does not take them for those of the design."""
+    arrays, document = verify.arrays(written("groups").arrays), json.loads(written("groups").document)
+    for name, array in (
+        ("scales", 1.01 * arrays["scales"]),
+        ("constants", arrays["constants"] + 1.0),
+        ("which", np.where(arrays["which"] == 1, 1.0, np.array([0.0, 0.0, 1.0]))),
+    ):
+        forged = sealed(written("groups"), {**arrays, name: array})
+        proved = verify.proven(document, verify.arrays(forged.arrays))
+        forged = sealed(forged, value=proved)
+        assert verify.verified(forged.document, forged.arrays)
+        assert "other questions" in refusal(forged, "groups")
+    few = known(UNLIKE, (N + 1,))
+    refusal(written("groups"), "groups", few)
+    refusal(written("groups"), "groups", few.without_strata)
+    refusal(written("groups alike"), "groups alike", few.strata.designs[0])
+
+
+def test_what_is_proved_of_groups_is_the_sum_to_the_last_bit():
+    """In fractions, of what the script says of each part."""
+    arrays, document = verify.arrays(written("groups, a prior").arrays), json.loads(written("groups, a prior").document)
+    parts = verify.own_parts(document, arrays)
+    each = [Fraction(verify.proven({**part, "format": verify.FORMAT}, own)) / N for part, own in parts]
+    which, scales, constants, shares = (
+        [Fraction(x) for x in arrays[name].tolist()] for name in ("which", "scales", "constants", "shares")
+    )
+    total = sum(s * (a * a * each[int(k)] + c) for s, a, c, k in zip(shares, scales, constants, which, strict=True))
+    exact, found = 3 * N * total / sum(shares), verify.proven(document, arrays)
+    assert Fraction(found) <= exact < Fraction(math.nextafter(math.nextafter(found, math.inf), math.inf))
 
 
 def test_another_prior_is_refused():

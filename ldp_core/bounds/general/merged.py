@@ -89,7 +89,8 @@ class MergedCertificate(Proof):
         if self.even and not np.array_equal(check_prior(self.types.prior, merging.queries.n), merging.prior):
             return -math.inf
         about = replace(self.types, workload=merging.queries)  # whatever it says that it is about
-        return scaled(self.workload, about, self.even) if about.verify() else -math.inf
+        proven = max(about.proven(), about.trivial)
+        return scaled(self.workload, replace(about, value=proven), self.even) if about.value <= proven else -math.inf
 
 
 def scaled(workload: Workload, types: Certificate, even: bool = True) -> float:

@@ -22,14 +22,18 @@ from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
 from ldp_core.designs import certificate_file
-from ldp_core.workloads import Prefix, Survey
-from ldp_core.workloads.surveys import Group, marginal
+from ldp_core.workloads import DifferencePart, HistogramPart, PrefixPart, over_attributes
 
 HERE = Path(__file__).parent
 SEMIDEFINITE = "not positive semidefinite"
-SIZES = (4, 3, 5)
-MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(5), 2.0)])
+SECRET = RangeAttribute(name="score", low=1, high=4, bins=4, integer=True)
+ARM = CategoricalAttribute(name="arm", values=("a", "b", "c"), known=True)
+LESS = DifferencePart(of=HistogramPart(attribute="score"), attribute="arm", first="a", second="c", weight=2)
+ASKED = [PrefixPart(attribute="score", by=("arm",)), LESS, HistogramPart(attribute="arm", weight=0.5)]
+GROUPS = bounds.certificate(over_attributes(ASKED, [SECRET, ARM]), 1.0, None)
+SCALES = GROUPS.workload.strata.scale
 
 
 def npz(arrays):
@@ -121,18 +125,6 @@ def one_cut(shape):
     return document, arrays
 
 
-def parts():
-    """Document and arrays of questions on tables of their own."""
-    document, arrays = {"kind": "parts", "epsilon": "1", "types": MIXED.n, "parts": []}, {}
-    document["workload"] = {"gram": "parts", "sizes": [*MIXED.shape]}
-    for place, group in enumerate(MIXED.groups):
-        about, own = closed_form(group.base, 1.0, np.full(group.base.n, 1 / group.base.n)).to_file("1")
-        columns = {"columns": [*group.attributes], "weight": float(group.weight), "arrays": place}
-        document["parts"].append({**about, **columns})
-        arrays |= {f"{place}.{name}": array for name, array in own.items()}
-    return {"format": verify.FORMAT, **document, "value": verify.proven(document, arrays)}, arrays
-
-
 def forgeries():
     """(name, why, workload, epsilon, text, packed) of each."""
     prefix = closed_form(workloads.prefix(5), 1.0, np.full(5, 0.2))
@@ -153,7 +145,7 @@ def forgeries():
         yield name, why, workload, made[0]["epsilon"], *sealed(*made)
 
     def changed(found, workload, changes):
-        document, arrays = found if isinstance(found, tuple) else honest(found, "1")
+        document, arrays = honest(found, "1")
         for name, why, alter in changes:
             text, packed = sealed(*alter(json.loads(json.dumps(document)), dict(arrays)))
             yield name, why, workload, "1", text, packed
@@ -325,25 +317,44 @@ def forgeries():
 
     first, second = ("parts", 0), ("parts", 1)
     yield from changed(
-        parts(),
-        MIXED,
+        GROUPS,
+        GROUPS.workload,
         (
-            ("no parts", "no parts", field("parts", [])),
+            ("groups worth a millionth more", "prove", field("value", GROUPS.value * (1 + 1e-6))),
+            ("a group of a smaller scale", "prove", numbers(scales=SCALES * np.array([1, 1, 0.99]))),
+            ("a group of a scale below zero", "none below 0", numbers(scales=-SCALES)),
+            ("groups that count for less than nobody", "none below 0", numbers(constants=np.array([9.0, -8.0, 9.0]))),
+            ("a group without a scale", "a scale and|damaged|argument", numbers(scales=SCALES[:2])),
+            ("a group of no share", "none below 0", every(field("prior", "array"), numbers(shares=np.ones(2) / 2))),
             (
-                "parts of more types than there are",
-                "another",
-                every(field("types", 1), field("workload", "sizes", [1] * 3)),
+                "a share below zero",
+                "none below 0",
+                every(field("prior", "array"), numbers(shares=np.array([1.0, 1, -1]))),
             ),
-            ("columns that there are not", "in order", field(*second, "columns", [99, -5, "x"])),
-            ("a part of other columns", "another", field(*second, "columns", [1])),
-            ("a part of no columns", "another", field(*second, "columns", [])),
-            ("a part with a weight that underflows", "above 0", field(*second, "weight", 1.6e-162)),
-            ("a part of another epsilon", "another epsilon", field(*first, "epsilon", "0.5")),
-            ("a part of other people", "other people", field(*second, "prior", "array")),
-            ("a part that is parts", "itself of parts", field(*first, "kind", "parts")),
-            ("a part whose numbers are another's", "share", field(*second, "arrays", 0)),
-            ("a part whose numbers go by a text", "share", field(*second, "arrays", "1")),
-            ("a field of a part", "not looked at", field(*second, "value", 1e12)),
+            ("shares of more than all", "sum to 1", every(field("prior", "array"), numbers(shares=np.ones(3)))),
+            ("shares that are not there", "damaged", field("prior", "array")),
+            ("groups of other parts", "prove", numbers(which=np.array([1.0, 1.0, 0.0]))),
+            ("a group of a part that there is not", "of no part", numbers(which=np.array([0.0, 1.0, 2.0]))),
+            ("a group of half a part", "of no part", numbers(which=np.array([0.0, 1.0, 0.5]))),
+            ("a group of a part from the end", "of no part", numbers(which=np.array([0.0, 1.0, -1.0]))),
+            ("a part of no group", "of no group", numbers(which=np.zeros(3))),
+            (
+                "blocks that are swapped",
+                "of no part",
+                lambda document, arrays: (document | {"parts": document["parts"][::-1]}, arrays),
+            ),
+            ("more groups than there are", "other types", field("types", 10**90)),
+            (
+                "groups of another kind of people",
+                "other people",
+                every(field(*first, "prior", "array"), numbers(**{"0.prior": np.full(4, 0.25)})),
+            ),
+            ("groups in groups", "itself of parts", field(*first, "kind", "strata")),
+            ("parts in groups", "damaged|other questions|not looked at", field(*first, "kind", "parts")),
+            ("a group of another epsilon", "another epsilon", field(*second, "epsilon", "0.5")),
+            ("a group of a weight", "not looked at", field(*second, "weight", 3.0)),
+            ("a group of many told apart", "other types", field(*first, "merged", {"types": 7, "meaning": "Many."})),
+            ("a group of true types", "other types", field(*first, "merged", {"types": True, "meaning": "One."})),
         ),
     )
 
