@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from ldp_core.bounds.question.search import direction
 from ldp_core.library import matrix, optimized
 from ldp_core.library.specification import Choice, Delta, Number, Parameter, Shares, Spec, Whole
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
@@ -24,6 +23,7 @@ from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
 from ldp_core.optimize import refusals
 from ldp_core.optimize.gradient.method import ALGORITHMS
 from ldp_core.workloads import Workload
+from ldp_core.workloads.problem import direction
 
 FIT = {
     "max_rounds": Whole(1, optional=True),

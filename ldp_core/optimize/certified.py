@@ -15,8 +15,8 @@ import numpy as np
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.columns.folded import FoldedSearch, folds
 from ldp_core.optimize.columns.generation import RowSearch
-from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.refusals import too_large
+from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.design import design_survey
 from ldp_core.optimize.symmetric import bits, orbits
 from ldp_core.priors import check_prior
@@ -67,7 +67,7 @@ def design_strategy(
     with blas_threads(workload.n):
         search = _search(workload, epsilon, reference, generator(limits.seed), prior is None, budget.check, first)
         run = drive(search, budget, WINDOW)
-    return Optimized(precise(run.found[0]), prior, **fields_of(run, epsilon, limits))
+    return Optimized(precise(run.found[0]), prior, workload=workload, **fields_of(run, epsilon, limits))
 
 
 def precise(strategy: np.ndarray) -> np.ndarray:

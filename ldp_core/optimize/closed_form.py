@@ -46,8 +46,12 @@ class ClosedFormDesign(Design):
     the search that it stands for.
     """
 
-    mechanism: Mechanism
+    made: Mechanism
     workload: Workload
+
+    def mechanism(self) -> Mechanism:
+        """The mechanism itself."""
+        return self.made
 
     @property
     def prior(self) -> None:
@@ -56,12 +60,12 @@ class ClosedFormDesign(Design):
 
     @property
     def contents(self) -> str:
-        return self.mechanism.name.replace("_", " ")
+        return self.made.name.replace("_", " ")
 
     @cached_property
     def worst_case_variance(self) -> float:
         """Per user, in squared users summed over the queries."""
-        return float(self.mechanism.variance_profile(self.workload).max())
+        return float(self.made.variance_profile(self.workload).max())
 
     @cached_property
     def strategy(self) -> np.ndarray:
@@ -70,7 +74,7 @@ class ClosedFormDesign(Design):
         That of subset selection has a row for each set, or for fewer sets with the same second
         moments: see `balanced_sets`.
         """
-        made = self.mechanism
+        made = self.made
         n = self.workload.n
         if isinstance(made, SubsetSelection) and math.comb(n, made.size) > _WRITTEN_SETS:
             return _fewer_sets(n, made.size, fitted_exp_epsilon(self.epsilon))
@@ -153,7 +157,7 @@ def _design_of(
     objective: float,
 ) -> ClosedFormDesign:
     return ClosedFormDesign(
-        mechanism=made,
+        made=made,
         workload=workload,
         objective=objective,
         history=(),

@@ -9,8 +9,8 @@ import numpy as np
 
 from ldp_core.bounds.question.search import Exchange, Primal
 from ldp_core.optimize.base import SearchLimits, fields_of
-from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.objective import of_strategy
+from ldp_core.optimize.strategy import Optimized
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
 from ldp_core.run import Check, Run, drive
@@ -92,7 +92,7 @@ def design_question(
     run = _driven(workload, epsilon, check_prior(prior, workload.n), along, limits)
     strategy = run.found[0][0]
     fields = fields_of(run, epsilon, limits) | {"objective": of_strategy(strategy, workload, prior)}
-    return Optimized(strategy, prior, **fields)
+    return Optimized(strategy, prior, workload=workload, **fields)
 
 
 def worst_question(

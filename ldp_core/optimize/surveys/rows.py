@@ -17,7 +17,7 @@ from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
-from ldp_core.optimize.surveys.split_design import SplitDesign, design_split
+from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.privacy import exp_epsilon
 from ldp_core.run import generator
 from ldp_core.workloads import Survey, Workload
@@ -76,19 +76,18 @@ def _shape(workload: Workload) -> tuple[int, ...]:
     return shape if math.prod(shape) == workload.n else ()
 
 
-def rows(fitted: SurveyDesign | SplitDesign, seed: int) -> Rows:
+def rows(fitted: SurveyDesign, seed: int) -> Rows:
     """The rows of a design for tables: all of its strategies, and as many scrambled patterns as `ROWS_PER_TYPE` and `_MOST_ENTRIES` allow."""
     shape, ratio, rng = fitted.survey.shape, exp_epsilon(fitted.epsilon), generator(seed)
     budget = min(ROWS_PER_TYPE * fitted.survey.n, _MOST_ENTRIES // fitted.survey.n)
-    own, rest, shares = fitted.divided
-    shares, parts = shares / shares.sum(), []
-    for (members, strategy), share in zip(own, shares, strict=False):
+    people, parts = fitted.people / fitted.people.sum(), []
+    for (members, strategy), share in zip(fitted.own, people, strict=False):
         least = strategy.min(axis=1)
         high = strategy > least[:, None] * (1 + ratio) / 2
         telling = high.any(axis=1) & ~high.all(axis=1)
         parts.append((high[telling][:, _lifted(shape, members)], share * least[telling]))
-    if rest is not None:
-        parts.append(_images(rest, float(shares[-1]), shape, ratio, max(1, round(shares[-1] * budget)), rng))
+    if fitted.patterns:
+        parts.append(_images(fitted, float(people[-1]), shape, ratio, max(1, round(people[-1] * budget)), rng))
     return np.vstack([high for high, _ in parts]), np.concatenate([weights for _, weights in parts])
 
 
