@@ -36,12 +36,6 @@ class Mixed:
     part: float
 
 
-def merged_types(rows: np.ndarray) -> np.ndarray:
-    """(n,) the number of the merged type of each type: the same for types that all ``rows`` (q, n) of questions treat alike."""
-    _, classes = np.unique(rows, axis=1, return_inverse=True)
-    return classes.ravel()
-
-
 def mixed(gram: np.ndarray, shape: Sequence[int], epsilon: float, merged: np.ndarray, strategy: np.ndarray) -> Mixed:
     """The best mixture of ``strategy`` (m, c), for the ``merged`` types (n,) numbered from 0 to c - 1, and of one for all types, in a table
     of ``shape``, for questions with the Gram matrix ``gram`` (n, n)."""

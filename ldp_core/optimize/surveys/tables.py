@@ -14,9 +14,9 @@ from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, Tables, together
-from ldp_core.optimize.columns.merged import merged_types
 from ldp_core.run import Budget
 from ldp_core.workloads import Group, Survey
+from ldp_core.workloads.distinguished import alike
 from ldp_core.workloads.restricted import (
     cells_of,
     means_on,
@@ -190,8 +190,8 @@ class TableQuestions:
 
 
 def told_apart(rows: np.ndarray) -> np.ndarray:
-    """(n,) the number of the merged type (`merged_types`) of each type, for questions ``rows`` (q, n) but for their rounding."""
-    return merged_types(np.round(rows / np.abs(rows).max(initial=1e-300), 9) + 0.0)
+    """(n,) the number of the class (`alike`) of each type, for questions ``rows`` (q, n) but for their rounding."""
+    return alike(np.round(rows / np.abs(rows).max(initial=1e-300), 9))
 
 
 def _tells_few_apart(group: Group) -> bool:
