@@ -29,7 +29,6 @@ from ldp_core.workloads.distinguished import Distinguished
 from ldp_core.workloads.problem import Kind, Problem
 
 AnyDesign = Fitted | StratifiedDesign
-TABLES_TIME = 1 / 2
 """The most of the time that goes to patterns and strategies on tables where one over all types is fitted as well."""
 
 
@@ -128,7 +127,7 @@ def _survey(problem: Problem, epsilon: float, limits: SearchLimits) -> Optimized
         return design_split(survey, epsilon, limits)
     if problem.prior is not None or too_many(survey) is not None:
         return _types(problem, epsilon, limits)
-    seconds = None if limits.time_limit is None else limits.time_limit * TABLES_TIME
+    seconds = None if limits.time_limit is None else limits.time_limit / 2
     tables = design_split(survey, epsilon, limits.telling(None).within(seconds))
     left = limits.never_above(tables.objective).within(budget.left())
     strategy = design_strategy(problem.workload, epsilon, left)

@@ -50,11 +50,6 @@ from ldp_core.workloads.problem import Problem
 
 # The weight of a type changes every round by this multiple of how far its variance is off the average.
 STEP = 1.0
-# Moves of the prior, each with two updates of the weights of the rows held: every round, since new rows disturb the balance
-# between the types more than the average, and at the end.
-SETTLINGS = 1
-LAST_SETTLINGS = 4
-QUESTION_SETTLINGS = 30
 # The search has converged when PATIENCE rounds gain nothing: the best mechanism can stand still
 # while the prior still moves.
 PATIENCE = 200
@@ -65,8 +60,6 @@ MANY_TYPES = 192
 TAKEN_OVER_EVERY = 5
 AVERAGE_WINDOW = 20
 AVERAGE_SETTLED = 5e-4
-# Eigenvalue decompositions spent on the prior to start from.
-PRIOR_ROUNDS = 60
 
 
 def worst_case_design(
@@ -109,7 +102,7 @@ def _question(workload: Workload, epsilon: float, along: np.ndarray, limits: Sea
     """The best strategy for one real-valued question, and the best prior for its answers once all types are told apart."""
     budget, (strategy, prior, about) = limits.budget(), worst_question(workload, epsilon, along, limits)
     best, tried = np.inf, prior
-    for _ in range(QUESTION_SETTLINGS):
+    for _ in range(30):
         variances = type_variances(strategy, workload, tried)
         if variances.max() < best:
             best, prior = float(variances.max()), tried
@@ -181,7 +174,7 @@ class WorstCaseSearch(RowSearch):
 
     def prepare(self) -> None:
         """The prior to start from, and the first rows for it."""
-        rounds = decompositions(self._workload.n, PRIOR_ROUNDS)
+        rounds = decompositions(self._workload.n, 60)  # eigenvalue decompositions spent on the prior to start from
         prior, _ = least_favourable_prior(self._workload, self._epsilon, rounds, check=self._check)
         self._aim(prior)
         if self._average is None:
@@ -196,7 +189,7 @@ class WorstCaseSearch(RowSearch):
         if self._average is not None:
             return self._round_on_average(self._average)
         super().round()
-        self._settle(SETTLINGS)
+        self._settle(1)  # new rows disturb the balance between the types more than the average
 
     def _round_on_average(self, average: RowSearch) -> None:
         """A round of the search for the best average; its rows are taken over now and then, and in the end."""
@@ -227,7 +220,7 @@ class WorstCaseSearch(RowSearch):
             self._take_over(self._average)
         self._hold(self.best.high, self.best.weights)
         self._aim(self.best.prior)
-        self._settle(LAST_SETTLINGS)
+        self._settle(4)
 
     def _trimmed(self) -> tuple[np.ndarray, float]:
         """The best strategy for the prior of ``best``, and n times its worst type's variance + tr G."""

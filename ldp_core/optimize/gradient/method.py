@@ -23,7 +23,6 @@ DEFAULT_ROUNDS = 1000
 WINDOW = 20
 SETTLED = 1e-3
 # ... and the search has converged when this many perturbed descents in a row brought less than that.
-PATIENCE = 4
 UNTIMED = SearchLimits(time_limit=None)
 ALGORITHMS = ("adapted", "literal")
 
@@ -100,7 +99,7 @@ class _Descents(DescentSearch):
             self._failures = 0
         else:
             self._failures += 1
-        if self._failures >= PATIENCE:
+        if self._failures >= 4:
             self.finished = True
             return
         self.descent.perturb(self.best, self._rng)

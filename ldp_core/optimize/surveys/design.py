@@ -19,9 +19,6 @@ from ldp_core.run import drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Survey
 
-# The search has converged when this many rounds together gain next to nothing.
-WINDOW = 16
-
 
 @dataclass(frozen=True, repr=False)
 class SurveyDesign(Design):
@@ -86,7 +83,7 @@ def design_survey(
     if reason := too_many(survey):
         raise ValueError(reason)
     with blas_threads(1):
-        run = drive(SurveySearch(survey, epsilon, generator(limits.seed), budget.check), budget, WINDOW)
+        run = drive(SurveySearch(survey, epsilon, generator(limits.seed), budget.check), budget, 16)
     patterns, shares = run.found[0]
     return SurveyDesign(tuple(patterns), shares, survey, **fields_of(run, epsilon, limits))
 

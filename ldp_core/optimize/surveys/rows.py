@@ -25,14 +25,9 @@ from ldp_core.workloads.composite import Union
 from ldp_core.workloads.restricted import cells_of
 from ldp_core.workloads.surveyed import by_tables
 
-FEWEST_TYPES = 128
-"""Up to this many types a search that begins with nothing gets to the best strategy within seconds."""
 ROWS_PER_TYPE = 15
 _MOST_ENTRIES = 2**24
 """How many rows there are at first for each type, and at most of entries in all: their weights are known after a few seconds then."""
-TIME = 1 / 4
-_MOST_SECONDS = 8.0
-"""The most of the time that goes to the tables, and in seconds where time is limited: nothing is shown until they are there."""
 
 Rows = tuple[np.ndarray, np.ndarray]
 """Boolean rows (k, n), true for the types that make a report likelier, and weights (k,) in
@@ -45,7 +40,7 @@ def first_rows(workload: Workload, epsilon: float, limits: SearchLimits) -> Rows
     if workload.n > MOST_FITTED_TYPES or (tables := about_tables(workload)) is None:
         return None
     whole = limits.time_limit
-    seconds = None if whole is None else min(whole * TIME, _MOST_SECONDS)
+    seconds = None if whole is None else min(whole / 4, 8.0)  # nothing is shown until they are there
     design = design_survey if tables.symmetric else design_split
     return rows(design(tables, epsilon, limits.telling(None).within(seconds)), limits.seed)
 
@@ -57,7 +52,7 @@ def about_tables(workload: Workload) -> Survey | None:
     telling = {i for i, size in enumerate(shape) if size > 1}
     if (
         workload.survey is not None
-        or workload.n <= FEWEST_TYPES
+        or workload.n <= 128
         or len(telling) < 2
         or workload.symmetry_group.scheme is not None
     ):

@@ -21,9 +21,6 @@ from ldp_core.workloads import Custom, Survey
 from ldp_core.workloads.base import root_of
 from ldp_core.workloads.surveys import Components
 
-MERGED_ROUNDS = 30
-"""Most rounds for the few types that are left when others are merged."""
-
 
 def design_split(
     survey: Survey,
@@ -163,9 +160,7 @@ def _merged(asked: TableQuestions, k: int, gram: np.ndarray, epsilon: float, lim
         return None
     few = rows[:, first].T @ rows[:, first]
     few += np.eye(len(first)) * (LITTLE * np.trace(few) / len(first))
-    best = design_strategy(
-        Custom(root_of(few)), epsilon, replace(limits, max_rounds=MERGED_ROUNDS), prior=sizes / cells
-    )
+    best = design_strategy(Custom(root_of(few)), epsilon, replace(limits, max_rounds=30), prior=sizes / cells)
     return mixed(gram, [asked.survey.shape[i] for i in asked.sets[k]], epsilon, merged, best.strategy)
 
 

@@ -26,7 +26,6 @@ from ldp_core.workloads.surveyed import of_bits
 
 OTHERS = 1e-4
 """The share of randomized response where patterns leave some questions about the types open, which may be asked later."""
-UPDATES = 300
 
 
 def fits(workload: Workload) -> bool:
@@ -61,7 +60,7 @@ def written(found: SurveyDesign, workload: Workload) -> Optimized:
     fourier_weights = power / power[:, :1]
     gamma = scheme.transform(workload.gram_column).real
     if len(kept) < len(heavy):
-        shares = fitted_shares(shares + OTHERS / len(shares), fourier_weights, gamma + RIDGE * gamma.mean(), UPDATES)
+        shares = fitted_shares(shares + OTHERS / len(shares), fourier_weights, gamma + RIDGE * gamma.mean(), 300)
     if (shares @ fourier_weights).min() < OTHERS * fourier_weights[0].min():
         shares = np.append(OTHERS, (1 - OTHERS) * shares[1:] / shares[1:].sum())
     sent = shares > 0
