@@ -5,8 +5,8 @@ By sets of attributes, by classes of pairs of types, or by types, merged where q
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from ldp_core.bounds.general.merged import MERGED_TYPES as MOST_MERGED
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.proof import Certificate, Proof
 from ldp_core.bounds.question.certificate import question_certificate
-from ldp_core.bounds.question.search import direction
 from ldp_core.bounds.strata import stratified_certificate
 from ldp_core.bounds.surveys.best import survey_certificate
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
@@ -23,9 +22,9 @@ from ldp_core.bounds.triples import certificate as triples
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
-from ldp_core.workloads import Survey, Workload, check_weights
+from ldp_core.workloads import Workload
 from ldp_core.workloads.merging import Merged, merged
-from ldp_core.workloads.surveyed import as_tables
+from ldp_core.workloads.problem import Kind, Problem
 
 
 def certificate(
@@ -64,32 +63,31 @@ def certificate(
     >>> proof.verify()
     True
     """
-    check_weights(workload)
-    budget = Budget(time_limit, None, cancel, callback)
-    if workload.strata is not None:
-        shares = None if prior is None else check_prior(prior, workload.n)
-        return stratified_certificate(workload, epsilon, budget, shares, partial(_by_kind, epsilon=epsilon))
-    return _by_kind(workload, prior, budget, epsilon)
+    return _proved(Problem.of(workload, prior), epsilon, Budget(time_limit, None, cancel, callback))
 
 
-def _by_kind(workload: Workload, prior: np.ndarray | None, budget: Budget, epsilon: float) -> Proof:
-    """By the proof that suits the questions."""
-    workload = as_tables(workload) or workload
-    if prior is None and workload.symmetry == "exchangeable" and (found := _of_classes(workload, epsilon, budget)):
-        return found
-    if workload.n <= MOST_MATRIX_TYPES and (along := direction(workload)) is not None:
-        return question_certificate(workload, epsilon, check_prior(prior, workload.n), along, budget)
-    if prior is not None:
-        return general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
-    return _of_merged(workload, epsilon, budget) or _of_all_types(workload, epsilon, budget)
+def _proved(problem: Problem, epsilon: float, budget: Budget) -> Proof:
+    """By the proof that suits the kind of questions; from `_of_types` for a prior, and for merged types where these are few."""
+    if problem.prior is not None and problem.kind not in ("strata", "question"):
+        return _of_types(problem, epsilon, budget)
+    few = _of_merged(problem, epsilon, budget) if problem.kind in ("survey", "hamming", "types") else None
+    return few or PROOFS[problem.kind](problem, epsilon, budget)
 
 
-def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> Proof:
-    """By sets of attributes, by classes of pairs of types, or by types, none merged."""
-    if (survey := as_tables(workload)) is not None:
-        return _of_survey(survey, epsilon, budget)
-    certificate = _of_classes(workload, epsilon, budget)
-    return certificate or general_certificate(workload, epsilon, check_prior(None, workload.n), budget)
+def _of_strata(problem: Problem, epsilon: float, budget: Budget) -> Proof:
+    def prove(few: Workload, prior: np.ndarray | None, own: Budget) -> Proof:
+        return _proved(Problem(few, prior), epsilon, own)
+
+    return stratified_certificate(problem.workload, epsilon, budget, problem.prior, prove)
+
+
+def _of_question(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
+    assert problem.along is not None
+    return question_certificate(problem.asked, epsilon, problem.shares, problem.along, budget)
+
+
+def _of_types(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
+    return general_certificate(problem.asked, epsilon, problem.shares, budget)
 
 
 def merged_questions(workload: Workload, budget: Budget) -> Merged | None:
@@ -103,8 +101,9 @@ def merged_questions(workload: Workload, budget: Budget) -> Merged | None:
     return None
 
 
-def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCertificate | None:
+def _of_merged(problem: Problem, epsilon: float, budget: Budget) -> MergedCertificate | None:
     """The certificate over merged types, where the questions distinguish only few of many types."""
+    workload = problem.asked
     merging = merged_questions(workload, budget)
     if merging is None:
         return None
@@ -119,8 +118,9 @@ def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCert
     return MergedCertificate(workload, epsilon, scaled(workload, types), types)
 
 
-def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> Certificate | None:
+def _of_classes(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
     """By classes of pairs of types, and where only low degrees are asked about by triples."""
+    workload = problem.asked
 
     def stop() -> bool:
         return budget.stopped() is not None
@@ -133,8 +133,7 @@ def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> Certifica
         )
 
     plain = symmetric_certificate(workload, epsilon, half)
-    if plain is None:
-        return None
+    assert plain is not None  # of a kind that has classes
     best = plain
     with suppress(Interrupted):
         for improved in triples.improved(plain, stop, budget.check):
@@ -143,8 +142,10 @@ def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> Certifica
     return best
 
 
-def _of_survey(survey: Survey, epsilon: float, budget: Budget) -> Proof:
+def _of_survey(problem: Problem, epsilon: float, budget: Budget) -> Proof:
     """By sets of attributes, and by types as well where these are few."""
+    survey = problem.survey
+    assert survey is not None
 
     by_survey = survey_certificate(survey, epsilon, budget)
     few = survey.n <= (AT_ONCE_TYPES if survey.symmetric else MOST_MATRIX_TYPES)
@@ -152,3 +153,14 @@ def _of_survey(survey: Survey, epsilon: float, budget: Budget) -> Proof:
         return by_survey
     by_types = general_certificate(survey, epsilon, check_prior(None, survey.n), budget)
     return by_types if by_types.value > by_survey.value else by_survey
+
+
+PROOFS: dict[Kind, Callable[[Problem, float, Budget], Proof]] = {
+    "strata": _of_strata,
+    "alike": _of_classes,
+    "question": _of_question,
+    "survey": _of_survey,
+    "hamming": _of_classes,
+    "types": _of_types,
+}
+"""The proof for each kind of problem."""

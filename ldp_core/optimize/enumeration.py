@@ -33,8 +33,6 @@ from ldp_core.workloads import Workload
 
 TOLERANCE = 1e-10
 """The solver's tolerance; the proof shows what it attains."""
-NEGLIGIBLE = 1e-10  # outputs less likely than this are left out
-_BALANCES = 3  # Newton steps that restore the column sums
 
 
 @dataclass(frozen=True)
@@ -156,8 +154,8 @@ class _Problem(NamedTuple):
 
     def strategy(self, chances: np.ndarray) -> np.ndarray:
         """(m, n) the outputs that are not negligible, their columns balanced again."""
-        kept = chances > NEGLIGIBLE
+        kept = chances > 1e-10  # outputs less likely than this are left out
         m, a = chances[kept], self.columns[kept]
-        for _ in range(_BALANCES):
+        for _ in range(3):  # Newton steps that restore the column sums
             m = m * (1 + a @ (linalg.pinvh(a.T @ (a * m[:, None])) @ (1 - m @ a)))
         return self.rows[kept] * (m * len(self.reference) / self.masses[kept])[:, None]

@@ -12,8 +12,8 @@ from test_rounding import attains, exact_matrix
 
 from ldp_core import bounds, mechanisms, optimize, workloads
 from ldp_core.bounds import verify
-from ldp_core.bounds.question.search import direction
 from ldp_core.mechanisms.explicit import ExplicitMechanism
+from ldp_core.workloads.problem import direction
 from tests.certificates import forged
 
 RNG = np.random.default_rng(7)

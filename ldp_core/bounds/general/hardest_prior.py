@@ -18,7 +18,6 @@ from ldp_core.bounds.general.certificate import closed_form, general_certificate
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.proof import Certificate, Proof
 from ldp_core.bounds.question.certificate import question_certificate
-from ldp_core.bounds.question.search import direction
 from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.singular_values import LEAST_SHARE, centred_svd, decompositions, least_favourable_prior
 from ldp_core.bounds.strata import stratified_worst_case
@@ -26,6 +25,7 @@ from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, unchecked
 from ldp_core.workloads import Workload, check_weights
+from ldp_core.workloads.problem import direction
 
 # The search is over when the types' variances say that no prior gives this much more.
 SETTLED = 1e-3
