@@ -31,22 +31,23 @@ def symmetric_certificate(
         return None
     gamma, _ = scheme.spectrum(workload.gram_column)
     relaxation = ClassRelaxation(scheme, gamma, np.expm1(epsilon))
-    best, reached = None, []
+    found, reached = list[Certificate](), list[float]()
     for _ in range(rounds):
         relaxation.solve()
-        certificate = _extracted(workload, epsilon, relaxation)
-        if best is None or certificate.value > best.value:
-            best = certificate
+        found.append(_extracted(workload, epsilon, relaxation))
         reached.append(relaxation.objective)
         # A single round may gain nothing, because it only moves the moments to another place that is as good.
         settled = len(reached) > 4 and reached[-1] < reached[-5] * (1 + 1e-4)
         if settled or stop() or not relaxation.add_cuts():
             break
+    best = replace(found[-1], value=found[-1].claim())
+    if best.value < max(reached) * (1 - 1e-4):  # rounding spoils it
+        best = max((replace(one, value=one.claim()) for one in found), key=lambda one: one.value)
     return best
 
 
 def _extracted(workload: Workload, epsilon: float, relaxation: ClassRelaxation) -> Certificate:
-    """C = M^-1, kappa and N from the centre."""
+    """C = M^-1, kappa and N from the centre, claiming nothing yet."""
     inverse, pairs, kappa = relaxation.multipliers()
     numbers = {
         "inverse": np.where(relaxation.gamma == 0, 0.0, inverse),  # of no use where G is nothing but rounding
@@ -55,5 +56,4 @@ def _extracted(workload: Workload, epsilon: float, relaxation: ClassRelaxation) 
         "floors": np.array([cut.floor for cut in relaxation.cuts]),
         **{f"cut{k}": np.asarray(cut.weights, dtype=float) for k, cut in enumerate(relaxation.cuts)},
     }
-    certificate = Certificate(workload, epsilon, 0.0, "classes", numbers)
-    return replace(certificate, value=certificate.claim())
+    return Certificate(workload, epsilon, 0.0, "classes", numbers)
