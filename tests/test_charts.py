@@ -11,7 +11,7 @@ from ldp_core import analysis, charts, frames, library, mechanisms, workloads
 from ldp_core.charts.theme import DOTLESS, FILLS, PIXELS, UNKNOWN_STYLE, colour, filled, log_axis, marker, short, title
 from ldp_core.data.domain import CategoricalAttribute, NumericAttribute
 from ldp_core.pictures import binned
-from ldp_core.studies import simulate, sweep, trial_frames
+from ldp_core.studies import simulate, trial_frames
 
 LOOKS = [charts.LIGHT, charts.DARK]
 SUITABLE = ["unbiased", "wnnls", "norm_sub", "polytope"]
@@ -223,21 +223,6 @@ def test_users_needed_marks_mechanisms_bounds_and_plan(ready, bounds, users, loo
     low, high = 10 ** np.array(fig.layout.xaxis.range)
     assert low < min(everything)
     assert high > max(everything)
-
-
-@pytest.mark.crossed
-@pytest.mark.parametrize("epsilon", [None, 1.5])
-@pytest.mark.parametrize("points", [0, 1, None])
-def test_over_epsilon_builds_at_every_stage_of_a_sweep(points, epsilon):
-    whole = sweep.epsilons(NAMES, workloads.prefix(8)).points
-    frame = whole[:points]
-    fig = charts.over_epsilon(frame, epsilon)
-    assert size(fig) < LIMIT
-    expected = frame[frame["users_needed"] > 0].drop_duplicates("name")["name"]
-    assert [trace.name for trace in fig.data] == [title(name) for name in expected]
-    if points is None:
-        assert (whole["users_needed"] <= 0).any()  # silent points exist
-        assert all(min(trace.y) > 0 for trace in fig.data)
 
 
 @pytest.mark.crossed

@@ -36,7 +36,7 @@ LAYERS = [
     {"studies.sampling"},
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
     {"verdicts"},
-    {"studies.planning", "studies.privacy_accuracy", "studies.trial_frames"},
+    {"studies.planning", "studies.curves", "studies.trial_frames"},
     {"studies.outcomes"},
     {"designs", "charts"},
     {"deploy.kit"},
