@@ -62,18 +62,6 @@ def test_names_stand_in_their_order_without_lines_between_them():
     assert fig.layout.yaxis.type is None
 
 
-def test_log_axes_name_the_points_where_these_are_few():
-    rows = [("a", float(n), float(n), NAN, NAN) for n in (8, 64, 512)]
-    fig = charts.panel(frame_of(rows), "types", "users", log_x=True)
-    assert list(fig.layout.xaxis.tickvals) == [8, 64, 512]
-    assert list(fig.layout.xaxis.ticktext) == ["8", "64", "512"]
-    assert fig.layout.xaxis.type == "log"
-
-
-def test_a_frame_without_points_builds():
-    assert len(charts.panel(frame_of([]), "x", "y", log_x=True).data) == 0
-
-
 def test_no_two_series_have_one_colour():
     names = ["subset_selection", *"abcdef"]
     fig = charts.panel(frame_of([(name, 1.0, 1.0, NAN, NAN) for name in names]), "x", "y")

@@ -7,7 +7,6 @@ from ldp_core.charts.columns import asked_together as asked_together
 from ldp_core.charts.columns import attribute_sets as attribute_sets
 from ldp_core.charts.compare import query_errors as query_errors
 from ldp_core.charts.compare import users_needed as users_needed
-from ldp_core.charts.contrast import readable as readable
 from ldp_core.charts.curves import error_over_users as error_over_users
 from ldp_core.charts.curves import mixed as mixed
 from ldp_core.charts.curves import users_over_epsilon as users_over_epsilon

@@ -152,7 +152,7 @@ def _draw(
     for name, rows in shown.groupby("name", sort=False):
         rows, bound, few = rows.sort_values(x), name in BOUND_TITLES, name in points or x != "epsilon"
         dashes, width = BOUND_LINES.get(name, (dash(name), 1.5 if name in points else 2.5))
-        shade, alone = look.faint if bound else colour(name), len(rows) == 1 or (bound and x == "n")
+        shade, alone = look.faint if bound else colour(name, look), len(rows) == 1 or (bound and x == "n")
         fig.add_scatter(
             x=rows[x],
             y=rows[y],
@@ -195,5 +195,5 @@ def _name(fig: go.Figure, shown: pd.DataFrame, x: str, y: str, look: Theme, lege
     for above, name in enumerate(ends["name"]):
         fig.add_annotation(
             xref="paper", yref="paper", y=1, yanchor="top", yshift=-LINE * above, text=title(name), showarrow=False, borderpad=0,
-            bgcolor=look.paper, font={"size": 13, "color": look.faint if name in BOUND_TITLES else colour(name)}, **side,
+            bgcolor=look.paper, font={"size": 13, "color": look.faint if name in BOUND_TITLES else colour(name, look)}, **side,
         )  # fmt: skip

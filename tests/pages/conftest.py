@@ -30,7 +30,7 @@ from pages.ui.data import background_read, choice
 from pages.ui.session import browser
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Jobs, jobs
-from tests.pages.drawn import drawn_once, readable_once
+from tests.pages.drawn import drawn_once
 from tests.pages.proofs import found_once
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -45,8 +45,8 @@ PROOFS = {name: found_once(getattr(bounds, name)) for name in ("certificate", "w
 CHARTS = {
     name: drawn_once(draw)
     for name, draw in vars(charts).items()
-    if callable(draw) and get_type_hints(draw).get("return") is go.Figure and name != "readable"
-} | {"readable": readable_once(charts.readable)}
+    if callable(draw) and get_type_hints(draw).get("return") is go.Figure
+}
 
 
 class NavigationAsServed(PagesManager):
