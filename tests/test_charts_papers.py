@@ -39,7 +39,7 @@ def test_series_printed_numbers_and_errors(look):
     ]
     ours, printed = fig.data[0], fig.data[1]
     assert list(ours.y) == [100, 10]
-    assert ours.line.color == charts.colour("hadamard") == printed.marker.color
+    assert ours.line.color == charts.colour("hadamard", look) == printed.marker.color
     assert printed.marker.symbol == f"{ours.marker.symbol}-open"
     assert (list(printed.x), list(printed.y), list(printed.customdata)) == ([1], [120], ["1.2"])
     assert ours.error_y.array is None
