@@ -20,6 +20,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 ROOMS = {"data", "studies", "deploy"}
 LAYERS = [
     {"version", "privacy", "wording", "limits"},
+    {"problems"},
     {"anova", "people"},
     {"parts", "priors", "pictures", "threads", "run", "data.missing"},
     {"data.columns"},
