@@ -317,8 +317,8 @@ def _served(monkeypatch):
     # AppTest has no browser that could come back.
     monkeypatch.setattr(browser, "visitor", lambda: None)
     # Searches end because they are done, however slow the machine is.
-    monkeypatch.setattr(choices, "SEARCH_SECONDS", {})
-    monkeypatch.setattr(choices, "MOST_SEARCH_SECONDS", float(PATIENCE))
+    monkeypatch.setattr("ldp_core.designs.design.SEARCH_SECONDS", {})
+    monkeypatch.setattr("ldp_core.designs.design.MOST_SEARCH_SECONDS", float(PATIENCE))
     # Every run of an AppTest compiles its page, a twentieth of a second.
     for module in (app_test, local_script_runner):  # for pages, and for app.py
         monkeypatch.setattr(module, "ScriptCache", lambda: COMPILED)
