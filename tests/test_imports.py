@@ -20,6 +20,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 ROOMS = {"data", "studies", "deploy"}
 LAYERS = [
     {"version", "privacy", "wording", "limits"},
+    {"problems"},
     {"anova", "people"},
     {"parts", "priors", "pictures", "threads", "run", "data.missing"},
     {"data.columns"},
@@ -36,7 +37,7 @@ LAYERS = [
     {"studies.sampling"},
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
     {"verdicts"},
-    {"studies.planning", "studies.privacy_accuracy", "studies.trial_frames"},
+    {"studies.planning", "studies.curves", "studies.trial_frames"},
     {"studies.outcomes"},
     {"designs", "charts"},
     {"deploy.kit"},
