@@ -14,7 +14,6 @@ from pages.ui.bounds import setting as page
 from pages.ui.bounds import work as averages
 from pages.ui.bounds.setting import GROUPS
 from pages.ui.tasks import work
-from pages.ui.tasks.later import Later
 from pages.ui.words import case_meaning, people, plain, weighting
 
 state = layout.open_page(
@@ -28,10 +27,9 @@ title = state.setting.titled(state.chosen)
 
 mechanism, exact, own = None, None, None
 problem: ValueError | None = None
-later = Later(state)
 try:  # predictions are about mechanisms whose errors take too long, too
     mechanism = state.setting.priced(name) if spec.needs_workload else state.mechanism(name)
-    if mechanism is not None and work.priced(state, mechanism, later):
+    if mechanism is not None and work.priced(state, mechanism):
         exact, own = page.exact_variance(state, mechanism), page.own_variance(state, mechanism)
 except ValueError as error:
     problem = error
@@ -52,7 +50,6 @@ elif mechanism is None:
     st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/arrow_forward:")
 elif exact is None:
     st.info(f"The exact error of {title} is being worked out.")
-later.finish()
 
 
 whose = case_meaning(design.case)

@@ -7,10 +7,9 @@ from pages.ui import layout, manipulation
 from pages.ui.collect import results, sources
 from pages.ui.formulas import COLLECT
 from pages.ui.session.state import Session
-from pages.ui.tasks import collecting, kit
+from pages.ui.tasks import collecting, work
 from pages.ui.tasks.collecting import Subject
 from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.later import Later
 from pages.ui.words import plain
 
 state = layout.open_page(
@@ -29,9 +28,7 @@ def current(state: Session) -> Subject | None:
             "pages/design.py",
             "Optimise it on the Design page",
         )
-        later = Later(state, "device")
-        known = later.wait(collecting.identity(state, mechanism), kit.quick(state, mechanism))
-        later.finish()
+        known = collecting.identity(state, mechanism).get(work.quick_kit(state, mechanism))
     except ValueError as error:
         layout.instead(error, "Reports of this design cannot be collected.")
         layout.end()

@@ -98,8 +98,8 @@ with st.container(key="results"):
         st.error(plain(str(error)))
         st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
         layout.end()
+    work.fit_unasked(state, name)
     if mechanism is None:
-        work.fit_unasked(state, name)
         details.unfitted(state, case)
         optimise_button()
         if (running := fit.running) is not None:

@@ -6,7 +6,6 @@ from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import axes_of
 from pages.ui import layout, unused_columns
 from pages.ui.formulas import WORKLOAD
-from pages.ui.tasks.later import Later
 from pages.ui.words import plain
 from pages.ui.workload import every, figures, groups, tables
 
@@ -41,10 +40,8 @@ with results:
         )
         layout.end()
     unused_columns.show(state)
-    later = Later(state)
     if design.workload.survey is not None:
-        tables.show(later, state, design, recipe.parts)
+        tables.show(state, design, recipe.parts)
     else:
-        figures.show(later, state, design, recipe.parts)
-    later.finish()
+        figures.show(state, design, recipe.parts)
     layout.how_computed(WORKLOAD)

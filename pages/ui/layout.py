@@ -18,9 +18,7 @@ from ldp_core.designs.bundle import LACKS_STRATEGY
 from pages.ui import loaded
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job, jobs, poll
-from pages.ui.tasks.later import Later
-from pages.ui.tasks.task import Stopped
+from pages.ui.tasks.jobs import Job, Stopped, jobs, poll
 from pages.ui.words import plain, spoken
 
 if TYPE_CHECKING:
@@ -91,6 +89,7 @@ def open_page(title: str, purpose: str) -> Session:
         if state.page:  # what a link had to say is for the first page; what went without being asked, for all until something is begun
             state.notices = [notice for notice in state.notices if notice[1] in WENT]
         state.page = title
+        jobs().forgive(state.id)
     # Shown again on every run: one ends whenever background work does, before anybody has read.
     # In one place, empty or not: entries below that moved up or down would lose what is being typed into them.
     with st.container(key="notices"):
@@ -302,13 +301,11 @@ def instead(error: ValueError, what: str = "", known: str = "", mild: bool = Fal
 
 def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
     """Exact errors that take seconds are computed in the background; until then the page ends here."""
-    later = Later(state, "costs")
     try:
-        there = work.priced(state, mechanism, later)
+        there = work.priced(state, mechanism)
     except ValueError as error:
         instead(error)
         end()
-    later.finish()
     if not there:
         st.info("What this mechanism costs is being worked out.")
         end()
@@ -321,7 +318,7 @@ def need_questions(state: Session, design: Setting) -> None:
     task = work.questions(state)
     if (job := task.running) is not None:
         st.info("The questions of this design are being worked out.")
-        st.button("Cancel", on_click=job.cancel, key="cancel-questions", icon=":material/stop:")
+        st.button("Cancel", on_click=job.stop, key="cancel-questions", icon=":material/stop:")
         end()
     if task.error:
         st.error(plain(task.error))
@@ -329,9 +326,7 @@ def need_questions(state: Session, design: Setting) -> None:
         f"The questions of this design take about {wording.duration(design.price.seconds)} and "
         f"{wording.significant(design.price.bytes / 1e6, 2)} MB to work out, so this is not done unasked."
     )
-    st.button(
-        "Work them out", on_click=work.start_questions, args=(state,), key="questions", icon=":material/play_arrow:"
-    )
+    st.button("Work them out", on_click=task.start, key="questions", icon=":material/play_arrow:")
     end()
 
 
@@ -345,8 +340,7 @@ def _live(job: Job, draw: Callable[[Any, Job], None], unknown: str) -> bool:
     if not job.active or job.session != session().id:  # it has ended, or whose it was has been forgotten
         return True
     if job.progress is None:
-        before = f"Waiting for a free place: {jobs().waiting_before(job):,} before this one."
-        st.info(before if job.state == "queued" else plain(unknown))
+        st.info("Waiting for a free place." if job.state == "queued" else plain(unknown))
     else:
         draw(job.progress, job)
     return False

@@ -19,9 +19,8 @@ from pages.ui.session import cleanup
 from pages.ui.session.session_store import SessionStore, Visitor
 from pages.ui.session.state import Session
 from pages.ui.streamlit_fixes import uploads
-from pages.ui.tasks.jobs import Jobs
+from pages.ui.tasks.jobs import Jobs, ask
 from pages.ui.tasks.jobs import jobs as all_jobs
-from pages.ui.tasks.later import Later
 
 KEPT, RETURNS = 3600.0, 120.0
 ROOM = 2**40
@@ -209,12 +208,12 @@ def test_work_that_a_page_waits_for_notices_when_it_is_cancelled():
         return "a part"
 
     def value(quick, compute):
-        return Later(state).value("figure", "a figure", quick, compute)
+        return ask(state, "figure", "a figure", quick, compute)
 
     assert value(False, compute) is None
     begun.wait()
     (job,) = all_jobs().active(state.id)
-    all_jobs().cancel(state.id)
+    job.cancel()
     assert ended(all_jobs(), job).state == "cancelled"
     assert value(True, lambda cancel: "all of it") == "all of it"  # a part is not kept
     assert value(False, compute) == "all of it"

@@ -255,7 +255,7 @@ def test_a_certificate_below_the_closed_form_is_not_called_the_bound(lives, monk
     state = lives.session
     state.change(mechanism=choose_mechanism("sampled_sets"))
     case = state.present.aim("sampled_sets")
-    proof = work.certificate(state, case).known(at_once=True)
+    proof = work.certificate(state, case).get(True)
     assert proof.certificate.verify()
     lives.go("design")
     assert "The minimum is a certificate: an independently checkable proof." in words(lives)

@@ -12,8 +12,7 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.run import Progress
 from pages.ui import layout
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.task import Task
+from pages.ui.tasks.jobs import Job, Task
 from pages.ui.words import plain
 
 

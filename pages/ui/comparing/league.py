@@ -10,8 +10,7 @@ from ldp_core.papers import league
 from ldp_core.run import Progress
 from pages.ui import layout, listing
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.task import Task
+from pages.ui.tasks.jobs import Job, Task
 from pages.ui.words import plain
 
 

@@ -13,7 +13,7 @@ from ldp_core import frames, library, mechanisms, shuffled, wording
 from ldp_core.run import Cancel, asked
 from pages.ui import layout, lazy, listing
 from pages.ui.session.state import Session
-from pages.ui.tasks.later import Later
+from pages.ui.tasks.jobs import ask
 from pages.ui.words import cells, gap_in_words, people, weighting
 
 
@@ -85,7 +85,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
 
 def _if_mixed(state: Session, ready: Mapping[str, mechanisms.Mechanism], names: pd.Series) -> list[float]:
     """The central epsilon of each of the ``names``; nan where none is known, or not yet."""
-    users, later = state.setting.users, Later(state, "mixed")
+    users = state.setting.users
     key = ("central", [ready[name].digest for name in names if name in ready], users)
 
     def each(cancel: Cancel) -> dict[str, float]:
@@ -97,10 +97,9 @@ def _if_mixed(state: Session, ready: Mapping[str, mechanisms.Mechanism], names: 
 
     found: dict[str, float] = {}
     try:
-        found = later.value(key, "working out what mixing gives", False, each) or found
+        found = ask(state, key, "working out what mixing gives", False, each) or found
     except ValueError as error:
         layout.instead(error, mild=True)
-    later.finish()
     return [found.get(name, math.nan) for name in names]
 
 

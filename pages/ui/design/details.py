@@ -19,7 +19,6 @@ from pages.ui.formulas import DESIGN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.later import Later
 from pages.ui.words import (
     case_meaning,
     case_title,
@@ -107,9 +106,7 @@ def figures(state: Session, mechanism: Mechanism, case: str) -> None:
 
 def answers(state: Session, mechanism: Mechanism) -> None:
     """Each answer with its error and verdict, what is not usable first."""
-    later = Later(state, "answers")
-    found = verdict_panel.judged(state, mechanism, later)
-    later.finish()
+    found = verdict_panel.judged(state, mechanism)
     if found is not None:
         usable = found["verdict"] == verdicts.USABLE
         verdict_panel.show_answers(state, pd.concat([found[~usable], found[usable]]))

@@ -63,9 +63,9 @@ class Session:
         view: which parts are unfolded or selected; no result depends on it.
         invalid: refused entries: control -> the text typed and the sentence about it.
         notices: messages of the last action, on screen until the next action or another page.
-        automatic: keys of proofs that started without a request.
         page: title of the page on screen.
         awaited: keys of the jobs that it waits for.
+        worked_for: features of the design that was on screen when it was drawn last, see `pages.ui.tasks.jobs`.
     """
 
     id: str
@@ -74,9 +74,9 @@ class Session:
     view: dict[str, Any] = field(default_factory=dict)
     invalid: dict[str, tuple[Any, str]] = field(default_factory=dict)
     notices: list[tuple[str, str]] = field(default_factory=list)
-    automatic: set[str] = field(default_factory=set)
     page: str = ""
     awaited: set[str] = field(default_factory=set)
+    worked_for: dict[str, str] = field(default_factory=dict)
     _tables: weakref.WeakSet[Source] = field(default_factory=weakref.WeakSet)
     """All tables this session has had, as long as anything holds them."""
     _design: tuple[Configuration, Source | None, Setting | None] | None = None
@@ -386,7 +386,7 @@ class Session:
         self.results.close()
         self.saved.clear()
         self._design = None
-        for held in (self.view, self.invalid, self.notices, self.automatic):
+        for held in (self.view, self.invalid, self.notices):
             held.clear()
 
     @property
@@ -406,7 +406,7 @@ class Session:
         """A saved design with the results of this session, to look at; this session itself for the one on screen."""
         if history is self.history:
             return self
-        return Session(self.id, SavedDesigns(history), self.results, automatic=self.automatic)
+        return Session(self.id, SavedDesigns(history), self.results)
 
     def _remember(self, source: Source | None) -> None:
         if source is not None:

@@ -30,7 +30,7 @@ from pages.ui import layout, lazy, listing
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.later import Later
+from pages.ui.tasks.jobs import ask
 from pages.ui.words import case_meaning, cells, people, plain
 from pages.ui.workload.groups import built, queries_of
 
@@ -96,31 +96,36 @@ def _unweighted(parts: Sequence[WorkloadPart], workload: Workload) -> Workload:
     return whole
 
 
-def spectrum(later: Later, design: Setting) -> tuple[np.ndarray, int] | None:
+def spectrum(state: Session, design: Setting) -> tuple[np.ndarray, int] | None:
     """Singular values and rank; None while they are computed. ValueError where they cannot be."""
     w = design.workload
     if w.n > MOST_TRANSFORMED_TYPES:
         raise ValueError(
             f"Rank and singular values are worked out for up to {MOST_TRANSFORMED_TYPES:,} types; there are {w.n:,}."
         )
-    return later.value(
-        ("spectrum", w.digest), "singular values", quick(design), lambda cancel: (w.singular_values(), w.rank), 8 * w.n
+    return ask(
+        state,
+        ("spectrum", w.digest),
+        "singular values",
+        quick(design),
+        lambda cancel: (w.singular_values(), w.rank),
+        8 * w.n,
     )
 
 
-def show(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
+def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """All results of the page, for questions about types."""
-    metrics(later, state, design)
-    hardness(later, state, design)
+    metrics(state, design)
+    hardness(state, design)
     tabs = {
-        "What they count": partial(matrix, later, state, design, parts),
-        "Largest errors": partial(dominating, later, state, design, parts),
-        "Singular values": partial(singular_values, later, state, design),
+        "What they count": partial(matrix, state, design, parts),
+        "Largest errors": partial(dominating, state, design, parts),
+        "Singular values": partial(singular_values, state, design),
     }
     lazy.panes(state, "workload-tabs", list(tabs), list(tabs.values()))
 
 
-def metrics(later: Later, state: Session, design: Setting) -> None:
+def metrics(state: Session, design: Setting) -> None:
     """The questions in numbers."""
     row = layout.metrics("workload")
     row.metric(
@@ -129,7 +134,7 @@ def metrics(later: Later, state: Session, design: Setting) -> None:
         help="Numbers that will be estimated, each a count of people.",
     )
     try:
-        figures = spectrum(later, design)
+        figures = spectrum(state, design)
         row.metric(
             "Independent (rank)",
             "…" if figures is None else f"{figures[1]:,}",
@@ -137,13 +142,13 @@ def metrics(later: Later, state: Session, design: Setting) -> None:
         )
     except ValueError as error:
         row.caption(plain(str(error)))
-    users_metric(row, later, state, design)
+    users_metric(row, state, design)
 
 
-def users_metric(row: DeltaGenerator, later: Later, state: Session, design: Setting) -> None:
+def users_metric(row: DeltaGenerator, state: Session, design: Setting) -> None:
     """How many users any mechanism needs, as a number of ``row``; where that is not available, why."""
     try:
-        limits = bounds(later, state, design)
+        limits = bounds(state, design)
         bound = max(limits.values()) if limits else None
         strongest = "" if limits is None else frames.strongest(limits)
         source = f" By the {charts.title(strongest)} ({SOURCES[strongest]})." if bound else ""
@@ -157,7 +162,7 @@ def users_metric(row: DeltaGenerator, later: Later, state: Session, design: Sett
         row.caption(plain(str(error)))
 
 
-def matrix(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
+def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """The picture of the queries, with three of them named; a single query in words."""
     w, groups = design.workload, named_groups(parts, design.workload)
     if w.num_queries == 1:
@@ -173,7 +178,7 @@ def matrix(later: Later, state: Session, design: Setting, parts: Sequence[Worklo
 
     key = ("matrix", w.digest, design.naming, look)
     try:
-        picture = later.value(key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
+        picture = ask(state, key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
     except ValueError as error:
         layout.instead(error)
         return
@@ -219,7 +224,7 @@ def query_table(design: Setting, groups: Sequence[tuple[str, int]]) -> pd.DataFr
 # --- how hard --------------------------------------------------------------------------------------------------------
 
 
-def bounds(later: Later, state: Session, design: Setting) -> dict[str, float] | None:
+def bounds(state: Session, design: Setting) -> dict[str, float] | None:
     """Lower bounds on users needed by name, in the case that counts; None while they are computed. ValueError where
     there are none."""
     w, case = design.workload, state.present.case
@@ -230,7 +235,8 @@ def bounds(later: Later, state: Session, design: Setting) -> dict[str, float] | 
             f"{wording.magnitude(w.n)}."
         )
     about, alpha = state.present.cases[case], state.setting.alpha
-    bounds_known = later.value(
+    bounds_known = ask(
+        state,
         ("bounds", state.setting.certificate_key(case), alpha),
         "how hard the questions are",
         quick(design),
@@ -242,11 +248,11 @@ def bounds(later: Later, state: Session, design: Setting) -> dict[str, float] | 
     return {**bounds_known, "certificate": frames.users_certified(proof.certificate, alpha)}
 
 
-def hardness(later: Later, state: Session, design: Setting) -> None:
+def hardness(state: Session, design: Setting) -> None:
     """The bound in a sentence, and proving a sharper one."""
     c, case = state.configuration, state.present.case
     try:
-        limits = bounds(later, state, design)
+        limits = bounds(state, design)
     except ValueError:
         return  # the metric has said so
     if limits is None:
@@ -288,10 +294,10 @@ def _proving(state: Session, case: str) -> None:
     )
 
 
-def singular_values(later: Later, state: Session, design: Setting) -> None:
+def singular_values(state: Session, design: Setting) -> None:
     """How evenly the questions spread over the directions there are."""
     try:
-        figures = spectrum(later, design)
+        figures = spectrum(state, design)
     except ValueError:
         return  # the metric has said so
     if figures is None:
@@ -332,7 +338,7 @@ def singular_values(later: Later, state: Session, design: Setting) -> None:
 # ----------------------------------------------------------------------------------
 
 
-def dominating(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
+def dominating(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """The queries that make up most of the error with the chosen mechanism, or with the best that needs no fitting."""
     w = design.workload
     if w.num_queries > MOST_DOWNLOADED_QUERIES or w.n > MOST_EXACT_TYPES:
@@ -341,7 +347,7 @@ def dominating(later: Later, state: Session, design: Setting, parts: Sequence[Wo
         )
         return
     try:
-        figures = _dominance(later, state, design)
+        figures = _dominance(state, design)
     except ValueError as error:
         st.caption(plain(str(error)))
         return
@@ -383,7 +389,7 @@ def dominating(later: Later, state: Session, design: Setting, parts: Sequence[Wo
         )
 
 
-def _dominance(later: Later, state: Session, design: Setting) -> Dominance | None:
+def _dominance(state: Session, design: Setting) -> Dominance | None:
     w, c = design.workload, state.configuration
     names = state.setting.side_by_side
     able = {name: build for name in names if (build := _builder(state, design, name)) is not None}
@@ -396,7 +402,8 @@ def _dominance(later: Later, state: Session, design: Setting) -> Dominance | Non
     case = state.present.cases[state.present.case]
     fits = [state.setting.fitted_key(name) for name in able if library.spec(name).fitted]
     about = [list(able), fits, sorted(c.mechanism.parameters.items()), case.name]
-    return later.value(
+    return ask(
+        state,
         ("dominating", w.digest, design.naming, design.epsilon, design.people_digest, about),
         "which queries dominate the error",
         w.n <= AT_ONCE_TYPES,

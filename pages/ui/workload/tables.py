@@ -13,24 +13,23 @@ from ldp_core.designs import Setting
 from ldp_core.workloads import Survey, WorkloadPart, example_queries, tables_asked
 from pages.ui import layout
 from pages.ui.session.state import Session
-from pages.ui.tasks.later import Later
 from pages.ui.words import plain
 from pages.ui.workload import figures
 
 
-def show(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
+def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """All results of the page."""
     survey = design.workload.survey
     if survey is None:
         return
-    _metrics(later, state, design)
-    figures.hardness(later, state, design)
+    _metrics(state, design)
+    figures.hardness(state, design)
     if len({group.attributes for group in survey.groups}) > 1:
         _asked(state, design, survey, parts)
         _shares(state, survey)
 
 
-def _metrics(later: Later, state: Session, design: Setting) -> None:
+def _metrics(state: Session, design: Setting) -> None:
     """The questions in numbers."""
     asked, row = tables_asked(design.workload, design.domain.shape), layout.metrics("workload")
     row.metric("Queries (p)", f"{asked.queries:,}", help="Numbers that will be estimated, each a count of people.")
@@ -39,7 +38,7 @@ def _metrics(later: Later, state: Session, design: Setting) -> None:
     )
     names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
     row.metric("Largest table (cells)", f"{asked.largest_cells:,}", help=f"The table of {names}.")
-    figures.users_metric(row, later, state, design)
+    figures.users_metric(row, state, design)
 
 
 def _asked(state: Session, design: Setting, survey: Survey, parts: Sequence[WorkloadPart]) -> None:
