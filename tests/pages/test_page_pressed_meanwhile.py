@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import local_script_runner
 
 from pages.ui.data import choice as data_choice
-from pages.ui.streamlit_fixes import stale_widgets
+from pages.ui.streamlit_fixes import run_context
 from pages.ui.workload import choice as workload_choice
 
 PEOPLE = "age,place,people\n" + "".join(f"{20 + i % 60},town {i % 4},{i % 5}\n" for i in range(600))
@@ -119,12 +119,12 @@ def test_what_the_clock_of_a_fragment_tells_is_no_choice(app, monkeypatch):
 def test_what_other_controls_still_show_is_no_choice(app):
     """Epsilon is typed twice, and something else is chosen on a page whose slider has not followed yet."""
     app.sample(page="design")
-    before = app.at.text_input(key=stale_widgets.NUMBER).value
+    before = app.at.text_input(key=run_context.NUMBER).value
     for typed in ("2", "3"):
-        app.at.text_input(key=stale_widgets.NUMBER).set_value(before)
+        app.at.text_input(key=run_context.NUMBER).set_value(before)
         app.enter("text_input", "epsilon-text", typed)
     for shown in (1.0, 2.0):  # by the page that had arrived, and by one that was on its way
-        app.at.text_input(key=stale_widgets.NUMBER).set_value(before)
+        app.at.text_input(key=run_context.NUMBER).set_value(before)
         app.at.slider(key="epsilon-slider").set_value(shown)
         app.enter("number_input", "reports", int(shown) + 1)
         assert (app.configuration.epsilon, app.configuration.reports_per_user) == ("3", int(shown) + 1)
@@ -136,6 +136,6 @@ def test_what_other_controls_still_show_is_no_choice(app):
 @pytest.mark.parametrize("told", ["", "-1", "1e9", "\u0661", "9" * 20])
 def test_a_number_of_no_page_is_passed_over(app, told):
     app.sample(page="design").enter("text_input", "epsilon-text", "2")
-    app.at.text_input(key=stale_widgets.NUMBER).set_value(told)
+    app.at.text_input(key=run_context.NUMBER).set_value(told)
     app.enter("slider", "epsilon-slider", 1.0)
     assert app.configuration.epsilon == "1"

@@ -13,12 +13,11 @@ from streamlit.testing.v1 import AppTest
 from ldp_core import limits
 from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
-from pages.ui import promises
+from pages.ui import promises, streamlit_fixes
 from pages.ui.data import choice as data_choice
 from pages.ui.session import cleanup
 from pages.ui.session.session_store import SessionStore, Visitor
 from pages.ui.session.state import Session
-from pages.ui.streamlit_fixes import uploads
 from pages.ui.tasks.jobs import Jobs, ask
 from pages.ui.tasks.jobs import jobs as all_jobs
 
@@ -154,7 +153,7 @@ def test_beyond_the_room_there_is_who_left_first_is_forgotten_first():
 
 
 def test_the_largest_upload_stays_in_memory():
-    uploads.install()
+    streamlit_fixes.uploads_stay_in_memory()
     assert MultiPartParser.spool_max_size >= 200 * 2**20
 
 
