@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -89,14 +90,19 @@ def read(state: Session, given: sources.Given) -> None:
     """Read a file as it is to be read; in the background where that takes long."""
     state.view[GIVEN] = given if given.has_options else None
 
-    def take(source: Source) -> None:
-        adopt(state, source, given.options)
+    def act(state: Session) -> None:
+        adopt(state, given.read(), given.options)
         state.view.pop(GIVEN, None)
 
-    if given.slow:
-        look(state, "reading the file", take, given.read, partial(_about, state))
+    _done(state, given.slow, "reading the file", act)
+
+
+def _done(state: Session, slow: bool, title: str, act: Callable[[Session], None]) -> None:
+    """``act(state)``, in the background where that is slow."""
+    if slow:
+        look(state, title, act)
     else:
-        take(given.read())
+        act(state)
 
 
 def read_otherwise(state: Session, **said: Any) -> None:
@@ -118,8 +124,7 @@ def _options(state: Session) -> ReadOptions:
 
 def run_query(state: Session, path: str, query: str) -> None:
     """The answer of a local database."""
-    queried = partial(sources.queried, path, query)
-    look(state, "running the query", lambda source: adopt(state, source, ReadOptions()), queried)
+    look(state, "running the query", lambda state: adopt(state, sources.queried(path, query), ReadOptions()))
 
 
 def rename_columns(state: Session, table: str, typed: str) -> None:
@@ -146,26 +151,19 @@ def read_again(state: Session, table: str, said: dict[str, Any]) -> None:
     else:
         again = partial(sources.uploaded, source.content, source.name, reading)
 
-    def take(again: Source) -> None:
-        if len(again.columns) != len(source.columns):
-            return adopt(state, again, reading)
-        now = dict(zip(source.columns, again.columns, strict=True))
+    def act(state: Session) -> None:
+        found = again()
+        if len(found.columns) != len(source.columns):
+            return adopt(state, found, reading)
+        now = dict(zip(source.columns, found.columns, strict=True))
         recipes = tuple(r.model_copy(update={"column": now.get(r.column, r.column)}) for r in choice.recipes)
         counts = choice.counts and now.get(choice.counts)
-        state.set_data(choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
+        _choose(state, choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), found)
 
-    def ahead(again: Source) -> None:
-        now = dict(zip(source.columns, again.columns, strict=False))
-        columns = [now[recipe.column] for recipe in choice.recipes if recipe.column in now]
-        _count_together(again, columns, now.get(choice.counts or ""))
-
-    if source.slow:
-        look(state, "reading the file again", take, again, ahead)
-    else:
-        take(again())
+    _done(state, source.slow, "reading the file again", act)
 
 
-@looking(lambda state, choice, source, columns: _count_together(source, columns, counts_column(choice)))
+@looking
 def choose_columns(state: Session, choice: DataChoice, source: Source, columns: list[str]) -> None:
     """The columns that are attributes, in their order. A column comes back with its settings."""
     if not columns:
@@ -173,7 +171,7 @@ def choose_columns(state: Session, choice: DataChoice, source: Source, columns: 
     remembered = remember(state, choice, source)
     counts = counts_column(choice)
     recipes = [remembered.get((source.id, column)) or suggested(state, source, column, counts) for column in columns]
-    state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), source)
+    _choose(state, choice.model_copy(update={"recipes": tuple(recipes)}), source)
     new = [column for column in columns if column not in {recipe.column for recipe in choice.recipes}]
     if new:
         state.view["attribute"] = new[-1]
@@ -193,7 +191,7 @@ def remember(state: Session, choice: DataChoice, source: Source) -> dict[tuple[s
     return remembered
 
 
-@looking(lambda state, choice, source, recipe: _count_chosen(choice, source, counts_column(choice)))
+@looking
 def set_recipe(state: Session, choice: DataChoice, source: Source, recipe: AttributeRecipe) -> None:
     """Another treatment of one attribute; of none where its column is not among them any more."""
     now, columns = state.configuration.domain, [known.column for known in choice.recipes]
@@ -206,11 +204,11 @@ def set_recipe(state: Session, choice: DataChoice, source: Source, recipe: Attri
             if attribute.name == recipe.column and attribute.kind in ("numeric", "range"):
                 recipe = tables.recipe_of_edges(recipe, tables.edge_table(attribute))
     recipes = (*choice.recipes[:position], recipe, *choice.recipes[position + 1 :])
-    state.set_data(choice.model_copy(update={"recipes": recipes}), source)
+    _choose(state, choice.model_copy(update={"recipes": recipes}), source)
     state.view["attribute"] = recipe.column
 
 
-@looking(lambda state, choice, source, column: _count_chosen(choice, source, column))
+@looking
 def set_counts(state: Session, choice: DataChoice, source: Source, column: str | None) -> None:
     """The column that says how many people a row stands for."""
     recipes = tuple(recipe for recipe in choice.recipes if recipe.column != column)
@@ -219,7 +217,7 @@ def set_counts(state: Session, choice: DataChoice, source: Source, column: str |
         if not others:
             raise ValueError("The table has no other column that could hold the values.")
         recipes = (suggested(state, source, others[0]),)
-    state.set_data(choice.model_copy(update={"counts": column, "recipes": recipes}), source)
+    _choose(state, choice.model_copy(update={"counts": column, "recipes": recipes}), source)
 
 
 def declare(state: Session, recipes: tuple[AttributeRecipe, ...], position: int) -> None:
@@ -253,10 +251,11 @@ def load_sample(state: Session, file: str) -> None:
     state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
 
 
-def _count_chosen(choice: DataChoice, source: Source, counts: str | None) -> None:
-    """The columns of a choice that are no counts."""
-    columns = [recipe.column for recipe in choice.recipes if recipe.column != counts]
-    _count_together(source, columns, counts)
+def _choose(state: Session, choice: DataChoice, source: Source) -> None:
+    """The choice becomes the design's; what it needs of a local file is counted in one look."""
+    counts = counts_column(choice)
+    _count_together(source, [recipe.column for recipe in choice.recipes if recipe.column != counts], counts)
+    state.set_data(choice, source)
 
 
 def _count_together(source: Source, columns: list[str], counts: str | None) -> None:

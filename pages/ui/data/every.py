@@ -22,7 +22,7 @@ def _looked_at(state: Session, choice: DataChoice, source: Source) -> dict[str, 
     return {name: _suggestion(state, source, name, counts) for name in names}
 
 
-@looking(_looked_at)
+@looking
 def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
     """Every column that says something about people becomes an attribute. Settings and choices made
     by hand stay as they are.

@@ -35,8 +35,6 @@ NAMED = 12
 """Most attributes whose sizes are listed."""
 _MOST_SPELLINGS = 4
 """Most spellings of one value that are listed."""
-_MOST_DOUBTED = 6
-"""Most columns that are said to be readable in two ways."""
 
 
 def facts(state: Session, design: Setting) -> None:
@@ -188,7 +186,7 @@ def _otherwise(state: Session) -> None:
     choice, source = state.choice, state.source_shown
     if choice is None or choice.source == "declared" or source is None or state.draft is not None:
         return
-    for place, recipe in enumerate(choice.recipes[:_MOST_DOUBTED]):
+    for place, recipe in enumerate(choice.recipes[: background_read.MOST_DOUBTED]):
         if recipe.column not in source.columns:
             continue
         for i, reading in enumerate(background_read.readings(state, source, recipe)):

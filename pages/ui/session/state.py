@@ -144,6 +144,18 @@ class Session:
             self._changed()
             self.view.pop("source", None)
 
+    def copy(self) -> Session:
+        """This session with a design of its own, to be changed in the background: see `take`."""
+        return Session(self.id, SavedDesigns(self.history.copy()), self.results, self.view, _tables=self._tables)
+
+    def take(self, done: Session) -> None:
+        """What was done to a copy is done here."""
+        changed = done.history.now != self.history.now
+        vars(self.history).update(vars(done.history))
+        if changed:
+            self._changed()
+        self.notices = done.notices
+
     def _changed(self) -> None:
         self.notices = []
         self.invalid.clear()
@@ -281,7 +293,8 @@ class Session:
             self.draft = Draft(choice, source, awaited, begun=True)
             return
         try:
-            domain = self._domain(choice, source)
+            table = None if source is None else source.table
+            domain = tables.build_domain(list(choice.recipes), table, counts_column(choice))
             if source is None:
                 population = self.expected()
             else:
@@ -299,27 +312,6 @@ class Session:
             now = now.with_(difference=beginning().difference)
         self.install(now.with_(data=choice, domain=domain, population=population, workload=recipe), source)
         self.draft = None
-
-    def _domain(self, choice: DataChoice, source: Source | None) -> Domain:
-        """The domain that a choice describes; that of a large table, or why there is none, is found once."""
-        recipes, counts = list(choice.recipes), counts_column(choice)
-        table = None if source is None else source.table
-        if source is None or not source.slow:
-            return tables.build_domain(recipes, table, counts)
-
-        def outcome() -> Domain | ValueError:
-            try:
-                return tables.build_domain(recipes, table, counts)
-            except tables.UnreadableTable:
-                raise
-            except ValueError as error:
-                return ValueError(str(error))
-
-        key = ("domain", source.id, [recipe.model_dump_json() for recipe in recipes], counts)
-        domain = self.results.cached(key, outcome)
-        if isinstance(domain, ValueError):
-            raise domain
-        return domain
 
     def expected(self) -> Population:
         """The declared population, or the one to start declaring with. A count of users taken from the data is no
