@@ -7,7 +7,7 @@ from ldp_core.workloads import axes_of
 from pages.ui import layout, unused_columns
 from pages.ui.formulas import WORKLOAD
 from pages.ui.words import plain
-from pages.ui.workload import every, figures, groups, tables
+from pages.ui.workload import every, figures, groups
 
 state = layout.open_page("Workload", "Which questions do you want answered?")
 design = layout.need_domain(state, "A workload is a set of questions about types of people, so it needs data first.")
@@ -40,8 +40,5 @@ with results:
         )
         layout.end()
     unused_columns.show(state)
-    if design.workload.survey is not None:
-        tables.show(state, design, recipe.parts)
-    else:
-        figures.show(state, design, recipe.parts)
+    figures.show(state, design, recipe.parts)
     layout.how_computed(WORKLOAD)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldp_core import charts, frames, workloads
+from ldp_core import charts, workloads
 from ldp_core.charts.inputs import SIDE
 from ldp_core.charts.labels import bins_of, cell_names
 from ldp_core.charts.theme import PIXELS
@@ -218,7 +218,6 @@ def test_names_of_the_data_are_text_in_every_picture():
         charts.joint(pair, np.arange(12), odd.name, "sex"),
         charts.joint(pair, np.arange(12), "sex", odd.name),
         charts.workload_matrix(workloads.histogram(12), pair.labels(), groups=[("<b>", 5), ("%{y}", 7)]),
-        charts.query_shares(frames.query_shares(workloads.histogram(6), np.ones(6), NASTY)),
     ]
     for fig in figures:
         texts = list(seen(fig))
@@ -337,25 +336,3 @@ def test_long_names_do_not_make_a_large_picture():
     W = np.random.default_rng(0).random((600, 600))
     workload = workloads.Custom(W, names=["\N{GRINNING FACE}" * 400] * 600)
     assert size(charts.workload_matrix(workload, ["\N{GRINNING FACE}" * 400] * 600)) < LIMIT
-
-
-# --- the queries with the largest errors -------------------------------------------------------
-
-
-@pytest.mark.parametrize("look", LOOKS)
-def test_bars_of_shares_are_labelled_in_percent(look):
-    table = frames.query_shares(workloads.histogram(3), np.array([1.0, 2.0, 1.0]), ["a", "b", "c"])
-    fig = charts.query_shares(table, look)
-    (bars,) = fig.data
-    assert list(bars.x) == [50, 25, 25]
-    assert bars.text == ("50\N{NO-BREAK SPACE}%", "25\N{NO-BREAK SPACE}%", "25\N{NO-BREAK SPACE}%")
-    assert [words.text for words in fig.layout.annotations] == ["b", "a", "c"]
-    assert fig.layout.xaxis.range[0] == 0
-    assert fig.layout.xaxis.range[1] > 50
-    assert "standard error ±\N{NO-BREAK SPACE}1.41 users" in bars.hovertext[0]
-
-
-@pytest.mark.parametrize("variances", [np.zeros(3), np.zeros(0)])
-def test_shares_of_nothing_build(variances):
-    table = frames.query_shares(workloads.histogram(3), np.zeros(3), most=len(variances))
-    assert charts.query_shares(table).layout.xaxis.range == (0, 1)

@@ -61,7 +61,6 @@ CHART_TITLES = {
     "simulated-intervals": "Intervals, with the truth",
     "simulated-predicted": "Observed and predicted errors",
     "scrambled": "Patterns of the reports",
-    "dominating": "Questions with the largest errors",
     "singular-values": "Singular values of the questions",
     "bounds-singular-values": "Singular values that the bounds add up",
     "column-sets": "Queries by set of columns",

@@ -57,13 +57,6 @@ def test_types_of_another_table_are_not_declared(uploaded, replaced):
     assert uploaded.configuration.domain.attributes[0].origin == "declared"
 
 
-def test_bins_of_another_table_are_not_split(uploaded, replaced):
-    uploaded.go("workload").change_kind("predicates").enter("text_area", "group-0-conditions", "age = 33")
-    now = replaced(uploaded)
-    uploaded.press("group-0-split")
-    assert (uploaded.configuration, uploaded.session.draft) == (now, None)
-
-
 def test_what_is_no_attribute_any_more_is_not_set_up(uploaded):
     uploaded.enter("multiselect", "data-columns", ["age", "place"]).enter("selectbox", "data-attribute", 0)
     found = uploaded.session.source
