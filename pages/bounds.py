@@ -8,10 +8,9 @@ from ldp_core import charts, frames, library, wording
 from ldp_core.bounds.theorems.statement import Kind
 from ldp_core.bounds.theorems.statements import KINDS
 from ldp_core.studies import theorems
-from pages.ui import layout, lazy
+from pages.ui import layout
 from pages.ui.bounds import entries, panels
 from pages.ui.bounds import setting as page
-from pages.ui.bounds import work as averages
 from pages.ui.bounds.setting import GROUPS
 from pages.ui.tasks import work
 from pages.ui.words import case_meaning, people, plain, weighting
@@ -35,7 +34,7 @@ except ValueError as error:
     problem = error
 
 about = page.setting(state, mechanism)
-averages.begin(state, mechanism, about)
+panels.begin_averages(state, mechanism, about)
 found = page.entries(state, about, mechanism, exact)
 # Errors about a population, and orders without their constant, have no place on an axis with bounds that bind.
 drawn = [entry for entry in found if entry.alike]
@@ -118,7 +117,7 @@ def group(kind: Kind) -> None:
     st.markdown(KINDS[kind])
     own = [entry for entry in found if entry.statement.kind == kind]
     if kind == "large_sample":
-        averages.populations(state, mechanism, about)
+        panels.populations(state, mechanism, about)
     entries.group(state, own, quantity)
     if kind == "impossible":
         if not own[-1].reason:
@@ -129,7 +128,7 @@ def group(kind: Kind) -> None:
         panels.corrected_lemma(about)
 
 
-lazy.panes(state, "bounds-tabs", [GROUPS[kind] for kind in KINDS], [partial(group, kind) for kind in KINDS])
+layout.panes(state, "bounds-tabs", [GROUPS[kind] for kind in KINDS], [partial(group, kind) for kind in KINDS])
 
 layout.how_computed(
     r"In the formulas $n$ is the number of types, $N$ of users, $d$ of queries, $W$ their matrix with singular values $\sigma$ and "

@@ -11,9 +11,9 @@ import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
-from pages.ui import compare_designs, layout, lazy, listing, patterns
+from pages.ui import compare_designs, layout, listing, patterns
 from pages.ui.compared import compared_control, fit_button, use_control
-from pages.ui.comparing import league, listed, sweeps
+from pages.ui.comparing import listed, sweeps
 from pages.ui.comparing.supplied_tables import supplied_tables
 from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
@@ -230,11 +230,13 @@ with st.container(key="results"):
     }
     if design.workload.survey is None:  # those are about columns of their own sizes only
         views["Over domain size"] = partial(sweeps.tab, state, "size", case)
-    lazy.panes(state, "compare-tabs", list(views), list(views.values()))
+    layout.panes(state, "compare-tabs", list(views), list(views.values()))
 
 supplied_tables(state, ready, failed, case)
 listed.catalogue(state)
-if (ranking := lazy.fold("League: every mechanism against the proved minimum, on 64 types", "league-fold")) is not None:
+if (
+    ranking := layout.fold("League: every mechanism against the proved minimum, on 64 types", "league-fold")
+) is not None:
     with ranking:
-        league.show(state)
+        listed.show_league(state)
 layout.how_computed(COMPARE)

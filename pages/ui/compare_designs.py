@@ -13,8 +13,8 @@ import streamlit as st
 from ldp_core import charts, library, mechanisms, wording
 from pages.ui import layout, listing
 from pages.ui.controls import guarded, pick, view_switch
-from pages.ui.saved_designs import continue_with_copy
-from pages.ui.session.saved_designs import SavedDesign
+from pages.ui.file_menu import continue_with_copy
+from pages.ui.session.history import SavedDesign
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.words import case_meaning, case_title, gap_in_words, plain

@@ -4,7 +4,7 @@ downloads."""
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -12,10 +12,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, designs, frames, mechanisms, wording
+from ldp_core import charts, designs, frames, library, mechanisms, wording
 from ldp_core.designs import Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
-from pages.ui import loaded
+from pages.ui import listing
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, Stopped, jobs, poll
@@ -23,6 +23,7 @@ from pages.ui.words import plain, spoken
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
+
 
 T = TypeVar("T")
 
@@ -189,7 +190,7 @@ def need_domain(state: Session, sentence: str) -> Setting:
         if not state.notices:  # which have said so
             st.info(plain(state.lacking))
         st.page_link("pages/data.py", label="Choose or declare data", icon=":material/arrow_forward:")
-        loaded.held(state)
+        show_held(state)
         end()
     return need(design_known, sentence, "pages/data.py", "Choose or declare data")
 
@@ -378,3 +379,39 @@ def how_computed(text: str) -> None:
     """Formula and source, folded away."""
     with st.expander("How this is computed"):
         st.markdown(text)
+
+
+def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Callable[[], None]]) -> None:
+    """A tab for each of ``titles``; its function of ``draws`` draws the open one. The open tab is
+    remembered when the page is left."""
+    opened = state.view.get(key)
+    if opened in titles and key not in st.session_state:
+        st.session_state[key] = opened
+    for place, tab in enumerate(st.tabs([plain(title) for title in titles], key=key, on_change="rerun")):
+        if tab.open:
+            state.view[key] = titles[place]
+            with tab:
+                draws[place]()
+
+
+def fold(title: str, key: str) -> DeltaGenerator | None:
+    """A folded section to draw into, with this title; None while it is folded."""
+    folded = st.expander(title, key=key, on_change="rerun")
+    return folded if folded.open else None
+
+
+def show_held(state: Session) -> None:
+    """Its choices in a table: there is nothing yet that they could be computed for."""
+    c = state.configuration
+    questions = [part.summary for part in c.workload.parts] if c.workload is not None else []
+    choices = [
+        *(("Questions" if i == 0 else "", summary) for i, summary in enumerate(questions)),
+        ("Epsilon of a report", c.epsilon),
+        ("Reports per person", f"{c.reports_per_user:,}"),
+        ("Mechanism", library.spec(c.mechanism.name).title),
+        (
+            "Target error",
+            "automatic" if c.difference is not None else wording.error(c.target_alpha**0.5),
+        ),
+    ]
+    listing.show_table(pd.DataFrame(choices, columns=["Choice", "In this design"]), "What else the design holds.")

@@ -9,13 +9,8 @@ import streamlit as st
 
 from ldp_core import charts, designs, frames, library, wording
 from ldp_core.designs import Setting
-from pages.ui import forget, job_list, layout, saved_designs
-from pages.ui.controls import guarded
-from pages.ui.data import choice as data_choice
-from pages.ui.session import exchange
+from pages.ui import file_menu, job_list
 from pages.ui.session.state import Session
-from pages.ui.sources import catalogue
-from pages.ui.streamlit_fixes import run_context
 from pages.ui.tasks import work
 from pages.ui.words import case_title, gap_in_words, people, plain
 
@@ -138,64 +133,4 @@ def _actions(state: Session) -> None:
         help="Forward again to what was undone.",
     )
     with st.popover("File", icon=":material/folder:", width="stretch"):
-        _file_menu(state)
-
-
-def _file_menu(state: Session) -> None:
-    layout.download(
-        "Save this design",
-        lambda: exchange.saved(state),  # made when it is asked for: drawing the sidebar stays quick
-        "ldp-design.zip",
-        "application/zip",
-        "save",
-        icon=":material/save:",
-        width="stretch",
-        help="The whole design as one file, with its strategy and results as far as they are computed. The rows of your data are not "
-        "in it.",
-    )
-    with st.expander("Open a design", icon=":material/upload_file:"):
-        opening(state, "load")
-    with st.expander("Sample data", icon=":material/dataset:"):
-        for sample in catalogue():
-            st.button(
-                sample["title"],
-                key=f"sample-{sample['file']}",
-                help=sample["sentence"],
-                width="stretch",
-                on_click=guarded,
-                args=(state, data_choice.load_sample, state, sample["file"]),
-            )
-    saved_designs.draw(state)
-    with st.expander("Share a link", icon=":material/link:"):
-        _link(state)
-    forget.draw(state)
-
-
-def opening(state: Session, place: str) -> None:
-    """An uploader for a saved design; ``place`` distinguishes two on one page."""
-    # A new key after each load empties the uploader, so the same file can be chosen again.
-    key = f"{place}-{st.session_state.setdefault('loads', 0)}"
-    uploaded = st.file_uploader("Exported zip or configuration.json", type=["zip", "json"], key=key)
-    if uploaded is not None:
-        st.session_state["loads"] += 1
-        if exchange.open_file(state, uploaded.getvalue()):
-            st.switch_page("pages/design.py")  # where it is looked at
-        st.rerun()
-
-
-def _link(state: Session) -> None:
-    """The address that opens this design elsewhere; it includes the data only on request."""
-    revealed = designs.revealing(state.configuration)
-    everything = bool(revealed) and st.checkbox("Include what was taken from the data or given by hand", key="link-all")
-    try:
-        address = exchange.address(state, run_context.address() or st.context.url or "", everything)
-    except ValueError as error:
-        st.info(plain(str(error)))
-        return
-    st.code(address, language=None, wrap_lines=True, height=120)
-    if everything:
-        st.caption(f"Opens this design on this server, without the rows. It shows: {plain(' '.join(revealed))}")
-    elif revealed:
-        st.caption("Opens this design on this server, without the data and what was taken from it or given by hand.")
-    else:
-        st.caption("Opens this design on this server, with every choice but not the data.")
+        file_menu.draw(state)

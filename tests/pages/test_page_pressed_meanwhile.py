@@ -9,9 +9,9 @@ import pytest
 from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import local_script_runner
 
-from pages.ui.data import choice as data_choice
+from pages.ui.data import actions as data_actions
 from pages.ui.streamlit_fixes import run_context
-from pages.ui.workload import choice as workload_choice
+from pages.ui.workload import parts as workload_choice
 
 PEOPLE = "age,place,people\n" + "".join(f"{20 + i % 60},town {i % 4},{i % 5}\n" for i in range(600))
 CONTROLS = {
@@ -35,7 +35,7 @@ def uploaded(app):
 def replaced(request):
     def replace(app):
         """Another table comes, and the page is not drawn anew."""
-        data_choice.load_sample(app.session, request.param)
+        data_actions.load_sample(app.session, request.param)
         return app.configuration
 
     return replace
@@ -60,7 +60,7 @@ def test_types_of_another_table_are_not_declared(uploaded, replaced):
 def test_what_is_no_attribute_any_more_is_not_set_up(uploaded):
     uploaded.enter("multiselect", "data-columns", ["age", "place"]).enter("selectbox", "data-attribute", 0)
     found = uploaded.session.source
-    data_choice.choose_columns(uploaded.session, found.id, ["place"])
+    data_actions.choose_columns(uploaded.session, found.id, ["place"])
     now = uploaded.configuration
     uploaded.enter("number_input", "data-bins", 7)
     assert uploaded.configuration == now

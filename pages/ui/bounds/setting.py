@@ -16,9 +16,9 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
 from ldp_core.studies.theorems import Entry
 from pages.ui import layout
-from pages.ui.bounds import work as costly
 from pages.ui.controls import control, number, pick
 from pages.ui.session.state import Session
+from pages.ui.tasks import work
 
 QUANTITIES = {"standard_error": "Standard error", "users_needed": "Users needed"}
 GROUPS = {
@@ -161,7 +161,7 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
     """All statements in this setting, with the costly numbers that are known by now. The latest are kept."""
     known: dict[str, tuple[float, float]] = {}
     if mechanism is not None:
-        figures = costly.large_sample(state, mechanism, about.concentration).result or {}
+        figures = work.large_sample(state, mechanism, about.concentration).result or {}
         known.update(theorems.weighted(about.workload, figures))
     alpha, digest = state.setting.alpha, mechanism and mechanism.digest
     worst = own = None

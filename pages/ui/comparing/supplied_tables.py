@@ -13,7 +13,7 @@ from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, name_for
 from ldp_core.library.table_strategies import find
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_BYTES, MOST_SUPPLIED_CHARACTERS, MOST_SUPPLIED_ENTRIES
 from ldp_core.mechanisms import Mechanism
-from pages.ui import layout, lazy, listing
+from pages.ui import layout, listing
 from pages.ui.controls import control
 from pages.ui.session.state import Session
 from pages.ui.words import gap_in_words, plain
@@ -24,7 +24,7 @@ def supplied_tables(
 ) -> None:
     """A fold with the supplied matrices: their figures beside the mechanisms that are ``ready``, or
     why there are none, and an uploader for another."""
-    fold = lazy.fold("Bring your own mechanism: a strategy matrix from a file", "own-matrices")
+    fold = layout.fold("Bring your own mechanism: a strategy matrix from a file", "own-matrices")
     if fold is None:
         return
     with fold:

@@ -14,7 +14,7 @@ from ldp_core.designs.choices import GOOD_ENOUGH
 from ldp_core.designs.setting import Curve, Proof
 from ldp_core.limits import MOST_SHOWN_REPORTS
 from ldp_core.mechanisms import Mechanism
-from pages.ui import layout, lazy, listing, patterns, verdict_panel
+from pages.ui import layout, listing, patterns, verdict_panel
 from pages.ui.formulas import DESIGN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -214,7 +214,7 @@ def patterns_of(state: Session, mechanism: Mechanism) -> None:
 
 
 def _reports(state: Session, mechanism: Mechanism, m: int) -> None:
-    fold = lazy.fold(f"The groups that share a report ({m:,})", "groups")
+    fold = layout.fold(f"The groups that share a report ({m:,})", "groups")
     if fold is None:
         return
     with fold:

@@ -18,7 +18,6 @@ from pages.ui import layout
 from pages.ui.controls import control, guarded
 from pages.ui.session.state import Session
 from pages.ui.words import plain
-from pages.ui.workload.choice import add, add_kind, checked, parts_of, remove, replace
 from pages.ui.workload.kinds import (
     KINDS,
     edited,
@@ -32,6 +31,7 @@ from pages.ui.workload.kinds import (
     usable,
     write_conditions,
 )
+from pages.ui.workload.parts import add, add_kind, checked, parts_of, remove, replace
 
 SHOWN_SETS = 20
 SHOWN_LABELS = 6

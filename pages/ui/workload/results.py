@@ -25,7 +25,7 @@ from ldp_core.limits import (
     MOST_TRANSFORMED_TYPES,
 )
 from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
-from pages.ui import layout, lazy
+from pages.ui import layout
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
@@ -114,7 +114,7 @@ def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None
         "What they count": partial(matrix, state, design, parts),
         "Singular values": partial(singular_values, state, design),
     }
-    lazy.panes(state, "workload-tabs", list(tabs), list(tabs.values()))
+    layout.panes(state, "workload-tabs", list(tabs), list(tabs.values()))
 
 
 def metrics(state: Session, design: Setting) -> None:

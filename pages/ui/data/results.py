@@ -22,8 +22,8 @@ from ldp_core.people import check_cells
 from ldp_core.workloads import tables_asked
 from pages.ui import layout, listing
 from pages.ui.controls import control, guarded
+from pages.ui.data import actions as data_actions
 from pages.ui.data import background_read
-from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Session
 from pages.ui.sources import Source
 from pages.ui.words import people, plain
@@ -144,7 +144,7 @@ def _crowded(state: Session, design: Setting, attribute: Attribute) -> None:
         key="data-crowd",
         icon=":material/compress:",
         on_click=guarded,
-        args=(state, data_choice.set_recipe, state, source.id, crowd.recipe),
+        args=(state, data_actions.set_recipe, state, source.id, crowd.recipe),
         help=f"{plain(crowd.told)} These ends come from the data, rounded. Ends that are public knowledge, such as 0 and 120 for "
         "an age, would reveal nothing: give them yourself.",
     )
@@ -178,7 +178,7 @@ def spellings(state: Session, design: Setting) -> None:
 def _merge(
     state: Session, table: str, recipe: CategoricalRecipe, attribute: CategoricalAttribute, counts: np.ndarray
 ) -> None:
-    data_choice.set_recipe(state, table, tables.merge_spellings(recipe, attribute, counts))
+    data_actions.set_recipe(state, table, tables.merge_spellings(recipe, attribute, counts))
 
 
 def _otherwise(state: Session) -> None:
@@ -197,7 +197,7 @@ def _otherwise(state: Session) -> None:
                         plain(label),
                         key=f"data-reading-{place}-{i}-{j}",
                         on_click=guarded,
-                        args=(state, data_choice.set_recipe, state, source.id, other),
+                        args=(state, data_actions.set_recipe, state, source.id, other),
                     )
 
 
@@ -309,7 +309,7 @@ def editor(state: Session, design: Setting) -> None:
             key="data-declare",
             icon=":material/lock_open:",
             on_click=guarded,
-            args=(state, data_choice.set_recipe, state, source.id, tables.declared_recipe(attribute)),
+            args=(state, data_actions.set_recipe, state, source.id, tables.declared_recipe(attribute)),
             disabled=attribute.origin == "declared",
             help="Keeps the types as they are now, whatever the data, and marks them as declared. That is right for the months of "
             "a year or the countries of the world, but not for a list that tells who is in the data.",
@@ -352,7 +352,7 @@ def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.
         try:
             recipe = read(tables.apply_edits(table, st.session_state[base.key]))
             if recipe != (base.reached if base.reached != base.recipe else read(table)):
-                data_choice.set_recipe(state, base.source, recipe)
+                data_actions.set_recipe(state, base.source, recipe)
                 base.reached = recipe
         except ValueError as error:
             state.notices = [("error", f"{error} Nothing has changed.")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -10,13 +11,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import streamlit as st
+
+from ldp_core import wording
 from ldp_core.data import tables
+from ldp_core.data.domain import Domain
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, ReadOptions
 from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, UploadedData
+from ldp_core.limits import MOST_ATTRIBUTES
 from pages.ui import sources
+from pages.ui.controls import guarded
 from pages.ui.data.background_read import look, looking, values
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
+from pages.ui.words import plain
 
 GIVEN = "given"
 """The key under which the view keeps a file that could not be read."""
@@ -295,3 +303,85 @@ def suggested(state: Session, source: Source, column: str, counts: str | None = 
         ("suggested", source.id, column, counts),
         lambda: tables.suggest_recipe(*values(state, source, column, counts)),
     )
+
+
+def _looked_at(state: Session, choice: DataChoice, source: Source) -> dict[str, tables.Suggestion]:
+    """What is suggested for every column."""
+    counts = counts_column(choice)
+    names = [name for name in source.columns if name != counts]
+    if isinstance(source.table, tables.LocalTable):
+        source.table.count_each(names, counts)
+    return {name: _in_a_survey(state, source, name, counts) for name in names}
+
+
+@looking
+def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
+    """Every column that says something about people becomes an attribute. Settings and choices made
+    by hand stay as they are.
+    ValueError with a sentence where there is none; then nothing has changed."""
+    counts, looked = counts_column(choice), _looked_at(state, choice, source)
+    remembered = remember(state, choice, source)
+    stay = picked(state, choice, source) if state.draft is None else set()
+    for name, suggestion in looked.items():
+        own = remembered.get((source.id, name))
+        by_hand = suggestion.recipe is None and name in stay
+        if own is not None and (by_hand or own != suggested(state, source, name, counts)):
+            looked[name] = replace(suggestion, recipe=own, note="")
+    able = {suggestion.recipe: suggestion.types for suggestion in looked.values() if suggestion.recipe is not None}
+    if not able:
+        raise ValueError(
+            f"No column can be an attribute. {' '.join(suggestion.note for suggestion in list(looked.values())[:3])}"
+        )
+    kept = list(able)[: min(MOST_ATTRIBUTES, tables.fitting(list(able.values())))]
+    state.set_data(choice.model_copy(update={"recipes": tuple(kept)}), source)
+    said = tables.told_of(looked)
+    if len(kept) < len(able):
+        said.append(f"Only the first {len(kept):,} of these fit in one design: leave out some to have others.")
+    state.notices = [*state.notices, ("info", " ".join(said))]
+
+
+def _in_a_survey(state: Session, source: Source, name: str, counts: str | None) -> tables.Suggestion:
+    def look() -> tables.Suggestion:
+        try:
+            return tables.suggest_for_survey(*values(state, source, name, counts))
+        except tables.TooManyRows:
+            return tables.too_different(name)
+
+    return state.results.cached(("in a survey", source.id, name, counts), look)
+
+
+def unused_columns(state: Session) -> None:
+    """The sentence and the button; nothing where every column is used, or the data on screen is not the design's."""
+    design = state.design()
+    if design is None or state.draft is not None or not (names := design.unused_columns):
+        return
+    times = math.prod(a.size for a in design.domain.attributes if a.name in names)
+    with st.container(horizontal=True, vertical_alignment="center", key="unused-columns"):
+        st.warning(
+            plain(
+                f"No question uses {wording.listed([wording.shortened(name, 30) for name in names])}: without {'it' if len(names) == 1 else 'them'} there would be "
+                f"{wording.magnitude(design.domain.size // times)} types instead of {wording.magnitude(design.domain.size)}."
+            ),
+        )
+        st.button(
+            f"Drop {plain(wording.shortened(names[0], 30)) if len(names) == 1 else f'{len(names):,} columns'}",
+            key="drop-unused",
+            icon=":material/playlist_remove:",
+            on_click=guarded,
+            args=(state, _drop, state, names),
+            help="The questions stay. Undo brings the columns back.",
+        )
+
+
+def _drop(state: Session, names: tuple[str, ...]) -> None:
+    """The design without these columns."""
+    c, domain = state.configuration, state.present.domain
+    kept = [i for i, attribute in enumerate(domain.attributes) if attribute.name not in names]
+    recipes = () if c.data is None else tuple(c.data.recipes[i] for i in kept)
+    if state.source is not None:
+        choose_columns(state, state.source.id, [recipe.column for recipe in recipes])
+    elif isinstance(c.data, DeclaredData):
+        declare(state, recipes, 0)
+    else:  # a design that was loaded without its rows
+        data = None if c.data is None else c.data.model_copy(update={"recipes": recipes})
+        state.change(data=data, domain=Domain(attributes=tuple(domain.attributes[i] for i in kept)))
