@@ -39,9 +39,9 @@ with controls:
     case = case_control(
         state,
         "case",
-        state.view.get("case") or state.present.case,
+        state.view.get("case") or state.setting.case,
         lambda chosen: state.view.update(case=chosen),
-        state.present.cases,
+        state.setting.cases,
         help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
     )
     ready: dict[str, mechanisms.Mechanism] = {}

@@ -38,7 +38,7 @@ def optimise_button() -> None:
         st.button("Cancel and keep the best so far", on_click=stop, key="cancel", icon=":material/stop_circle:")
         return
     loaded, known = state.setting.from_file(name), state.setting.fitted(name)
-    about = wording.duration(state.present.search_seconds)
+    about = wording.duration(state.setting.search_seconds)
     label = "Optimise here instead" if loaded else "Refine" if known else f"Optimise (up to {about})"
     if known is not None and not loaded and details.finished(state, known.mechanism, case):
         return

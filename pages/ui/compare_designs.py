@@ -110,7 +110,7 @@ def _designs(state: Session) -> None:
 
 def _cases(designs: Sequence[Session]) -> list[str]:
     """The cases that all designs have, as far as they have any people."""
-    return [name for name in CASES if all(own.design() is None or name in own.present.cases for own in designs)]
+    return [name for name in CASES if all(own.design() is None or name in own.setting.cases for own in designs)]
 
 
 def _cost(own: Session, kept: SavedDesign, case: str) -> Cost:

@@ -109,7 +109,7 @@ def case_control(
     if reason := state.setting.only_case:
         st.caption(reason)
         return WORST_CASE.name
-    known = [name for name in names if name in state.present.cases]
+    known = [name for name in names if name in state.setting.cases]
     case = case if case in known else WORST_CASE.name
     shown = {name: title.format(title=case_title(name).capitalize(), meaning=case_meaning(name)) for name in known}
     return str(pick("Optimise for", key, case, commit, shown, **options))

@@ -46,8 +46,10 @@ def draw(state: Session) -> None:
                 args=(state, data_actions.load_sample, state, sample["file"]),
             )
     _saved_designs(state)
-    with st.expander("Share a link", icon=":material/link:"):
-        _link(state)
+    link = layout.fold("Share a link", "share-link", ":material/link:")
+    if link is not None:
+        with link:
+            _link(state)
     _forgetting(state)
 
 

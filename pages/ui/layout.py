@@ -202,7 +202,7 @@ def need_design(state: Session) -> Setting:
     state.history.configuration = (
         state.settled
     )  # the target error as a number, as it is shown: no step that could be undone
-    design = state.present
+    design = state.setting
     return need(
         None if design.asked is None else design,
         f"The questions {'are too many for this server' if design.expensive else 'no longer fit the data'}. {plain(design.misfit)} They "
@@ -394,9 +394,9 @@ def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Calla
                 draws[place]()
 
 
-def fold(title: str, key: str) -> DeltaGenerator | None:
+def fold(title: str, key: str, icon: str | None = None) -> DeltaGenerator | None:
     """A folded section to draw into, with this title; None while it is folded."""
-    folded = st.expander(title, key=key, on_change="rerun")
+    folded = st.expander(title, key=key, icon=icon, on_change="rerun")
     return folded if folded.open else None
 
 

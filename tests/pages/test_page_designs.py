@@ -70,7 +70,7 @@ def test_a_design_is_packed_once_as_long_as_all_that_goes_into_it_stays(ages):
     assert exchange.export(ages.session) is first
     others = [content(epsilon="1.0"), content(epsilon="2"), content(simulation={"seed": 7})]
     assert len({first, *others}) == 4, "its configuration is in the file as it is spelled"
-    before, case = exchange.export(ages.session), ages.session.present.aim("subset_selection")
+    before, case = exchange.export(ages.session), ages.session.setting.aim("subset_selection")
     work.certificate(ages.session, case).get(True)
     assert b"certificate.npz" not in before
     assert b"certificate.npz" in exchange.export(ages.session), "a proof that came meanwhile goes with it"

@@ -48,7 +48,7 @@ def test_every_other_mechanism_opens_on_the_design_page(app, name):
         for value in values:
             app.enter("selectbox", f"choice-{parameter}", value)
             assert app.at.selectbox(key=f"choice-{parameter}").value == value
-            assert app.session.present.parameters_for(name).get(parameter, values[0]) == value
+            assert app.session.setting.parameters_for(name).get(parameter, values[0]) == value
             # What cannot be had, or must not be deployed, is said in a sentence.
             assert app.errors or "privacy unit" in app.words
         app.enter("selectbox", f"choice-{parameter}", values[0])

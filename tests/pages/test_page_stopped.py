@@ -123,7 +123,7 @@ def test_what_the_program_cancels_is_not_stopped(slow, busy):
 
 
 def proofs(app):
-    return {case: app.session.setting.proof(case) for case in app.session.present.cases}
+    return {case: app.session.setting.proof(case) for case in app.session.setting.cases}
 
 
 def proving(app):
@@ -136,7 +136,7 @@ def test_proofs_given_up_with_their_epsilon_begin_again_when_it_comes_back(ages,
         busy.set()
     ages.go("compare")
     asked = proving(ages)
-    assert len(asked) == len(ages.session.present.cases)
+    assert len(asked) == len(ages.session.setting.cases)
     ages.session.change(epsilon="2")
     ages.at.run()
     assert all(job.cancelled() and not job.stopped for job in asked), "nobody waits for them any more"
@@ -222,7 +222,7 @@ def test_a_kit_or_a_proof_that_was_stopped_leaves_the_design_alone(busy, ages, m
 
 def test_a_proof_whose_writing_was_stopped_leaves_the_design_alone(busy, ages, monkeypatch):
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
-    work.certificate(ages.session, ages.session.present.aim("subset_selection")).get(True)
+    work.certificate(ages.session, ages.session.setting.aim("subset_selection")).get(True)
     monkeypatch.setattr(exchange, "UNASKED_TYPES", 2)
     ages.go("export")
     ended(ages, busy, "writing the proof")

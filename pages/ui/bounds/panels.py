@@ -29,7 +29,7 @@ ALGORITHMS = {
 
 def elsewhere(state: Session, exact: float | None) -> str:
     """The people that predictions are about, where the design is for others; with the ``exact`` variance of its mechanism there."""
-    if state.setting.only_case or state.present.case == state.present.even_case:
+    if state.setting.only_case or state.setting.case == state.setting.even_case:
         return ""
     title, known = state.setting.titled(state.chosen), ""
     if exact is not None:
@@ -39,7 +39,7 @@ def elsewhere(state: Session, exact: float | None) -> str:
 
 def certificate(state: Session) -> None:
     """The proof of what no mechanism can beat, begun where it is quick."""
-    case = state.present.case
+    case = state.setting.case
     work.prove_unasked(state, [case])
     proof, proving = state.setting.proof(case), work.certificate(state, case)
     if (job := proving.running) is not None:

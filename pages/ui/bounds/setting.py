@@ -140,12 +140,12 @@ def setting(state: Session, mechanism: Mechanism | None) -> Setting:
 
 def exact_variance(state: Session, mechanism: Mechanism) -> float:
     """Variance per user of a mechanism, averaged over the types, which predictions are about. ValueError where it takes too long."""
-    return state.present.cases[state.present.even_case].variance(state.setting.profile(mechanism))
+    return state.setting.cases[state.setting.even_case].variance(state.setting.profile(mechanism))
 
 
 def own_variance(state: Session, mechanism: Mechanism) -> float:
     """The same for the people that the design is for, as on all pages."""
-    return state.present.cases[state.present.case].variance(state.setting.profile(mechanism))
+    return state.setting.cases[state.setting.case].variance(state.setting.profile(mechanism))
 
 
 def on_axis(state: Session, variance: float) -> dict[str, float]:
@@ -170,7 +170,7 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
     case = None
     if state.setting.working_types <= MOST_EXACT_TYPES:
         scale = alpha * about.workload.squared_weights
-        case = own, {name: scale * users for name, users in state.setting.bounds(state.present.case).items()}
+        case = own, {name: scale * users for name, users in state.setting.bounds(state.setting.case).items()}
     inputs = (about.workload.digest, about.epsilon, about.users, digest, about.concentration, about.branching)
     key = (inputs, alpha, exact, tuple(sorted(known.items())), case)
     if _kept(state, "entries", (None, None))[0] != key:

@@ -375,7 +375,7 @@ def unused_columns(state: Session) -> None:
 
 def _drop(state: Session, names: tuple[str, ...]) -> None:
     """The design without these columns."""
-    c, domain = state.configuration, state.present.domain
+    c, domain = state.configuration, state.setting.domain
     kept = [i for i, attribute in enumerate(domain.attributes) if attribute.name not in names]
     recipes = () if c.data is None else tuple(c.data.recipes[i] for i in kept)
     if state.source is not None:

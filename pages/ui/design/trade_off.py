@@ -26,7 +26,7 @@ BROKEN = "Broken lines are theorems of the papers, in full on Bounds."
 
 def draw(state: Session, mechanism: Mechanism | None) -> None:
     """The picture of a design, and what it says. ``mechanism`` is the design's own, None while it has yet to be fitted."""
-    case = state.present.case
+    case = state.setting.case
     classical = _best_classical(state, case)
     lines = _lines(state, case, filter(None, dict.fromkeys((classical, state.chosen))))
     if not lines:
@@ -44,7 +44,7 @@ def compared(state: Session, case: str) -> None:
     """All mechanisms compared, over epsilon: closed forms as lines, and fitted mechanisms where they have been fitted."""
     names = state.setting.side_by_side
     lines = _lines(state, case, names)
-    even = _line(state, state.chosen, state.present.even_case)
+    even = _line(state, state.chosen, state.setting.even_case)
     if not lines:
         st.info("Users needed over epsilon are being computed.")
         return

@@ -126,7 +126,7 @@ def certificate(state: Session, mechanism: mechanisms.Mechanism, at_once: bool =
     types = state.setting.working_types
     if mechanism.delta > 0 or types > MOST_EXACT_TYPES:
         return None
-    return state.setting.written(state.present.case, at_once and types > UNASKED_TYPES // 2)
+    return state.setting.written(state.setting.case, at_once and types > UNASKED_TYPES // 2)
 
 
 def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:

@@ -201,19 +201,12 @@ class Session:
         return Setting(c, c.domain, people, tally is not None, *workload, results=results)
 
     @property
-    def present(self) -> Setting:
-        """The current design. ValueError while no domain is set."""
+    def setting(self) -> Setting:
+        """The current design, which refuses what needs its questions while they are not known. ValueError while no domain is set."""
         design = self.design()
         if design is None:
             raise ValueError("There is no domain yet: choose or declare data on the Data page.")
         return design
-
-    @property
-    def setting(self) -> Setting:
-        """The current design with its questions. ValueError while they have not been chosen or computed."""
-        if self.present.asked is None:
-            raise ValueError("The questions have not been worked out yet: see the Workload page.")
-        return self.present
 
     @property
     def asked(self) -> Setting | None:

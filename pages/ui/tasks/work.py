@@ -38,7 +38,7 @@ PRICE_SECONDS = 3.0  # exact errors at `MOST_EXACT_TYPES`
 
 def questions(state: Session) -> Task[workloads.Workload]:
     """The structure of the questions of the design, where working it out takes long."""
-    recipe, design = state.configuration.workload, state.present
+    recipe, design = state.configuration.workload, state.setting
     parts = () if recipe is None else recipe.parts
 
     def work(job: Job) -> workloads.Workload | None:
@@ -103,7 +103,7 @@ def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[
 
 def _features(state: Session, case: str) -> tuple[str, ...]:
     """The features that a search in this case depends on: see `features`."""
-    chosen = state.present.cases[case]
+    chosen = state.setting.cases[case]
     return DESIGN if chosen.prior is None or chosen.uniform else (*DESIGN, "people")
 
 
@@ -112,7 +112,7 @@ def start_fit(state: Session, *names: str) -> None:
     can beat."""
     for name in names:
         if library.spec(name).aimed:
-            start_certificate(state, state.present.aim(name))
+            start_certificate(state, state.setting.aim(name))
             prove_unasked(state)
         fit(state, name).start()
 
@@ -240,14 +240,14 @@ def sweep_options(state: Session, name: str) -> dict[str, Any]:
     """Parameters of the design's mechanism at every point of a sweep or plan, besides those in its
     name. Fits there are cut
     off by rounds."""
-    spec, settings, options = library.spec(name), state.configuration.optimizer, state.present.parameters_for(name)
+    spec, settings, options = library.spec(name), state.configuration.optimizer, state.setting.parameters_for(name)
     if not spec.fitted:
         return options
     if "seed" in spec.parameters:
         options["seed"] = settings.seed
     if settings.max_rounds:
         options["max_rounds"] = settings.max_rounds
-    if spec.aimed and state.present.aim(name) == "worst_case":
+    if spec.aimed and state.setting.aim(name) == "worst_case":
         options["target"] = "worst_case"
     return options
 
@@ -346,7 +346,7 @@ def recommendation(state: Session, users: float) -> Task[studies.planning.Recomm
     """The mechanism to take for the current design, among all that need no fit or have been fitted, and the variants compared."""
     design, alpha = state.setting, state.setting.alpha
     names = list(dict.fromkeys([*map(state.named, state.offered), *state.setting.side_by_side]))
-    fitted, parameters = _fitted(state, names), {name: state.present.parameters_for(name) for name in names}
+    fitted, parameters = _fitted(state, names), {name: state.setting.parameters_for(name) for name in names}
     about = (design.workload, design.epsilon, users, alpha)
     _, floor = state.setting.floor(analysis.WORST_CASE.name) or ("", None)
     digests = [mechanism.digest for mechanism in fitted.values()]
@@ -444,7 +444,7 @@ def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False, 
 
 def proof_written(state: Session, mechanism: mechanisms.Mechanism) -> bool:
     """True if the proof that goes with the design is in its files, or there is none; else it is written in the background."""
-    case = state.present.case
+    case = state.setting.case
     proof = state.setting.proof(case)
     if proof is None or exchange.certificate(state, mechanism) is not None:
         return True

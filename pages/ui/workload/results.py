@@ -219,14 +219,14 @@ def query_table(design: Setting, groups: Sequence[tuple[str, int]]) -> pd.DataFr
 def bounds(state: Session, design: Setting) -> dict[str, float] | None:
     """Lower bounds on users needed by name, in the case that counts; None while they are computed. ValueError where
     there are none."""
-    w, case = design.workload, state.present.case
+    w, case = design.workload, state.setting.case
     most = MOST_EXACT_TYPES if w.symmetry == "none" else MOST_TRANSFORMED_TYPES
     if w.n > most and w.survey is None:
         raise ValueError(
             f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
             f"{wording.magnitude(w.n)}."
         )
-    about, alpha = state.present.cases[case], state.setting.alpha
+    about, alpha = state.setting.cases[case], state.setting.alpha
     bounds_known = ask(
         state,
         ("bounds", state.setting.certificate_key(case), alpha),
@@ -242,7 +242,7 @@ def bounds(state: Session, design: Setting) -> dict[str, float] | None:
 
 def hardness(state: Session, design: Setting) -> None:
     """The bound in a sentence, and proving a sharper one."""
-    c, case = state.configuration, state.present.case
+    c, case = state.configuration, state.setting.case
     try:
         limits = bounds(state, design)
     except ValueError:
@@ -282,7 +282,7 @@ def _proving(state: Session, case: str) -> None:
         args=(state, case),
         key="prove",
         icon=":material/verified:",
-        help=f"Searches in the background for up to {wording.duration(state.present.search_seconds)}.",
+        help=f"Searches in the background for up to {wording.duration(state.setting.search_seconds)}.",
     )
 
 
