@@ -10,8 +10,8 @@ from ldp_core.bounds.theorems.statements import KINDS
 from ldp_core.studies import theorems
 from pages.ui import layout
 from pages.ui.bounds import entries, panels
-from pages.ui.bounds import setting as page
-from pages.ui.bounds.setting import GROUPS
+from pages.ui.bounds import subject as page
+from pages.ui.bounds.subject import GROUPS
 from pages.ui.tasks import work
 from pages.ui.words import case_meaning, people, plain, weighting
 

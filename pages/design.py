@@ -117,7 +117,7 @@ with st.container(key="results"):
             work.prove_unasked(state)  # a design that was loaded comes without its proofs
     tabs: dict[str, Callable[[], None]] = {"Trade-off": partial(trade_off.draw, state, mechanism)}
     if mechanism is not None:
-        details.figures(state, mechanism, case)
+        details.metrics(state, mechanism, case)
         tabs["Answers"] = partial(details.answers, state, mechanism)
         tabs["Patterns"] = partial(details.patterns_of, state, mechanism)
         if spec.fitted:

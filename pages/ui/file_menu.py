@@ -24,7 +24,7 @@ from pages.ui.words import plain
 def draw(state: Session) -> None:
     layout.download(
         "Save this design",
-        lambda: exchange.saved(state),  # made when it is asked for: drawing the sidebar stays quick
+        lambda: exchange.to_save(state),  # made when it is asked for: drawing the sidebar stays quick
         "ldp-design.zip",
         "application/zip",
         "save",

@@ -293,7 +293,7 @@ def test_a_local_file_is_read_where_it_is_only_on_a_server_of_this_machine(colle
     collect.enter("segmented_control", "collect-from", "local")
     collect.enter("text_area", "collect-paths", f"{path}\n").press("count").finish()
     assert f"Reports counted {USERS:,}" in collect.words
-    monkeypatch.setattr("pages.ui.collect.sources.may_read_local_files", lambda: False)
+    monkeypatch.setattr("pages.ui.collect.incoming.may_read_local_files", lambda: False)
     collect.go("collect")
     assert "Files on this machine" not in collect.at.segmented_control(key="collect-from").options
     assert not collect.has("text_area", "collect-paths")

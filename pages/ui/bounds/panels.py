@@ -14,7 +14,7 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.run import Progress
 from ldp_core.studies import theorems
 from pages.ui import layout, listing
-from pages.ui.bounds import setting as page
+from pages.ui.bounds import subject as page
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, Task

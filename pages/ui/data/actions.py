@@ -26,7 +26,7 @@ from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
 from pages.ui.words import plain
 
-GIVEN = "given"
+PENDING_FILE = "given"
 """The key under which the view keeps a file that could not be read."""
 TOGETHER = 6
 """Most columns of a local file that are counted as one table."""
@@ -36,11 +36,11 @@ UNDESCRIBED = (CategoricalRecipe(column="value"),)
 def adopt(state: Session, source: Source, reading: ReadOptions) -> None:
     """A table came in: it serves the design available where that was waiting for it or uses its columns; otherwise its
     first column is offered in the treatment that suits it."""
-    configuration, choice, awaited = state.configuration, state.choice, _awaited(state)
+    configuration, choice, missed = state.configuration, state.choice, _missed_table(state)
     kept, domain = {"reading": reading, "query": source.query}, configuration.domain
-    if awaited is not None and domain is not None and state.fits(domain, source, awaited.counts):
-        population = Population(users=state.count(domain, source, awaited.counts).users, origin="data", shape="data")
-        state.install(configuration.with_(population=population, data=awaited.model_copy(update=kept)), source)
+    if missed is not None and domain is not None and state.fits(domain, source, missed.counts):
+        population = Population(users=state.count(domain, source, missed.counts).users, origin="data", shape="data")
+        state.install(configuration.with_(population=population, data=missed.model_copy(update=kept)), source)
     elif isinstance(choice, UploadedData) and {r.column for r in choice.recipes} <= set(source.columns):
         counts = choice.counts if choice.counts in source.columns else None
         state.set_data(choice.model_copy(update={**kept, "counts": counts}), source)
@@ -52,7 +52,7 @@ def adopt(state: Session, source: Source, reading: ReadOptions) -> None:
 
 def _about(state: Session, source: Source) -> tuple[str | None, list[str]]:
     """The column of counts, and the columns that a table is first looked at for; those of a file by its path are counted."""
-    data = _awaited(state) or state.choice
+    data = _missed_table(state) or state.choice
     if isinstance(data, UploadedData) and {recipe.column for recipe in data.recipes} <= set(source.columns):
         counts = data.counts if data.counts in source.columns else None
         about = [recipe.column for recipe in data.recipes]
@@ -71,7 +71,7 @@ def _first(state: Session, source: Source, counts: str | None) -> str:
     return _first_telling(state, source, [name for name in source.columns if name != counts], counts)
 
 
-def _awaited(state: Session) -> UploadedData | None:
+def _missed_table(state: Session) -> UploadedData | None:
     """The description in a loaded design of the table that it waits for."""
     data = state.configuration.data
     return data if state.awaits_upload and isinstance(data, UploadedData) else None
@@ -86,21 +86,21 @@ def _asked_about(state: Session) -> tuple[str, ...]:
 def upload(state: Session, content: bytes, name: str) -> None:
     """Read an uploaded file. ValueError with a sentence when it is no table; then nothing has changed, and the file is kept
     until it can be read or another one is given."""
-    read(state, sources.Given("upload", name, _options(state), content))
+    read(state, sources.PendingFile("upload", name, _options(state), content))
 
 
 def open_file(state: Session, path: str) -> None:
     """A CSV or Parquet file of this machine, counted where it is."""
-    read(state, sources.Given("local", Path(path.strip()).name, _options(state), path=path))
+    read(state, sources.PendingFile("local", Path(path.strip()).name, _options(state), path=path))
 
 
-def read(state: Session, given: sources.Given) -> None:
+def read(state: Session, given: sources.PendingFile) -> None:
     """Read a file as it is to be read; in the background where that takes long."""
-    state.view[GIVEN] = given if given.has_options else None
+    state.view[PENDING_FILE] = given if given.has_options else None
 
     def act(state: Session) -> None:
         adopt(state, given.read(), given.options)
-        state.view.pop(GIVEN, None)
+        state.view.pop(PENDING_FILE, None)
 
     _done(state, given.slow, "reading the file", act)
 
@@ -115,19 +115,19 @@ def _done(state: Session, slow: bool, title: str, act: Callable[[Session], None]
 
 def read_otherwise(state: Session, **said: Any) -> None:
     """The file that could not be read, with other options."""
-    given: sources.Given = state.view[GIVEN]
+    given: sources.PendingFile = state.view[PENDING_FILE]
     read(state, replace(given, options=ReadOptions.model_validate({**dict(given.options), **said})))
 
 
 def forget(state: Session) -> None:
     """Drop a file that could not be read."""
-    state.view.pop(GIVEN, None)
+    state.view.pop(PENDING_FILE, None)
     state.notices = []
 
 
 def _options(state: Session) -> ReadOptions:
-    awaited = _awaited(state)
-    return ReadOptions() if awaited is None else awaited.reading
+    missed = _missed_table(state)
+    return ReadOptions() if missed is None else missed.reading
 
 
 def run_query(state: Session, path: str, query: str) -> None:

@@ -17,7 +17,7 @@ from pages.ui.controls import control, guarded, pick
 from pages.ui.data import actions as data_actions
 from pages.ui.data import background_read
 from pages.ui.session.state import Session
-from pages.ui.sources import Given
+from pages.ui.sources import PendingFile
 from pages.ui.words import plain
 
 DELIMITERS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |", " ": "space"}
@@ -125,7 +125,7 @@ def _tables(state: Session, path: str) -> tuple[str, ...]:
 
 def _reading(state: Session, kind: str) -> None:
     """How the file was read, to be corrected where the guess was wrong, or is to be read where that has failed."""
-    given: Given | None = state.view.get(data_actions.GIVEN)
+    given: PendingFile | None = state.view.get(data_actions.PENDING_FILE)
     here = given is not None and given.kind == kind and given.path.strip() in ("", state.view.get("path"))
     if given is not None and here and not background_read.waits(state):
         _otherwise(state, given)
@@ -155,7 +155,7 @@ def _reading(state: Session, kind: str) -> None:
         )
 
 
-def _otherwise(state: Session, given: Given) -> None:
+def _otherwise(state: Session, given: PendingFile) -> None:
     """A file that could not be read, or not yet: it is kept, and read again as soon as it is said how."""
 
     def change(**said: Any) -> None:

@@ -72,7 +72,7 @@ def simulated_only(state: Session, mechanism: Mechanism) -> None:
         layout.end()
 
 
-def figures(state: Session, mechanism: Mechanism, case: str) -> None:
+def metrics(state: Session, mechanism: Mechanism, case: str) -> None:
     """Users needed, the proved minimum, the gap between them, and the audited epsilon."""
     c, audit = state.configuration, mechanism.audit()
     spec, limits, gap = library.spec(c.mechanism.name), state.setting.bounds(case), state.setting.gap(mechanism)

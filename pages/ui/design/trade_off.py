@@ -13,7 +13,7 @@ from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import privacy_accuracy, theorems
 from pages.ui import layout
-from pages.ui.bounds import setting as bounds_setting
+from pages.ui.bounds import subject as bounds_subject
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import ask
@@ -62,7 +62,7 @@ def theorem_lines(state: Session, at: Sequence[float], averages: Mapping[float, 
     average variance per user by epsilon."""
     setting = state.setting
     pure = {} if library.spec(state.chosen).delta else averages
-    return theorems.over_epsilon(setting.workload, setting.alpha, at, bounds_setting.branching(state), pure)
+    return theorems.over_epsilon(setting.workload, setting.alpha, at, bounds_subject.branching(state), pure)
 
 
 def _lines(state: Session, case: str, names: Iterable[str]) -> list[pd.DataFrame]:

@@ -203,7 +203,7 @@ def export(state: Session, figures: bool = False) -> bytes:
     return state.results.cached(key, lambda: package.design(c, outcome, mechanism, certificate=proof), len)
 
 
-def saved(state: Session) -> bytes:
+def to_save(state: Session) -> bytes:
     """What Save writes: the zip of `export`, with the choices alone where no results can be had. ConfigurationError with a sentence
     where even these are too many."""
     try:
