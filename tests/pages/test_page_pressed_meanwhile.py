@@ -31,25 +31,21 @@ def uploaded(app):
     return app
 
 
-@pytest.fixture(params=["commutes.csv", "survey_ages.csv"], ids=["other columns", "a column of the same name"])
-def replaced(request):
-    def replace(app):
-        """Another table comes, and the page is not drawn anew."""
-        data_choice.load_sample(app.session, request.param)
-        return app.configuration
-
-    return replace
+def replaced(app):
+    """Another table comes, with a column of the same name, and the page is not drawn anew."""
+    data_choice.load_sample(app.session, "survey_ages.csv")
+    return app.configuration
 
 
-@pytest.mark.parametrize(("kind", "key", "value"), CONTROLS.values(), ids=CONTROLS)
-def test_a_control_of_another_table_changes_nothing(uploaded, replaced, kind, key, value):
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_control_of_another_table_changes_nothing(uploaded, control):
     now = replaced(uploaded)
-    uploaded.enter(kind, key, value)
+    uploaded.enter(*CONTROLS[control])
     assert (uploaded.configuration, uploaded.session.draft) == (now, None)
     assert not uploaded.errors
 
 
-def test_types_of_another_table_are_not_declared(uploaded, replaced):
+def test_types_of_another_table_are_not_declared(uploaded):
     now = replaced(uploaded)
     uploaded.press("data-declare")
     assert uploaded.configuration == now
@@ -57,7 +53,7 @@ def test_types_of_another_table_are_not_declared(uploaded, replaced):
     assert uploaded.configuration.domain.attributes[0].origin == "declared"
 
 
-def test_bins_of_another_table_are_not_split(uploaded, replaced):
+def test_bins_of_another_table_are_not_split(uploaded):
     uploaded.go("workload").change_kind("predicates").enter("text_area", "group-0-conditions", "age = 33")
     now = replaced(uploaded)
     uploaded.press("group-0-split")
@@ -133,7 +129,7 @@ def test_what_other_controls_still_show_is_no_choice(app):
     assert app.configuration.epsilon == "1"
 
 
-@pytest.mark.parametrize("told", ["", "-1", "1e9", "\u0661", "9" * 20])
+@pytest.mark.parametrize("told", ["-1", "\u0661", "9" * 20])
 def test_a_number_of_no_page_is_passed_over(app, told):
     app.sample(page="design").enter("text_input", "epsilon-text", "2")
     app.at.text_input(key=stale_widgets.NUMBER).set_value(told)

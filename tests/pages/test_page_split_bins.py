@@ -41,16 +41,6 @@ def test_a_declared_range_is_split_and_the_question_kept(declared):
     assert app.session.design().domain.size == 24
 
 
-def test_edges_of_a_declared_attribute_can_be_changed_and_made_even_again(declared):
-    app = asked(declared, "x >= 20 and x < 40").press("group-0-split")
-    assert app.session.design().domain.size == 26
-    app.go("data").enter("text_input", "declare-edges", "18, 20, 40, 90")
-    assert labels(app) == ["[18, 20)", "[20, 40)", "[40, 90]"]
-    app.press("declare-width").enter("number_input", "declare-bins", 24)
-    assert app.session.design().domain.size == 24
-    assert app.go("workload").has("button", "group-0-split")  # the questions no longer fit: the same way out
-
-
 def test_bins_of_whole_numbers_in_a_table_are_split_around_a_value(app):
     rows = "".join(f"{20 + i % 60}\n" for i in range(600))
     app.upload("ages.csv", f"age\n{rows}".encode())
@@ -62,10 +52,3 @@ def test_bins_of_whole_numbers_in_a_table_are_split_around_a_value(app):
     answers = app.workload.answers(app.session.design().counts)
     assert answers.tolist() == [10, 290]
     assert app.session.source is not None
-
-
-@pytest.mark.parametrize("text", ["x <= 20", "x < 20 and y = 3", "x < 20 and"])
-def test_nothing_is_offered_where_splitting_is_not_enough(declared, text):
-    app = asked(declared, text)
-    assert app.errors
-    assert not app.has("button", "group-0-split")
