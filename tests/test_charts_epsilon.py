@@ -41,14 +41,6 @@ def test_words_stand_apart_and_few_names_take_no_width():
         assert figure.layout.margin.r <= 34
 
 
-def test_words_at_the_ends_of_the_axis_stay_inside_and_apart():
-    for epsilon, side in ((0.1, "left"), (1.0, "center"), (12.0, "right")):
-        figure = charts.users_over_epsilon(LINES, epsilon, 2000)
-        notes = {note.text: note for note in figure.layout.annotations}
-        assert notes["your epsilon"].xanchor == side
-        assert epsilon > 0.1 or notes["impossible"].y > 0.1
-
-
 def test_no_one_needs_a_part_of_a_person_and_a_single_point_is_seen():
     few = pd.concat([LINES.assign(users_needed=LINES["users_needed"] / 10_000), LINES[:1].assign(name="haar")])
     drawn = {trace.name: trace for trace in charts.users_over_epsilon(few, 1.0, 20, proved=0.01).data}

@@ -75,16 +75,6 @@ def test_no_bound_over_epsilon_claims_more_than_is_proved_at_the_next_larger_eps
         assert sum(t.fill == "tozeroy" for t in fig.data) == 1
 
 
-def test_few_lines_are_named_at_their_ends_and_many_in_a_legend(sizes):
-    few = charts.over_size(sizes[sizes["name"].isin([*NAMES, "certificate"])], None)
-    assert not few.layout.showlegend
-    labels = [a for a in few.layout.annotations if a.text != lines.BELOW_MARKS]
-    assert {a.text.replace("<br>", " ") for a in labels} == {title(name) for name in [*NAMES, "certificate"]}
-    height = np.diff(few.layout.yaxis.range)[0]
-    assert np.diff(sorted(a.y for a in labels)).min() >= lines.LABEL_HEIGHT * height * (1 - 1e-9)
-    assert charts.over_size(sizes, None).layout.showlegend
-
-
 def test_trade_off_over_epsilon_is_in_percentage_points(errors):
     fig = charts.trade_off(errors, "epsilon", 0.03, charts.DARK)
     drawn = trace(fig, "haar")
@@ -104,9 +94,3 @@ def test_trade_off_over_users(errors):
     assert drawn.y[0] / drawn.y[1] == pytest.approx(10)
     with pytest.raises(ValueError, match="over epsilon or users"):
         charts.trade_off(errors, "alpha")
-
-
-def test_charts_build_at_every_stage(sizes, errors):
-    for points in range(4):
-        charts.over_size(sizes[:points], 8).to_json()
-        charts.trade_off(errors[:points], "epsilon").to_json()

@@ -24,11 +24,10 @@ def texts(figure):
     return [note.text for note in figure.layout.annotations]
 
 
-@LOOKS
-@pytest.mark.parametrize("epsilon", [0.05, 1.0, 5.0, 12.0])
-def test_the_chosen_epsilon_is_a_line_in_both_pictures(epsilon, look):
-    beside = charts.beliefs(curves(epsilon), epsilon, 0.5, "subset_selection", 0.7, 0.1, look)
-    over = charts.users_over_epsilon(users(epsilon), epsilon, 3000, look=look)
+@pytest.mark.parametrize("epsilon", [0.05, 12.0])
+def test_the_chosen_epsilon_is_a_line_in_both_pictures(epsilon):
+    beside = charts.beliefs(curves(epsilon), epsilon, 0.5, "subset_selection", 0.7, 0.1)
+    over = charts.users_over_epsilon(users(epsilon), epsilon, 3000)
     for figure in (beside, over):
         lines = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 == epsilon]
         assert len(lines) == 1
@@ -45,13 +44,6 @@ def test_marks_stand_on_their_lines_and_say_their_numbers():
     assert figure.data[0].y == pytest.approx(100 * frame["belief"])
     assert {"strongest belief", "best guess", "prior"} <= set(texts(figure))
     assert len(charts.beliefs(frame, 1.0, 0.5, "gaussian").data) == 4  # nothing known of the mechanism
-
-
-def test_numbers_that_would_lie_on_each_other_are_said_once():
-    figure = charts.beliefs(curves(1.0), 1.0, 0.5, "randomized_response", single=0.7310, guess=0.5)
-    marks = [trace for trace in figure.data if "of 100<extra>" in (trace.hovertemplate or "") and len(trace.x) == 1]
-    near = [mark for mark in marks if abs(mark.y[0] - 73.1) < 3]
-    assert [mark.mode for mark in near].count("markers+text") == 1 < len(near)
 
 
 def test_the_line_of_users_and_the_region_out_of_reach_are_there():

@@ -73,16 +73,6 @@ def test_a_limit_is_said_in_a_sentence():
         proof_check.read(files, found.workload, "1", short)
 
 
-def test_never_is_started_for_a_few_numbers(monkeypatch):
-    monkeypatch.setattr(proof_check, "run", never)
-    found = KINDS["types"]()
-    assert proof_check.read(certificate_file.write(found, "1"), found.workload, "1").verify()
-    assert proof_check.read(certificate_file.write(parts(), "1"), MIXED, "1").verify()
-    found = KINDS["columns"]()
-    with pytest.raises(AssertionError):  # inequalities for columns have no price
-        proof_check.read(certificate_file.write(found, "1"), found.workload, "1")
-
-
 # --- what the price refuses -------------------------------------------------------------------------
 
 

@@ -50,12 +50,6 @@ def test_certificates_strengthen_the_bound_at_their_epsilon_and_below_and_claim_
     assert privacy_accuracy.strengthened(closed, {}) is closed
 
 
-def test_the_axis_stays_while_epsilon_moves_in_it():
-    assert np.array_equal(privacy_accuracy.epsilons(0.7), privacy_accuracy.epsilons(4.9))
-    assert privacy_accuracy.epsilons(0.01)[0] == pytest.approx(0.01)
-    assert privacy_accuracy.epsilons(9.0)[-1] == pytest.approx(9.0)
-
-
 def test_curves_are_for_mechanisms_that_take_no_time():
     workload = workloads.prefix(8)
     fitted = library.create("optimized", n=8, epsilon=1.0, workload=workload, max_rounds=2)
