@@ -19,6 +19,7 @@ from ldp_core.workloads.comparisons import nearest, shortened
 from ldp_core.workloads.composite import Custom
 from ldp_core.workloads.grouped import placed, places_of
 from ldp_core.workloads.part import Name, Part
+from ldp_core.workloads.ratios import COUNTED, Ratio, Sides, sides
 
 
 @dataclass(frozen=True)
@@ -115,10 +116,6 @@ class _NumberPart(Part):
         return self._build(axes_of(attributes))  # a group's people are not those of the others: see below
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
-        if self.by and not self._total:
-            raise ValueError(
-                f"The {self._what} within groups needs the number of people in each; ask for the histogram by {self.by[0]}."
-            )
         axis = self._axis(axes)
         self._check(axis)
         values, low, high, off = middles(axis)
@@ -167,17 +164,14 @@ class _NumberPart(Part):
             said, exact = (f"{text} {' and '.join(axis.labels[axis.ordinary :])} count as 0." for text in (said, exact))
             low, high = min(low, 0.0), max(high, 0.0)
         scale = Unit(axis.name, low, high - low, self._total).scale
-        ratio = ""
-        if self.by:
-            ratio = " The average of a group is its total over its size: ask for the sizes as well, a histogram or a table, and divide."
-        return (
-            f"{said if off else exact} Errors in per cent or percentage points are parts of the range {scale}.{ratio}"
-        )
+        if self.by and not self._total:
+            return f"{said if off else exact} {COUNTED}"
+        return f"{said if off else exact} Errors in per cent or percentage points are parts of the range {scale}."
 
 
 class MeanPart(_NumberPart):
-    """The average of a numeric attribute, each person at the middle of their bin. The number of people is known, so it is their total by
-    that number."""
+    """The average of a numeric attribute, each person at the middle of their bin: of all people, whose number is known, or of those in each
+    group of the attributes ``by``, a ratio where it is secret who is in them (`ldp_core.workloads.ratios`)."""
 
     kind: Literal["mean"] = "mean"
     _what = "average"
@@ -190,6 +184,23 @@ class MeanPart(_NumberPart):
                 "not known; ask for its total, where they count as 0, or leave them out on the Data page."
             )
 
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        own = self.sides(axes)
+        return self._build(axes) if own is None else own.asked(axes)
+
+    def summed(self, axes: Sequence[Axis]) -> tuple[Workload, Ratio]:
+        axis = self._axis(axes)
+        self._check(axis)
+        values, low, high, off = middles(axis)
+        middle, span = (low + high) / 2, high - low
+        named, unit = f"total of {axis.name} less {wording.significant(middle)}", Unit(axis.name, 0.0, span, True, off)
+        base = Mean(((values - middle) / span)[None], [named], unit)
+        return placed(axes, places_of(axes, [self.attribute]), base), Ratio(middle, span, axis.name)
+
+    def sides(self, axes: Sequence[Axis]) -> Sides | None:
+        return sides(self.model_copy(update={"by": ()}), axes, self.by) if self.by else None
+
 
 class TotalPart(_NumberPart):
     """The total of a numeric attribute over all people, or those of each group of the attributes ``by``, each at the middle of their bin; those
@@ -201,3 +212,6 @@ class TotalPart(_NumberPart):
 
     def _check(self, axis: Axis) -> None:
         pass
+
+    def summed(self, axes: Sequence[Axis]) -> tuple[Workload, Ratio]:
+        raise ValueError("A total has no share of a group; ask for the average.")

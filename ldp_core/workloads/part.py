@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, Strict
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.grouped import by_groups, places_of
+from ldp_core.workloads.ratios import Ratio, Sides
 
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], Strict(False)]  # a list from a widget is welcome
@@ -46,6 +47,14 @@ class Part(Frozen):
     @abstractmethod
     def _build(self, axes: Sequence[Axis]) -> Workload:
         """`build` on the attributes that do not make up the groups."""
+
+    def summed(self, axes: Sequence[Axis]) -> tuple[Workload, Ratio]:
+        """What is summed over the people of a group for its shares or averages, and how these are told."""
+        return self.build(axes), Ratio()
+
+    def sides(self, axes: Sequence[Axis]) -> Sides | None:
+        """What is divided by sizes of groups, where answers are shares or averages within these."""
+        return None
 
     def about(self, before: str, name: str) -> Self:
         """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""
