@@ -11,7 +11,7 @@ LEFT_OUT = {
     "people": "how many people there are (choose the table again on the Data page)",
     "query": "the SQL query (run it again on the Data page)",
     "matrix": "an uploaded matrix of queries (upload it again on the Workload page)",
-    "conditions": "conditions (add them again on the Workload page)",
+    "conditions": "conditions and differences (add them again on the Workload page)",
     "histogram": "the histogram to optimise for (give it again on the Design page)",
     "own": "strategy matrices of somebody's own (upload them again on the Compare page)",
 }
@@ -27,13 +27,18 @@ def revealing(configuration: Configuration) -> list[str]:
     return [*([] if _sample(configuration) else observed_parts(configuration)), *given_by_hand(configuration)]
 
 
+def _kinds(configuration: Configuration) -> set[str]:
+    parts = configuration.workload.parts if configuration.workload is not None else ()
+    return {asked.kind for part in parts for asked in (part, part.question)}
+
+
 def given_by_hand(configuration: Configuration) -> list[str]:
     """Texts typed or uploaded besides the choices of a design, which may hold anything, one
     sentence each.
 
     Conditions count where they can name what was taken from the data.
     """
-    kinds = {part.kind for part in configuration.workload.parts} if configuration.workload is not None else set()
+    kinds = _kinds(configuration)
     reasons = []
     if configuration.optimizer.histogram is not None:
         reasons.append("The histogram to optimise for was given by hand.")
@@ -43,6 +48,8 @@ def given_by_hand(configuration: Configuration) -> list[str]:
         reasons.append("Strategy matrices were uploaded, with names for them.")
     if "predicates" in kinds and _names_values_of_the_data(configuration):
         reasons.append("The conditions were typed by hand and may name values taken from the data.")
+    if "difference" in kinds and _names_values_of_the_data(configuration):
+        reasons.append("Differences of groups may name values taken from the data.")
     if isinstance(configuration.data, UploadedData) and configuration.data.query:
         reasons.append("The SQL query was typed by hand and may name people.")
     return reasons
@@ -56,8 +63,8 @@ def shareable(configuration: Configuration) -> Configuration:
     changes: dict[str, object] = {"optimizer": configuration.optimizer.model_copy(update={"histogram": None})}
     private = _names_values_of_the_data(configuration)
     if configuration.workload is not None:
-        left_out = {"matrix", "predicates"} if private else {"matrix"}
-        parts = tuple(part for part in configuration.workload.parts if part.kind not in left_out)
+        left_out = {"matrix", "predicates", "difference"} if private else {"matrix"}
+        parts = tuple(part for part in configuration.workload.parts if not {part.kind, part.question.kind} & left_out)
         changes["workload"] = WorkloadRecipe(parts=parts) if parts else None
     if isinstance(configuration.data, UploadedData):
         changes["data"] = configuration.data.model_copy(update={"query": None})
@@ -85,17 +92,14 @@ def left_out(configuration: Configuration) -> tuple[str, ...]:
     """The parts of a design that `shareable` leaves out: keys of `LEFT_OUT`. They reveal only that
     something was there."""
     shared = shareable(configuration)
-    before, after = (
-        {part.kind for part in design.workload.parts} if design.workload is not None else set()
-        for design in (configuration, shared)
-    )
+    gone_kinds = _kinds(configuration) - _kinds(shared)
     values = configuration.domain != shared.domain or (configuration.data is not None and shared.data is None)
     gone = {
         "attributes": values,
         "people": not values and configuration.population != shared.population,
         "query": isinstance(configuration.data, UploadedData) and configuration.data.query is not None,
-        "matrix": "matrix" in before - after,
-        "conditions": "predicates" in before - after,
+        "matrix": "matrix" in gone_kinds,
+        "conditions": bool(gone_kinds & {"predicates", "difference"}),
         "histogram": configuration.optimizer.histogram is not None,
         "own": bool(configuration.own),
     }

@@ -193,6 +193,8 @@ class MeanPart(_NumberPart):
         return self._build(axes) if own is None else own.asked(axes)
 
     def summed(self, axes: Sequence[Axis]) -> tuple[Workload, Ratio]:
+        if self.by:
+            raise ValueError("An average within groups is not divided once more; compare averages of all instead.")
         axis = self._axis(axes)
         self._check(axis)
         values, low, high, off = middles(axis)

@@ -69,6 +69,11 @@ class Part(Frozen):
         return tuple(dict.fromkeys(name for group in groups for name in group if name))
 
     @property
+    def question(self) -> Any:
+        """The recipe that it compares or divides; itself for all others."""
+        return self
+
+    @property
     def summary(self) -> str:
         """The recipe in a few words, for lists: "Running totals along age, within each sex"."""
         return self._summary + (f", within each {' x '.join(self.by)}" if self.by else "")

@@ -284,6 +284,10 @@ class DifferencePart(Part):
         return f"{self.of.summary}: {self.attribute} {self.first} less {self.second}{as_shares}"
 
     @property
+    def question(self) -> Any:
+        return self.of
+
+    @property
     def mentions(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([self.attribute, *self.of.mentions, *self.by]))
 
@@ -318,6 +322,10 @@ class SharePart(Part):
     @property
     def _summary(self) -> str:
         return f"{self.of.summary}, as shares of each {' x '.join(self.within)}"
+
+    @property
+    def question(self) -> Any:
+        return self.of
 
     @property
     def mentions(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from ldp_core.workloads.grouped import Grouped, placed, places_of, two_values, w
 from ldp_core.workloads.ordered import Histogram
 from ldp_core.workloads.shown import spread
 from ldp_core.workloads.surveyed import groups
-from ldp_core.workloads.surveys import Group
+from ldp_core.workloads.surveys import Group, Survey
 
 if TYPE_CHECKING:
     from ldp_core.workloads.part import Part
@@ -150,17 +150,20 @@ class Ratios:
         return np.where(inside, self.rows[0], np.inf).min(-1), np.where(inside, self.rows[0], -np.inf).max(-1)
 
 
-def ratios_of(parts: Sequence[Part], attributes: Any, most: int = MOST_SHOWN_QUERIES) -> list[Ratios]:
-    """The shares and averages within groups that ``parts`` ask for on ``attributes``, a `Domain` or a sequence of attributes, at most about ``most``, evenly spread."""
+def ratios_of(
+    parts: Sequence[Part], attributes: Any, workload: Workload | None = None, most: int = MOST_SHOWN_QUERIES
+) -> list[Ratios]:
+    """The shares and averages within groups that ``parts`` ask for on ``attributes``, a `Domain` or a sequence of attributes: at most about ``most``,
+    evenly spread. ``workload``: what `over_attributes` made of them; where it is a `Survey`, ratios are answered from its tables as well."""
     axes, found = axes_of(attributes), list[tuple[Sides, tuple[Group, ...]]]()
-    shape = tuple(axis.size for axis in axes)
+    shape, by_table = tuple(axis.size for axis in axes), workload is not None and workload.survey is not None
     for part in parts:
         if (own := part.sides(axes)) is not None:
             found += [(own, tables) for tables in zip(*(groups(sums, shape, axes) for sums in own.sums), strict=True)]
-    return [_ratios(own, tables, axes, max(1, most // len(found))) for own, tables in found]
+    return [_ratios(own, tables, axes, by_table, max(1, most // len(found))) for own, tables in found]
 
 
-def _ratios(own: Sides, tables: Sequence[Group], axes: Sequence[Axis], most: int) -> Ratios:
+def _ratios(own: Sides, tables: Sequence[Group], axes: Sequence[Axis], by_table: bool, most: int) -> Ratios:
     attributes = tables[0].attributes
     sizes = [axes[i].size for i in attributes]
     value = np.indices(sizes).reshape(len(sizes), -1)
@@ -178,6 +181,9 @@ def _ratios(own: Sides, tables: Sequence[Group], axes: Sequence[Axis], most: int
         asked = f"{asked} as a share of" if own.told.of is None else f"average of {own.told.of},"
         return f"{asked} {' less '.join(where)}"
 
-    place = lambda base: placed(axes, attributes, base)  # noqa: E731
+    def place(base: Workload) -> Workload:
+        shape = [axis.size for axis in axes]
+        return Survey(shape, [Group(attributes, base)]) if by_table else placed(axes, attributes, base)
+
     named = tuple(map(name, range(len(queries))))
     return Ratios(named, np.stack([sums, everybody]), place, own.told, own.known(axes))

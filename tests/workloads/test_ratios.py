@@ -96,6 +96,7 @@ def test_what_fits_nowhere_is_refused():
         (SharePart(of=HistogramPart(attribute="score"), within=("arms",)), "did you mean arm"),
         (OVER.model_copy(update={"second": "c"}), "compares two values"),
         (MeanPart(attribute="score", by=("score",)), "named twice"),
+        (OVER.model_copy(update={"of": MeanPart(attribute="score", by=("sex",))}), "not divided once more"),
     ]:
         with pytest.raises(ValueError, match=words):
             part.build(domain())
@@ -105,4 +106,4 @@ def test_what_fits_nowhere_is_refused():
 
 def test_few_of_many_answers_are_told():
     part = SharePart(of=PrefixPart(attribute="score"), within=("sex", "arm"))
-    assert [len(own.names) for own in ratios_of([part, part], domain(), 20)] == [10, 10]
+    assert [len(own.names) for own in ratios_of([part, part], domain(), most=20)] == [10, 10]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ldp_core import estimators, frames, verdicts, wording
+from ldp_core import estimators, frames, verdicts, wording, workloads
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Read
 from ldp_core.deploy.commands import files, terminal
@@ -78,18 +78,32 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     answers = collector.answers(collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, **options)
     users = collection.users / occasions
     told = collector.in_units(answers, kit.workload, users)
+    recipe = kit.configuration.workload
+    asked = workloads.ratios_of([] if recipe is None else recipe.parts, kit.domain, kit.workload)
+    ratios = collector.within_groups(collection, kit.mechanism, kit.workload, asked, given.estimator, given.level, kind)
     if given.output:
-        files.write(given.output, frames.as_csv(told).encode())
+        files.write(given.output, frames.as_csv(collector.with_groups(told, ratios)).encode())
     if given.json:
         read = [_read(file) for file in collection.read]
         terminal.write_json(
-            {"design": kit.design, "files": read, "answers": told, "unlike": unlike, "file": given.output}
+            {
+                "design": kit.design,
+                "files": read,
+                "answers": told,
+                "within_groups": ratios,
+                "unlike": unlike,
+                "file": given.output,
+            }
         )
     elif given.output:
         print(f"Answers written to {terminal.plain(given.output)}.")
     else:
         target = kit.configuration.target_alpha**0.5
         _tell(told.assign(verdict=collector.judged(answers, users, target, kit.workload)))
+        if len(ratios):
+            _tell(ratios)
+            if unbounded := estimators.unbounded_in_words(ratios, kind):
+                print(terminal.plain(unbounded))
         print()
         print(terminal.plain(f"Target error: {verdicts.error_in_words(kit.workload, target, users)}. {verdicts.RULE}"))
         if missed := estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), users, given.estimator):
@@ -134,6 +148,7 @@ def _tell(answers: pd.DataFrame) -> None:
     }
     if (answers["unit"] != "people").any():
         columns["unit"] = ("Unit", str)
-    columns["verdict"] = ("Verdict", str)
+    if "verdict" in answers:
+        columns["verdict"] = ("Verdict", str)
     print()
     terminal.write_table(answers, columns)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import threading
 
-from ldp_core import estimators, library, studies, wording
+from ldp_core import estimators, library, studies, wording, workloads
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.designs import Configuration, Setting, ready
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.workloads.axes import axes_of
+
+WITHIN_GROUPS: terminal.Columns = {"name": ("Within groups", str), "unit": ("Unit", str)} | {
+    name: (title, lambda value: "none" if value != value else wording.significant(value, 4))
+    for name, title in {"true": "True", "observed": "Error observed", "predicted": "predicted"}.items()
+}
 
 HELP = "Simulate whole collections, and hold the errors that were observed against those predicted"
 
@@ -47,6 +52,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
             "groups": result.groups,
             "queries": result.queries,
             "intervals": result.intervals,
+            "within_groups": result.ratios,
         }
         settings = {"seed": configuration.simulation.seed, "users": setting.users, "trials": result.trials}
         terminal.write_json({**settings, **views, "stopped": stop.is_set()})
@@ -68,6 +74,9 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         "predicted": ("predicted", said),
     }
     terminal.write_table(errors, columns)
+    if len(result.ratios):
+        print()
+        terminal.write_table(result.ratios, WITHIN_GROUPS)
     print(
         f"\n{result.trials:,} collection{'s' if result.trials > 1 else ''} from {wording.count(setting.users)} people; the error of a "
         f"typical answer {'in percentage points (pp) of all people' if scale == wording.POINTS else scale.unit}. Exact predictions exist "
@@ -101,4 +110,7 @@ def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threadi
             bar,
             stop,
             titles,
+            ratios=workloads.ratios_of(
+                [] if c.workload is None else c.workload.parts, setting.domain, setting.workload
+            ),
         )
