@@ -183,9 +183,9 @@ def _within_groups(state: Session, design: Setting, outcomes_shown: Outcomes) ->
     words = f"{_name(pair)}: shares and averages within groups, each in its unit"
     if told.any():
         words += f"; **{int(rows['holds'].sum()):,} of {wording.plural(int(told.sum()), 'interval')}** of the first collection hold the truth"
-    if without := estimators.unbounded_in_words(rows) if ESTIMATORS[pair[1]].unbiased else "":
-        words += f". {plain(without)}"
-    st.markdown(words.rstrip(".") + ".")
+    st.markdown(f"{words}.")
+    if ESTIMATORS[pair[1]].unbiased and (without := estimators.unbounded_in_words(rows)):
+        st.caption(plain(without))
     numbers = {
         heading: rows[name].map(lambda value: wording.significant(value) if value == value else "none")
         for name, heading in {
