@@ -59,7 +59,8 @@ from ldp_core.workloads.predicates import Predicates as Predicates
 from ldp_core.workloads.pricing import Price as Price
 from ldp_core.workloads.pricing import price as price
 from ldp_core.workloads.pricing import work_out as work_out
-from ldp_core.workloads.ratios import COUNTED as COUNTED
+from ldp_core.workloads.ratios import AVERAGES_COUNTED as AVERAGES_COUNTED
+from ldp_core.workloads.ratios import SHARES_COUNTED as SHARES_COUNTED
 from ldp_core.workloads.ratios import Ratios as Ratios
 from ldp_core.workloads.ratios import ratios_of as ratios_of
 from ldp_core.workloads.representatives import Representatives as Representatives

@@ -31,9 +31,9 @@ class Grouped(Product):
         return name
 
     def unit(self, query: int) -> Unit | None:
-        """That of the first factor, if nobody's number counts as nothing."""
+        """That of the first factor, if its numbers are 0 for people of other groups."""
         unit = self.factors[0].unit(int(self._located(np.array([query]))[0][0]))
-        return unit if unit is not None and unit.total and unit.low == 0 else None
+        return unit if unit is not None and unit.grouped else None
 
 
 def places_of(axes: Sequence[Axis], names: Sequence[str]) -> list[int]:

@@ -19,7 +19,7 @@ from ldp_core.workloads.comparisons import nearest, shortened
 from ldp_core.workloads.composite import Custom
 from ldp_core.workloads.grouped import placed, places_of
 from ldp_core.workloads.part import Name, Part
-from ldp_core.workloads.ratios import COUNTED, Ratio, Sides, sides
+from ldp_core.workloads.ratios import AVERAGES_COUNTED, Ratio, Sides, sides
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Unit:
 
     Its query gives people a number from 0, at the value ``low``, to 1, at ``low`` + ``span``, so that the share of an answer is the place
     of the average between these, and errors of shares are shares of ``span``. ``total``: of all people together, no average. ``off``: how far
-    the middle of a bin may be from the number of somebody in it.
+    the middle of a bin may be from the number of somebody in it. ``grouped``: of a group of people, were all groups equally large; numbers of its
+    query are then from -g/2 to g/2 among g groups, and those of other people 0.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Unit:
     span: float
     total: bool = False
     off: float = 0.0
+    grouped: bool = False
 
     def bins_in_words(self, users: float) -> str:
         """What bins may add to the error of an answer, in a sentence; empty where nothing."""
@@ -44,7 +46,7 @@ class Unit:
 
     def value(self, share: float, users: float) -> float:
         """An answer that is this ``share`` of ``users``, in the unit."""
-        return (self.low + self.span * share) * (users if self.total else 1.0)
+        return (self.low + self.span * (share + self.grouped / 2)) * (users if self.total else 1.0)
 
     def error(self, share: float, users: float) -> float:
         """A difference of shares in the unit."""
@@ -53,7 +55,8 @@ class Unit:
     @property
     def scale(self) -> str:
         """What shares of an answer are shares of."""
-        return f"from {wording.significant(self.low)} to {wording.significant(self.low + self.span)}"
+        ends = f"from {wording.significant(self.low)} to {wording.significant(self.low + self.span)}"
+        return f"{ends}, counted from its middle" if self.grouped else ends
 
     def errors(self, users: float) -> wording.Scale:
         """How errors of this answer are written."""
@@ -168,7 +171,7 @@ class _NumberPart(Part):
             low, high = min(low, 0.0), max(high, 0.0)
         scale = Unit(axis.name, low, high - low, self._total).scale
         if self.by and not self._total:
-            return f"{said if off else exact} {COUNTED}"
+            return f"{said if off else exact} {AVERAGES_COUNTED}"
         return f"{said if off else exact} Errors in per cent or percentage points are parts of the range {scale}."
 
 
@@ -192,16 +195,17 @@ class MeanPart(_NumberPart):
         own = self.sides(axes)
         return self._build(axes) if own is None else own.asked(axes)
 
-    def summed(self, axes: Sequence[Axis]) -> tuple[Workload, Ratio]:
+    def summed(self, axes: Sequence[Axis], groups: int) -> tuple[Workload, Ratio]:
         if self.by:
             raise ValueError("An average within groups is not divided once more; compare averages of all instead.")
         axis = self._axis(axes)
         self._check(axis)
         values, low, high, off = middles(axis)
         middle, span = (low + high) / 2, high - low
-        named, unit = f"total of {axis.name} less {wording.significant(middle)}", Unit(axis.name, 0.0, span, True, off)
-        base = Mean(((values - middle) / span)[None], [named], unit)
-        return placed(axes, places_of(axes, [self.attribute]), base), Ratio(middle, span, axis.name)
+        row = groups * (values - middle) / span  # errors are then those of averages, were all groups equally large
+        named = [f"average of {axis.name} (groups of equal size)"]
+        base = Mean(row[None], named, Unit(axis.name, low, span, off=off, grouped=True))
+        return placed(axes, places_of(axes, [self.attribute]), base), Ratio(middle, span / groups, axis.name, groups)
 
     def sides(self, axes: Sequence[Axis]) -> Sides | None:
         return sides(self.model_copy(update={"by": ()}), axes, self.by) if self.by else None
@@ -218,5 +222,5 @@ class TotalPart(_NumberPart):
     def _check(self, axis: Axis) -> None:
         pass
 
-    def summed(self, axes: Sequence[Axis]) -> tuple[Workload, Ratio]:
+    def summed(self, axes: Sequence[Axis], groups: int) -> tuple[Workload, Ratio]:
         raise ValueError("A total has no share of a group; ask for the average.")

@@ -48,8 +48,8 @@ class Part(Frozen):
     def _build(self, axes: Sequence[Axis]) -> Workload:
         """`build` on the attributes that do not make up the groups."""
 
-    def summed(self, axes: Sequence[Axis]) -> tuple[Workload, Ratio]:
-        """What is summed over the people of a group for its shares or averages, and how these are told."""
+    def summed(self, axes: Sequence[Axis], groups: int) -> tuple[Workload, Ratio]:
+        """What is summed over the people of each of so many ``groups`` for its shares or averages, and how these are told."""
         return self.build(axes), Ratio()
 
     def sides(self, axes: Sequence[Axis]) -> Sides | None:

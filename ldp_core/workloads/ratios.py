@@ -8,6 +8,7 @@ from the middle of their range first, so that R lies between -1/2 and 1/2. How r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,21 +32,23 @@ SIZES = 0.3
 """The weight of a group's size beside the sums in it: the average of R^2 is 1/12 for averages anywhere in their range. Of 0.1, 0.3, 0.5, 1 and 2 it is at most
 8 % of variance from the best for averages, histograms, running totals and conditions within three groups of random people."""
 
-COUNTED = (
-    "The verdict counts what is divided, as parts of all people: in a group of a quarter of them, the share or average itself is off by about four "
-    "times as much. Simulate and Collect tell the error of each."
+SHARES_COUNTED = (
+    "The verdict counts the people behind each share, as parts of all: in a group of a quarter of them, the share itself is off by about four times as "
+    "much. Simulate and Collect tell the error of each."
 )
-"""What is counted of such answers before they are there."""
+AVERAGES_COUNTED = "The verdict counts averages as if all groups were equally large. Simulate and Collect tell each by the size of its group, with its error."
+"""What is counted of such answers while sizes are not known."""
 
 
 @dataclass(frozen=True)
 class Ratio:
     """How a sum over the people of a group, by their number, is told: ``middle + span * ratio`` in the ``unit``; ``of`` is what it is an average of,
-    None for shares."""
+    None for shares. ``scale``: of the numbers summed, so that sizes weigh as much."""
 
     middle: float = 0.0
     span: float = 100.0
     of: str | None = None
+    scale: float = 1.0
 
     @property
     def unit(self) -> str:
@@ -71,7 +74,7 @@ class Sides:
         """The linear queries."""
         if self.known(axes):
             return self.sums[0] if len(self.sums) == 1 else Union(self.sums)
-        return Union([*self.sums, self.sizes], [*(1.0 for _ in self.sums), SIZES])
+        return Union([*self.sums, self.sizes], [*(1.0 for _ in self.sums), SIZES * self.told.scale])
 
 
 def sides(of: Part, axes: Sequence[Axis], names: Sequence[str], pair: tuple[str, str] | None = None) -> Sides:
@@ -81,7 +84,7 @@ def sides(of: Part, axes: Sequence[Axis], names: Sequence[str], pair: tuple[str,
     others = [axis for i, axis in enumerate(axes) if i not in places]
     if not others:
         raise ValueError("Groups by every attribute leave nothing to ask within them; leave one out.")
-    base, told = of.summed(others)
+    base, told = of.summed(others, math.prod(axes[i].size for i in places))
     factors: list[Workload] = [Histogram(axes[i].size, [axes[i]]) for i in places]
     if pair is None:
         sizes = placed(axes, places, _everybody(factors))

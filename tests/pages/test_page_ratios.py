@@ -5,7 +5,7 @@ import pytest
 
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.designs import Configuration, MechanismRecipe, Population, WorkloadRecipe
-from ldp_core.workloads import COUNTED, HistogramPart
+from ldp_core.workloads import AVERAGES_COUNTED, SHARES_COUNTED, HistogramPart
 
 SCORE = RangeAttribute(name="score", low=1, high=6, bins=6, integer=True, outside="clamp")
 
@@ -32,7 +32,7 @@ def test_shares_averages_and_their_differences_are_chosen(app):
     experiment(app, known=False).change_kind("share")
     (part,) = app.parts
     assert (part.kind, part.within, part.of.kind, part.of.attribute) == ("share", ("arm",), "histogram", "score")
-    assert COUNTED in app.words
+    assert SHARES_COUNTED in app.words
     assert "score 1 and arm a" in app.words
     app.enter("selectbox", "group-0-of", "prefix")
     assert (app.parts[0].of.kind, app.parts[0].within) == ("prefix", ("arm",))
@@ -40,15 +40,16 @@ def test_shares_averages_and_their_differences_are_chosen(app):
     assert "choose at least one attribute whose groups" in app.words
     app.change_kind("mean").enter("multiselect", "group-0-by", ["arm"])
     assert app.parts[0].by == ("arm",)
-    assert COUNTED in app.words
-    assert "total of score less 3.5" in app.words
+    assert AVERAGES_COUNTED in app.words
+    assert "average of score (groups of equal size)" in app.words
     app.change_kind("difference")
     assert not app.parts[0].shares
-    assert COUNTED not in app.words
+    assert SHARES_COUNTED not in app.words
     app.enter("checkbox", "group-0-shares", True).enter("selectbox", "group-0-of", "mean")
     assert app.parts[0].shares
     assert app.parts[0].of.kind == "mean"
     assert "average" in app.parts[0].summary.lower()
+    assert AVERAGES_COUNTED in app.words
     app.enter("checkbox", "group-0-shares", False)
     assert not app.parts[0].shares
     assert app.parts[0].of.kind == "histogram"
@@ -58,6 +59,11 @@ def test_shares_averages_and_their_differences_are_chosen(app):
 @pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])
 def test_they_are_told_on_simulate_and_collect(app, known):
     experiment(app, known).change_kind("mean").enter("multiselect", "group-0-by", ["arm"])
+    app.go("design")
+    design = app.session.setting
+    error = design.error(app.session.mechanism(app.session.chosen))
+    assert ((f"off by ± {5 * error:.3g} in score") in app.words) == known
+    app.go("workload")
     app.add("share").go("simulate").press("run").finish().open("outcome-tabs", "Within groups")
     assert "of 14 intervals** of the first collection hold the truth" in app.words
     (table,) = tables(app)

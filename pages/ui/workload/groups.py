@@ -364,7 +364,7 @@ def _share(part: workloads.SharePart, group: Group) -> None:
 
     _chooser(group, "Within each group of", "within", part.within, names, choose)
     _question("Questions", part, group, part.within, averages=False)
-    st.caption(plain(workloads.COUNTED))
+    st.caption(plain(workloads.SHARES_COUNTED))
 
 
 @_settings.register
@@ -391,7 +391,8 @@ def _difference(part: workloads.DifferencePart, group: Group) -> None:
     _setting(st.checkbox, "As shares of each group, or averages", "shares", group, part.shares, shares)
     _question("Questions compared", part, group, [part.attribute], averages=part.shares)
     if part.shares:
-        st.caption(plain(workloads.COUNTED))
+        average = part.of.kind == "mean"
+        st.caption(plain(workloads.AVERAGES_COUNTED if average else workloads.SHARES_COUNTED))
 
 
 @_settings.register

@@ -77,15 +77,18 @@ def test_what_is_asked_are_sums_and_sizes_of_secret_groups():
     part = MeanPart(attribute="score", by=("arm",))
     secret, known = (over_attributes([part], domain(known)) for known in (False, True))
     sums = known.answers(PEOPLE.ravel())
-    assert secret.answers(PEOPLE.ravel()) == pytest.approx([*sums, *(SIZES * IN_ARM.sum(axis=1))])
-    assert sums == pytest.approx(IN_ARM @ (SCORES - 3.5) / 5)
-    assert secret.query_name(0) == "total of score less 3.5 and arm a"
+    assert secret.answers(PEOPLE.ravel()) == pytest.approx([*sums, *(3 * SIZES * IN_ARM.sum(axis=1))])
+    assert sums == pytest.approx(3 * (IN_ARM @ (SCORES - 3.5)) / 5)
+    assert secret.query_name(0) == "average of score (groups of equal size) and arm a"
     assert secret.query_name(3) == "arm a"
-    assert secret.unit(0).value(sums[0] / 100, 100) == pytest.approx(IN_ARM[0] @ (SCORES - 3.5))
+    even = np.tile([3, 1, 1, 1, 0, 0], 6)
+    shares = known.answers(even) / even.sum()
+    assert [known.unit(k).value(share, 1) for k, share in enumerate(shares)] == pytest.approx([2.0] * 3)
+    assert known.unit(0).scale == "from 1 to 6, counted from its middle"
     assert secret.unit(3) is None
     assert len(known.strata.designs) == 1
     assert over_attributes([OVER], domain()).num_queries == 2 * 6 + 2
-    assert "is off by about four times" in part.caveat(domain())
+    assert "as if all groups were equally large" in part.caveat(domain())
 
 
 def test_what_fits_nowhere_is_refused():
