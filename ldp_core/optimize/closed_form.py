@@ -16,7 +16,6 @@ from ldp_core.bounds.closed_form import equivalent_objective
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.optimize.base import Design, SearchLimits
 from ldp_core.optimize.columns.generation import strategy_of
@@ -103,7 +102,7 @@ def best_closed_form(
     worst_case: bool = False,
 ) -> ClosedFormDesign:
     """The mechanism in closed form of least variance for ``workload``, averaged over ``prior`` (n,) or
-    of the worst type: subset selection, which is the best of those that treat all types alike, and trees."""
+    of the worst type: subset selection, which is the best of those that treat all types alike, and Haar."""
     scored = []
     for made in candidates(workload.n, check_epsilon(epsilon)):
         if worst_case:
@@ -127,8 +126,6 @@ def candidates(n: int, epsilon: float) -> Iterator[Mechanism]:
     """The mechanisms in closed form that a search is compared with: the optimum for types that are all alike is the first."""
     yield SubsetSelection(n, epsilon)
     yield Haar(n, epsilon)
-    if n <= 256:  # a tenth of a second; Haar takes hundredths at any size
-        yield hierarchical.build(n, epsilon)
 
 
 def _objective(made: Mechanism, workload: Workload, prior: np.ndarray | None) -> float:

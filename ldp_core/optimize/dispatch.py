@@ -42,7 +42,7 @@ def design(
     cancel: Cancel | None = None,
     prior: np.ndarray | None = None,
 ) -> AnyDesign:
-    """The mechanism of least L, never worse than subset selection and trees.
+    """The mechanism of least L, never worse than subset selection and Haar.
 
     * Questions that treat all types alike get subset selection, which is the optimum there: a
       `ClosedFormDesign`. So does every search that comes to nothing better than a closed form.

@@ -116,6 +116,8 @@ def searched(
         for barrier in barriers:
             x = dual.improved(x, barrier / n, stop, check)
             yield dual.of_types(x, prior)
+        if barriers == FROM_PAIRS:
+            yield from _with_cuts(dual, x, prior, stop, check, FROM_PAIRS)
         return
     check()
     # Where few are high, the best multipliers are far from the closed form.
@@ -162,14 +164,15 @@ def _by_halves(
                     return
         if dual.m == n:
             break
-        most = max(most // 2, _FEWER_EVALUATIONS)
+        most = _MOST_EVALUATIONS
         count, coarse, before = 2 * count, dual, block
         block = alike(root, prior, count) if count < n else np.arange(n)
         dual, barriers = Dual.over_means(root, p, block, ratio), FROM_PAIRS[2:]
+        most += 50 if dual.m == n else 0  # what single types tell comes late
         _, one = np.unique(block, return_index=True)
         x = dual.refined(coarse, x, before[one])
         check()
-    yield from _with_cuts(dual, x, prior, stop, check)
+    yield from _with_cuts(dual, x, prior, stop, check, FROM_PAIRS)
 
 
 def _by_types(
@@ -187,15 +190,22 @@ def _by_types(
 
 
 def _with_cuts(
-    dual: Dual, x: np.ndarray, prior: np.ndarray, stop: Callable[[], bool], check: Check
+    dual: Dual,
+    x: np.ndarray,
+    prior: np.ndarray,
+    stop: Callable[[], bool],
+    check: Check,
+    barriers: tuple[float, ...] = BARRIERS,
 ) -> Iterator[Multipliers]:
-    """Those from a point ``x`` on with cuts on few types, one after each round."""
-    n, before = dual.m, -np.inf
+    """Those from a point ``x`` on with cuts on few types, one after each round, until a round gains little of what L is above tr G."""
+    n, before, last = dual.m, -np.inf, barriers[-1] / dual.m
+    trivial = float(dual.shares @ np.square(dual.columns).sum(axis=0))
     for _ in range(12 if n <= 512 else 0):  # a look takes n^2 steps from many starts
-        value, last = dual.value(x), BARRIERS[-1] / n
-        if value < before + 2e-4 or stop() or (cut := dual.with_cuts(x, last)) is None:
+        value = dual.value(x)
+        least = 2e-4 * max(1 - trivial * np.exp(-value), 2e-4)
+        if value < before + least or stop() or (cut := dual.with_cuts(x, last)) is None:
             return
-        for barrier in BARRIERS[-2:]:
+        for barrier in barriers[-2:]:
             cut = dual.improved(cut, barrier / n, stop, check)
         x, before = cut, value
         yield dual.of_types(x, prior)
@@ -391,7 +401,7 @@ class Dual:
         at = self.at(x, barrier)
         if at is None:
             return None
-        deep = 1e-2 * self.D**2 * at.mass
+        deep = 0.03 * self.D * float(at.first.mean())  # a share of an average y, in units of D
         new = violated(at.second, at.first, at.mass, self.D, deep, 40 * self.m, self._rng)
         if not len(new):
             return None

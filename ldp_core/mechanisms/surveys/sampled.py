@@ -47,9 +47,7 @@ ORACLES: dict[str, tuple[str, Callable[[int, float], Oracle]]] = {
 }
 """Histogram mechanisms for the joint value of a few attributes: the name of each in a sentence, and its constructor."""
 SHARES = ("even", "fitted")
-_DRAWN_SINGLY = 1_000
 """Fewer people than this report one by one in simulations, which is then quicker."""
-_ENTRIES = 2**22  # of queries written out at once
 
 
 class SampledSets(SurveyMechanism):
@@ -224,7 +222,7 @@ class SampledSets(SurveyMechanism):
         for k, table in enumerate(self._drawn(people_of(counts, self.sizes), rng)):
             users[k] = table.sum()
             oracle = self.oracle(k)
-            if users[k] >= _DRAWN_SINGLY:
+            if users[k] >= 1_000:  # fewer are quicker one by one
                 reports = oracle.simulate(table, rng)
             else:
                 reports = oracle.aggregate(oracle.privatize(np.repeat(np.arange(len(table)), table), rng))
@@ -352,7 +350,7 @@ class _SampledSetsMarginal:
             weights = self._weighed(parts, shared).reshape(len(rows), -1)
             factors = self.mechanism.information_of_sets[sets].tolist()
             for n, factor in {(self.mechanism.oracle(k).n, f) for k, f in zip(sets.tolist(), factors, strict=True)}:
-                step = max(1, _ENTRIES // n)
+                step = max(1, 2**22 // n)  # of queries written out at once
                 for start in range(0, len(rows), step):
                     here = slice(start, start + step)
                     spread = np.repeat(factor * weights[here], n // weights.shape[1], axis=1)

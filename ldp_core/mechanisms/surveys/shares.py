@@ -11,11 +11,6 @@ from ldp_core import anova
 from ldp_core.privacy import in_steps
 from ldp_core.workloads import Survey
 
-_ROUNDS = 1_000
-_CLOSE = 1e-9
-_LEAST = 1e-6
-"""No set is drawn with a smaller share of its even one: its reports would be given enormous weights."""
-
 
 def given_shares(shares: Sequence[float], sets: int) -> np.ndarray:
     """(K,) ``shares`` that sum to 1, in steps. ValueError for others than one positive number for each set."""
@@ -36,14 +31,14 @@ def shares_of_all(survey: Survey, sets: Sequence[anova.Set], information: np.nda
     rows, columns = np.array(inside).T
     holds = sparse.csr_array((information[columns], (rows, columns)), shape=(len(places), len(sets)))
     costs, shares = known.dims * known.gram, np.full(len(sets), 1 / len(sets))
-    for _ in range(_ROUNDS):
+    for _ in range(1_000):
         sums = holds @ shares
         gains = holds.T @ (costs / sums**2)
         value = float(costs @ (1 / sums))
         if (
-            gains.max() <= (1 + _CLOSE) * value
+            gains.max() <= (1 + 1e-9) * value
         ):  # the derivative in the direction of the best set: how much there is to gain
             break
         shares = shares * np.sqrt(gains)
         shares /= shares.sum()
-    return in_steps(np.maximum(shares, _LEAST / len(shares)))
+    return in_steps(np.maximum(shares, 1e-6 / len(shares)))  # with less, reports would be given enormous weights
