@@ -67,13 +67,6 @@ def _inputs():
     sent = mechanisms.create("optimized", workload=survey, epsilon=1.0, max_rounds=1, time_limit=None)
     own = [GroupTable((1,), mechanisms.ExplicitMechanism("optimized", np.ones((2, 9)) / 2, 1.0))]
     split = mechanisms.SplitSurvey("optimized", (16, 9, 7, 2, 5), 1.0, own, sent, [1.0, 2.0])
-    worst = pd.DataFrame(
-        {
-            "name": [f"age <= {age} and occupation = {WORK.values[5]}" for age in AGES[:8]],
-            "share": np.linspace(0.4, 0.02, 8),
-            "standard_error": 310.0,
-        }
-    )
     long = [f"{WORDY[i % 4]} and {age}" for i, age in enumerate(AGES)]
     return {
         "marginal": lambda look: charts.marginal(AGE, COUNTS, look),
@@ -85,11 +78,7 @@ def _inputs():
         "workload, groups of long names": lambda look: charts.workload_matrix(
             workloads.union([workloads.histogram(N)] * 18), AGES, look, [(name, N) for name in long[:18]]
         ),
-        "query shares, long names": lambda look: charts.query_shares(
-            pd.DataFrame({"name": long, "share": 1 / N, "standard_error": 310.0}), look
-        ),
         "singular values": lambda look: charts.singular_values(prefix, look),
-        "query shares": lambda look: charts.query_shares(worst, look),
         "asked together": lambda look: charts.asked_together(survey, look),
         "attribute sets": lambda look: charts.attribute_sets(frames.attribute_sets(survey), look),
         "column sets": lambda look: charts.column_sets(frames.column_sets(sent, frames.names_of(survey)), look),

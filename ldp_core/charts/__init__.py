@@ -23,7 +23,6 @@ from ldp_core.charts.outcomes import quantile_errors as quantile_errors
 from ldp_core.charts.outcomes import releases as releases
 from ldp_core.charts.papers import panel as panel
 from ldp_core.charts.privacy_accuracy import beliefs as beliefs
-from ldp_core.charts.queries import query_shares as query_shares
 from ldp_core.charts.queries import singular_values as singular_values
 from ldp_core.charts.queries import workload_matrix as workload_matrix
 from ldp_core.charts.report_tables import report_table as report_table

@@ -18,7 +18,7 @@ from ldp_core.studies.outcomes.groups_of_queries import counts_people
 from pages.ui import layout
 from pages.ui.controls import control, pick
 from pages.ui.session.state import Session
-from pages.ui.tasks.later import Later
+from pages.ui.tasks.jobs import ask
 from pages.ui.words import plain
 
 QUICK_TYPES = 32
@@ -67,14 +67,13 @@ def risk(state: Session) -> str:
 
 def show(state: Session, mechanism: Mechanism | None) -> None:
     """Exposure by a report: beliefs over epsilon, and three possible collections."""
-    later, design = Later(state, "tells"), state.setting
+    design = state.setting
     with layout.controls("suspicion"):
         suspicion_control(state)
-    _beliefs(state, design, mechanism, later)
+    _beliefs(state, design, mechanism)
     if mechanism is not None:
-        _releases(state, design, mechanism, later)
-        _mixed(state, mechanism, later)
-    later.finish()
+        _releases(state, design, mechanism)
+        _mixed(state, mechanism)
     layout.how_computed(SOURCES)
 
 
@@ -87,7 +86,7 @@ def _said() -> Iterator[None]:
         st.caption(plain(str(error)))
 
 
-def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later: Later) -> None:
+def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> None:
     c, exposure, what = state.configuration, None, "value"
     about = (c.epsilon_value, state.delta, c.reports_per_user)
     if beliefs.about_columns(mechanism, design.people):
@@ -95,7 +94,8 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later
         prior = design.people.table(places) / design.users
         if mechanism is not None:
             with _said():
-                exposure = later.value(
+                exposure = ask(
+                    state,
                     ("told", mechanism.digest, design.people_digest, places),
                     "drawing reports, to see what they tell",
                     False,
@@ -116,8 +116,8 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later
         key = ("told", mechanism.digest, design.people_digest)
         quick = design.domain.size <= QUICK_TYPES
         with _said():
-            exposure = later.value(
-                key, "reading what reports can tell", quick, lambda cancel: beliefs.exposure(mechanism, prior)
+            exposure = ask(
+                state, key, "reading what reports can tell", quick, lambda cancel: beliefs.exposure(mechanism, prior)
             )
     draw_beliefs(suspicion(state), prior, exposure, state.chosen, *about)
 
@@ -167,12 +167,13 @@ def draw_beliefs(
     )
 
 
-def _mixed(state: Session, mechanism: Mechanism, later: Later) -> None:
+def _mixed(state: Session, mechanism: Mechanism) -> None:
     """The central epsilon of these people's reports, and over their number."""
     users = state.setting.users
     with _said():
         of = shuffled.blanket_of(mechanism, state.configuration.reports_per_user)
-        found = later.value(
+        found = ask(
+            state,
             ("mixed", mechanism.digest, users),
             "working out what mixing gives",
             False,
@@ -205,21 +206,21 @@ def of_mixing(state: Session, mechanism: Mechanism) -> str:
     )
     if not told:
         return ""
-    users, later = state.setting.users, Later(state, "mixing")
+    users = state.setting.users
     with _said():
         key = ("mixing", mechanism.digest, users)
         of = shuffled.blanket_of(mechanism, state.configuration.reports_per_user)
-        found = later.value(key, "working out what mixing gives", False, lambda cancel: shuffled.promised(of, users))
-        later.finish()
+        found = ask(state, key, "working out what mixing gives", False, lambda cancel: shuffled.promised(of, users))
         return found or ""
     return ""
 
 
-def _releases(state: Session, design: Setting, mechanism: Mechanism, later: Later) -> None:
+def _releases(state: Session, design: Setting, mechanism: Mechanism) -> None:
     workload, name = design.workload, state.chosen
     key = ("releases", mechanism.digest, design.naming, design.people_digest)
     try:
-        released = later.value(
+        released = ask(
+            state,
             key,
             "simulating three collections",
             design.working_types <= QUICK_TYPES,

@@ -24,9 +24,9 @@ from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
 from ldp_core.limits import MOST_JOBS_AT_ONCE
 from ldp_core.workloads import RangesPart, TypesPart
-from pages.ui import lazy
+from pages.ui import layout
 from pages.ui.controls import whole_number
-from pages.ui.data import background_read, choice
+from pages.ui.data import actions, background_read
 from pages.ui.session import browser
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Jobs, jobs
@@ -151,7 +151,7 @@ class App:
     def sample(self, file="survey_ages.csv", page=None):
         """Press a sample in the sidebar, and turn to a page."""
         if self._first:
-            choice.load_sample(self._come_to("guide"), file)
+            actions.load_sample(self._come_to("guide"), file)
         else:
             self.press(f"sample-{file}")
         return self.go(page) if page else self
@@ -203,7 +203,7 @@ class App:
             state = self._come_to("data")
             state.view["source"] = "declared"
             edges = {"low": float(low), "high": float(high), "bins": bins, "integer": False}
-            choice.declare(state, (NumericRecipe(column="x", method="range", origin="declared", **edges),), 0)
+            actions.declare(state, (NumericRecipe(column="x", method="range", origin="declared", **edges),), 0)
             if users:
                 state.expect(users=whole_number(str(users), "users", 1, 10**9))
             return self
@@ -278,7 +278,7 @@ def plain(text):
     return text.replace("\\", "").replace("\N{NO-BREAK SPACE}", " ").replace("\N{WORD JOINER}", "")
 
 
-PANES = lazy.panes
+PANES = layout.panes
 
 
 def _panes(state, key, titles, draws):
@@ -313,7 +313,7 @@ def _served(monkeypatch):
     monkeypatch.setattr(choices, "OPTIMIZED_UNASKED", 0)
     monkeypatch.setattr(choices, "SIMULATED_UNASKED", 0)
     # What stands behind tabs of the Design and Workload pages is read as well, but for the one that begins work of its own.
-    monkeypatch.setattr(lazy, "panes", _panes)
+    monkeypatch.setattr(layout, "panes", _panes)
     # AppTest has no browser that could come back.
     monkeypatch.setattr(browser, "visitor", lambda: None)
     # Searches end because they are done, however slow the machine is.
@@ -348,15 +348,6 @@ def _nothing_goes_on(monkeypatch):
     yield
     for session in jobs().sessions():
         jobs().forget(session)  # no other test looks through them, nor waits for what they hold
-
-
-@pytest.fixture
-def without_triples(monkeypatch):
-    """Surveys of yes-or-no attributes are proved without triples of people, which take seconds, for tests of something else. Such proofs are
-    not shared."""
-    monkeypatch.setattr("ldp_core.bounds.triples.certificate.components", lambda workload: None)
-    for name, search in PROOFS.items():
-        monkeypatch.setattr(bounds, name, search.__wrapped__)
 
 
 @pytest.fixture

@@ -21,8 +21,7 @@ from pages.ui.controls import control, whole_number
 from pages.ui.formulas import PLAN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.later import Later
+from pages.ui.tasks.jobs import Job, ask
 from pages.ui.words import case_title, cells, plain
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon", "mixed": "Epsilon, if mixed"}
@@ -130,14 +129,12 @@ def _if_mixed(state: Session, users: int, names: Sequence[str]) -> None:
                 rows.append((title, None, str(error)))
         return rows
 
-    later = Later(state, "central")
     key = ("report epsilon", [mechanism.digest for mechanism in fitted.values()], users, wanted)
     rows = None
     try:
-        rows = later.value(key, "working out what mixing allows", False, each)
+        rows = ask(state, key, "working out what mixing allows", False, each)
     except ValueError as error:
         layout.instead(error)
-    later.finish()
     if rows is None:
         return
     table = pd.DataFrame(rows, columns=["Mechanism", "Epsilon of a report", "Note"])
