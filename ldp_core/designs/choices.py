@@ -22,7 +22,7 @@ from ldp_core.limits import (
     MOST_SEARCH_SECONDS,
 )
 from ldp_core.mechanisms.noise.gaussian_privacy import DEFAULT_DELTA
-from ldp_core.optimize import refusals
+from ldp_core.optimize.base import too_large
 from ldp_core.people import People
 from ldp_core.priors import Dirichlet, dirichlet
 from ldp_core.run import Callback, Cancel, Progress
@@ -143,7 +143,7 @@ def unfit(configuration: Configuration, among: Cases, name: str, workload: workl
     if reason := spec.unsuitable(n, configuration.epsilon_value, workload):
         return reason
     case = among[aim(configuration, among, name)]
-    if spec.aimed and case.prior is not None and not case.uniform and (reason := refusals.too_large(n)):
+    if spec.aimed and case.prior is not None and not case.uniform and (reason := too_large(n)):
         return f"{reason} More can be had where the worst case counts, or an even spread."
     return None
 
