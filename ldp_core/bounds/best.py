@@ -10,40 +10,21 @@ from contextlib import suppress
 
 import numpy as np
 
-from ldp_core.bounds.general.certificate import Certificate, general_certificate
+from ldp_core.bounds.general.certificate import general_certificate
 from ldp_core.bounds.general.merged import MERGED_TYPES as MOST_MERGED
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
-from ldp_core.bounds.question.certificate import QuestionCertificate, question_certificate
-from ldp_core.bounds.strata import StratifiedCertificate, stratified_certificate
+from ldp_core.bounds.proof import Certificate, Proof
+from ldp_core.bounds.question.certificate import question_certificate
+from ldp_core.bounds.strata import stratified_certificate
 from ldp_core.bounds.surveys.best import survey_certificate
-from ldp_core.bounds.surveys.blocks import BlocksCertificate
-from ldp_core.bounds.surveys.certificate import SurveyCertificate
-from ldp_core.bounds.surveys.grouped import GroupedCertificate
-from ldp_core.bounds.surveys.singles import SinglesCertificate
-from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
+from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.bounds.triples import certificate as triples
-from ldp_core.bounds.triples.certificate import TripleCertificate
-from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
 from ldp_core.workloads import Workload
 from ldp_core.workloads.merging import Merged, merged
 from ldp_core.workloads.problem import Kind, Problem
-
-AnyCertificate = (
-    Certificate
-    | QuestionCertificate
-    | SymmetricCertificate
-    | TripleCertificate
-    | SurveyCertificate
-    | TripleSurveyCertificate
-    | SinglesCertificate
-    | GroupedCertificate
-    | BlocksCertificate
-    | MergedCertificate
-    | StratifiedCertificate
-)
 
 
 def certificate(
@@ -53,7 +34,7 @@ def certificate(
     prior: np.ndarray | None = None,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-) -> AnyCertificate:
+) -> Proof:
     """The best lower bound on L(Q) proved within ``time_limit`` seconds, true for every epsilon-LDP
     strategy Q.
 
@@ -64,10 +45,9 @@ def certificate(
     and ranges, and past 1,024 in any case. ``prior``
     (n,) bounds ``tr(M_p^-1 G)`` instead, as in `ldp_core.optimize.design`. Symmetric workloads
     (exchangeable, hamming; uniform prior) take milliseconds at any size, seconds where cuts are
-    found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of at
-    most eleven bits often a `TripleCertificate`). Surveys of any size are bounded by sets of
+    found for low degrees. Surveys of any size are bounded by sets of
     attributes, see `ldp_core.bounds.surveys`: the closed form takes no time, the full bound
-    seconds. One real-valued question (a mean, a contrast) has its optimum proved: a `QuestionCertificate`.
+    seconds. One real-valued question (a mean, a contrast) has its optimum proved.
     Questions about few of twelve or more bits at a time are bounded as the equivalent `Survey`. Questions that distinguish few of many types (a dozen conditions, say) are bounded
     over the merged types: a `MergedCertificate`. Questions without structure are where relaxations
     lose most: the gap is about 15 % for 20 random conditions on 256 types at epsilon 1, where
@@ -79,14 +59,14 @@ def certificate(
 
     >>> proof = ldp.bounds.certificate(ldp.workloads.histogram(64), epsilon=1.0, time_limit=None)
     >>> proof
-    <SymmetricCertificate: lower bound 14618.7, epsilon 1, <histogram workload: 64 queries on 64 types>>
+    <Certificate: lower bound 14618.7, epsilon 1, <histogram workload: 64 queries on 64 types>>
     >>> proof.verify()
     True
     """
     return _proved(Problem.of(workload, prior), epsilon, Budget(time_limit, None, cancel, callback))
 
 
-def _proved(problem: Problem, epsilon: float, budget: Budget) -> AnyCertificate:
+def _proved(problem: Problem, epsilon: float, budget: Budget) -> Proof:
     """By the proof that suits the kind of questions; from `_of_types` for a prior, and for merged types where these are few."""
     if problem.prior is not None and problem.kind not in ("strata", "question"):
         return _of_types(problem, epsilon, budget)
@@ -94,14 +74,14 @@ def _proved(problem: Problem, epsilon: float, budget: Budget) -> AnyCertificate:
     return few or PROOFS[problem.kind](problem, epsilon, budget)
 
 
-def _of_strata(problem: Problem, epsilon: float, budget: Budget) -> StratifiedCertificate:
-    def prove(few: Workload, prior: np.ndarray | None, own: Budget) -> AnyCertificate:
+def _of_strata(problem: Problem, epsilon: float, budget: Budget) -> Proof:
+    def prove(few: Workload, prior: np.ndarray | None, own: Budget) -> Proof:
         return _proved(Problem(few, prior), epsilon, own)
 
     return stratified_certificate(problem.workload, epsilon, budget, problem.prior, prove)
 
 
-def _of_question(problem: Problem, epsilon: float, budget: Budget) -> QuestionCertificate:
+def _of_question(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
     assert problem.along is not None
     return question_certificate(problem.asked, epsilon, problem.shares, problem.along, budget)
 
@@ -138,7 +118,7 @@ def _of_merged(problem: Problem, epsilon: float, budget: Budget) -> MergedCertif
     return MergedCertificate(workload, epsilon, scaled(workload, types), types)
 
 
-def _of_classes(problem: Problem, epsilon: float, budget: Budget) -> SymmetricCertificate | TripleCertificate:
+def _of_classes(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
     """By classes of pairs of types, and where only low degrees are asked about by triples."""
     workload = problem.asked
 
@@ -148,11 +128,13 @@ def _of_classes(problem: Problem, epsilon: float, budget: Budget) -> SymmetricCe
     total = budget.left()
 
     def half() -> bool:  # triples prove more in a second than classes do in several
-        return stop() or (total is not None and triples.fits(workload) and (budget.left() or 0.0) < total / 2)
+        return stop() or (
+            total is not None and triples.components(workload) is not None and (budget.left() or 0.0) < total / 2
+        )
 
     plain = symmetric_certificate(workload, epsilon, half)
     assert plain is not None  # of a kind that has classes
-    best: SymmetricCertificate | TripleCertificate = plain
+    best = plain
     with suppress(Interrupted):
         for improved in triples.improved(plain, stop, budget.check):
             best = improved if improved.value > best.value else best
@@ -160,16 +142,12 @@ def _of_classes(problem: Problem, epsilon: float, budget: Budget) -> SymmetricCe
     return best
 
 
-def _of_survey(problem: Problem, epsilon: float, budget: Budget) -> AnyCertificate:
+def _of_survey(problem: Problem, epsilon: float, budget: Budget) -> Proof:
     """By sets of attributes, and by types as well where these are few."""
     survey = problem.survey
     assert survey is not None
 
-    def prove(base: Workload, epsilon: float, own: Budget) -> AnyCertificate:
-        few, left = Problem(base), Budget(own.left(), None, own.cancelled)
-        return _of_types(few, epsilon, left) if few.kind == "question" else PROOFS[few.kind](few, epsilon, left)
-
-    by_survey = survey_certificate(survey, epsilon, budget, prove)
+    by_survey = survey_certificate(survey, epsilon, budget)
     few = survey.n <= (AT_ONCE_TYPES if survey.symmetric else MOST_MATRIX_TYPES)
     if not few or budget.stopped() is not None:
         return by_survey
@@ -177,7 +155,7 @@ def _of_survey(problem: Problem, epsilon: float, budget: Budget) -> AnyCertifica
     return by_types if by_types.value > by_survey.value else by_survey
 
 
-PROOFS: dict[Kind, Callable[[Problem, float, Budget], AnyCertificate]] = {
+PROOFS: dict[Kind, Callable[[Problem, float, Budget], Proof]] = {
     "strata": _of_strata,
     "alike": _of_classes,
     "question": _of_question,

@@ -11,6 +11,7 @@ from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.first_rows import query_rows, threshold_rows
 from ldp_core.optimize.columns.pricing import exchanged
+from ldp_core.optimize.columns.settled import settled
 from ldp_core.optimize.columns.weights import (
     BOLD,
     MONOTONE,
@@ -45,6 +46,9 @@ LEAST_EXCHANGED = 0.1
 TYPES_TO_EXCHANGE = 16
 # Weight of randomized response, as a share of the average, when the rows held cannot balance their columns any more.
 RESTART_WEIGHT = 1e-2
+# Where E is more than the number of types, updates gain little: after so many rounds the weights are solved for, to a share SOLVED of what
+# L is above tr G. Rows start with, or stay for, a share BARELY of the average weight.
+UPDATED_ROUNDS, SOLVED, BARELY, MOST_SOLVED = 20, 1e-4, 1e-3, 2500
 
 
 def rows_held(n: int) -> int:
@@ -127,6 +131,8 @@ class RowSearch:
         self._rough = True  # whether updates may be in single precision
         self._single: SinglePrecision | None = None
         self._hessian: np.ndarray | None = None
+        self._solved_odd: np.ndarray | None = None
+        self._updated_rounds = 0
         self._power = MONOTONE  # of the ratio by which weights change: bold where the last update did not raise L
         self._odd: RowBlock | None = None
         self._shifts = Shifts.of(workload)
@@ -207,6 +213,9 @@ class RowSearch:
         """New rows, exchanges of single entries while these pay, and updates of all weights; the best feasible mixture is kept."""
         if self.finished:
             return
+        if self._updated_rounds >= UPDATED_ROUNDS and self._can_solve:
+            return self._solve()
+        self._updated_rounds += 1
         before, objective = self._objective, self.best.objective
         self._price()
         try:
@@ -232,6 +241,34 @@ class RowSearch:
             # Rounding in single precision hides the directions that a workload of low rank needs.
             self._rough = False
             self._restart()
+
+    @property
+    def _can_solve(self) -> bool:
+        heavy = int(np.count_nonzero(self.best.weights > BARELY * self.best.weights.mean()))
+        return self._ratio > self._workload.n and not self._anchors and heavy <= MOST_SOLVED
+
+    def _solve(self) -> None:
+        """Rows that pay at the multipliers of the last time, and the best weights of these and of the best rows."""
+        best, climbed = self.best, self._high[:0]
+        if self._updated_rounds > UPDATED_ROUNDS:
+            chosen = self._rng.choice(len(self._high), min(len(self._high), 256), replace=False)
+            climbed, gains = pricing.climb(self._high[chosen], *self._priced(), self._ratio - 1, self._check)
+            climbed = climbed[gains > 1e-6]
+        self._updated_rounds += 1
+        least = BARELY * best.weights.mean()
+        kept = best.weights > least
+        high = np.vstack([best.high[kept], climbed])
+        self._hold(high, np.concatenate([best.weights[kept], np.full(len(climbed), least)]))
+        blocks = [RowBlock(self._rows, self._root, None), *([] if self._odd is None else [self._odd])]
+        loss = SOLVED * (best.objective - self._workload.trace)
+        try:
+            found = settled(blocks, self._masses(), self._weights, loss, self._check)
+        except Singular:
+            self.finished = True
+            return
+        self._weights = self._previous = found.weights
+        self._multipliers, self._solved, self._solved_odd = found.multipliers, found.solved[0], found.solved[-1]
+        self._measure(found.objective)
 
     def _exchange(self) -> bool:
         """Exchanges of single entries and an update; False, and all as it was, where the objective rose by more than the last round
