@@ -202,7 +202,7 @@ def prove(
     seconds: float,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-) -> bounds.AnyCertificate:
+) -> bounds.Proof:
     """A certificate for this case, found within about ``seconds``. ``callback`` sees bounds on the
     scale of L."""
     alike = case.prior is not None or workload.survey is not None  # a survey has one bound for all cases

@@ -24,7 +24,7 @@ from ldp_core.designs import choices
 from ldp_core.designs.proofs import Curve as Curve
 from ldp_core.designs.proofs import Proof as Proof
 from ldp_core.designs.proofs import Proved
-from ldp_core.limits import MOST_DEVICE_ENTRIES, MOST_FITTED_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
+from ldp_core.limits import AT_ONCE_TYPES, MOST_DEVICE_ENTRIES, MOST_FITTED_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.people import dense
@@ -374,6 +374,21 @@ class Setting(Proved):
         case = case or self.case
         needed = self.users_needed(mechanism, case)
         return math.inf if mechanism.delta > 0 else frames.gap(needed, max(self.bounds(case).values()))
+
+    def spared(self, mechanism: Mechanism) -> str:
+        """What it is worth that the collector knows columns, in a sentence: the people needed here, against the fewest that are proved
+        for mechanisms that keep these secret. Empty where nothing is known, or nothing proved at once."""
+        whole, case = self.workload.without_strata, self.cases[self.case]
+        if self.workload.strata is None or whole.n > AT_ONCE_TYPES or mechanism.delta > 0:
+            return ""
+        key = ("secret", self.certificate_key(self.case), self.alpha)
+        limits = self.results.cached(key, partial(frames.users_bounds, whole, self.epsilon, self.alpha, case))
+        share = math.floor(100 * (1 - self.users_needed(mechanism, self.case) / max(limits.values())))
+        names = wording.listed([wording.shortened(axis.name, 30) for axis in self.domain.attributes if axis.known])
+        said = (
+            f"The collector knows {names} already: at least {share} % fewer people are needed than if that were secret."
+        )
+        return said if share > 0 else ""
 
     def costs(self, mechanism: Mechanism) -> pd.DataFrame:
         """The costs of a mechanism in every case, each with its own bound: see `frames.costs`."""

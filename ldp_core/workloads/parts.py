@@ -333,8 +333,17 @@ def over_attributes(
 
 def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
     """The questions of a new design. A single attribute gets running totals if it has an order,
-    else a histogram; several attributes get the joint counts of every two."""
+    else a histogram; several attributes get the joint counts of every two. Where the collector knows attributes these are asked about
+    the others in each group, and two groups are compared."""
     axes = axes_of(attributes)
+    if known := [axis for axis in axes if axis.known and axis.size > 1]:
+        asked = default_parts([axis for axis in axes if not axis.known])
+        own = tuple(part.model_copy(update={"by": tuple(axis.name for axis in known)}) for part in asked)
+        if len(known) > 1 or known[0].size > 2:
+            return own
+        name, (second, first) = known[0].name, known[0].labels
+        compared = (part for part in asked if not isinstance(part, DifferencePart))
+        return own + tuple(DifferencePart(of=part, attribute=name, first=first, second=second) for part in compared)
     if len([axis for axis in axes if axis.size > 1]) > 1:
         return (KWayMarginalsPart(k=2),)
     axis = max(axes, key=lambda axis: axis.size)

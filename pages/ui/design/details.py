@@ -102,6 +102,8 @@ def metrics(state: Session, mechanism: Mechanism, case: str) -> None:
         help=f"Rounded up. Computed from the {'noise' if spec.continuous else 'actual probabilities'} ({audit.method}); you asked "
         f"for {c.epsilon}. {spec.caveat}",
     )
+    if spared := state.setting.spared(mechanism):
+        st.caption(plain(spared))
 
 
 def answers(state: Session, mechanism: Mechanism) -> None:
