@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ldp_core.run import Progress
-from pages.ui import job_list
+from pages.ui import sidebar
 from pages.ui.session.history import History
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
@@ -44,18 +44,18 @@ def lines(app):
     ],
 )
 def test_how_much_of_a_job_is_done(job, share):
-    assert job_list.share(job) == share
+    assert sidebar.share(job) == share
 
 
 def test_how_long_a_job_still_takes():
-    assert job_list.so_far(running(30, limit=90)) == "30 s, at most 1 min left"
-    assert job_list.so_far(running(90, limit=90)) == "1 min 30 s, finishing"
-    assert job_list.so_far(running(20, Progress(30, 20.0, 120))) == "20 s, about 1 min left"
-    assert job_list.so_far(running(20, 0.25)) == "20 s"
-    assert job_list.so_far(running(20)) == "20 s"
+    assert sidebar.so_far(running(30, limit=90)) == "30 s, at most 1 min left"
+    assert sidebar.so_far(running(90, limit=90)) == "1 min 30 s, finishing"
+    assert sidebar.so_far(running(20, Progress(30, 20.0, 120))) == "20 s, about 1 min left"
+    assert sidebar.so_far(running(20, 0.25)) == "20 s"
+    assert sidebar.so_far(running(20)) == "20 s"
     stopped = running(20, 0.25)
     stopped.cancel()
-    assert job_list.so_far(stopped) == "stopping"
+    assert sidebar.so_far(stopped) == "stopping"
 
 
 def test_every_job_is_in_the_tray_on_every_page_and_can_be_stopped(busy, ages):
@@ -106,14 +106,14 @@ def test_work_for_a_saved_design_goes_on_while_another_is_shown(busy, ages):
 
 
 def test_the_line_of_a_finished_job_stays_a_moment_and_says_where_to_look(ages, monkeypatch):
-    monkeypatch.setattr(job_list, "KEPT_AFTER", 0.0)
-    monkeypatch.setattr(job_list, "KEPT", 3600.0)
+    monkeypatch.setattr(sidebar, "KEPT_AFTER", 0.0)
+    monkeypatch.setattr(sidebar, "KEPT", 3600.0)
     for key, about in (("one", {"page": "Simulate"}), ("two", {})):
         jobs().submit(ages.session.id, key, f"{key} of two", lambda job: None, **about)
     ages.finish()
     assert "One of two: done, see Simulate" in ages.words
     assert "Two of two" not in ages.words
-    monkeypatch.setattr(job_list, "KEPT", 0.0)
+    monkeypatch.setattr(sidebar, "KEPT", 0.0)
     ages.at.run()
     assert "see Simulate" not in ages.words
 
@@ -122,7 +122,7 @@ def test_the_line_of_a_finished_job_stays_a_moment_and_says_where_to_look(ages, 
 def test_the_page_follows_work_that_ends_while_the_sidebar_is_drawn(ages, monkeypatch, cancelled):
     """After the line of the mechanism has said that it is being optimised, and before the job list looks what there is to follow."""
     ages.go("guide")
-    end, drawn, draw = threading.Event(), [], job_list.draw
+    end, drawn, draw = threading.Event(), [], sidebar.draw_jobs
     key = work.fit(ages.session, "optimized").key
     job = jobs().submit(ages.session.id, key, "fitting", lambda job: end.wait() and None)
 
@@ -135,7 +135,7 @@ def test_the_page_follows_work_that_ends_while_the_sidebar_is_drawn(ages, monkey
             time.sleep(0.001)
         return draw(*about)
 
-    monkeypatch.setattr(job_list, "draw", late)
+    monkeypatch.setattr(sidebar, "draw_jobs", late)
     ages.session.change(mechanism=choose_mechanism("optimized"))
     ages.at.run()
     ages.check()
@@ -146,7 +146,7 @@ def test_the_page_follows_work_that_ends_while_the_sidebar_is_drawn(ages, monkey
 
 def test_the_page_follows_work_that_begins_and_ends_while_the_sidebar_is_drawn(ages, monkeypatch):
     ages.go("guide")
-    drawn, draw = [], job_list.draw
+    drawn, draw = [], sidebar.draw_jobs
 
     def late(*about):
         if not drawn:
@@ -156,7 +156,7 @@ def test_the_page_follows_work_that_begins_and_ends_while_the_sidebar_is_drawn(a
         drawn.append(len(jobs().active(ages.session.id)))
         return draw(*about)
 
-    monkeypatch.setattr(job_list, "draw", late)
+    monkeypatch.setattr(sidebar, "draw_jobs", late)
     ages.at.run()
     ages.check()
     assert drawn == [0, 0]
@@ -166,7 +166,7 @@ def test_the_page_follows_work_that_begins_and_ends_while_the_sidebar_is_drawn(a
 def test_work_that_a_page_begins_is_followed(busy, ages, monkeypatch, page):
     """The proof begun by a page that is drawn after the job list; these pages say that its line appears as it is ready."""
     followed = []
-    monkeypatch.setattr(job_list, "poll", lambda lines: followed.extend(jobs().active(ages.session.id)))
+    monkeypatch.setattr(sidebar, "poll", lambda lines: followed.extend(jobs().active(ages.session.id)))
     assert not jobs().active(ages.session.id)
     ages.go(page)
     assert any(job.title.startswith("proving") for job in followed)
@@ -175,7 +175,7 @@ def test_work_that_a_page_begins_is_followed(busy, ages, monkeypatch, page):
 def test_work_of_a_page_that_ends_early_is_followed(busy, ages, monkeypatch):
     followed = []
     monkeypatch.setattr(work, "AT_ONCE_TYPES", 2)
-    monkeypatch.setattr(job_list, "poll", lambda lines: followed.extend(jobs().active(ages.session.id)))
+    monkeypatch.setattr(sidebar, "poll", lambda lines: followed.extend(jobs().active(ages.session.id)))
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go("collect")
     assert "What devices of this design send is being described." in ages.words
@@ -189,8 +189,8 @@ def test_no_page_ends_so_that_the_tray_cannot_follow():
 
 
 def test_work_is_followed_where_lines_of_what_has_ended_stand(ages, monkeypatch):
-    monkeypatch.setattr(job_list, "KEPT_AFTER", 0.0)
-    monkeypatch.setattr(job_list, "KEPT", 3600.0)
+    monkeypatch.setattr(sidebar, "KEPT_AFTER", 0.0)
+    monkeypatch.setattr(sidebar, "KEPT", 3600.0)
     jobs().submit(ages.session.id, "one", "one of two", lambda job: None, page="Simulate")
     ages.finish()
     assert "One of two: done, see Simulate" in ages.words
@@ -202,12 +202,12 @@ def test_work_is_followed_where_lines_of_what_has_ended_stand(ages, monkeypatch)
 def test_what_ends_at_once_has_no_line(ages, monkeypatch):
     end = threading.Event()
     job = jobs().submit(ages.session.id, "short", "something short", lambda job: end.wait())
-    monkeypatch.setattr(job_list, "SHOWN_AFTER", 3600.0)
+    monkeypatch.setattr(sidebar, "SHOWN_AFTER", 3600.0)
     while job.state == "queued":
         time.sleep(0.01)
     ages.at.run()
     assert not stops(ages)
-    monkeypatch.setattr(job_list, "SHOWN_AFTER", 0.0)
+    monkeypatch.setattr(sidebar, "SHOWN_AFTER", 0.0)
     ages.at.run()
     assert len(stops(ages)) == 1
     end.set()

@@ -16,7 +16,7 @@ from ldp_core.designs import DeclaredData
 from pages.ui import promises, streamlit_fixes
 from pages.ui.data import actions as data_actions
 from pages.ui.session import cleanup
-from pages.ui.session.session_store import SessionStore, Visitor
+from pages.ui.session.browser import SessionStore, Visitor
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Jobs, ask
 from pages.ui.tasks.jobs import jobs as all_jobs
