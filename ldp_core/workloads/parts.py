@@ -384,7 +384,7 @@ def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
         if len(known) > 1 or known[0].size > 2:
             return own
         name, (second, first) = known[0].name, known[0].labels
-        compared = (part for part in asked if not isinstance(part, DifferencePart))
+        compared = (part for part in asked if not isinstance(part, DifferencePart | SharePart))
         return own + tuple(DifferencePart(of=part, attribute=name, first=first, second=second) for part in compared)
     if len([axis for axis in axes if axis.size > 1]) > 1:
         return (KWayMarginalsPart(k=2),)
