@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import csv
+import math
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import streamlit as st
+
+from ldp_core import wording
 from ldp_core.data import tables
+from ldp_core.data.domain import Domain
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, ReadOptions
 from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, UploadedData
+from ldp_core.limits import MOST_ATTRIBUTES
 from pages.ui import sources
+from pages.ui.controls import guarded
 from pages.ui.data.background_read import look, looking, values
 from pages.ui.session.state import Session, counts_column
 from pages.ui.sources import Source
+from pages.ui.words import plain
 
-GIVEN = "given"
+PENDING_FILE = "given"
 """The key under which the view keeps a file that could not be read."""
 TOGETHER = 6
 """Most columns of a local file that are counted as one table."""
@@ -27,11 +36,11 @@ UNDESCRIBED = (CategoricalRecipe(column="value"),)
 def adopt(state: Session, source: Source, reading: ReadOptions) -> None:
     """A table came in: it serves the design available where that was waiting for it or uses its columns; otherwise its
     first column is offered in the treatment that suits it."""
-    configuration, choice, awaited = state.configuration, state.choice, _awaited(state)
+    configuration, choice, missed = state.configuration, state.choice, _missed_table(state)
     kept, domain = {"reading": reading, "query": source.query}, configuration.domain
-    if awaited is not None and domain is not None and state.fits(domain, source, awaited.counts):
-        population = Population(users=state.count(domain, source, awaited.counts).users, origin="data", shape="data")
-        state.install(configuration.with_(population=population, data=awaited.model_copy(update=kept)), source)
+    if missed is not None and domain is not None and state.fits(domain, source, missed.counts):
+        population = Population(users=state.count(domain, source, missed.counts).users, origin="data", shape="data")
+        state.install(configuration.with_(population=population, data=missed.model_copy(update=kept)), source)
     elif isinstance(choice, UploadedData) and {r.column for r in choice.recipes} <= set(source.columns):
         counts = choice.counts if choice.counts in source.columns else None
         state.set_data(choice.model_copy(update={**kept, "counts": counts}), source)
@@ -43,7 +52,7 @@ def adopt(state: Session, source: Source, reading: ReadOptions) -> None:
 
 def _about(state: Session, source: Source) -> tuple[str | None, list[str]]:
     """The column of counts, and the columns that a table is first looked at for; those of a file by its path are counted."""
-    data = _awaited(state) or state.choice
+    data = _missed_table(state) or state.choice
     if isinstance(data, UploadedData) and {recipe.column for recipe in data.recipes} <= set(source.columns):
         counts = data.counts if data.counts in source.columns else None
         about = [recipe.column for recipe in data.recipes]
@@ -62,7 +71,7 @@ def _first(state: Session, source: Source, counts: str | None) -> str:
     return _first_telling(state, source, [name for name in source.columns if name != counts], counts)
 
 
-def _awaited(state: Session) -> UploadedData | None:
+def _missed_table(state: Session) -> UploadedData | None:
     """The description in a loaded design of the table that it waits for."""
     data = state.configuration.data
     return data if state.awaits_upload and isinstance(data, UploadedData) else None
@@ -77,49 +86,53 @@ def _asked_about(state: Session) -> tuple[str, ...]:
 def upload(state: Session, content: bytes, name: str) -> None:
     """Read an uploaded file. ValueError with a sentence when it is no table; then nothing has changed, and the file is kept
     until it can be read or another one is given."""
-    read(state, sources.Given("upload", name, _options(state), content))
+    read(state, sources.PendingFile("upload", name, _options(state), content))
 
 
 def open_file(state: Session, path: str) -> None:
     """A CSV or Parquet file of this machine, counted where it is."""
-    read(state, sources.Given("local", Path(path.strip()).name, _options(state), path=path))
+    read(state, sources.PendingFile("local", Path(path.strip()).name, _options(state), path=path))
 
 
-def read(state: Session, given: sources.Given) -> None:
+def read(state: Session, given: sources.PendingFile) -> None:
     """Read a file as it is to be read; in the background where that takes long."""
-    state.view[GIVEN] = given if given.has_options else None
+    state.view[PENDING_FILE] = given if given.has_options else None
 
-    def take(source: Source) -> None:
-        adopt(state, source, given.options)
-        state.view.pop(GIVEN, None)
+    def act(state: Session) -> None:
+        adopt(state, given.read(), given.options)
+        state.view.pop(PENDING_FILE, None)
 
-    if given.slow:
-        look(state, "reading the file", take, given.read, partial(_about, state))
+    _done(state, given.slow, "reading the file", act)
+
+
+def _done(state: Session, slow: bool, title: str, act: Callable[[Session], None]) -> None:
+    """``act(state)``, in the background where that is slow."""
+    if slow:
+        look(state, title, act)
     else:
-        take(given.read())
+        act(state)
 
 
 def read_otherwise(state: Session, **said: Any) -> None:
     """The file that could not be read, with other options."""
-    given: sources.Given = state.view[GIVEN]
+    given: sources.PendingFile = state.view[PENDING_FILE]
     read(state, replace(given, options=ReadOptions.model_validate({**dict(given.options), **said})))
 
 
 def forget(state: Session) -> None:
     """Drop a file that could not be read."""
-    state.view.pop(GIVEN, None)
+    state.view.pop(PENDING_FILE, None)
     state.notices = []
 
 
 def _options(state: Session) -> ReadOptions:
-    awaited = _awaited(state)
-    return ReadOptions() if awaited is None else awaited.reading
+    missed = _missed_table(state)
+    return ReadOptions() if missed is None else missed.reading
 
 
 def run_query(state: Session, path: str, query: str) -> None:
     """The answer of a local database."""
-    queried = partial(sources.queried, path, query)
-    look(state, "running the query", lambda source: adopt(state, source, ReadOptions()), queried)
+    look(state, "running the query", lambda state: adopt(state, sources.queried(path, query), ReadOptions()))
 
 
 def rename_columns(state: Session, table: str, typed: str) -> None:
@@ -146,26 +159,19 @@ def read_again(state: Session, table: str, said: dict[str, Any]) -> None:
     else:
         again = partial(sources.uploaded, source.content, source.name, reading)
 
-    def take(again: Source) -> None:
-        if len(again.columns) != len(source.columns):
-            return adopt(state, again, reading)
-        now = dict(zip(source.columns, again.columns, strict=True))
+    def act(state: Session) -> None:
+        found = again()
+        if len(found.columns) != len(source.columns):
+            return adopt(state, found, reading)
+        now = dict(zip(source.columns, found.columns, strict=True))
         recipes = tuple(r.model_copy(update={"column": now.get(r.column, r.column)}) for r in choice.recipes)
         counts = choice.counts and now.get(choice.counts)
-        state.set_data(choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), again)
+        _choose(state, choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), found)
 
-    def ahead(again: Source) -> None:
-        now = dict(zip(source.columns, again.columns, strict=False))
-        columns = [now[recipe.column] for recipe in choice.recipes if recipe.column in now]
-        _count_together(again, columns, now.get(choice.counts or ""))
-
-    if source.slow:
-        look(state, "reading the file again", take, again, ahead)
-    else:
-        take(again())
+    _done(state, source.slow, "reading the file again", act)
 
 
-@looking(lambda state, choice, source, columns: _count_together(source, columns, counts_column(choice)))
+@looking
 def choose_columns(state: Session, choice: DataChoice, source: Source, columns: list[str]) -> None:
     """The columns that are attributes, in their order. A column comes back with its settings."""
     if not columns:
@@ -173,7 +179,7 @@ def choose_columns(state: Session, choice: DataChoice, source: Source, columns: 
     remembered = remember(state, choice, source)
     counts = counts_column(choice)
     recipes = [remembered.get((source.id, column)) or suggested(state, source, column, counts) for column in columns]
-    state.set_data(choice.model_copy(update={"recipes": tuple(recipes)}), source)
+    _choose(state, choice.model_copy(update={"recipes": tuple(recipes)}), source)
     new = [column for column in columns if column not in {recipe.column for recipe in choice.recipes}]
     if new:
         state.view["attribute"] = new[-1]
@@ -193,7 +199,7 @@ def remember(state: Session, choice: DataChoice, source: Source) -> dict[tuple[s
     return remembered
 
 
-@looking(lambda state, choice, source, recipe: _count_chosen(choice, source, counts_column(choice)))
+@looking
 def set_recipe(state: Session, choice: DataChoice, source: Source, recipe: AttributeRecipe) -> None:
     """Another treatment of one attribute; of none where its column is not among them any more."""
     now, columns = state.configuration.domain, [known.column for known in choice.recipes]
@@ -206,11 +212,11 @@ def set_recipe(state: Session, choice: DataChoice, source: Source, recipe: Attri
             if attribute.name == recipe.column and attribute.kind in ("numeric", "range"):
                 recipe = tables.recipe_of_edges(recipe, tables.edge_table(attribute))
     recipes = (*choice.recipes[:position], recipe, *choice.recipes[position + 1 :])
-    state.set_data(choice.model_copy(update={"recipes": recipes}), source)
+    _choose(state, choice.model_copy(update={"recipes": recipes}), source)
     state.view["attribute"] = recipe.column
 
 
-@looking(lambda state, choice, source, column: _count_chosen(choice, source, column))
+@looking
 def set_counts(state: Session, choice: DataChoice, source: Source, column: str | None) -> None:
     """The column that says how many people a row stands for."""
     recipes = tuple(recipe for recipe in choice.recipes if recipe.column != column)
@@ -219,7 +225,7 @@ def set_counts(state: Session, choice: DataChoice, source: Source, column: str |
         if not others:
             raise ValueError("The table has no other column that could hold the values.")
         recipes = (suggested(state, source, others[0]),)
-    state.set_data(choice.model_copy(update={"counts": column, "recipes": recipes}), source)
+    _choose(state, choice.model_copy(update={"counts": column, "recipes": recipes}), source)
 
 
 def declare(state: Session, recipes: tuple[AttributeRecipe, ...], position: int) -> None:
@@ -253,10 +259,11 @@ def load_sample(state: Session, file: str) -> None:
     state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
 
 
-def _count_chosen(choice: DataChoice, source: Source, counts: str | None) -> None:
-    """The columns of a choice that are no counts."""
-    columns = [recipe.column for recipe in choice.recipes if recipe.column != counts]
-    _count_together(source, columns, counts)
+def _choose(state: Session, choice: DataChoice, source: Source) -> None:
+    """The choice becomes the design's; what it needs of a local file is counted in one look."""
+    counts = counts_column(choice)
+    _count_together(source, [recipe.column for recipe in choice.recipes if recipe.column != counts], counts)
+    state.set_data(choice, source)
 
 
 def _count_together(source: Source, columns: list[str], counts: str | None) -> None:
@@ -296,3 +303,85 @@ def suggested(state: Session, source: Source, column: str, counts: str | None = 
         ("suggested", source.id, column, counts),
         lambda: tables.suggest_recipe(*values(state, source, column, counts)),
     )
+
+
+def _looked_at(state: Session, choice: DataChoice, source: Source) -> dict[str, tables.Suggestion]:
+    """What is suggested for every column."""
+    counts = counts_column(choice)
+    names = [name for name in source.columns if name != counts]
+    if isinstance(source.table, tables.LocalTable):
+        source.table.count_each(names, counts)
+    return {name: _in_a_survey(state, source, name, counts) for name in names}
+
+
+@looking
+def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
+    """Every column that says something about people becomes an attribute. Settings and choices made
+    by hand stay as they are.
+    ValueError with a sentence where there is none; then nothing has changed."""
+    counts, looked = counts_column(choice), _looked_at(state, choice, source)
+    remembered = remember(state, choice, source)
+    stay = picked(state, choice, source) if state.draft is None else set()
+    for name, suggestion in looked.items():
+        own = remembered.get((source.id, name))
+        by_hand = suggestion.recipe is None and name in stay
+        if own is not None and (by_hand or own != suggested(state, source, name, counts)):
+            looked[name] = replace(suggestion, recipe=own, note="")
+    able = {suggestion.recipe: suggestion.types for suggestion in looked.values() if suggestion.recipe is not None}
+    if not able:
+        raise ValueError(
+            f"No column can be an attribute. {' '.join(suggestion.note for suggestion in list(looked.values())[:3])}"
+        )
+    kept = list(able)[: min(MOST_ATTRIBUTES, tables.fitting(list(able.values())))]
+    state.set_data(choice.model_copy(update={"recipes": tuple(kept)}), source)
+    said = tables.told_of(looked)
+    if len(kept) < len(able):
+        said.append(f"Only the first {len(kept):,} of these fit in one design: leave out some to have others.")
+    state.notices = [*state.notices, ("info", " ".join(said))]
+
+
+def _in_a_survey(state: Session, source: Source, name: str, counts: str | None) -> tables.Suggestion:
+    def look() -> tables.Suggestion:
+        try:
+            return tables.suggest_for_survey(*values(state, source, name, counts))
+        except tables.TooManyRows:
+            return tables.too_different(name)
+
+    return state.results.cached(("in a survey", source.id, name, counts), look)
+
+
+def unused_columns(state: Session) -> None:
+    """The sentence and the button; nothing where every column is used, or the data on screen is not the design's."""
+    design = state.design()
+    if design is None or state.draft is not None or not (names := design.unused_columns):
+        return
+    times = math.prod(a.size for a in design.domain.attributes if a.name in names)
+    with st.container(horizontal=True, vertical_alignment="center", key="unused-columns"):
+        st.warning(
+            plain(
+                f"No question uses {wording.listed([wording.shortened(name, 30) for name in names])}: without {'it' if len(names) == 1 else 'them'} there would be "
+                f"{wording.magnitude(design.domain.size // times)} types instead of {wording.magnitude(design.domain.size)}."
+            ),
+        )
+        st.button(
+            f"Drop {plain(wording.shortened(names[0], 30)) if len(names) == 1 else f'{len(names):,} columns'}",
+            key="drop-unused",
+            icon=":material/playlist_remove:",
+            on_click=guarded,
+            args=(state, _drop, state, names),
+            help="The questions stay. Undo brings the columns back.",
+        )
+
+
+def _drop(state: Session, names: tuple[str, ...]) -> None:
+    """The design without these columns."""
+    c, domain = state.configuration, state.setting.domain
+    kept = [i for i, attribute in enumerate(domain.attributes) if attribute.name not in names]
+    recipes = () if c.data is None else tuple(c.data.recipes[i] for i in kept)
+    if state.source is not None:
+        choose_columns(state, state.source.id, [recipe.column for recipe in recipes])
+    elif isinstance(c.data, DeclaredData):
+        declare(state, recipes, 0)
+    else:  # a design that was loaded without its rows
+        data = None if c.data is None else c.data.model_copy(update={"recipes": recipes})
+        state.change(data=data, domain=Domain(attributes=tuple(domain.attributes[i] for i in kept)))

@@ -22,8 +22,8 @@ from ldp_core.people import check_cells
 from ldp_core.workloads import tables_asked
 from pages.ui import layout, listing
 from pages.ui.controls import control, guarded
+from pages.ui.data import actions as data_actions
 from pages.ui.data import background_read
-from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Session
 from pages.ui.sources import Source
 from pages.ui.words import people, plain
@@ -35,8 +35,6 @@ NAMED = 12
 """Most attributes whose sizes are listed."""
 _MOST_SPELLINGS = 4
 """Most spellings of one value that are listed."""
-_MOST_DOUBTED = 6
-"""Most columns that are said to be readable in two ways."""
 
 
 def facts(state: Session, design: Setting) -> None:
@@ -146,7 +144,7 @@ def _crowded(state: Session, design: Setting, attribute: Attribute) -> None:
         key="data-crowd",
         icon=":material/compress:",
         on_click=guarded,
-        args=(state, data_choice.set_recipe, state, source.id, crowd.recipe),
+        args=(state, data_actions.set_recipe, state, source.id, crowd.recipe),
         help=f"{plain(crowd.told)} These ends come from the data, rounded. Ends that are public knowledge, such as 0 and 120 for "
         "an age, would reveal nothing: give them yourself.",
     )
@@ -180,7 +178,7 @@ def spellings(state: Session, design: Setting) -> None:
 def _merge(
     state: Session, table: str, recipe: CategoricalRecipe, attribute: CategoricalAttribute, counts: np.ndarray
 ) -> None:
-    data_choice.set_recipe(state, table, tables.merge_spellings(recipe, attribute, counts))
+    data_actions.set_recipe(state, table, tables.merge_spellings(recipe, attribute, counts))
 
 
 def _otherwise(state: Session) -> None:
@@ -188,7 +186,7 @@ def _otherwise(state: Session) -> None:
     choice, source = state.choice, state.source_shown
     if choice is None or choice.source == "declared" or source is None or state.draft is not None:
         return
-    for place, recipe in enumerate(choice.recipes[:_MOST_DOUBTED]):
+    for place, recipe in enumerate(choice.recipes[: background_read.MOST_DOUBTED]):
         if recipe.column not in source.columns:
             continue
         for i, reading in enumerate(background_read.readings(state, source, recipe)):
@@ -199,7 +197,7 @@ def _otherwise(state: Session) -> None:
                         plain(label),
                         key=f"data-reading-{place}-{i}-{j}",
                         on_click=guarded,
-                        args=(state, data_choice.set_recipe, state, source.id, other),
+                        args=(state, data_actions.set_recipe, state, source.id, other),
                     )
 
 
@@ -311,7 +309,7 @@ def editor(state: Session, design: Setting) -> None:
             key="data-declare",
             icon=":material/lock_open:",
             on_click=guarded,
-            args=(state, data_choice.set_recipe, state, source.id, tables.declared_recipe(attribute)),
+            args=(state, data_actions.set_recipe, state, source.id, tables.declared_recipe(attribute)),
             disabled=attribute.origin == "declared",
             help="Keeps the types as they are now, whatever the data, and marks them as declared. That is right for the months of "
             "a year or the countries of the world, but not for a list that tells who is in the data.",
@@ -354,7 +352,7 @@ def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.
         try:
             recipe = read(tables.apply_edits(table, st.session_state[base.key]))
             if recipe != (base.reached if base.reached != base.recipe else read(table)):
-                data_choice.set_recipe(state, base.source, recipe)
+                data_actions.set_recipe(state, base.source, recipe)
                 base.reached = recipe
         except ValueError as error:
             state.notices = [("error", f"{error} Nothing has changed.")]

@@ -16,9 +16,9 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.studies import theorems
 from ldp_core.studies.theorems import Entry
 from pages.ui import layout
-from pages.ui.bounds import work as costly
 from pages.ui.controls import control, number, pick
 from pages.ui.session.state import Session
+from pages.ui.tasks import work
 
 QUANTITIES = {"standard_error": "Standard error", "users_needed": "Users needed"}
 GROUPS = {
@@ -140,12 +140,12 @@ def setting(state: Session, mechanism: Mechanism | None) -> Setting:
 
 def exact_variance(state: Session, mechanism: Mechanism) -> float:
     """Variance per user of a mechanism, averaged over the types, which predictions are about. ValueError where it takes too long."""
-    return state.present.cases[state.present.even_case].variance(state.setting.profile(mechanism))
+    return state.setting.cases[state.setting.even_case].variance(state.setting.profile(mechanism))
 
 
 def own_variance(state: Session, mechanism: Mechanism) -> float:
     """The same for the people that the design is for, as on all pages."""
-    return state.present.cases[state.present.case].variance(state.setting.profile(mechanism))
+    return state.setting.cases[state.setting.case].variance(state.setting.profile(mechanism))
 
 
 def on_axis(state: Session, variance: float) -> dict[str, float]:
@@ -161,7 +161,7 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
     """All statements in this setting, with the costly numbers that are known by now. The latest are kept."""
     known: dict[str, tuple[float, float]] = {}
     if mechanism is not None:
-        figures = costly.large_sample(state, mechanism, about.concentration).result or {}
+        figures = work.large_sample(state, mechanism, about.concentration).result or {}
         known.update(theorems.weighted(about.workload, figures))
     alpha, digest = state.setting.alpha, mechanism and mechanism.digest
     worst = own = None
@@ -170,7 +170,7 @@ def entries(state: Session, about: Setting, mechanism: Mechanism | None, exact: 
     case = None
     if state.setting.working_types <= MOST_EXACT_TYPES:
         scale = alpha * about.workload.squared_weights
-        case = own, {name: scale * users for name, users in state.setting.bounds(state.present.case).items()}
+        case = own, {name: scale * users for name, users in state.setting.bounds(state.setting.case).items()}
     inputs = (about.workload.digest, about.epsilon, about.users, digest, about.concentration, about.branching)
     key = (inputs, alpha, exact, tuple(sorted(known.items())), case)
     if _kept(state, "entries", (None, None))[0] != key:

@@ -209,7 +209,7 @@ def _set_optimizer(state: Session, **changes: Any) -> None:
 
 def _aim_controls(state: Session) -> None:
     """Whose error the optimiser makes small, and a histogram of one's own where that is meant."""
-    c, design = state.configuration, state.present
+    c, design = state.configuration, state.setting
     if reason := state.setting.only_case:
         st.caption(reason)
         return
@@ -231,7 +231,7 @@ def _aim_controls(state: Session) -> None:
         )
     if c.optimizer.aim == "histogram":
         histogram_box(state, "histogram")
-        if "histogram" not in state.present.cases:
+        if "histogram" not in state.setting.cases:
             st.info("Until a histogram is given for every type, the worst case counts.")
 
 
@@ -242,15 +242,15 @@ def search_controls(state: Session) -> None:
         st.number_input,
         "Search for at most (seconds)",
         "time-limit",
-        int(state.present.search_seconds),
+        int(state.setting.search_seconds),
         lambda seconds: _set_optimizer(state, time_limit=float(seconds)),
         min_value=1,
         max_value=3600,
         step=10,
         help="The search ends earlier once it is proved to be within 0.1 % of the best possible.",
     )
-    first = designs.choices.first_seconds(state.present.fitted_types)
-    if state.setting.workload.survey is None and first > state.present.search_seconds / 10:
+    first = designs.choices.first_seconds(state.setting.fitted_types)
+    if state.setting.workload.survey is None and first > state.setting.search_seconds / 10:
         st.caption(f"The first strategy takes about {wording.duration(first)} here, whatever this limit is.")
     control(
         st.number_input,

@@ -5,8 +5,7 @@ Slow results are computed in the background.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,23 +14,23 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import analysis, charts, frames, library, mechanisms, verdicts, wording, workloads
+from ldp_core import charts, frames, verdicts, wording, workloads
 from ldp_core.designs import Setting
 from ldp_core.limits import (
     AT_ONCE_TYPES,
     MOST_DOWNLOADED_QUERIES,
+    MOST_DRAWN_SETS,
     MOST_DRAWN_VALUES,
     MOST_EXACT_TYPES,
     MOST_TRANSFORMED_TYPES,
 )
-from ldp_core.run import Cancel, asked
-from ldp_core.workloads import MarginalsPart, Workload, WorkloadPart
-from pages.ui import layout, lazy, listing
+from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
+from pages.ui import layout
 from pages.ui.patterns import PICTURE_BYTES
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.later import Later
-from pages.ui.words import case_meaning, cells, people, plain
+from pages.ui.tasks.jobs import ask
+from pages.ui.words import case_meaning, people, plain
 from pages.ui.workload.groups import built, queries_of
 
 if TYPE_CHECKING:
@@ -42,25 +41,12 @@ QUICK_ALIKE = 2**13
 QUICK_PICTURE = 2**13
 FEW_LEVELS = 4
 """Singular values with at most this many levels are listed in a sentence, not drawn."""
-ALIKE = 1.05
-"""Queries are equally inaccurate if none has more than this many times an even share of the
-error."""
 
 SOURCES = {
     "svd": "McKenna et al. 2020, Theorem 5.6",
     "centred_svd": "derived in this project; see below",
     "certificate": "a proof by duality, derived in this project; see below",
 }
-
-
-@dataclass(frozen=True)
-class Dominance:
-    """The queries with the largest errors of a mechanism: ``variances`` (p,) of the weighted
-    answers in squared users."""
-
-    mechanism: str
-    variances: np.ndarray
-    worst: pd.DataFrame
 
 
 def quick(design: Setting) -> bool:
@@ -96,31 +82,42 @@ def _unweighted(parts: Sequence[WorkloadPart], workload: Workload) -> Workload:
     return whole
 
 
-def spectrum(later: Later, design: Setting) -> tuple[np.ndarray, int] | None:
+def spectrum(state: Session, design: Setting) -> tuple[np.ndarray, int] | None:
     """Singular values and rank; None while they are computed. ValueError where they cannot be."""
     w = design.workload
     if w.n > MOST_TRANSFORMED_TYPES:
         raise ValueError(
             f"Rank and singular values are worked out for up to {MOST_TRANSFORMED_TYPES:,} types; there are {w.n:,}."
         )
-    return later.value(
-        ("spectrum", w.digest), "singular values", quick(design), lambda cancel: (w.singular_values(), w.rank), 8 * w.n
+    return ask(
+        state,
+        ("spectrum", w.digest),
+        "singular values",
+        quick(design),
+        lambda cancel: (w.singular_values(), w.rank),
+        8 * w.n,
     )
 
 
-def show(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
-    """All results of the page, for questions about types."""
-    metrics(later, state, design)
-    hardness(later, state, design)
+def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
+    """All results of the page."""
+    if (survey := design.workload.survey) is not None:
+        _metrics_of_survey(state, design)
+        hardness(state, design)
+        if len({group.attributes for group in survey.groups}) > 1:
+            _asked_together(state, design, survey, parts)
+            _sets(state, survey)
+        return
+    metrics(state, design)
+    hardness(state, design)
     tabs = {
-        "What they count": partial(matrix, later, state, design, parts),
-        "Largest errors": partial(dominating, later, state, design, parts),
-        "Singular values": partial(singular_values, later, state, design),
+        "What they count": partial(matrix, state, design, parts),
+        "Singular values": partial(singular_values, state, design),
     }
-    lazy.panes(state, "workload-tabs", list(tabs), list(tabs.values()))
+    layout.panes(state, "workload-tabs", list(tabs), list(tabs.values()))
 
 
-def metrics(later: Later, state: Session, design: Setting) -> None:
+def metrics(state: Session, design: Setting) -> None:
     """The questions in numbers."""
     row = layout.metrics("workload")
     row.metric(
@@ -129,7 +126,7 @@ def metrics(later: Later, state: Session, design: Setting) -> None:
         help="Numbers that will be estimated, each a count of people.",
     )
     try:
-        figures = spectrum(later, design)
+        figures = spectrum(state, design)
         row.metric(
             "Independent (rank)",
             "…" if figures is None else f"{figures[1]:,}",
@@ -137,13 +134,13 @@ def metrics(later: Later, state: Session, design: Setting) -> None:
         )
     except ValueError as error:
         row.caption(plain(str(error)))
-    users_metric(row, later, state, design)
+    users_metric(row, state, design)
 
 
-def users_metric(row: DeltaGenerator, later: Later, state: Session, design: Setting) -> None:
+def users_metric(row: DeltaGenerator, state: Session, design: Setting) -> None:
     """How many users any mechanism needs, as a number of ``row``; where that is not available, why."""
     try:
-        limits = bounds(later, state, design)
+        limits = bounds(state, design)
         bound = max(limits.values()) if limits else None
         strongest = "" if limits is None else frames.strongest(limits)
         source = f" By the {charts.title(strongest)} ({SOURCES[strongest]})." if bound else ""
@@ -157,7 +154,7 @@ def users_metric(row: DeltaGenerator, later: Later, state: Session, design: Sett
         row.caption(plain(str(error)))
 
 
-def matrix(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
+def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
     """The picture of the queries, with three of them named; a single query in words."""
     w, groups = design.workload, named_groups(parts, design.workload)
     if w.num_queries == 1:
@@ -173,7 +170,7 @@ def matrix(later: Later, state: Session, design: Setting, parts: Sequence[Worklo
 
     key = ("matrix", w.digest, design.naming, look)
     try:
-        picture = later.value(key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
+        picture = ask(state, key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
     except ValueError as error:
         layout.instead(error)
         return
@@ -219,18 +216,19 @@ def query_table(design: Setting, groups: Sequence[tuple[str, int]]) -> pd.DataFr
 # --- how hard --------------------------------------------------------------------------------------------------------
 
 
-def bounds(later: Later, state: Session, design: Setting) -> dict[str, float] | None:
+def bounds(state: Session, design: Setting) -> dict[str, float] | None:
     """Lower bounds on users needed by name, in the case that counts; None while they are computed. ValueError where
     there are none."""
-    w, case = design.workload, state.present.case
+    w, case = design.workload, state.setting.case
     most = MOST_EXACT_TYPES if w.symmetry == "none" else MOST_TRANSFORMED_TYPES
     if w.n > most and w.survey is None:
         raise ValueError(
             f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
             f"{wording.magnitude(w.n)}."
         )
-    about, alpha = state.present.cases[case], state.setting.alpha
-    bounds_known = later.value(
+    about, alpha = state.setting.cases[case], state.setting.alpha
+    bounds_known = ask(
+        state,
         ("bounds", state.setting.certificate_key(case), alpha),
         "how hard the questions are",
         quick(design),
@@ -242,11 +240,11 @@ def bounds(later: Later, state: Session, design: Setting) -> dict[str, float] | 
     return {**bounds_known, "certificate": frames.users_certified(proof.certificate, alpha)}
 
 
-def hardness(later: Later, state: Session, design: Setting) -> None:
+def hardness(state: Session, design: Setting) -> None:
     """The bound in a sentence, and proving a sharper one."""
-    c, case = state.configuration, state.present.case
+    c, case = state.configuration, state.setting.case
     try:
-        limits = bounds(later, state, design)
+        limits = bounds(state, design)
     except ValueError:
         return  # the metric has said so
     if limits is None:
@@ -284,14 +282,14 @@ def _proving(state: Session, case: str) -> None:
         args=(state, case),
         key="prove",
         icon=":material/verified:",
-        help=f"Searches in the background for up to {wording.duration(state.present.search_seconds)}.",
+        help=f"Searches in the background for up to {wording.duration(state.setting.search_seconds)}.",
     )
 
 
-def singular_values(later: Later, state: Session, design: Setting) -> None:
+def singular_values(state: Session, design: Setting) -> None:
     """How evenly the questions spread over the directions there are."""
     try:
-        figures = spectrum(later, design)
+        figures = spectrum(state, design)
     except ValueError:
         return  # the metric has said so
     if figures is None:
@@ -332,107 +330,55 @@ def singular_values(later: Later, state: Session, design: Setting) -> None:
 # ----------------------------------------------------------------------------------
 
 
-def dominating(later: Later, state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
-    """The queries that make up most of the error with the chosen mechanism, or with the best that needs no fitting."""
-    w = design.workload
-    if w.num_queries > MOST_DOWNLOADED_QUERIES or w.n > MOST_EXACT_TYPES:
-        st.caption(
-            f"Which queries dominate the error is shown for up to {MOST_EXACT_TYPES:,} types and {MOST_DOWNLOADED_QUERIES:,} queries."
-        )
-        return
-    try:
-        figures = _dominance(later, state, design)
-    except ValueError as error:
-        st.caption(plain(str(error)))
-        return
-    if figures is None:
-        st.info("Which queries dominate the error is being worked out.")
-        return
-    title, which = library.spec(figures.mechanism).title, "the chosen mechanism"
-    if figures.mechanism != state.chosen:
-        which = "the compared mechanism that needs the fewest users without being fitted"
-    worst, many = figures.worst, w.num_queries
-    largest = float(worst["share"].iloc[0])
-    if many == 1:
-        st.markdown(f"There is one query, so all of the error is its own (with {plain(title)}, {which}).")
-    elif largest <= ALIKE / many:
-        st.markdown(
-            f"With {plain(title)}, {which}, all {many:,} queries are equally inaccurate on {design.population}: the worst has "
-            f"{wording.share(largest)} of the total squared error, and an even spread would be {wording.share(1 / many)}."
-        )
-    else:
-        together = f" These {len(worst)} of {many:,} make up {wording.share(worst['share'].sum())}."
-        layout.chart(
-            lambda look: charts.query_shares(worst, look),
-            f"With {plain(title)}, {which}, **{plain(wording.shortened(worst['name'].iloc[0]))}** errs most on {design.population}: "
-            f"{wording.share(largest)} of the total squared error, where an even spread would be {wording.share(1 / many)}."
-            f"{together if len(worst) < many else ''}",
-            "dominating",
-            lambda: frames.query_shares(w, figures.variances, design.labels, most=many),
-        )
-    groups = [name for name, _ in named_groups(parts, w)]
-    if len(groups) > 1:
-        listing.show_table(
-            cells(frames.group_shares(_unweighted(parts, w), figures.variances, groups), share=wording.share),
-            "How much of the error each group of questions has.",
-            column_config={
-                "group": st.column_config.TextColumn("Group", width="medium"),
-                "queries": st.column_config.NumberColumn("Queries", format="localized"),
-                "share": st.column_config.NumberColumn("Share of the error"),
-            },
-        )
+# --- a survey: by sets of attributes instead of types -----------------------------------------------------------------
 
 
-def _dominance(later: Later, state: Session, design: Setting) -> Dominance | None:
-    w, c = design.workload, state.configuration
-    names = state.setting.side_by_side
-    able = {name: build for name in names if (build := _builder(state, design, name)) is not None}
-    if not able:
-        raise ValueError(
-            "Only a mechanism shows which queries have the largest errors. Compare mechanisms on the Compare page."
-        )
-    if state.chosen in able:
-        able = {state.chosen: able[state.chosen]}
-    case = state.present.cases[state.present.case]
-    fits = [state.setting.fitted_key(name) for name in able if library.spec(name).fitted]
-    about = [list(able), fits, sorted(c.mechanism.parameters.items()), case.name]
-    return later.value(
-        ("dominating", w.digest, design.naming, design.epsilon, design.people_digest, about),
-        "which queries dominate the error",
-        w.n <= AT_ONCE_TYPES,
-        lambda cancel: _errors(able, design, case, cancel),
-        8 * w.num_queries,
+def _metrics_of_survey(state: Session, design: Setting) -> None:
+    """The questions in numbers."""
+    asked, row = tables_asked(design.workload, design.domain.shape), layout.metrics("workload")
+    row.metric("Queries (p)", f"{asked.queries:,}", help="Numbers that will be estimated, each a count of people.")
+    row.metric(
+        "Sets of columns", f"{asked.sets:,}", help="Each set has a table of counts that queries are answered from."
+    )
+    names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
+    row.metric("Largest table (cells)", f"{asked.largest_cells:,}", help=f"The table of {names}.")
+    users_metric(row, state, design)
+
+
+def _asked_together(state: Session, design: Setting, survey: Survey, parts: Sequence[WorkloadPart]) -> None:
+    """The sets of attributes in the questions, with some queries by name."""
+    names = (survey.query_name(query) for query in example_queries(survey))
+    named = ", ".join(f"**{plain(wording.shortened(name))}**" for name in names)
+
+    layout.chart(
+        lambda look: charts.asked_together(survey, look),
+        f"How many of the {survey.num_queries:,} queries are about each column, and about each two of them together. Examples: {named}.",
+        "workload",
+        (lambda: query_table(design, groups_of(state, design, parts)))
+        if survey.num_queries <= MOST_DOWNLOADED_QUERIES
+        else None,
     )
 
 
-def _builder(state: Session, design: Setting, name: str) -> Callable[[], mechanisms.Mechanism] | None:
-    """How to make a mechanism without fitting it; None where it takes a fit or does not suit the design."""
-    spec, w, epsilon = library.spec(name), design.workload, design.epsilon
-    if spec.unsuitable(w.n, epsilon, w) is not None:
-        return None
-    if spec.fitted:
-        fit = state.setting.fitted(name)
-        return None if fit is None else lambda: fit.mechanism
-    parameters = state.present.parameters_for(name)
-    return lambda: library.create(name, n=w.n, epsilon=epsilon, workload=w, **parameters)
-
-
-def _errors(
-    able: dict[str, Callable[[], mechanisms.Mechanism]], design: Setting, case: analysis.Case, cancel: Cancel | None
-) -> Dominance:
-    """The errors of the queries with the mechanism of smallest variance in a case."""
-    w, refusal, cancelled = design.workload, "", asked(cancel)
-    costs: dict[str, tuple[float, mechanisms.Mechanism]] = {}
-    for name, build in able.items():
-        if costs and cancelled():
-            break
-        try:
-            mechanism = build()
-            costs[name] = (case.variance(mechanism.variance_profile(w)), mechanism)
-        except ValueError as error:
-            refusal = str(error)
-    if not costs:
-        raise ValueError(refusal)
-    best = min(costs, key=lambda name: costs[name][0])
-    variances = costs[best][1].query_variances(w, design.counts)
-    return Dominance(best, variances, frames.query_shares(w, variances, design.labels))
+def _sets(state: Session, survey: Survey) -> None:
+    """The sets of attributes that make the questions hard."""
+    try:
+        shares = state.results.cached(("attribute sets", survey.digest), lambda: frames.attribute_sets(survey))
+    except ValueError as error:
+        st.caption(plain(str(error)))
+        return
+    first, drawn = shares.iloc[0], shares.head(MOST_DRAWN_SETS)
+    some = (
+        f"These {len(drawn)} of {len(shares):,} sets hold {wording.share(drawn['share'].sum())}."
+        if len(drawn) < len(shares)
+        else f"These are all {len(shares):,} sets."
+    )
+    layout.chart(
+        lambda look: charts.attribute_sets(shares, look),
+        f"Which columns make the questions hard: reports that treat the values of a column alike best spend "
+        f"{wording.share(first['share'])} of their information on **{plain(wording.shortened(first['attributes']))}**. "
+        f"{some} Of each set, only what varies with exactly its columns is counted: {wording.magnitude(shares['dimension'].sum())} "
+        "independent contrasts in all.",
+        "attribute-sets",
+        shares,
+    )

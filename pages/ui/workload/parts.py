@@ -6,12 +6,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import streamlit as st
+
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.limits import MOST_JSON_BYTES
-from ldp_core.workloads import Axis, WorkloadPart, over_attributes
-from pages.ui.controls import guarded
+from ldp_core.workloads import Axis, KWayMarginalsPart, WorkloadPart, over_attributes, tables_limit
+from pages.ui.controls import control, guarded
 from pages.ui.session.state import Session
-from pages.ui.workload.kinds import made, starting
+from pages.ui.words import plain
+from pages.ui.workload.kinds import made, starting, usable
 
 
 def put(state: Session, parts: Sequence[WorkloadPart], gone: int | None = None) -> None:
@@ -64,3 +67,37 @@ def add(state: Session, part: WorkloadPart, axes: Sequence[Axis]) -> None:
 def add_kind(state: Session, kind: str, axes: Sequence[Axis]) -> None:
     """One group more of this kind, with what suits the attributes."""
     guarded(state, lambda: add(state, starting(kind, axes, parts_of(state)), axes))
+
+
+TITLES = {1: "Every column", 2: "Every pair", 3: "Every triple"}
+
+
+def control_of_tables(state: Session, axes: Sequence[Axis]) -> None:
+    """Buttons for the attributes in the questions; nothing for a single attribute."""
+    most = len(usable("marginals", axes))
+    if most < 2:
+        return
+    control(
+        st.pills,
+        "Tables of counts",
+        "every-tables",
+        [part.k for part in parts_of(state) if isinstance(part, KWayMarginalsPart) and part.k in TITLES],
+        lambda chosen: _ask_tables(state, chosen, axes),
+        options=[k for k in TITLES if k <= most],
+        format_func=TITLES.get,
+        selection_mode="multi",
+        help="How many people have each value, each pair and each triple of values. Press again to remove it.",
+    )
+    if limit := tables_limit(axes):
+        st.caption(plain(limit))
+
+
+def _ask_tables(state: Session, chosen: Sequence[int], axes: Sequence[Axis]) -> None:
+    """Make these the tables of every k attributes, and leave all other questions as they are."""
+    before = parts_of(state)
+    kept = [p for p in before if not (isinstance(p, KWayMarginalsPart) and p.k in TITLES and p.k not in chosen)]
+    there = {part.k for part in kept if isinstance(part, KWayMarginalsPart)}
+    new = [checked(KWayMarginalsPart(k=k), axes) for k in sorted(chosen) if k not in there]
+    if not kept and not new:
+        raise ValueError("Please keep at least one kind of questions: choose others first.")
+    put(state, [*kept, *new], next((i for i, part in enumerate(before) if part not in kept), None))
