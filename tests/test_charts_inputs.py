@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldp_core import charts, frames, workloads
+from ldp_core import charts, workloads
 from ldp_core.charts.inputs import SIDE
 from ldp_core.charts.labels import bins_of, cell_names
 from ldp_core.charts.theme import PIXELS
@@ -176,7 +176,6 @@ def test_names_of_the_data_are_text_in_every_picture():
         charts.joint(pair, np.arange(12), odd.name, "sex"),
         charts.joint(pair, np.arange(12), "sex", odd.name),
         charts.workload_matrix(workloads.histogram(12), pair.labels(), groups=[("<b>", 5), ("%{y}", 7)]),
-        charts.query_shares(frames.query_shares(workloads.histogram(6), np.ones(6), NASTY)),
     ]
     for fig in figures:
         texts = list(seen(fig))
@@ -233,11 +232,6 @@ def test_groups_of_any_sizes_are_named_in_order_and_apart(sizes):
         assert -0.5 <= places[0] < places[-1] <= rows - 0.5
 
 
-def test_groups_must_be_all_queries():
-    with pytest.raises(ValueError, match="The groups have 3 queries, the workload 4"):
-        charts.workload_matrix(workloads.histogram(4), None, groups=[("a", 1), ("b", 2)])
-
-
 @pytest.mark.parametrize(
     ("workload", "rows", "columns"),
     [
@@ -254,18 +248,3 @@ def test_large_workloads_are_small_pictures(workload, rows, columns):
     assert z.shape == (rows, columns)
     assert np.isfinite(z).all()
     assert z[0].max() > 0
-
-
-# --- the queries with the largest errors -------------------------------------------------------
-
-
-def test_bars_of_shares_are_labelled_in_percent():
-    table = frames.query_shares(workloads.histogram(3), np.array([1.0, 2.0, 1.0]), ["a", "b", "c"])
-    fig = charts.query_shares(table)
-    (bars,) = fig.data
-    assert list(bars.x) == [50, 25, 25]
-    assert bars.text == ("50\N{NO-BREAK SPACE}%", "25\N{NO-BREAK SPACE}%", "25\N{NO-BREAK SPACE}%")
-    assert [words.text for words in fig.layout.annotations] == ["b", "a", "c"]
-    assert fig.layout.xaxis.range[0] == 0
-    assert fig.layout.xaxis.range[1] > 50
-    assert "standard error ±\N{NO-BREAK SPACE}1.41 users" in bars.hovertext[0]

@@ -48,11 +48,3 @@ def test_series_printed_numbers_and_errors():
     low, high = 10 ** np.array(fig.layout.yaxis.range)
     assert low < 2
     assert high > 120
-
-
-def test_log_axes_name_the_points_where_these_are_few():
-    rows = [("a", float(n), float(n), NAN, NAN) for n in (8, 64, 512)]
-    fig = charts.panel(frame_of(rows), "types", "users", log_x=True)
-    assert list(fig.layout.xaxis.tickvals) == [8, 64, 512]
-    assert list(fig.layout.xaxis.ticktext) == ["8", "64", "512"]
-    assert fig.layout.xaxis.type == "log"

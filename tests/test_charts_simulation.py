@@ -39,42 +39,7 @@ def one(table, mechanism="hadamard", estimator="wnnls"):
     return table[(table["mechanism"] == mechanism) & (table["estimator"] == estimator)]
 
 
-@pytest.fixture(scope="module")
-def of_one(request):
-    """A small simulation of one mechanism, for both looks."""
-    kind, n = request.param
-    return run(kind, n, 10, ("hadamard",), ("unbiased", "wnnls"))
-
-
 KINDS = ("histogram", "prefix", "all_range", "all_marginals", "parity")
-
-
-@pytest.mark.parametrize(
-    ("of_one", "look"),
-    [
-        ((KINDS[0], 2), charts.DARK),
-        *(((kind, 512), charts.LIGHT) for kind in KINDS),
-    ],
-    indirect=["of_one"],
-    ids=str,
-)
-def test_all_build_small_for_every_workload(of_one, look):
-    found = of_one
-    drawn = [
-        charts.errors(found.errors, look),
-        charts.group_errors(found.groups, found.by, look),
-        charts.releases(one(found.releases), False, look),
-        charts.intervals(one(found.intervals, estimator="unbiased"), False, look),
-        charts.predicted(found.queries[found.queries["predicted"].notna()], look),
-    ]
-    if len(found.curves):
-        drawn += [
-            charts.distribution(one(found.curves), "age", look),
-            charts.quantile_errors(found.quantiles, "age", look),
-        ]
-    for fig in drawn:
-        assert size(fig) < LIMIT
-        assert fig.layout.font.color == look.text
 
 
 def test_group_errors_have_a_line_a_pair_with_two_standard_errors(found):

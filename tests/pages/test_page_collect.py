@@ -11,7 +11,7 @@ from ldp_core.deploy import collector
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.verdicts import judged_queries
 from pages.ui import promises
-from pages.ui.tasks import collecting, kit
+from pages.ui.tasks import collecting, work
 
 USERS = 3000
 
@@ -76,8 +76,8 @@ def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(anothe
     app = another().go("collect")
     assert "needs a domain" in app.words
     design, session = collect.session.design(), collect.session
-    packed = kit.kit(session, session.mechanism("subset_selection"))
-    content = packed.known(at_once=True)
+    packed = work.kit(session, session.mechanism("subset_selection"))
+    content = packed.get(True)
     app.enter("segmented_control", "collect-whose", "The design of a kit")
     (box,) = [u for u in app.at.file_uploader if u.key.startswith("kit-")]
     box.set_value(("kit.zip", content, "application/zip")).run()
@@ -218,7 +218,7 @@ def test_a_local_file_is_read_where_it_is_only_on_a_server_of_this_machine(colle
     collect.enter("segmented_control", "collect-from", "local")
     collect.enter("text_area", "collect-paths", f"{path}\n").press("count").finish()
     assert f"Reports counted {USERS:,}" in collect.words
-    monkeypatch.setattr("pages.ui.collect.sources.may_read_local_files", lambda: False)
+    monkeypatch.setattr("pages.ui.collect.incoming.may_read_local_files", lambda: False)
     collect.go("collect")
     assert "Files on this machine" not in collect.at.segmented_control(key="collect-from").options
     assert not collect.has("text_area", "collect-paths")

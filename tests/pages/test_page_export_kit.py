@@ -5,13 +5,13 @@ import pytest
 from ldp_core import designs
 from ldp_core.deploy.kit.opening import open_kit
 from pages.ui.session import exchange
-from pages.ui.tasks import kit
+from pages.ui.tasks import work
 
 
 def packed(app):
     """The kit on offer, once the proofs that are in it are there."""
     app.finish()
-    found = kit.kit(app.session, app.session.mechanism(app.configuration.mechanism.name)).result
+    found = work.kit(app.session, app.session.mechanism(app.configuration.mechanism.name)).result
     assert app.has("download_button", "download-kit") == (found is not None)
     return found
 

@@ -51,7 +51,7 @@ def proved(ages):
 
 
 def case(app):
-    return app.session.present.aim(app.configuration.mechanism.name)
+    return app.session.setting.aim(app.configuration.mechanism.name)
 
 
 def test_the_proof_leaves_with_the_design_and_is_there_at_once_elsewhere(proved, another):

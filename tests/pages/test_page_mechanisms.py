@@ -5,7 +5,7 @@ import pytest
 from ldp_core import library, mechanisms
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import MeanPart
-from pages.ui.design import choices
+from pages.ui.design import settings
 
 FITTED = [name for name in mechanisms.names() if library.spec(name).fitted]
 
@@ -34,7 +34,7 @@ def test_fits_run_from_the_compare_page_and_join_the_table(app):
 
 FAMILIES = [
     next(name for name in names if not library.spec(name).fitted)
-    for group, names in choices.GROUPS.items()
+    for group, names in settings.GROUPS.items()
     if not all(library.spec(name).fitted or library.spec(name).surveys_only for name in names)
 ]
 
@@ -42,7 +42,7 @@ FAMILIES = [
 @pytest.mark.parametrize("name", dict.fromkeys([*FAMILIES, "hierarchical_2d", "gaussian", "hierarchical"]))
 def test_a_mechanism_of_each_family_opens_on_the_design_page_with_all_its_choices(app, name):
     declared = app.declare_table() if name == "hierarchical_2d" else app.declare(bins=8)
-    if name in choices.GROUPS["means"]:
+    if name in settings.GROUPS["means"]:
         app.session.change(
             workload=WorkloadRecipe(parts=(MeanPart(attribute=app.configuration.domain.attributes[0].name),))
         )
@@ -54,7 +54,7 @@ def test_a_mechanism_of_each_family_opens_on_the_design_page_with_all_its_choice
         for value in values:
             app.enter("selectbox", f"choice-{parameter}", value)
             assert app.at.selectbox(key=f"choice-{parameter}").value == value
-            assert app.session.present.parameters_for(name).get(parameter, values[0]) == value
+            assert app.session.setting.parameters_for(name).get(parameter, values[0]) == value
             # What cannot be had, or must not be deployed, is said in a sentence.
             assert app.errors or "privacy unit" in app.words
         app.enter("selectbox", f"choice-{parameter}", values[0])
@@ -66,7 +66,7 @@ def test_mechanisms_are_offered_by_group_and_those_that_cannot_run_say_why(app):
     reasons = {name: library.spec(name).unsuitable(workload.n, epsilon, workload) for name in library.names()}
     shown = app.at.selectbox(key="mechanism").options
     runs = {
-        library.spec(name).full_title + ("" if name == "optimized" else f" · {choices.group(name)}")
+        library.spec(name).full_title + ("" if name == "optimized" else f" · {settings.group(name)}")
         for name in library.names()
         if reasons[name] is None
     }
@@ -75,4 +75,4 @@ def test_mechanisms_are_offered_by_group_and_those_that_cannot_run_say_why(app):
     others = [name for name in library.names() if reasons[name] is not None]
     assert f"{len(others)} mechanisms unavailable (why?)" in [fold.label for fold in app.at.expander]
     assert all(f"**{library.spec(name).title}**" in app.words.replace("\\", "") for name in others)
-    assert sorted(name for names in choices.GROUPS.values() for name in names) == sorted(library.names())
+    assert sorted(name for names in settings.GROUPS.values() for name in names) == sorted(library.names())

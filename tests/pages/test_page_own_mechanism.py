@@ -192,7 +192,7 @@ def test_it_can_be_the_mechanism_of_the_design_and_goes_out_as_a_kit(ours):
 def test_a_loaded_file_has_it_again(ours, another):
     one = ours.configuration.own[0]
     expected = figures(ours).loc["our table", "users_needed"]
-    another = another().load(exchange.saved(ours.session)).go("compare")
+    another = another().load(exchange.to_save(ours.session)).go("compare")
     assert another.configuration.own == (one,)
     assert figures(another).loc["our table", "users_needed"] == expected
     np.testing.assert_array_equal(another.session.mechanism(one.mechanism).strategy, one.table)

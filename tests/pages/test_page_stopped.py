@@ -1,11 +1,10 @@
-"""What a person stops by hand stays stopped, on every page, until they ask for it again or it is about something else."""
+"""What a person stops by hand stays stopped until they open a page that shows it, ask for it, or it is about something else."""
 
 import pytest
 
 from pages.ui.session.state import choose_mechanism
-from pages.ui.tasks import kit
+from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
-from tests.pages.conftest import plain
 
 COSTS = "working out what Hierarchical costs"
 
@@ -36,57 +35,41 @@ def ended(app, busy, title):
     return app.finish()
 
 
-def agains(app):
-    return [button.key for button in app.at.button if plain(button.label).startswith("Begin again: ")]
-
-
 @pytest.fixture
 def stopped(slow, busy):
     """The same after somebody has stopped these, and they have ended."""
     stop(slow)
     assert "being worked out" in slow.words, "it has not ended yet"
-    assert not agains(slow)
     busy.set()
     return slow.finish()
 
 
-def test_costs_stopped_by_hand_stay_stopped_on_every_page(stopped):
+def test_costs_stopped_by_hand_stay_stopped_until_a_page_that_shows_them_is_opened(stopped):
     (job,) = found(stopped)
     assert job.state == "cancelled"
-    assert "Hierarchical. You stopped working out its costs" in stopped.words
-    for page in ("design", "bounds", "export", "compare", "design"):
-        stopped.go(page).at.run()
+    for _ in range(2):
+        stopped.at.run()
         stopped.check()
-        assert f"You stopped “{COSTS}”; press “Begin again” in the sidebar" in stopped.words
+        assert "Hierarchical. Its costs are not known yet" in stopped.words
+        assert f"You stopped “{COSTS}”; it begins again when a page that shows it is opened." in stopped.words
         assert not stopped.errors
-        assert agains(stopped) == [f"again-{job.number}"], "once, though several places of a page go without"
-        assert found(stopped) == [job]
-    stopped.go("guide")
-    assert agains(stopped) == [f"again-{job.number}"]
-    assert found(stopped) == [job]
-
-
-def test_what_was_stopped_begins_again_when_somebody_asks(stopped):
-    (job,) = found(stopped)
-    stopped.press(f"again-{job.number}")
+    stopped.go("guide").at.run()
+    assert found(stopped) == [job], "nothing there shows them"
+    stopped.go("design").finish()
     assert len(found(stopped)) == 2
-    stopped.finish()
-    assert not agains(stopped)
     assert "You stopped" not in stopped.words
     assert any(metric.label == "People needed" for metric in stopped.at.metric)
 
 
 def test_a_changed_design_begins_its_own_and_the_earlier_one_is_still_stopped(stopped):
-    (job,) = found(stopped)
     stopped.session.change(epsilon="2")
     stopped.finish()
     assert [job.state for job in found(stopped)] == ["cancelled", "done"]
     assert any(metric.label == "People needed" for metric in stopped.at.metric)
-    assert not agains(stopped)
     stopped.session.change(epsilon="1")
     stopped.finish()
     assert len(found(stopped)) == 2
-    assert agains(stopped) == [f"again-{job.number}"]
+    assert "You stopped" in stopped.words
 
 
 def test_what_the_program_cancels_is_not_stopped(slow, busy):
@@ -102,7 +85,7 @@ def test_what_the_program_cancels_is_not_stopped(slow, busy):
 
 
 def proofs(app):
-    return {case: app.session.setting.proof(case) for case in app.session.present.cases}
+    return {case: app.session.setting.proof(case) for case in app.session.setting.cases}
 
 
 def proving(app):
@@ -112,7 +95,7 @@ def proving(app):
 def test_proofs_given_up_with_their_epsilon_begin_again_when_it_comes_back(ages, busy):
     ages.go("compare")
     asked = proving(ages)
-    assert len(asked) == len(ages.session.present.cases)
+    assert len(asked) == len(ages.session.setting.cases)
     ages.session.change(epsilon="2")
     ages.at.run()
     assert all(job.cancelled() and not job.stopped for job in asked), "nobody waits for them any more"
@@ -125,8 +108,16 @@ def test_proofs_given_up_with_their_epsilon_begin_again_when_it_comes_back(ages,
     assert all(proof is not None and proof.finished for proof in proofs(ages).values())
 
 
-def test_a_proof_stopped_by_hand_stays_stopped_on_every_page(ages, busy):
-    ages.go("compare")
+@pytest.mark.parametrize(
+    ("page", "key"),
+    [
+        ("compare", "cancel-proof"),
+        pytest.param("bounds", "cancel-proof", marks=pytest.mark.slow),
+        ("workload", "stop-proof"),
+    ],
+)
+def test_a_proof_stopped_by_hand_stays_stopped_on_every_page(ages, busy, page, key):
+    ages.go(page)
     asked = {job.key: job for job in proving(ages)}
     ages.press("cancel-proof")
     (stopped,) = (job for job in asked.values() if job.stopped)
@@ -140,11 +131,11 @@ def test_a_proof_stopped_by_hand_stays_stopped_on_every_page(ages, busy):
 
 
 def test_a_kit_or_a_proof_that_was_stopped_leaves_the_design_alone(busy, ages, monkeypatch):
-    monkeypatch.setattr(kit, "AT_ONCE_TYPES", 2)
+    monkeypatch.setattr(work, "AT_ONCE_TYPES", 2)
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go("export")
     ended(ages, busy, "packing the kit")
     assert "There is no kit of this design. You stopped “packing the kit”" in ages.words
     assert ages.has("download_button", "download")
-    ages.press(agains(ages)[0]).finish()
+    ages.go("guide").go("export").finish()
     assert ages.has("download_button", "download-kit")

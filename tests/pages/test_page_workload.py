@@ -1,10 +1,9 @@
 """The Workload page: groups of questions of every kind, what is refused, and what happens when the data changes."""
 
-import numpy as np
 import pytest
 
 from ldp_core import workloads
-from ldp_core.designs import DeclaredData, MechanismRecipe, UploadedData
+from ldp_core.designs import DeclaredData, UploadedData
 from pages.ui.workload.kinds import KINDS
 
 HEALTH = "health_survey.csv"
@@ -186,7 +185,7 @@ def test_questions_that_no_longer_fit_are_kept_and_can_be_mended(health):
 # --- what the questions cost ------------------------------------------------------------------------------------------
 
 
-def test_rank_hardness_and_errors_are_shown(health):
+def test_rank_and_hardness_are_shown(health):
     health.finish()
     w = health.workload
     assert f"Independent (rank) {w.rank}" in health.words
@@ -194,19 +193,6 @@ def test_rank_hardness_and_errors_are_shown(health):
     assert "certificate" in limits
     assert any("By the certificate" in metric.help for metric in health.at.metric)
     assert "fewer than" in health.words
-    assert "equally inaccurate" in health.words or chart(health, "squared error (% of total)")
-
-
-def test_the_errors_are_those_of_the_chosen_mechanism_once_it_is_there(on_ages):
-    assert "the compared mechanism that needs the fewest users without being fitted" in on_ages.words
-    on_ages.session.change(mechanism=MechanismRecipe(name="randomized_response"))
-    on_ages.at.run()
-    assert "With Randomized response, the chosen mechanism" in on_ages.words
-    variances = on_ages.session.mechanism("randomized_response").query_variances(
-        on_ages.workload, on_ages.session.design().counts
-    )
-    shares = chart(on_ages, "squared error (% of total)")["data"][0]["x"]
-    assert shares == pytest.approx(np.sort(100 * variances / variances.sum())[::-1][:12].tolist())
 
 
 @pytest.mark.parametrize(("rows", "page"), [("declared", "design"), ("absent", "workload")])

@@ -125,7 +125,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(shell):
 
 
 def test_ctrl_c_ends_a_search_with_the_best_so_far(shell):
-    """A search without an end, on a terminal: it is stopped once its bar shows rounds, and the zip holds what it found."""
+    """A search without an end, on a terminal: it is stopped once it has begun, and the zip holds what it found."""
     many = HIERARCHICAL.with_(
         mechanism=designs.MechanismRecipe(name="optimized_gradient"),
         optimizer=designs.Optimizer(max_rounds=10**9, rows=512),
@@ -134,7 +134,7 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(shell):
     process = started("design", shell.file(many), "-o", output, "--json", stdout=subprocess.PIPE, stderr=slave)
     os.close(slave)
     seen = ""
-    while "fitting" not in seen or " of 1,000,000,000" not in seen:
+    while "Fitting" not in seen:
         seen += os.read(master, 4096).decode("utf-8", "replace")
     process.send_signal(signal.SIGINT)
     out = process.communicate()[0]
