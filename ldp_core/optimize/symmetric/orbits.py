@@ -8,9 +8,6 @@ the transform of v and gamma the eigenvalues of G by character,
     M has the eigenvalues  m = sum_k share_k |hat v_k|^2 / (1'v_k)^2,   L = sum gamma / m,   sum_k share_k = 1,
 
 so there are n numbers to fit instead of n^2, and no column sums to balance.
-
-Measured in November 2026, gap to the best proved bound with it and without it: 0.88 and
-4.6 %.
 """
 
 from __future__ import annotations
