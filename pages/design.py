@@ -10,7 +10,7 @@ import streamlit as st
 from ldp_core import library, wording
 from pages.ui import layout, lazy, privacy_accuracy, unused_columns, verdict_panel
 from pages.ui.controls import target_control, target_sources
-from pages.ui.design import choices, details, trade_off
+from pages.ui.design import choices, details, detect, trade_off
 from pages.ui.planning import solve_for
 from pages.ui.tasks import work
 from pages.ui.words import plain
@@ -118,6 +118,7 @@ with st.container(key="results"):
     if mechanism is not None:
         details.figures(state, mechanism, case)
         tabs["Answers"] = partial(details.answers, state, mechanism)
+        tabs["Difference to detect"] = partial(detect.draw, state, mechanism)
         tabs["Patterns"] = partial(details.patterns_of, state, mechanism)
         if spec.fitted:
             tabs["Progress"] = progress

@@ -34,7 +34,7 @@ LAYERS = [
     {"analysis", "beliefs", "estimators"},
     {"frames"},
     {"studies.sampling"},
-    {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
+    {"studies.detection", "studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
     {"verdicts"},
     {"studies.planning", "studies.privacy_accuracy", "studies.trial_frames"},
     {"studies.outcomes"},

@@ -7,6 +7,7 @@ from ldp_core import parts
 
 __all__ = [
     "asking",
+    "detection",
     "outcomes",
     "planning",
     "privacy_accuracy",
@@ -20,6 +21,7 @@ __all__ = [
 if TYPE_CHECKING:
     from ldp_core.studies import (
         asking,
+        detection,
         outcomes,
         planning,
         privacy_accuracy,

@@ -104,6 +104,18 @@ majorisation. For the worst case the prior moves until no type is worse off.
 
 """
 
+DETECTION = r"""
+**Difference to detect.** Reports of two groups with shares $p$ of the types, of $N_1$ and $N_2$ people, find a difference $d$ in the
+answer $w$ at a two-sided level $a$ with the power $b$ where
+
+$$
+d = (z_{1-a/2} + z_b)\sqrt{V_1/N_1 + V_2/N_2}, \qquad V = \sum_x p_x\, \mathrm{E}[A^2 \mid x] - (w^\top p)^2
+$$
+
+with $A$ what a report adds to the answer and $z$ the quantiles of the normal distribution. $V$ is exact, and holds the chance of who is
+drawn; $p$ are the people of the design.
+"""
+
 COMPARE = rf"""
 **Users needed** is the sample complexity (McKenna et al. 2020, Corollary 5.4)
 

@@ -10,6 +10,7 @@ import pytest
 from ldp_core.bounds.theorems.statements import STATEMENTS
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
 from ldp_core.deploy.kit import client
+from ldp_core.designs import detecting
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.data import choice
 from pages.ui.workload.kinds import KINDS
@@ -92,6 +93,29 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     assert client.Device(description).clear == ["arm"]
     other = another().load(content)
     assert other.session.mechanism("optimized").digest == made.digest
+
+
+def test_a_difference_to_detect_between_known_groups(arms):
+    asked(arms).go("data").enter("toggle", SWITCH, True)
+    arms.go("workload").add("difference").go("design").enter("selectbox", "mechanism", "oue").finish()
+    arms.open("design-tabs", "Difference to detect").finish()
+    assert "A difference of 5 percentage points between two groups, as your questions compare them" in arms.words
+    shown = next(table for table in arms.dataframes if "users_needed" in table)
+    assert all("arm a less arm b" in name for name in shown["name"])
+    found = detecting.of_design(arms.session.setting, arms.session.mechanism("oue"))
+    assert shown["users_needed"].tolist() == found.contrasts.users(0.05).tolist()
+    assert (100 * found.contrasts.difference(5000)).tolist() == pytest.approx(shown["difference"].tolist())
+    arms.enter("text_input", "detect-difference", "10").finish()
+    halved = next(table for table in arms.dataframes if "users_needed" in table)
+    assert halved["users_needed"].to_numpy() == pytest.approx(shown["users_needed"].to_numpy() / 4)
+    for key, entry in {"difference": "0", "power": "100", "level": "none"}.items():
+        arms.enter("text_input", f"detect-{key}", entry).finish()
+        assert len(arms.errors) == 1
+        assert arms.at.text_input(key=f"detect-{key}").value == entry
+        arms.enter("text_input", f"detect-{key}", "60" if key == "power" else "5").finish()
+    assert not arms.errors
+    arms.go("workload").press("group-1-remove").go("design").open("design-tabs", "Difference to detect").finish()
+    assert "between two collections, such as this month's and the next, is found in any of" in arms.words
 
 
 def test_theorems_about_secret_columns_say_nothing_of_known_ones(arms):
