@@ -78,6 +78,9 @@ class Mean(Custom):
         return self._unit
 
 
+# Values count as the middle of their bin, and devices do not round them at random to the edges beside them: types are the bins that all
+# questions share, a histogram too, and a rounding of its own would cost such questions a type for each edge and the average up to a quarter
+# of a bin's width squared for each person. What middles may be off by is said instead; finer bins make it as small as one likes.
 def middles(axis: Axis) -> tuple[np.ndarray, float, float, float]:
     """(ordinary,) what values count as, the middle of their bin; the lowest and highest value; and the most that a middle is off by,
     half of the widest bin."""

@@ -101,10 +101,10 @@ def _designs(state: Session) -> None:
     for cost in costs:
         if cost.why and not cost.unfitted:
             st.warning(plain(f"{cost.name}: {cost.why}"))
-    _listed(table)
+    _listed(table, costs)
     st.caption(
-        "± is the standard error of a typical query in percentage points (pp) of the people of each design, whatever values they have "
-        "and for people like those. Compare users needed only between designs with the same questions and target error."
+        "± is the standard error of a typical query in percentage points (pp) of each design's people or in the unit of its answer, whatever "
+        "values they have and for people like those. Compare users needed only between designs with the same questions and target error."
     )
 
 
@@ -214,7 +214,8 @@ def _differs(about: tuple[object, ...], first: tuple[object, ...]) -> str:
     return " and ".join(word for word, a, b in zip(different, about, first, strict=True) if a != b)
 
 
-def _listed(table: pd.DataFrame) -> None:
+def _listed(table: pd.DataFrame, costs: list[Cost]) -> None:
+    scales = [wording.POINTS if cost.state.asked is None else cost.state.setting.scale for cost in costs]
     shown = table.assign(
         types=[wording.magnitude(value) if value == value else "–" for value in table["types"]],
         mechanism=[library.spec(name).title for name in table["mechanism"]],
@@ -223,8 +224,8 @@ def _listed(table: pd.DataFrame) -> None:
         gap=[gap_in_words(value) if math.isfinite(value) else "–" for value in table["gap"]],
     )
     for share in ("target_error", "standard_error_worst_case", "standard_error_on_data"):
-        shown[share] = 100 * shown[share]
-    points = "%.2f pp"
+        errors = zip(table[share], scales, strict=True)
+        shown[share] = [f"{scale.text(error)} {scale.short}" if error == error else "–" for error, scale in errors]
     listing.show_table(
         shown,
         "The designs side by side.",
@@ -237,12 +238,12 @@ def _listed(table: pd.DataFrame) -> None:
             "epsilon": "Epsilon",
             "reports_per_user": "Reports per person",
             "mechanism": "Mechanism",
-            "target_error": st.column_config.NumberColumn("Target error", format=points),
+            "target_error": "Target error",
             "users_needed": "Users needed",
             "users_bound": "Proved minimum",
             "gap": "Gap, at most",
-            "standard_error_worst_case": st.column_config.NumberColumn("± worst case", format=points),
-            "standard_error_on_data": st.column_config.NumberColumn("± these people", format=points),
+            "standard_error_worst_case": "± worst case",
+            "standard_error_on_data": "± these people",
         },
         column_order=[
             "design",

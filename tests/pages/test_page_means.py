@@ -91,3 +91,10 @@ def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
     app.go("simulate").press("run").finish()
     assert [frame for frame in app.dataframes if "Typical query (x)" in frame]
     assert "typical error (x)" in str(app.charts)
+
+
+def test_saved_designs_are_told_in_the_unit_of_their_answer(app):
+    designed(salaries(app)).go("compare").enter("segmented_control", "beside", "designs").press("design-copy")
+    (table,) = [frame for frame in app.finish().dataframes if "target_error" in frame]
+    assert set(table["target_error"]) == {"1.6 x"}
+    assert "pp" not in str(table[["standard_error_worst_case", "standard_error_on_data"]].to_dict())
