@@ -11,7 +11,7 @@ from ldp_core import verdicts, wording
 from ldp_core.designs.setting import Setting
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.studies import detection
-from ldp_core.workloads import DifferencePart, Union
+from ldp_core.workloads import DifferencePart, Workload, over_attributes
 from ldp_core.workloads.axes import axes_of
 from ldp_core.workloads.shown import shown_queries
 
@@ -33,11 +33,10 @@ class Detection:
     expected: int
 
     def table(self, difference: float, power: float, level: float) -> pd.DataFrame:
-        """query, name, users_needed for a ``difference`` (share), and the difference (share) that the people of the design find."""
+        """name, users_needed for a ``difference`` (share), and the difference (share) that the people of the design find."""
         found = self.contrasts
         return pd.DataFrame(
             {
-                "query": found.queries,
                 "name": self.names,
                 "users_needed": found.users(difference, power, level),
                 "difference": found.difference(self.expected, power, level),
@@ -59,37 +58,34 @@ class Detection:
 def of_design(setting: Setting, mechanism: Mechanism) -> Detection:
     """Differences between known groups where the questions ask for these, else any answer in two collections. ValueError, one sentence,
     where single answers take too long, or a group has no people."""
-    workload = setting.workload
-    if reason := verdicts.too_large(workload):
+    if reason := verdicts.too_large(setting.workload):
         raise ValueError(reason)
-    chosen, counts = shown_queries(workload.without_strata), setting.counts
-    parts = [] if workload.strata is None else _compared(setting, chosen)
-    key = ("detection", mechanism.digest, workload.digest, setting.people_digest, setting.naming)
-    found = setting.results.cached(
-        key,
-        lambda: (
-            detection.joined([detection.of_groups(mechanism, workload, counts, *part) for part in parts])
-            if parts
-            else detection.of_collections(mechanism, workload, counts, chosen)
-        ),
-    )
-    names = [workload.query_name(int(query), setting.labels) for query in found.queries]
-    return Detection(found, names, GROUPS if parts else COLLECTIONS, setting.users)
+    compared = _compared(setting)
+
+    def work_out() -> tuple[list[detection.Contrasts], list[str]]:
+        found, names = [], []
+        for workload, groups in compared or [(setting.workload, list[np.ndarray]())]:
+            queries = shown_queries(workload.without_strata)
+            given = mechanism, workload, setting.counts, queries
+            found.append(detection.of_groups(*given, groups) if groups else detection.of_collections(*given))
+            names += [workload.query_name(int(query), setting.labels) for query in queries]
+        return found, names
+
+    key = ("detection", mechanism.digest, setting.workload.digest, setting.people_digest, setting.naming)
+    found, names = setting.results.cached(key, work_out)
+    return Detection(detection.joined(found), names, GROUPS if compared else COLLECTIONS, setting.users)
 
 
-def _compared(setting: Setting, chosen: np.ndarray) -> list[tuple[np.ndarray, list[np.ndarray]]]:
-    """Of each difference by a known attribute, those of the ``chosen`` queries that ask for it, and the types of its two groups."""
-    recipe, whole, axes = setting.configuration.workload, setting.workload.without_strata, axes_of(setting.domain)
-    if recipe is None:
-        return []
-    ends = whole.offsets[1:] if isinstance(whole, Union) else np.array([whole.num_queries])
-    owner = np.searchsorted(ends, chosen, side="right")
-    values = np.unravel_index(np.arange(whole.n), [axis.size for axis in axes])
-    found = []
-    for i, part in enumerate(recipe.parts):
-        asked = chosen[owner == i]
-        if isinstance(part, DifferencePart) and len(asked):
-            place = [axis.name for axis in axes].index(part.attribute)
-            if axes[place].known:
-                found.append((asked, [values[place] == axes[place].find(label) for label in (part.first, part.second)]))
+def _compared(setting: Setting) -> list[tuple[Workload, list[np.ndarray]]]:
+    """Of each difference by a known attribute, the question as one of counts, and the types of its two groups."""
+    recipe, axes, found = setting.configuration.workload, axes_of(setting.domain), []
+    for part in () if recipe is None else recipe.parts:
+        axis = next((axis for axis in axes if axis.known and axis.name == getattr(part, "attribute", None)), None)
+        if axis is not None and isinstance(part, DifferencePart):
+            values = np.unravel_index(np.arange(setting.domain.size), [axis.size for axis in axes])[axes.index(axis)]
+            counted = {"weight": 1.0, "shares": False}  # of counts, whether or not the design answers in shares
+            workload = over_attributes(
+                [part.model_copy(update={k: v for k, v in counted.items() if hasattr(part, k)})], axes
+            )
+            found.append((workload, [values == axis.find(label) for label in (part.first, part.second)]))
     return found

@@ -26,10 +26,9 @@ POWER, LEVEL = 0.8, 0.05
 
 @dataclass(frozen=True)
 class Contrasts:
-    """The ``queries`` (q,) compared, the ``shares`` (q, 2) of all people that are in the two groups, and the ``variances`` (q, 2) per
-    report of the answer of each group, a share of it."""
+    """Of q answers compared, the ``shares`` (q, 2) of all people that are in the two groups, and the ``variances`` (q, 2) per report of the
+    answer of each group, a share of it."""
 
-    queries: np.ndarray
     shares: np.ndarray
     variances: np.ndarray
 
@@ -79,7 +78,7 @@ def per_report(mechanism: Mechanism, workload: Workload, counts: Counts, queries
 def of_collections(mechanism: Mechanism, workload: Workload, counts: Counts, queries: np.ndarray) -> Contrasts:
     """Two collections of as many people each, spread as ``counts`` are, such as this month's and the next: both are all the people."""
     own = per_report(mechanism, workload, counts, queries)
-    return Contrasts(queries, np.ones((len(queries), 2)), np.stack([own, own], axis=1))
+    return Contrasts(np.ones((len(queries), 2)), np.stack([own, own], axis=1))
 
 
 def of_groups(
@@ -103,13 +102,12 @@ def of_groups(
                 raise ValueError("One of the groups compared has no people, so no difference from it can be found.")
             shares[here, k] = own.sum() / people.sum()
             variances[here, k] = per_report(mechanism, workload, own, queries[here])
-    return Contrasts(queries, shares, variances)
+    return Contrasts(shares, variances)
 
 
 def joined(parts: Sequence[Contrasts]) -> Contrasts:
     """All of these, one after the other."""
     return Contrasts(
-        np.concatenate([part.queries for part in parts]),
         np.concatenate([part.shares for part in parts]),
         np.concatenate([part.variances for part in parts]),
     )

@@ -120,7 +120,7 @@ def test_the_test_has_the_size_and_the_power_that_it_says(name):
     worth = np.array([made.estimate(report).answers(asked)[1] for report in single])  # of each report for the answer
     first, second = np.array([0.3, 0.2, 0.2, 0.2, 0.1]), np.array([0.2, 0.2, 0.2, 0.2, 0.2])
     own, other = (detection.of_collections(made, asked, 1000 * shares, YES) for shares in (first, second))
-    both = detection.Contrasts(YES, np.ones((1, 2)), np.stack([own.variances[:, 0], other.variances[:, 0]], axis=1))
+    both = detection.Contrasts(np.ones((1, 2)), np.stack([own.variances[:, 0], other.variances[:, 0]], axis=1))
     users = math.ceil(both.users(0.1)[0])
 
     def found(shares, others):

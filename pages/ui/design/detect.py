@@ -47,7 +47,7 @@ def draw(state: Session, mechanism: Mechanism) -> None:
         return
     table = found.table(difference, power, level)
     st.markdown(f"**{plain(found.in_words(table, difference, power, level))}** {plain(detecting.MEANING)}")
-    shown = table.drop(columns="query").assign(difference=100 * table["difference"])
+    shown = table.assign(difference=100 * table["difference"])
     listing.show_table(
         cells(shown, users_needed=wording.needed, difference=wording.significant),
         f"People needed for {wording.points(difference)}, and the least difference that {wording.plural(found.expected, 'person', 'people')} "
