@@ -33,12 +33,13 @@ def answers(
     queries: np.ndarray | None = None,
     labels: Sequence[str] | None = None,
     occasions: int = 1,
+    drawn: bool = False,
     **options: Any,
 ) -> pd.DataFrame:
     """Answers of a ``collection`` to a ``workload``, in people, without the weights of its queries.
 
     Columns: query, name, answer, low, high (an interval that holds the true answer of those who
-    reported with a probability of at least ``level``; NaN where only impossible answers agree with the reports), method (of the interval),
+    reported, or of as many of the population that they were ``drawn`` from, with a probability of at least ``level``; NaN where only impossible answers agree with the reports), method (of the interval),
     standard_error (of the unbiased answer, for people as they were estimated), promised (its most for this number of people, whatever
     their values), adds_up_to (the people that all answers together add up to, see
     `people_told`), unbiased (the unbiased answer from the same reports).
@@ -62,14 +63,15 @@ def answers(
     unbiased = mechanism.estimate(collection.reports)
     estimate = apply(estimator, collection.reports, mechanism, workload, unbiased, **options)
     based_on = estimate if estimate.unbiased else unbiased
-    intervals = KINDS[kind](mechanism, workload, based_on, level, chosen, collection.users)
+    if drawn and occasions > 1:
+        raise ValueError("Intervals for the population that people were drawn from take one report of each person.")
+    found = KINDS[kind](mechanism, workload, based_on, level, chosen, collection.users, drawn)
     weights, answered = workload.query_weights(chosen) * occasions, estimate.answers(workload, chosen)
-    low, high = np.minimum(intervals.ends[:, 0], answered), np.maximum(intervals.ends[:, 1], answered)
+    low, high = np.minimum(found.ends[:, 0], answered), np.maximum(found.ends[:, 1], answered)
     if estimate.unbiased:
-        low, high = intervals.ends.T
-    built = mechanism.consistent if based_on.adds_up else mechanism
-    promised = np.sqrt(collection.users * largest_variances(built, workload, chosen))
-    point = np.ptp(intervals.ends, axis=1) <= _POINT * promised  # cut to what is possible, nothing was left
+        low, high = found.ends.T
+    promised = found.most
+    point = np.ptp(found.ends, axis=1) <= _POINT * promised  # cut to what is possible, nothing was left
     low, high = (np.where(point & (promised > _KNOWN * collection.users**0.5), np.nan, end) for end in (low, high))
     return pd.DataFrame(
         {
@@ -78,8 +80,8 @@ def answers(
             "answer": answered / weights,
             "low": low / weights,
             "high": high / weights,
-            "method": intervals.methods.astype(str),
-            "standard_error": intervals.errors / weights,
+            "method": found.methods.astype(str),
+            "standard_error": found.errors / weights,
             "promised": promised / weights,
             "adds_up_to": people_told(estimate, workload) / occasions,
             "unbiased": based_on.answers(workload, chosen) / weights,
