@@ -200,11 +200,13 @@ counted are a sum of two binomials, inverted as Clopper and Pearson (1934) do, o
 standard errors from the exact variance, plus the largest part that one report can have in the answer, where that is at most
 {wording.share(INTERVAL_PART)} of a standard error; checked against exactly computed coverages. *Bounded*: Bennett's inequality (Hoeffding
 1963, Theorem 3) with the largest variance any population can have; proven for any number of people. All are cut off at what this many
-people can answer. *Credible*: the central 95 % of draws from the posterior distribution.
+people can answer. With new people each trial they are for the population: per report the variance is $\sum_u P_u\, \mathrm{{E}}[A^2 \mid u] - (w^\top P)^2$,
+with $A$ what it adds to the answer. *Credible*: the central 95 % of draws from the posterior distribution.
 """
 
 COLLECT = rf"""
-**Answers** are those of the people who reported. The unbiased one adds up what each report says, $\hat x = R\,y$, with $y$ how often each
+**Answers** are those of the people who reported, or of a population with $N_z$ people in each known group $z$, where every one of its $n_z$
+reports counts $N_z/n_z$ times. The unbiased one adds up what each report says, $\hat x = R\,y$, with $y$ how often each
 report came; other estimates start from it, or from the likelihood of $y$, as on Simulate.
 
 **One look**: for each query by a method that suits the number of reports, as under “Intervals” on Simulate.
@@ -212,6 +214,10 @@ report came; other estimates start from it, or from the likelihood of $y$, as on
 **Whenever one looks**: Doob's inequality makes every bound on the exponential moments of an error one on its maximum over time (Freedman
 1975); time is cut into epochs, each of twice as many people as the one before, and the chance of {wording.share(0.05)} to be wrong is shared
 out among them (Howard et al. 2021).
+
+**For the population that they were drawn from**: a report has the variance $\sum_u P_u\, \mathrm{{E}}[A^2 \mid u] - (w^\top P)^2$, with $A$ what it adds to
+the answer and $P$ the shares of the types, so that the chance of who took part is counted. Which group people are in is chance too, unless
+its people are stated.
 
 **Promised**: the standard error of the unbiased answer if all had the values that make it largest.
 

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import verdicts
+from ldp_core.deploy.collector import population
 from ldp_core.deploy.collector.collection import Collection
 from ldp_core.estimators import Intervals, apply, intervals, people_told
 from ldp_core.estimators.sequences import any_time
-from ldp_core.mechanisms.base import Mechanism
+from ldp_core.mechanisms.base import Estimate, Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.wording import meant
 from ldp_core.workloads import Workload, in_chunks
@@ -34,6 +35,7 @@ def answers(
     labels: Sequence[str] | None = None,
     occasions: int = 1,
     drawn: bool = False,
+    sizes: np.ndarray | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """Answers of a ``collection`` to a ``workload``, in people, without the weights of its queries.
@@ -50,6 +52,8 @@ def answers(
         kind: one of `KINDS`.
         queries: those to answer; all by default. labels: of the types, for the names. options: of the estimator, see `estimators.apply`.
         occasions: how many reports of each person are in the collection, each of an occasion of its own; answers are the average of these.
+        sizes: (K,) the people of a population in each of the groups that the collector knows. Answers are of this population: see
+            `population.weights`; which groups people are in is then no chance.
 
     ValueError for a collection without reports or of another mechanism, and an estimator or workload that does not suit it.
     """
@@ -65,14 +69,30 @@ def answers(
     based_on = estimate if estimate.unbiased else unbiased
     if drawn and occasions > 1:
         raise ValueError("Intervals for the population that people were drawn from take one report of each person.")
-    found = KINDS[kind](mechanism, workload, based_on, level, chosen, collection.users, drawn)
-    weights, answered = workload.query_weights(chosen) * occasions, estimate.answers(workload, chosen)
+    given = (mechanism, workload, based_on, level, chosen, collection.users, drawn)
+    if sizes is None:
+        times, found = None, KINDS[kind](*given)
+    else:
+        if kind != "fixed":
+            raise ValueError("Weights to a population are for one look, at the end.")
+        times = population.weights(mechanism, collection.reports, sizes) * occasions
+        found = intervals(*given, times)
+
+    def answered_by(estimate: Estimate) -> np.ndarray:
+        if times is None:
+            return estimate.answers(workload, chosen)
+        return population.weighted(estimate, mechanism, workload, chosen, times)
+
+    weights, answered = workload.query_weights(chosen) * occasions, answered_by(estimate)
+    each = 1.0 if sizes is None else float(np.sum(sizes)) * occasions / collection.users
     low, high = np.minimum(found.ends[:, 0], answered), np.maximum(found.ends[:, 1], answered)
     if estimate.unbiased:
         low, high = found.ends.T
     promised = found.most
     point = np.ptp(found.ends, axis=1) <= _POINT * promised  # cut to what is possible, nothing was left
-    low, high = (np.where(point & (promised > _KNOWN * collection.users**0.5), np.nan, end) for end in (low, high))
+    low, high = (
+        np.where(point & (promised > _KNOWN * each * collection.users**0.5), np.nan, end) for end in (low, high)
+    )
     return pd.DataFrame(
         {
             "query": chosen,
@@ -84,7 +104,7 @@ def answers(
             "standard_error": found.errors / weights,
             "promised": promised / weights,
             "adds_up_to": people_told(estimate, workload) / occasions,
-            "unbiased": based_on.answers(workload, chosen) / weights,
+            "unbiased": answered_by(based_on) / weights,
         }
     )
 

@@ -41,6 +41,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--any-time", action="store_true", help="intervals that stay valid however often somebody looks"
     )
+    parser.add_argument(
+        "--drawn",
+        action="store_true",
+        help="intervals for the population that people were drawn from, not for those who reported alone",
+    )
+    parser.add_argument(
+        "--population",
+        nargs="+",
+        metavar="GROUP=PEOPLE",
+        help="weight to a population with so many people in each group that the collector knows, such as north=12000 south=8000",
+    )
     parser.add_argument("--level", type=float, default=0.95, metavar="P", help="confidence of the intervals (0.95)")
     known = ", ".join(estimators.names())
     parser.add_argument(
@@ -75,8 +86,13 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     if unlike := collector.unlike_in_words(collection, kit.mechanism):
         terminal.say(unlike)
     kind = "any_time" if given.any_time else "fixed"
+    sizes = None
+    if given.population:
+        sizes = collector.sizes_of(given.population, collector.group_names(kit.domain))
+    options |= {"drawn": given.drawn, "sizes": sizes}
     answers = collector.answers(collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, **options)
-    users = collection.users / occasions
+    reported = collection.users / occasions
+    users = reported if sizes is None else float(sizes.sum())
     told = collector.in_units(answers, kit.workload, users)
     if given.output:
         files.write(given.output, frames.as_csv(told).encode())
@@ -91,8 +107,9 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         target = kit.configuration.target_alpha**0.5
         _tell(told.assign(verdict=collector.judged(answers, users, target, kit.workload)))
         print()
+        print(terminal.plain(collector.whose(reported, given.drawn, sizes)))
         print(terminal.plain(f"Target error: {verdicts.error_in_words(kit.workload, target, users)}. {verdicts.RULE}"))
-        if missed := estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), users, given.estimator):
+        if missed := estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), reported, given.estimator):
             print(terminal.plain(missed))
         if contradicted := estimators.contradicted_in_words(answers, given.estimator):
             print(terminal.plain(contradicted))
