@@ -271,22 +271,22 @@ def _of_reports(parts: list[_Part], tail: float, everyone: float | None) -> Inte
         np.max([getattr(p.adds, end) for p in parts], axis=0) + np.max(ranges, axis=0) for end in ("up", "down")
     )
     told = np.array([part.most > _rounding(part) for part in parts])  # (parts, q): others are known without a report
-    z, drawn = -ndtri(tail), parts[0].drawn
-    doubt = z * np.sqrt(np.sum([part.doubt() for part in parts], axis=0)) if drawn or (least > 0).any() else 0.0
+    known = ~told.any(axis=0) & ((everyone is None) | (ranges[0] == 0))
+    z, part_of_one, drawn, doubt = -ndtri(tail), np.maximum(up, down), parts[0].drawn, np.zeros(len(answers))
+    if drawn or (part_of_one <= INTERVAL_PART * np.sqrt(least)).any():
+        doubt = z * np.sqrt(np.sum([part.doubt() for part in parts], axis=0))
     if drawn:  # the least is of people who are all alike; those drawn differ by what they are known to
         least = np.maximum(least, variance - doubt)
-    many = np.maximum(up, down) <= INTERVAL_PART * np.sqrt(least)
-    known = ~told.any(axis=0) & (everyone is None)
+    many = part_of_one <= INTERVAL_PART * np.sqrt(least)
     count = np.sum([np.where(own, p.people * p.adds.parts, 0) for own, p in zip(told, parts, strict=True)], axis=0)
     count = np.maximum(1.0, count if everyone is None else everyone * max(part.adds.parts for part in parts))
     methods = np.where(known, "exact", np.where(many, "normal", "bounded")).astype("<U7")
-    half = z * np.sqrt(np.minimum(variance + doubt, most)) + _steps(tail) * np.maximum(up, down)
+    half = z * np.sqrt(np.minimum(variance + doubt, most)) + _steps(tail) * part_of_one
     reach = [np.where(known, 0, np.where(many, half, tails.bennett(most, far, count, tail))) for far in (down, up)]
     found = np.stack([answers - reach[0], answers + reach[1]], axis=1)
-    for i in np.flatnonzero(~known & ~many & (told.sum(axis=0) == 1) & (everyone is None)).tolist():
-        part = parts[int(np.argmax(told[:, i]))]
-        if _one_of_two(part.adds)[i]:
-            found[i], methods[i] = answers[i] - part.answers[i] + _inverted(part, i, tail), "exact"
+    two = np.array([_one_of_two(part.adds) for part in parts]) & told & (told.sum(axis=0) == 1) & (everyone is None)
+    for k, i in np.argwhere(two & ~known & ~many).tolist():  # about one part alone
+        found[i], methods[i] = answers[i] - parts[k].answers[i] + _inverted(parts[k], i, tail), "exact"
     found = np.clip(found, *(end[:, None] for end in ends))
     return Intervals(found, methods, np.sqrt(np.maximum(variance, 0.0)), np.sqrt(np.maximum(most, 0.0)))
 
