@@ -19,8 +19,10 @@ MEANING = (
     "The power is the chance to find a difference that is there; the level is the chance to find one where there is none, on either side. "
     "Sizes are shares of the people of each group, or parts of the range for averages; the chance of who takes part is counted."
 )
-GROUPS = "two groups, as your questions compare them"
-COLLECTIONS = "two collections, such as this month's and the next"
+GROUPS = "the two groups compared"
+COLLECTIONS = "two collections (this month's and the next, say)"
+
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -35,23 +37,19 @@ class Detection:
     def table(self, difference: float, power: float, level: float) -> pd.DataFrame:
         """name, users_needed for a ``difference`` (share), and the difference (share) that the people of the design find."""
         found = self.contrasts
-        return pd.DataFrame(
-            {
-                "name": self.names,
-                "users_needed": found.users(difference, power, level),
-                "difference": found.difference(self.expected, power, level),
-            }
-        )
+        users, least = found.users(difference, power, level), found.difference(self.expected, power, level)
+        return pd.DataFrame({"name": self.names, "users_needed": users, "difference": least})
 
     def in_words(self, table: pd.DataFrame, difference: float, power: float, level: float) -> str:
         """What a `table` of these numbers comes to, by the answer that needs the most people."""
-        answers = "" if len(table) == 1 else f" in any of {len(table):,} answers"
-        whose, most = " in all" if self.between == GROUPS else " in each", float(table["difference"].max())
-        least = f"the least is {wording.points(most)}" if most < 1 else "no difference is large enough"
+        groups = self.between == GROUPS
+        answers = "" if len(table) == 1 else f" in each of {len(table):,} answers"
+        needed, most = wording.needed(table["users_needed"].max()), float(table["difference"].max())
+        found = f"differences from {wording.points(most)} up" if most < 1 else "no difference, however large"
         return (
-            f"A difference of {wording.points(difference)} between {self.between}, is found{answers} with a power of {wording.share(power)} at the "
-            f"{wording.share(level)} level by {wording.needed(table['users_needed'].max())} people{whose}. "
-            f"With {wording.plural(self.expected, 'person', 'people')}{whose}, {least}."
+            f"{needed} people{'' if groups else ' in each'} find a difference of {wording.points(difference)} between {self.between}{answers}, with "
+            f"a power of {wording.share(power)} at the {wording.share(level)} level. "
+            f"{wording.plural(self.expected, 'person', 'people')}{'' if groups else ' in each'} find {found}."
         )
 
 
@@ -67,8 +65,12 @@ def of_design(setting: Setting, mechanism: Mechanism) -> Detection:
         for workload, groups in compared or [(setting.workload, list[np.ndarray]())]:
             queries = shown_queries(workload.without_strata)
             given = mechanism, workload, setting.counts, queries
-            found.append(detection.of_groups(*given, groups) if groups else detection.of_collections(*given))
-            names += [workload.query_name(int(query), setting.labels) for query in queries]
+            one = detection.of_groups(*given, groups) if groups else detection.of_collections(*given)
+            told = one.spread > _ROUNDING  # others are known without a report
+            found.append(detection.Contrasts(one.shares[told], one.variances[told]))
+            names += [workload.query_name(int(query), setting.labels) for query in queries[told]]
+        if not names:
+            raise ValueError("Every answer compared is known without a report, so there is no difference to detect.")
         return found, names
 
     key = ("detection", mechanism.digest, setting.workload.digest, setting.people_digest, setting.naming)

@@ -102,7 +102,7 @@ def test_a_difference_to_detect_between_known_groups(arms):
     asked(arms).go("data").enter("toggle", SWITCH, True)
     arms.go("workload").add("difference").go("design").enter("selectbox", "mechanism", "oue").finish()
     arms.open("design-tabs", "Difference to detect").finish()
-    assert "A difference of 5 percentage points between two groups, as your questions compare them" in arms.words
+    assert "people find a difference of 5 percentage points between the two groups compared in each of" in arms.words
     shown = next(table for table in arms.dataframes if "users_needed" in table)
     assert all("arm a less arm b" in name for name in shown["name"])
     found = detecting.of_design(arms.session.setting, arms.session.mechanism("oue"))
@@ -118,7 +118,10 @@ def test_a_difference_to_detect_between_known_groups(arms):
         arms.enter("text_input", f"detect-{key}", "60" if key == "power" else "5").finish()
     assert not arms.errors
     arms.go("workload").press("group-1-remove").go("design").open("design-tabs", "Difference to detect").finish()
-    assert "between two collections, such as this month's and the next, is found in any of" in arms.words
+    assert (
+        "people in each find a difference of 5 percentage points between two collections (this month's and the next, say)"
+        in arms.words
+    )
 
 
 def test_answers_are_for_whom_one_says(arms):
