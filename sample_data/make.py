@@ -172,6 +172,15 @@ def working_lives() -> pd.DataFrame:
     )
 
 
+def experiment() -> pd.DataFrame:
+    """Scores from 1 to 10 in two arms, drawn at even odds: a hidden liking, somewhat larger with the new version, cut into ten."""
+    rng, rows = np.random.default_rng(8), 3000
+    arm = pick(rng, {"old version": 50, "new version": 50}, rows)
+    region = pick(rng, {"North": 24, "East": 19, "South": 30, "West": 27}, rows)
+    liking = np.where(arm == "new version", 6.9, 6.2) + 2 * normal(rng, rows)
+    return pd.DataFrame({"arm": arm, "region": region, "score": np.clip(np.round(liking), 1, 10).astype(int)})
+
+
 TABLES = {
     "survey_ages.csv": survey_ages,
     "commutes.csv": commutes,
@@ -180,6 +189,7 @@ TABLES = {
     "health_survey.csv": health_survey,
     "favourites.csv": favourites,
     "working_lives.csv": working_lives,
+    "experiment.csv": experiment,
 }
 
 

@@ -52,9 +52,10 @@ def test_one_click_gives_counts(entry):
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry["file"])
 def test_the_treatment_offered_first_is_the_one_that_suits_the_column(entry):
+    """Unless all of it is declared, such as the ends of a scale that people were asked to use."""
     table = tables.read((FOLDER / entry["file"]).read_bytes(), entry["file"])
     for recipe in SampleData(file=entry["file"], recipes=entry["recipes"]).recipes:
-        assert recipe.kind == tables.suggest_recipe(table[recipe.column]).kind
+        assert recipe.declared or recipe.kind == tables.suggest_recipe(table[recipe.column]).kind
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry["file"])

@@ -7,17 +7,21 @@ on each add up to one on L. A bound on the average over a prior is that of each 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import Proof, U
+from ldp_core.bounds import verify
+from ldp_core.bounds.asked import OTHER_QUESTIONS, Arrays, Document
+from ldp_core.bounds.proof import Proof, U, from_file
 from ldp_core.bounds.scales import average_variance
+from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Progress
 from ldp_core.workloads import Workload
-from ldp_core.workloads.strata import ALIKE
+from ldp_core.workloads.strata import ALIKE, Strata
 
 Prove = Callable[[Workload, np.ndarray | None, Budget], Proof]
 
@@ -43,13 +47,60 @@ class StratifiedCertificate(Proof):
     def trivial(self) -> float:
         return self.workload.n * float(check_prior(self.prior, self.workload.n) @ self.workload.gram_diag) * (1 - 1e-12)
 
+    besides: ClassVar[object] = "strata"
+
+    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
+        strata, (proofs, which) = _strata(self.workload), self._proofs
+        written = [proof.to_file(epsilon) for proof in proofs]
+        parts = [{**document, "arrays": place} for place, (document, _) in enumerate(written)]
+        arrays = {f"{place}.{name}": array for place, (_, own) in enumerate(written) for name, array in own.items()}
+        arrays |= {"which": which.astype(float), "scales": strata.scale, "constants": strata.constant}
+        even = _even(self.prior) and all(p.get("prior", "even") == "even" and "merged" not in p for p in parts)
+        if not even:  # to as many digits as come back
+            arrays["shares"] = np.array([float(f"{share:.12g}") for share in strata.shares(self.prior)])
+        about = {"kind": "strata", "epsilon": epsilon, "types": int(self.workload.n), "workload": {"gram": "strata"}}
+        return {**about, "prior": "even" if even else "array", "parts": parts}, arrays
+
+    @classmethod
+    def from_file(
+        cls, document: Document, data: Mapping[str, np.ndarray], workload: Workload, epsilon: float, value: float
+    ) -> StratifiedCertificate:
+        strata, which = _strata(workload), data["which"]
+        count, m = strata.types.shape
+        shares = np.full(count, 1 / count) if document["prior"] == "even" else data["shares"]
+        if not which.shape == shares.shape == (count,):
+            raise ValueError(OTHER_QUESTIONS)
+        proofs, prior = list[Proof](), np.zeros(workload.n)
+        for place, (part, own) in enumerate(verify.own_parts(document, data)):
+            few = strata.designs[strata.which[np.flatnonzero((which == place) & (shares > 0))[0]]]
+            proofs.append(from_file(dict(part), own, few, epsilon, 0.0))  # what a part claims bears on nothing
+        for types, share, k in zip(strata.types, shares, which, strict=True):
+            prior[types] = share * check_prior(getattr(proofs[int(k)], "prior", None), m)
+        about = None if _even(prior) else prior
+        index, parts = strata.cases(about)[1], list[Proof | None]()
+        for case, needed in enumerate(_needed(workload, about)):
+            parts.append(needed and proofs[int(which[np.flatnonzero((index == case) & (shares > 0))[0]])])
+        made = cls(workload, epsilon, 0.0, tuple(parts), about)
+        return replace(made, value=max(value, made.trivial))
+
+    @property
+    def _proofs(self) -> tuple[list[Proof], np.ndarray]:
+        """The proofs, each once, and (K,) which of them is for each stratum: the first for those without people."""
+        proofs = {id(part): part for part in self.parts if part is not None}
+        places = {key: place for place, key in enumerate(proofs)}
+        index = _strata(self.workload).cases(self.prior)[1]
+        return [*proofs.values()], np.array([places.get(id(self.parts[i]), 0) for i in index])
+
     def too_large_for_file(self) -> str | None:
-        """Proofs of several groups are not written to files."""
-        return "Proofs for groups that the collector knows are not written to files yet."
+        proofs = self._proofs[0]
+        types = [proof.workload.n for proof in proofs if vars(proof).get("kind") in verify.BY_TYPES]
+        if math.hypot(*types) > MOST_MATRIX_TYPES:
+            return f"The proofs of {len(types):,} different designs of groups are too large to be written together."
+        return next((reason for proof in proofs if (reason := proof.too_large_for_file())), None)
 
     def proven(self) -> float:
         """The sum that the proofs of the strata come to, rounded down; -inf if one is none, or about other questions or people."""
-        cases = _needed(self.workload, self.prior)
+        cases, known = _needed(self.workload, self.prior), dict[int, float]()
         if len(self.parts) != len(cases):
             return -math.inf
         for case, part in zip(cases, self.parts, strict=True):
@@ -60,30 +111,36 @@ class StratifiedCertificate(Proof):
             few, shares = case
             about = check_prior(getattr(part, "prior", None), few.n)
             same = np.allclose(about, check_prior(shares, few.n), rtol=ALIKE, atol=0)
-            if (
-                not getattr(part, "even", True)
-                or part.workload != few
-                or not same
-                or part.epsilon < self.epsilon
-                or not part.verify()
-            ):
+            if not getattr(part, "even", True) or part.workload != few or not same or part.epsilon < self.epsilon:
                 return -math.inf
-        return summed(self.workload, self.parts, self.prior)
+            if id(part) not in known:
+                known[id(part)] = part.proven()
+        if not all(proven > -math.inf for proven in known.values()):
+            return -math.inf
+        return summed(self.workload, [known.get(id(part), 0.0) for part in self.parts], self.prior)
+
+
+def _strata(workload: Workload) -> Strata:
+    if workload.strata is None:
+        raise ValueError(OTHER_QUESTIONS)
+    return workload.strata
+
+
+def _even(prior: np.ndarray | None) -> bool:
+    return prior is None or bool(np.ptp(prior) <= ALIKE * prior.max())
 
 
 def _needed(workload: Workload, prior: np.ndarray | None) -> list[tuple[Workload, np.ndarray | None] | None]:
     """The cases of the strata, None for those of strata without people."""
-    strata = workload.strata
-    assert strata is not None
+    strata = _strata(workload)
     cases, index = strata.cases(prior)
     used = set(index[strata.shares(prior) > 0].tolist())
     return [case if i in used else None for i, case in enumerate(cases)]
 
 
-def summed(workload: Workload, parts: tuple[Proof | None, ...], prior: np.ndarray | None) -> float:
-    """The sum over the strata, less what its rounding may be."""
-    assert workload.strata is not None
-    whole = workload.strata.objective([0.0 if part is None else part.value for part in parts], prior)
+def summed(workload: Workload, values: list[float], prior: np.ndarray | None) -> float:
+    """The sum over the strata of what their parts say, less what its rounding may be."""
+    whole = _strata(workload).objective(values, prior)
     return whole * (1 - 8 * ALIKE - 64 * workload.n * U)
 
 
@@ -98,8 +155,7 @@ def stratified_certificate(
     workload: Workload, epsilon: float, budget: Budget, prior: np.ndarray | None, prove: Prove
 ) -> StratifiedCertificate:
     """The certificate of ``workload``, by ``prove`` for each case of its strata in an equal part of the time."""
-    strata, parts = workload.strata, list[Proof | None]()
-    assert strata is not None
+    strata, parts = _strata(workload), list[Proof | None]()
     cases = _needed(workload, prior)
 
     def tell(progress: Progress) -> None:
@@ -109,15 +165,13 @@ def stratified_certificate(
     for case, own in zip(cases, _in_turn(budget, len(cases), tell), strict=True):
         parts.append(None if case is None else prove(*case, own))
     made = StratifiedCertificate(workload, epsilon, 0.0, tuple(parts), prior)
-    return StratifiedCertificate(
-        workload, epsilon, max(made.trivial, summed(workload, made.parts, prior)), made.parts, prior
-    )
+    values = [0.0 if part is None else part.value for part in parts]
+    return replace(made, value=made.claimable(summed(workload, values, prior)))
 
 
 def stratified_worst_case(workload: Workload, epsilon: float, budget: Budget, prove: Prove) -> StratifiedCertificate:
     """The certificate for the worst type of the stratum that has the largest bound, by ``prove`` for the worst type of each design."""
-    strata = workload.strata
-    assert strata is not None
+    strata = _strata(workload)
     turns = _in_turn(budget, len(strata.designs))
     parts = [prove(few, None, own) for few, own in zip(strata.designs, turns, strict=True)]
     largest = strata.scale**2 * np.array([part.variance for part in parts])[strata.which]

@@ -45,8 +45,6 @@ METHODS = {
 INTERVAL_PART = 0.25
 """The share of an answer's standard error that one part of a report may weigh for the normal approximation."""
 
-_ROUNDING = 1e-9
-
 
 class _Contributing(Protocol):
     """The methods that intervals need of a mechanism."""
@@ -293,7 +291,7 @@ def _of_reports(parts: list[_Part], tail: float, everyone: float | None) -> Inte
 
 def _rounding(part: _Part) -> np.ndarray:
     """(q,) variances that are rounding alone."""
-    return _ROUNDING * part.people * np.maximum(1.0, np.abs(part.adds.means).max(axis=1)) ** 2
+    return 1e-9 * part.people * np.maximum(1.0, np.abs(part.adds.means).max(axis=1)) ** 2
 
 
 def _steps(tail: float) -> float:

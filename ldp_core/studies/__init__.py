@@ -7,10 +7,10 @@ from ldp_core import parts
 
 __all__ = [
     "asking",
+    "curves",
     "detection",
     "outcomes",
     "planning",
-    "privacy_accuracy",
     "sampling",
     "simulate",
     "sweep",
@@ -21,10 +21,10 @@ __all__ = [
 if TYPE_CHECKING:
     from ldp_core.studies import (
         asking,
+        curves,
         detection,
         outcomes,
         planning,
-        privacy_accuracy,
         sampling,
         simulate,
         sweep,

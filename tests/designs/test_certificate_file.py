@@ -3,10 +3,10 @@
 import hashlib
 import json
 import math
-import typing
 import zipfile
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -17,24 +17,28 @@ from hypothesis import strategies as st
 from ldp_core import bounds, limits, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
-from ldp_core.bounds.proof import KINDS as REGISTRY
-from ldp_core.bounds.strata import StratifiedCertificate
-from ldp_core.bounds.surveys.blocks import blocks_certificate
+from ldp_core.bounds.proof import NUMBERS, READERS
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
-from ldp_core.bounds.surveys.grouped import grouped
-from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
-from ldp_core.bounds.triples.certificate import improved
+from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
 from ldp_core.designs import certificate_file
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.zips import zipped
-from ldp_core.workloads import Prefix, Survey
-from ldp_core.workloads.surveys import Group, marginal
+from ldp_core.workloads import (
+    DifferencePart,
+    HistogramPart,
+    ParityPart,
+    PredicatesPart,
+    PrefixPart,
+    Survey,
+    over_attributes,
+)
+from ldp_core.workloads.surveys import Group
+from tests.certificates import MIXED, blocks, columns, triples
 
 N = 6
 PRIOR = np.array([0.3, 0.05, 0.2, 0.1, 0.3, 0.05])
-SIZES = (4, 3, 5)
-MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(5), 2.0)])
+SHARES = np.random.default_rng(4).dirichlet(np.ones(3 * N))
 YES_NO = workloads.survey([2] * 6, 2)
 CONDITIONS = Survey(
     (9, 20, 7, 30),
@@ -43,12 +47,23 @@ CONDITIONS = Survey(
         Group((1, 2), workloads.Custom(np.add.outer(np.arange(20) > 12, np.arange(7) % 3 == 1).reshape(1, -1))),
     ],
 )
+ARMS = [CategoricalAttribute(name="arm", values=("a", "b", "c"), known=True)]
+LIKE = [PrefixPart(attribute="score", by=("arm",))]
+UNLIKE = [*LIKE, DifferencePart(of=HistogramPart(attribute="score"), attribute="arm", first="a", second="c", weight=2)]
 
 
-def parts():
-    same, others = bounds.surveys.grouped.split(MIXED)
-    proofs = [closed_form(group.base, 1.0, np.full(group.base.n, 1 / group.base.n)) for group in others]
-    return grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), proofs)
+def known(parts, sizes=(N,)):
+    """Questions about ``sizes`` values of secret columns in three groups that the collector knows."""
+    names = ("score", "second", "third", "fourth", "fifth", "sixth")
+    columns = [
+        RangeAttribute(name=name, low=1, high=many, bins=many, integer=True)
+        for name, many in zip(names, sizes, strict=False)
+    ]
+    return over_attributes(parts, [*columns[:1], *ARMS, *columns[1:]])
+
+
+def conditions():
+    return known([PredicatesPart(predicates=[{"expression": f"score < {k}"} for k in (30, 100)], by=("arm",))], (520,))
 
 
 KINDS = {
@@ -65,14 +80,19 @@ KINDS = {
     "one question, a prior": lambda: bounds.certificate(workloads.custom([[1, -1, 0, 0, 0, 0]]), 2.0, None, PRIOR),
     "all alike": lambda: symmetric_certificate(workloads.histogram(9), 1.0),
     "bits": lambda: symmetric_certificate(workloads.parity(4, 2), 1.0),
-    "triples": lambda: next(improved(symmetric_certificate(workloads.parity(6, 3), 3.0))),
+    "triples": lambda: triples(workloads.parity(6, 3), 3.0),
     "tables": lambda: closed_form_of_survey(workloads.survey([3, 4, 5], 2), 1.0),
     "yes or no by pairs": lambda: symmetric_certificate(YES_NO, 0.5),
-    "yes or no by triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
-    "one at a time": lambda: next(SinglesSearch(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
-    "parts": parts,
-    "together": lambda: blocks_certificate(MIXED, 1.0, parts()),
+    "yes or no by triples": lambda: triples(workloads.survey([2] * 7, 2), 3.0),
+    "one at a time": lambda: columns([3, 2, 4, 2], 2.0),
+    "blocks": blocks,
     "few told apart": lambda: bounds.certificate(CONDITIONS, 1.0, None),
+    "groups alike": lambda: bounds.certificate(known(LIKE), 1.0, None),
+    "groups": lambda: bounds.certificate(known(UNLIKE), 1.0, None),
+    "groups, a prior": lambda: bounds.certificate(known(UNLIKE), 1.0, None, SHARES),
+    "the worst group": lambda: bounds.worst_case(known(UNLIKE), 1.0, None),
+    "groups by triples": lambda: bounds.certificate(known([ParityPart(max_weight=3, by=("arm",))], (2,) * 6), 3.0, 5),
+    "groups of few told apart": lambda: bounds.certificate(conditions(), 1.0, None),
 }
 
 
@@ -168,9 +188,8 @@ def test_whatever_is_written_is_read_back_for_the_questions_that_were_asked(work
 
 def test_every_class_of_certificates_reads_the_files_that_it_writes():
     """One registry by kind: no class without a kind, and each kind has its own class."""
-    written_to_files = {cls for cls in typing.get_args(bounds.AnyCertificate) if cls is not StratifiedCertificate}
-    assert set(REGISTRY) == {kind for cls in written_to_files for kind in cls.file_kinds}
-    assert set(REGISTRY.values()) == written_to_files == {type(proof(name)) for name in KINDS}
+    assert set(READERS.values()) == {type(proof(name)) for name in KINDS}
+    assert {proof(name).kind for name in KINDS if hasattr(proof(name), "kind")} == set(NUMBERS)
 
 
 def test_what_a_script_cannot_check_is_said_in_the_file():
@@ -179,32 +198,9 @@ def test_what_a_script_cannot_check_is_said_in_the_file():
         "triples",
         "yes or no by triples",
         "one at a time",
-        "together",
+        "groups by triples",
     }
     assert "take more than a short script to check" in json.loads(written("triples").document)["stronger"]["meaning"]
-    assert "questions of all kinds together" in json.loads(written("together").document)["stronger"]["meaning"]
-
-
-def arrays_with(kind, **more):
-    return {**verify.arrays(written(kind).arrays), **more}
-
-
-@pytest.mark.parametrize(
-    ("kind", "more", "proof_of"),
-    [
-        ("tables", {"weights": np.ones(3)}, {"kinds": [[0], [1], [2]]}),
-        ("tables", {}, {"angle": 0.5}),
-        ("triples", {"degree_weights": np.ones(6)}, {"sets": 3}),
-    ],
-)
-def test_kinds_of_proofs_of_older_versions_are_refused_with_a_way_out(kind, more, proof_of):
-    files, found = written(kind), proof(kind)
-    older = sealed(files, arrays_with(kind, **more), proof=proof_of, stronger={"value": found.value})
-    assert refusal(older, kind) == (
-        "The proof in the file cannot be used: it is of a kind that this version does not check any more. "
-        "Prove it again."
-    )
-    assert "lower bound" in repr(certificate_file.read(files, found.workload, epsilon(kind)))
 
 
 def test_the_number_in_words_is_the_variance_rounded_down():
@@ -238,7 +234,7 @@ def test_epsilon_is_the_decimal_number_that_was_meant():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("factor", [1 + 1e-7, pytest.param(1.01, marks=pytest.mark.slow), 1e6])
+@pytest.mark.parametrize("factor", [1 + 1e-7, 1e6])
 def test_claims_of_more_are_refused(kind, factor):
     document = json.loads(written(kind).document)
     forged = sealed(written(kind), value=document["value"] * factor)
@@ -281,13 +277,13 @@ def test_changed_numbers_prove_nothing_that_is_not_so(data, kind):
         # Other weights of single columns may prove more: those in the file are the first ones of a search.
         assert found.verify()
         assert found.value <= proof(kind).value * (1.05 if kind == "one at a time" else 1 + 1e-6)
-        assert name.rpartition(".")[2] != "gram"
+        assert not name.startswith("gram")
     try:
         verify.verified(forged.document, forged.arrays)
     except ValueError:
         return
     # A smaller prior or Gram matrix is one of somebody else's questions; of these the claim may be true.
-    assert name.rpartition(".")[2] not in ("inverse", "multiplier") or factor > 0.9
+    assert name != "inverse" or factor > 0.9
 
 
 @pytest.mark.parametrize("which", ["inverse", "multipliers"])
@@ -301,6 +297,38 @@ def test_scaled_proofs_are_refused(which):
     forged = sealed(forged, value=document["value"] * 1.01)
     disproved(forged)
     refusal(forged, "running totals")
+
+
+def test_groups_are_those_of_the_design_in_their_scales_their_sizes_and_their_order():
+    """The script takes other groups for what they are, questions of somebody else; the program does not take them for those of the design."""
+    arrays, document = verify.arrays(written("groups").arrays), json.loads(written("groups").document)
+    for name, array in (
+        ("scales", 1.01 * arrays["scales"]),
+        ("constants", arrays["constants"] + 1.0),
+        ("which", np.where(arrays["which"] == 1, 1.0, np.array([0.0, 0.0, 1.0]))),
+    ):
+        forged = sealed(written("groups"), {**arrays, name: array})
+        proved = verify.proven(document, verify.arrays(forged.arrays))
+        forged = sealed(forged, value=proved)
+        assert verify.verified(forged.document, forged.arrays)
+        assert "other questions" in refusal(forged, "groups")
+    few = known(UNLIKE, (N + 1,))
+    refusal(written("groups"), "groups", few)
+    refusal(written("groups"), "groups", few.without_strata)
+    refusal(written("groups alike"), "groups alike", few.strata.designs[0])
+
+
+def test_what_is_proved_of_groups_is_the_sum_to_the_last_bit():
+    """In fractions, of what the script says of each part."""
+    arrays, document = verify.arrays(written("groups, a prior").arrays), json.loads(written("groups, a prior").document)
+    parts = verify.own_parts(document, arrays)
+    each = [Fraction(verify.proven({**part, "format": verify.FORMAT}, own)) / N for part, own in parts]
+    which, scales, constants, shares = (
+        [Fraction(x) for x in arrays[name].tolist()] for name in ("which", "scales", "constants", "shares")
+    )
+    total = sum(s * (a * a * each[int(k)] + c) for s, a, c, k in zip(shares, scales, constants, which, strict=True))
+    exact, found = 3 * N * total / sum(shares), verify.proven(document, arrays)
+    assert Fraction(found) <= exact < Fraction(math.nextafter(math.nextafter(found, math.inf), math.inf))
 
 
 def test_another_prior_is_refused():
@@ -327,7 +355,7 @@ def test_numbers_too_large_to_add_up_prove_nothing():
         certificate_file.read(forged, found.workload, "20")
 
 
-@pytest.mark.parametrize("kind", ["all alike", "bits", "tables", "parts"])
+@pytest.mark.parametrize("kind", ["all alike", "bits", "tables", "blocks"])
 def test_only_a_proof_by_types_is_about_people_of_another_spread(kind):
     arrays = verify.arrays(written(kind).arrays)
     one = np.eye(proof(kind).workload.n)[0]
@@ -337,20 +365,13 @@ def test_only_a_proof_by_types_is_about_people_of_another_spread(kind):
     refusal(forged, kind)
 
 
-@pytest.mark.parametrize("kind", ["all alike", "tables", "parts"])
+@pytest.mark.parametrize("kind", ["all alike", "tables", "blocks"])
 def test_questions_are_said_to_be_those_that_the_numbers_are_about(kind):
     for asked in ("prefix", "general", None):
         workload = {**json.loads(written(kind).document)["workload"], "gram": asked}
         forged = sealed(written(kind), workload=workload)
         assert "other questions" in disproved(forged)
         refusal(forged, kind)
-
-
-def test_shares_just_below_one_do_not_change_the_answers_own_part():
-    document = {"kind": "general", "types": N, "workload": {"gram": "prefix"}, "prior": "array"}
-    exact = verify.own(document, {"prior": PRIOR})
-    for short in (1 - 9e-10, 1 + 9e-10):
-        assert verify.own(document, {"prior": PRIOR * short}) == pytest.approx(exact, rel=1e-14)
 
 
 def test_a_name_that_is_there_twice_is_refused():
@@ -378,30 +399,11 @@ def test_a_short_document_does_not_fill_the_memory(kind, changes):
     refusal(forged, kind)
 
 
-def test_columns_of_one_value_count_for_nothing():
-    sizes = [3, *[1] * 30, 2]
-    groups = [{"columns": [*range(32)], "weight": 1.0}]
-    found = verify.by_set({"sizes": sizes, "groups": groups})
-    assert np.array_equal(found, verify.by_set({"sizes": sizes, "groups": [{"columns": [0, 31], "weight": 1.0}]}))
-
-
 @pytest.mark.parametrize(
     ("kind", "changes"),
     [
         ("running totals", {"types": 6.0}),
         ("running totals", {"value": 0}),
-        ("running totals", {"value": -1.0}),
-        ("running totals", {"value": True}),
-        (
-            "questions of one's own",
-            {
-                "workload": {
-                    "gram": "array",
-                    "roundings": float(proof("questions of one's own").workload.gram_roundings),
-                }
-            },
-        ),
-        ("tables", {"types": 60.0}),
         ("all alike", {"workload": {"gram": "classes", "bits": False}}),
     ],
 )
@@ -411,7 +413,7 @@ def test_numbers_of_another_kind_are_refused_by_both(kind, changes):
     refusal(forged, kind)
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe{", b"9" * 5000, b'{"a": 1} 2'])
+@pytest.mark.parametrize("text", [b"", b"\xff\xfe{", b"9" * 5000])
 def test_the_script_says_in_a_sentence_what_it_cannot_read(text):
     said = disproved(Written(text, written("tables").arrays))
     assert said.startswith("certificate.json cannot be read: ")
@@ -419,7 +421,7 @@ def test_the_script_says_in_a_sentence_what_it_cannot_read(text):
 
 
 @pytest.mark.parametrize("name", ["inverse", "pairs", "multipliers", "diagonal", "prior"])
-@pytest.mark.parametrize("shape", [(0,), (1, 1, -1), (1, 1, 1, -1), (1, -1), (-1, 1)])
+@pytest.mark.parametrize("shape", [(0,), (1, -1), (-1, 1)])
 def test_arrays_of_another_shape_do_not_belong_together(name, shape):
     arrays = verify.arrays(written("a given prior").arrays)
     forged = sealed(
@@ -429,9 +431,7 @@ def test_arrays_of_another_shape_do_not_belong_together(name, shape):
     refusal(forged, "a given prior")
 
 
-@pytest.mark.parametrize(
-    "shape", ["(4000000000, 4000000000)", "(999999999,)", "(-6,)", "()", "(9**9,)", "((6,))", "(7,)"]
-)
+@pytest.mark.parametrize("shape", ["(4000000000, 4000000000)", "(-6,)", "(9**9,)", "(7,)"])
 def test_headers_cannot_ask_for_more_than_the_file_holds(shape):
     numbers = np.ones(6)
     header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
@@ -450,7 +450,7 @@ def test_nothing_is_unpacked_beyond_what_the_file_holds():
     refusal(bomb, "running totals")
 
 
-@pytest.mark.parametrize("content", [b"", b"PK", b"no zip at all", written("tables").document])
+@pytest.mark.parametrize("content", [b"", b"PK", written("tables").document])
 def test_damaged_files_are_refused_in_a_sentence(content):
     files = written("running totals")
     for damaged in (Written(files.document, content), Written(content, files.arrays), sealed_raw(files, content)):
@@ -480,7 +480,4 @@ def test_what_is_not_written_says_why(lower):
     lower(MOST_MATRIX_TYPES=N - 1)
     with pytest.raises(ValueError, match="for at most 5 types; there are 6"):
         certificate_file.write(proof("running totals"), "1")
-    same, others = bounds.surveys.grouped.split(MIXED)
-    with pytest.raises(ValueError, match="has no proved bound"):
-        certificate_file.write(grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), [None] * len(others)), "1")
-    assert len(written("parts").document) < limits.MOST_JSON_BYTES
+    assert len(written("blocks").document) < limits.MOST_JSON_BYTES

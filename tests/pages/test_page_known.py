@@ -2,11 +2,14 @@
 
 import io
 import json
+import re
 import zipfile
 
 import numpy as np
 import pytest
 
+from ldp_core import analysis, mechanisms
+from ldp_core.bounds import verify
 from ldp_core.bounds.theorems.statements import STATEMENTS
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
 from ldp_core.deploy import collector
@@ -14,7 +17,7 @@ from ldp_core.deploy.kit import client
 from ldp_core.designs import detecting
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads.shown import shown_queries
-from pages.ui.data import choice
+from pages.ui.data import actions
 from pages.ui.tasks import collecting
 from pages.ui.workload.kinds import KINDS
 
@@ -29,10 +32,25 @@ def arms(app):
     state.view["source"] = "declared"
     ends = {"method": "range", "low": 1.0, "high": 6.0, "bins": 6, "integer": True, "origin": "declared"}
     recipes = (CategoricalRecipe(column="arm", categories=("a", "b")), NumericRecipe(column="score", **ends))
-    choice.declare(state, recipes, 0)
+    actions.declare(state, recipes, 0)
     state.expect(users=5000)
     state.change(optimizer=Optimizer(max_rounds=5))
     return app
+
+
+def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
+    """Against a design that keeps the arm secret, for the same questions and the same people."""
+    app.sample("experiment.csv", "design").press("optimise").finish()
+    design = app.session.setting
+    assert [part.kind for part in design.configuration.workload.parts] == ["prefix", "difference"]
+    (said,) = re.findall(r"The collector knows arm already: at least (\d+) % fewer people are needed", app.words)
+    whole, limits = design.workload.without_strata, {"max_rounds": 60, "time_limit": None}
+    kept = mechanisms.create("optimized", epsilon=1.0, workload=whole, target="worst_case", **limits)
+    variance = analysis.worst_case_variance(kept, whole)
+    secret = analysis.users_for(variance, whole.squared_weights, design.alpha)
+    share = 1 - design.users_needed(app.session.mechanism("optimized"), "worst_case") / secret
+    assert 0.6 < share - 0.04 < int(said) / 100 <= share
+    assert design.users_needed(app.session.mechanism("optimized"), "worst_case") < 3000 < secret
 
 
 def asked(app):
@@ -93,8 +111,12 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     content = kit() if callable(kit) else kit
     with zipfile.ZipFile(io.BytesIO(content)) as files:
         description = json.loads(files.read("device.json"))
+        proof = [files.read(name) for name in ("certificate.json", "certificate.npz")]
     assert client.Device(description).clear == ["arm"]
+    assert "within each of 2 groups that are no secret" in verify.verified(*proof)
     other = another().load(content)
+    assert "It was checked here, and it holds." in other.words
+    assert other.session.setting.proof("worst_case").certificate.verify()
     assert other.session.mechanism("optimized").digest == made.digest
 
 

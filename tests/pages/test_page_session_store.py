@@ -13,15 +13,11 @@ from streamlit.testing.v1 import AppTest
 from ldp_core import limits
 from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
-from pages.ui import promises
-from pages.ui.data import choice as data_choice
-from pages.ui.session import cleanup
+from pages.ui import promises, streamlit_fixes
+from pages.ui.data import actions as data_actions
 from pages.ui.session.session_store import SessionStore, Visitor
 from pages.ui.session.state import Session
-from pages.ui.streamlit_fixes import uploads
 from pages.ui.tasks.jobs import Jobs
-from pages.ui.tasks.jobs import jobs as all_jobs
-from pages.ui.tasks.later import Later
 
 KEPT, RETURNS = 3600.0, 120.0
 ROOM = 2**40
@@ -55,17 +51,6 @@ def test_a_job_lets_go_of_what_it_worked_on(fails):
     assert held() is None
 
 
-def test_what_is_imported_is_not_looked_through_after_every_page(monkeypatch):
-    imported = lambda: any(known is vars(cleanup) for known in gc.get_objects())  # noqa: E731
-    gc.unfreeze()
-    assert imported()
-    monkeypatch.setattr(cleanup, "_watch", lambda store: None)
-    cleanup.watch.clear()
-    cleanup.watch()
-    cleanup.watch.clear()
-    assert not imported()
-
-
 def seated(store, name, browser="a browser"):
     state = Session(name)
     store.add(state, Visitor(browser, f"tab of {name}"))
@@ -81,9 +66,9 @@ def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everythin
     jobs, go, here = Jobs(), threading.Event(), {"tab of me", "tab of you"}
     store = SessionStore(jobs)
     state, _ = seated(store, "me"), seated(store, "you")
-    data_choice.upload(state, b"age\n1\n2\n3\n", "people.csv")
+    data_actions.upload(state, b"age\n1\n2\n3\n", "people.csv")
     first, results = state.source, state.results  # as callbacks of Streamlit's may for long
-    data_choice.upload(state, b"age\n1\n2\n", "fewer.csv")
+    data_actions.upload(state, b"age\n1\n2\n", "fewer.csv")
     later = state.source
     touched(state)  # and a step to undo
     state.results.put("counts", state.design().counts)
@@ -140,7 +125,7 @@ def test_beyond_the_room_there_is_who_left_first_is_forgotten_first():
     store, here = SessionStore(Jobs()), {f"tab of {i}" for i in range(4)}
     states = [seated(store, str(i)) for i in range(4)]
     for i, state in enumerate(states):
-        data_choice.upload(state, b"age\n" + b"1\n2\n" * 500, f"{i}.csv")
+        data_actions.upload(state, b"age\n" + b"1\n2\n" * 500, f"{i}.csv")
         state.results.put("large", i, 50_000)
         assert 50_000 < state.weight < 100_000
     for now, gone in enumerate([2, 0, 1]):  # the last one stays and is no matter of room
@@ -155,7 +140,7 @@ def test_beyond_the_room_there_is_who_left_first_is_forgotten_first():
 
 
 def test_the_largest_upload_stays_in_memory():
-    uploads.install()
+    streamlit_fixes.uploads_stay_in_memory()
     assert MultiPartParser.spool_max_size >= 200 * 2**20
 
 
@@ -163,9 +148,7 @@ def test_the_moment_of_forgetting_follows_from_the_settings(app, monkeypatch):
     """How long it takes a server is seen in tests/browser/test_server_keeps_nothing.py."""
     for held_for, returns, every, told, hour in [
         (3600, 120, 10, "at most 62 minutes", "for 60 minutes"),
-        (1, 120, 10, "at most 4 minutes", "for 2 minutes"),
         (0, 1, 10, "at most 2 minutes", "for less than a minute,"),
-        (7200, 120, 30, "at most 123 minutes", "for 120 minutes"),
     ]:
         monkeypatch.setenv("LDP_HELD_SECONDS", str(held_for))
         monkeypatch.setattr(promises, "EVERY", float(every))
@@ -199,27 +182,6 @@ def test_the_settings_are_those_of_the_server(monkeypatch):
     assert f"{limits.MOST_HELD_BYTES // 2**30} GB" in promises.holding()
 
 
-def test_work_that_a_page_waits_for_notices_when_it_is_cancelled():
-    state, begun = Session("who goes away"), threading.Event()
-
-    def compute(cancel):
-        begun.set()
-        while not cancel():
-            threading.Event().wait(0.005)
-        return "a part"
-
-    def value(quick, compute):
-        return Later(state).value("figure", "a figure", quick, compute)
-
-    assert value(False, compute) is None
-    begun.wait()
-    (job,) = all_jobs().active(state.id)
-    all_jobs().cancel(state.id)
-    assert ended(all_jobs(), job).state == "cancelled"
-    assert value(True, lambda cancel: "all of it") == "all of it"  # a part is not kept
-    assert value(False, compute) == "all of it"
-
-
 def test_what_is_changed_while_everything_is_forgotten_is_no_error(app):
     """Both arrive together: one control finds nothing of what it showed."""
 
@@ -241,24 +203,3 @@ def test_what_is_changed_while_everything_is_forgotten_is_no_error(app):
     at.run()
     assert not at.exception
     assert [box.value for box in at.text_input] == ["shown", "shown"]
-
-
-def test_a_job_that_was_forgotten_is_drawn_no_more(app):
-    """A fragment may still run once: what it draws speaks of a design that is gone."""
-
-    def page():
-        from types import SimpleNamespace
-
-        import streamlit as st
-
-        from pages.ui import layout
-
-        st.session_state["runs"] = st.session_state.get("runs", 0) + 1
-        if st.session_state["runs"] == 1:
-            gone = SimpleNamespace(active=True, session="somebody else", progress=1, state="running")
-            layout.live(gone, lambda progress, job: st.error("drawn"))
-
-    at = AppTest.from_function(page).run()
-    assert not at.exception
-    assert not at.error
-    assert at.session_state["runs"] == 2

@@ -14,6 +14,7 @@ from ldp_core.workloads import (
     ON_TYPES,
     OVER_ATTRIBUTES,
     AllMarginalsPart,
+    DifferencePart,
     HistogramPart,
     JointHistogramPart,
     KWayMarginalsPart,
@@ -177,6 +178,17 @@ def test_what_is_asked_first_suits_the_domain_and_works(attributes, expected):
     built = over_attributes(parts, domain(*attributes))
     assert built.n == domain(*attributes).size
     assert built.matrix.any(axis=1).all()
+
+
+def test_what_is_asked_first_of_known_groups_is_asked_within_each_and_compared():
+    arm, three = (
+        CategoricalAttribute(name=name, values=tuple("abc"[:k]), known=True) for name, k in (("arm", 2), ("shop", 3))
+    )
+    within = PrefixPart(attribute="age", by=("arm",))
+    less = DifferencePart(of=PrefixPart(attribute="age"), attribute="arm", first="b", second="a")
+    assert default_parts([arm, AGE]) == (within, less)
+    assert default_parts([three, AGE]) == (PrefixPart(attribute="age", by=("shop",)),)
+    assert default_parts([arm, AGE, three, SEX]) == (KWayMarginalsPart(k=2, by=("arm", "shop")),)
 
 
 # --- names ------------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from ldp_core.designs import choices
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
 from ldp_core.people import dense
 from ldp_core.priors import Dirichlet
+from ldp_core.run import Cancel
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads.shown import scaled_names, shown_queries
 from pages.ui import layout, listing
@@ -26,7 +27,7 @@ from pages.ui.controls import control, pick
 from pages.ui.priors import PRIORS, in_words, prior_control
 from pages.ui.session.state import Session
 from pages.ui.tasks.collecting import Subject
-from pages.ui.tasks.later import Later
+from pages.ui.tasks.jobs import ask
 from pages.ui.words import people, plain
 
 KINDS = {"fixed": "One look, at the end", "any_time": "Valid whenever one looks"}
@@ -222,7 +223,6 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         **options,
     )
     chosen, listed = shown_queries(workload), workload.num_queries <= MOST_DOWNLOADED_ANSWERS
-    later = Later(state, "answers")
     key = (
         collection.digest,
         subject.mechanism.digest,
@@ -234,23 +234,29 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         wider,
         None if sizes is None else sizes.tolist(),
         np.asarray(options.get("prior", 0.0)).tolist(),
+        [own.names for own in subject.ratios],
     )
+
+    def work_out(cancel: Cancel) -> tuple[pd.DataFrame, str, pd.DataFrame]:
+        about = (collection, subject.mechanism, workload, subject.ratios, estimator, LEVEL, kind)
+        unlike = collector.unlike_in_words(collection, subject.mechanism)
+        return compute(queries=chosen), unlike, collector.within_groups(*about, drawn=wider, **options)
+
     try:
-        found = later.value(
+        found = ask(
+            state,
             key,
             "working out the answers",
             subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports,
-            lambda cancel: (compute(queries=chosen), collector.unlike_in_words(collection, subject.mechanism)),
+            work_out,
         )
     except ValueError as error:
         layout.instead(error)
         return
-    finally:
-        later.finish()
     if found is None:
         st.info("The answers are being worked out.")
         return
-    table, unlike = found
+    table, unlike, ratios = found
     reported = collection.users / occasions
     users = reported if sizes is None else float(sizes.sum())
     if unlike:
@@ -259,15 +265,35 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
     layout.chart(
         lambda look: charts.collection(drawn, users, subject.mechanism.name, look),
         _said(subject, table, reported, users, estimator)
-        + f" {plain(collector.whose(reported, wider, sizes))}"
+        + f" {plain(collector.whose(reported, wider, sizes, bool(len(ratios))))}"
         + (f" {in_words(subject.configuration, prior_kind(state, subject))}" if "prior" in options else ""),
         "collected",
-        lambda: collector.in_units(compute() if listed else table, workload, users),
+        lambda: collector.with_groups(collector.in_units(compute() if listed else table, workload, users), ratios),
     )
+    if len(ratios):
+        _within_groups(ratios, kind)
     _table(subject, table, users)
     if len(table) < workload.num_queries:
         more = "the download has all of them" if listed else "the download has the same"
         st.caption(f"{len(table):,} of {workload.num_queries:,} answers are shown, evenly spread; {more}.")
+
+
+def _within_groups(ratios: pd.DataFrame, kind: str) -> None:
+    """Shares and averages within groups, which are asked for above what they are made of."""
+    numbers = {
+        name: ratios[column].map(lambda x: wording.significant(x, 4) if x == x else "none")
+        for name, column in IN_UNITS.items()
+    }
+    listing.show_words(
+        pd.DataFrame({"Question": ratios["name"], "Unit": ratios["unit"], **numbers}),
+        "Shares and averages within groups, the answers asked for.",
+    )
+    if (ratios["method"] == "Fieller").any():
+        st.caption(
+            "Sizes of secret groups are estimated as well: the intervals are Fieller's, for the ratio of two estimates."
+        )
+    if unbounded := estimators.unbounded_in_words(ratios, kind):
+        st.caption(plain(unbounded))
 
 
 def _said(subject: Subject, table: pd.DataFrame, reported: float, users: float, estimator: str) -> str:

@@ -22,8 +22,7 @@ from ldp_core.designs import Configuration
 from ldp_core.people import Counts
 from ldp_core.run import Cancel, Interrupted
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.task import Task
+from pages.ui.tasks.jobs import Job, Task
 
 HELD = "collected"
 """In `Session.view`: whether anything was collected here."""
@@ -53,6 +52,12 @@ class Subject:
     @cached_property
     def labels(self) -> Sequence[str]:
         return self.domain.type_labels
+
+    @cached_property
+    def ratios(self) -> list[workloads.Ratios]:
+        """The shares and averages within groups that are asked for."""
+        recipe = self.configuration.workload
+        return [] if recipe is None else workloads.ratios_of(recipe.parts, self.domain, self.workload)
 
 
 def identity(state: Session, mechanism: mechanisms.Mechanism) -> Task[str]:

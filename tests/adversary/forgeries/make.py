@@ -21,16 +21,19 @@ from ldp_core import bounds, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
-from ldp_core.bounds.surveys.grouped import grouped, split
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
 from ldp_core.designs import certificate_file
-from ldp_core.workloads import Prefix, Survey
-from ldp_core.workloads.surveys import Group, marginal
+from ldp_core.workloads import DifferencePart, HistogramPart, PrefixPart, over_attributes
 
 HERE = Path(__file__).parent
 SEMIDEFINITE = "not positive semidefinite"
-SIZES = (4, 3, 5)
-MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(5), 2.0)])
+SECRET = RangeAttribute(name="score", low=1, high=4, bins=4, integer=True)
+ARM = CategoricalAttribute(name="arm", values=("a", "b", "c"), known=True)
+LESS = DifferencePart(of=HistogramPart(attribute="score"), attribute="arm", first="a", second="c", weight=2)
+ASKED = [PrefixPart(attribute="score", by=("arm",)), LESS, HistogramPart(attribute="arm", weight=0.5)]
+GROUPS = bounds.certificate(over_attributes(ASKED, [SECRET, ARM]), 1.0, None)
+SCALES = GROUPS.workload.strata.scale
 
 
 def npz(arrays):
@@ -74,15 +77,15 @@ def indefinite(n, epsilon, share, value, roundings=0):
     w, d = np.full(n, n**-0.5), np.repeat([1.0, -1.0], n // 2) * n**-0.5
     G0 = 2 * np.outer(d, d)
     G = G0 - share * np.outer(w, w)
-    plain = closed_form(workloads.custom(2**0.5 * d[None]), float(epsilon), np.full(n, 1 / n))
+    plain = closed_form(workloads.custom(2**0.5 * d[None]), float(epsilon), np.full(n, 1 / n)).numbers
     # As much along the constants as pays for all of mu; the rest is for rounding.
-    level = float(plain.multipliers.mean() * n)
-    C = plain.inverse + 1.001 * (level / share) ** 0.5 * np.outer(w, w)
+    level = float(plain["multipliers"].mean() * n)
+    C = plain["inverse"] + 1.001 * (level / share) ** 0.5 * below(np.outer(w, w))
     arrays = {
         "gram": below(G),
-        "inverse": below(C),
+        "inverse": C,
         "multipliers": np.full(n, 1e-3 * level / n),
-        "diagonal": plain.diagonal,
+        "diagonal": plain["diagonal"],
         "pairs": np.zeros(n * (n + 1) // 2),
         "sizes": np.zeros(0),
         "size_multipliers": np.zeros(0),
@@ -110,8 +113,6 @@ def negative_classes():
         "pairs": np.zeros(2),
         "cut_multipliers": np.zeros(0),
         "floors": np.zeros(0),
-        "diagonal": np.array([1e-9 * top]),
-        "multiplier": np.array([top / n * (1 + 1e-7)]),
     }
     return document, arrays
 
@@ -122,12 +123,6 @@ def one_cut(shape):
     arrays = {name: array for name, array in arrays.items() if not name.startswith("cut")}
     arrays |= {"cut_multipliers": np.zeros(1), "floors": np.zeros(1), "cut0": np.ones(shape)}
     return document, arrays
-
-
-def parts():
-    same, others = split(MIXED)
-    proofs = [closed_form(group.base, 1.0, np.full(group.base.n, 1 / group.base.n)) for group in others]
-    return grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), proofs)
 
 
 def forgeries():
@@ -181,7 +176,7 @@ def forgeries():
 
         return both
 
-    C, mu = below(prefix.inverse), prefix.multipliers
+    C, mu = prefix.numbers["inverse"], prefix.numbers["multipliers"]
     plain = (
         ("types as text", "numbers above 0", field("types", "5")),
         ("types with a point", "whole", field("types", 5.0)),
@@ -224,7 +219,7 @@ def forgeries():
         ("complex numbers", "plain numbers", numbers(multipliers=mu + 0j)),
         ("objects to be unpickled", "plain numbers", numbers(multipliers=np.array([1, "a"], dtype=object))),
         ("columns before rows", "plain numbers", numbers(pairs=np.asfortranarray(np.zeros((3, 5))))),
-        ("a matrix for its triangle", "together", numbers(inverse=prefix.inverse)),
+        ("a matrix for its triangle", "together", numbers(inverse=verify.square(C, 5))),
     )
     yield from changed(prefix, workloads.prefix(5), plain)
 
@@ -243,7 +238,7 @@ def forgeries():
 
     mean = workloads.custom([[0, 1, 2, 3, 10]])
     one = bounds.certificate(mean, 1.0, None)
-    z, alpha, beta = one.direction, one.alpha, one.beta
+    z, alpha, beta = (one.numbers[name] for name in ("direction", "alpha", "beta"))
     first = np.eye(5)[0]
     yield from changed(
         one,
@@ -309,34 +304,57 @@ def forgeries():
             ("bits without end", "types", field("workload", "bits", 2**53)),
             ("another number of bits", "types", field("workload", "bits", 3)),
             ("a class too many", "together", numbers(gram=np.ones(6))),
-            ("an axis too many", "together", numbers(inverse=alike.inverse[None])),
-            ("a cut that is not whole", "none of a proof", numbers(floors=np.full(len(alike.cuts), 0.5))),
-            ("a negative multiplier of cuts", "none of a proof", numbers(cut_multipliers=-alike.cut_multipliers)),
+            ("an axis too many", "together", numbers(inverse=alike.numbers["inverse"][None])),
+            ("a cut that is not whole", "none of a proof", numbers(floors=np.full(len(alike.numbers["floors"]), 0.5))),
+            (
+                "a negative multiplier of cuts",
+                "none of a proof",
+                numbers(cut_multipliers=-alike.numbers["cut_multipliers"]),
+            ),
             ("more cuts than there is time for", "longer to check", numbers(cut_multipliers=np.zeros(50_000))),
         ),
     )
 
     first, second = ("parts", 0), ("parts", 1)
     yield from changed(
-        parts(),
-        MIXED,
+        GROUPS,
+        GROUPS.workload,
         (
-            ("no parts", "no parts", field("parts", [])),
+            ("groups worth a millionth more", "prove", field("value", GROUPS.value * (1 + 1e-6))),
+            ("a group of a smaller scale", "prove", numbers(scales=SCALES * np.array([1, 1, 0.99]))),
+            ("a group of a scale below zero", "none below 0", numbers(scales=-SCALES)),
+            ("groups that count for less than nobody", "none below 0", numbers(constants=np.array([9.0, -8.0, 9.0]))),
+            ("a group without a scale", "a scale and|damaged|argument", numbers(scales=SCALES[:2])),
+            ("a group of no share", "none below 0", every(field("prior", "array"), numbers(shares=np.ones(2) / 2))),
             (
-                "parts of more types than there are",
-                "another",
-                every(field("types", 1), field("workload", "sizes", [1] * 3)),
+                "a share below zero",
+                "none below 0",
+                every(field("prior", "array"), numbers(shares=np.array([1.0, 1, -1]))),
             ),
-            ("columns that there are not", "in order", field(*second, "columns", [99, -5, "x"])),
-            ("a part of other columns", "another", field(*second, "columns", [1])),
-            ("a part of no columns", "another", field(*second, "columns", [])),
-            ("a part with a weight that underflows", "above 0", field(*second, "weight", 1.6e-162)),
-            ("a part of another epsilon", "another epsilon", field(*first, "epsilon", "0.5")),
-            ("a part of other people", "other people", field(*second, "prior", "array")),
-            ("a part that is parts", "itself of parts", field(*first, "kind", "parts")),
-            ("a part whose numbers are another's", "share", field(*second, "arrays", 0)),
-            ("a part whose numbers go by a text", "share", field(*second, "arrays", "1")),
-            ("a field of a part", "not looked at", field(*second, "value", 1e12)),
+            ("shares of more than all", "sum to 1", every(field("prior", "array"), numbers(shares=np.ones(3)))),
+            ("shares that are not there", "damaged", field("prior", "array")),
+            ("groups of other parts", "prove", numbers(which=np.array([1.0, 1.0, 0.0]))),
+            ("a group of a part that there is not", "of no part", numbers(which=np.array([0.0, 1.0, 2.0]))),
+            ("a group of half a part", "of no part", numbers(which=np.array([0.0, 1.0, 0.5]))),
+            ("a group of a part from the end", "of no part", numbers(which=np.array([0.0, 1.0, -1.0]))),
+            ("a part of no group", "of no group", numbers(which=np.zeros(3))),
+            (
+                "blocks that are swapped",
+                "of no part",
+                lambda document, arrays: (document | {"parts": document["parts"][::-1]}, arrays),
+            ),
+            ("more groups than there are", "other types", field("types", 10**90)),
+            (
+                "groups of another kind of people",
+                "other people",
+                every(field(*first, "prior", "array"), numbers(**{"0.prior": np.full(4, 0.25)})),
+            ),
+            ("groups in groups", "itself of parts", field(*first, "kind", "strata")),
+            ("parts in groups", "damaged|other questions|not looked at", field(*first, "kind", "parts")),
+            ("a group of another epsilon", "another epsilon", field(*second, "epsilon", "0.5")),
+            ("a group of a weight", "not looked at", field(*second, "weight", 3.0)),
+            ("a group of many told apart", "other types", field(*first, "merged", {"types": 7, "meaning": "Many."})),
+            ("a group of true types", "other types", field(*first, "merged", {"types": True, "meaning": "One."})),
         ),
     )
 
