@@ -2,7 +2,10 @@
 group, and never part of what is drawn."""
 
 import csv
+import hashlib
+import io
 import json
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -16,7 +19,7 @@ from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.standalone import ready, realise
-from ldp_core.workloads import DifferencePart, HistogramPart, MeanPart, PrefixPart
+from ldp_core.workloads import DifferencePart, MeanPart, PrefixPart
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
 from tests.deploy.kit.javascript import by_node, needs_node
@@ -158,15 +161,63 @@ def test_forged_and_broken_reports_are_refused_and_noticed(tmp_path):
     assert type(found).load(tmp_path / "state", opened.mechanism).digest == found.digest
 
 
-def test_designs_with_several_fits_say_that_files_do_not_hold_them():
-    alone = HistogramPart(attribute="score", by=("arm",))
-    both = WorkloadRecipe(parts=(alone, COMPARED, PrefixPart(attribute="score")))
-    asked = {"predicates": [{"expression": "score < 3 and arm = 'a'"}, {"expression": "score > 2"}]}
-    unlike = WorkloadRecipe.model_validate({"parts": [{"kind": "predicates", **asked}]})
-    package.kit(realise(designed("optimized").with_(workload=both)))
-    with pytest.raises(ValueError, match="ask the same questions of every group"):
-        package.kit(realise(designed("optimized").with_(workload=unlike)))
-    package.kit(realise(designed("hadamard").with_(workload=unlike)))  # needs no file
+UNLIKE = {
+    "tables": [f"score = {k}" for k in range(1, 6)] + ["score < 4 and arm = 'b'"],
+    "a table and a closed form": ["score < 3 and arm = 'a'", "score > 2"],
+}
+
+
+@needs_node
+@pytest.mark.parametrize("asked", UNLIKE)
+def test_groups_with_designs_of_their_own_go_from_design_to_answers(asked, tmp_path):
+    part = {"kind": "predicates", "predicates": [{"expression": expression} for expression in UNLIKE[asked]]}
+    written = designed("optimized").with_(workload=WorkloadRecipe.model_validate({"parts": [part]}))
+    setting = realise(written)
+    made, content = setting.chosen_mechanism, package.kit(setting)
+    assert len(made.drawn_by_design) == 2
+    assert {bool(own.files()) for own in made.drawn_by_design} == ({True} if asked == "tables" else {True, False})
+    assert open_kit(content).mechanism.digest == made.digest == designs.load(content).mechanism.digest
+    described = json.loads(members(content)["device.json"])
+    assert len(described["sampler"]["draws"]) == 2
+    assert described["sampler"]["which"] == made.which.tolist()
+    device, values = client.Device(described), np.stack(np.unravel_index(np.arange(36), (2, 6, 3)), axis=1).tolist()
+    alone = [client.checked(devices.describe(own, "2.0"))[0] for own in made.drawn_by_design]
+    whole = client.checked(described)[0]
+    assert Fraction(whole.high, whole.low) == max(Fraction(one.high, one.low) for one in alone)
+    equal = [[0, value, bytes(range(64)).hex()] for value in values]
+    theirs = [one["answer"][0] for one in by_node(devices=[described], reports=equal)["reports"]]
+    assert theirs == [device.report(value, lambda many: bytes(range(64))[:many]) for value in values]
+    rng = np.random.default_rng(0)
+    people = rng.integers(0, 36, PEOPLE)
+    with (tmp_path / "reports.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["report"], *([device.report(values[k])] for k in people)])
+    (tmp_path / "kit.zip").write_bytes(content)
+    out = tmp_path / "answers.csv"
+    assert main(["collect", str(tmp_path / "kit.zip"), str(tmp_path / "reports.csv"), "-o", str(out)]) == 0
+    counts = np.bincount(people, minlength=36)
+    spread = np.sqrt(np.maximum(made.query_variances(setting.workload, counts), 0.0))
+    assert (np.abs(pd.read_csv(out)["answer"] - setting.workload.answers(counts)) <= 6 * spread + 1e-6).all()
+    assert main(["audit", str(tmp_path / "kit.zip")]) == 0
+
+
+def test_designs_of_other_groups_are_refused():
+    part = {"kind": "predicates", "predicates": [{"expression": expression} for expression in UNLIKE["tables"]]}
+    written = designed("optimized").with_(workload=WorkloadRecipe.model_validate({"parts": [part]}))
+    setting = realise(written)
+    content = members(package.design(written, package.outcome_of(setting), setting.chosen_mechanism))
+    outcome = json.loads(content["outcome.json"])
+    for told in ([], outcome["strategy"]["parameters"] * 2, outcome["strategy"]["parameters"][:1], [{}] * 100):
+        altered = json.dumps({**outcome, "strategy": {**outcome["strategy"], "parameters": told}}).encode()
+        with pytest.raises(ValueError, match=r"other groups|a design has only"):
+            designs.load(packed({**content, "outcome.json": altered}))
+    arrays = dict(np.load(io.BytesIO(content["strategy.npz"])))
+    for which in ([0.0] * 6, [0.0, 1.0], [0, 1, 2, 0, 1, 0.5], [np.nan] * 6):
+        strategy = io.BytesIO()
+        np.savez(strategy, **{**arrays, "which": np.array(which, dtype=float)})
+        sealed = {**outcome["strategy"], "sha256": hashlib.sha256(strategy.getvalue()).hexdigest()}
+        altered = json.dumps({**outcome, "strategy": sealed}).encode()
+        with pytest.raises(ValueError, match="other groups"):
+            designs.load(packed({**content, "outcome.json": altered, "strategy.npz": strategy.getvalue()}))
 
 
 def test_files_links_and_the_command_line_carry_it(tmp_path, capsys):
