@@ -5,6 +5,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +20,7 @@ from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.standalone import ready, realise
-from ldp_core.workloads import DifferencePart, MeanPart, PrefixPart
+from ldp_core.workloads import DifferencePart, MeanPart, PrefixPart, RectanglesPart
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
 from tests.deploy.kit.javascript import by_node, needs_node
@@ -30,19 +31,24 @@ from tests.deploy.test_journeys import unpacked
 ARM = CategoricalAttribute(name="arm", values=("a", "b"), known=True)
 REGION = CategoricalAttribute(name="region", values=("north", "south", "west"), known=True)
 SCORE = RangeAttribute(name="score", low=1, high=6, bins=6, integer=True)
+VISITS = SCORE.model_copy(update={"name": "visits"})
 PEOPLE = 600
 COMPARED = DifferencePart(of=PrefixPart(attribute="score"), attribute="arm", first="a", second="b")
-NAMES = [
-    name
-    for name in library.names()
-    if not (library.spec(name).continuous or library.spec(name).surveys_only or name in ("fourier", "hierarchical_2d"))
-]
+CLEAR = "Sent in the clear beside each report, and not protected at all, as the collector knows it already:"
+REFUSED = {name for name in library.names() if library.spec(name).continuous or library.spec(name).surveys_only}
+NAMES = [name for name in library.names() if name not in REFUSED]
+OWN_COLUMNS = {
+    "fourier": (ARM, SCORE.model_copy(update={"high": 8.0, "bins": 8}), REGION),
+    "hierarchical_2d": (ARM, SCORE, VISITS, REGION),
+}
+OWN_QUESTIONS = {name: MeanPart(attribute="score") for name in ("duchi", "piecewise", "hybrid")}
+OWN_QUESTIONS["hierarchical_2d"] = RectanglesPart(attributes=("score", "visits"), by=("arm",))
 
 
 def designed(name, **more):
-    part = MeanPart(attribute="score") if name in ("duchi", "piecewise", "hybrid") else COMPARED
+    part = OWN_QUESTIONS.get(name, COMPARED)
     return Configuration(
-        domain=Domain(attributes=(ARM, SCORE, REGION)),
+        domain=Domain(attributes=OWN_COLUMNS.get(name, (ARM, SCORE, REGION))),
         population=Population(users=PEOPLE, origin="declared", shape="uniform"),
         workload=WorkloadRecipe(parts=(part,)),
         epsilon="2.0",
@@ -51,8 +57,8 @@ def designed(name, **more):
     )
 
 
-def said(row):
-    return {"arm": ARM.values[row[0]], "score": int(row[1]) + 1, "region": REGION.values[row[2]]}
+def said(row, columns):
+    return {column.name: column.decode(row[i : i + 1])[0] for i, column in enumerate(columns)}
 
 
 @needs_node
@@ -63,24 +69,47 @@ def test_every_mechanism_goes_from_design_to_answers(name, tmp_path):
     kit, made, workload = unpacked(content, tmp_path), setting.chosen_mechanism, setting.workload
     assert open_kit(content).mechanism.digest == made.digest == open_kit(kit).mechanism.digest
     rng = np.random.default_rng(0)
-    values = np.stack([rng.integers(0, size, PEOPLE) for size in (2, 6, 3)], axis=1)
+    columns, shape = setting.domain.attributes, setting.domain.shape
+    values = np.stack([rng.integers(0, size, PEOPLE) for size in shape], axis=1)
     described = json.loads((kit / "device.json").read_text())
-    device, people = client.Device(described), [said(row) for row in values]
+    device, people = client.Device(described), [said(row, columns) for row in values]
     half = [device.report(value) for value in people[: PEOPLE // 2]]
     (other,) = by_node(devices=[described], secure=[[0, people[PEOPLE // 2 :]]])["secure"]
     drawn = half + other["answer"]
-    assert [int(report.split()[0]) for report in drawn] == (values[:, 0] * 3 + values[:, 2]).tolist()
+    assert [int(report.split()[0]) for report in drawn] == (values[:, 0] * 3 + values[:, -1]).tolist()
     with (tmp_path / "reports.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["report"], *([report] for report in drawn)])
     out = tmp_path / "answers.csv"
     assert main(["collect", str(tmp_path / "kit.zip"), str(tmp_path / "reports.csv"), "-o", str(out)]) == 0
     told = pd.read_csv(out)
-    counts = np.bincount(np.ravel_multi_index(values.T, (2, 6, 3)), minlength=36)
+    counts = np.bincount(np.ravel_multi_index(values.T, shape), minlength=math.prod(shape))
     spread = np.sqrt(np.maximum(made.query_variances(workload, counts), 0.0))
     if workload.unit(0) is None:
         assert (np.abs(told["answer"] - workload.answers(counts)) <= 6 * spread + 1e-6).all()
         assert (told["promised"] >= spread - 1e-6).all()
     assert main(["simulate", str(tmp_path / "kit.zip"), "--trials", "3"]) == 0
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_other_mechanisms_are_refused_in_a_sentence(name):
+    with pytest.raises(ValueError, match=r"Vectors with noise are not offered|It is for surveys"):
+        realise(designed(name))
+
+
+def test_one_group_is_a_design_like_any_other_byte_for_byte():
+    """A column of one value is known to everybody: the same strategy, reports and kit as where it is secret, and nothing in the clear."""
+    one = ARM.model_copy(update={"values": ("a",)})
+    asked = designed("optimized").with_(workload=WorkloadRecipe(parts=(PrefixPart(attribute="score"),)))
+    kits = [
+        members(package.kit(realise(asked.with_(domain=Domain(attributes=(column, SCORE))))))
+        for column in (one, one.model_copy(update={"known": False}))
+    ]
+    same = {"strategy.npz", "device.json", "vectors.json", "certificate.json", "certificate.npz"} & kits[0].keys()
+    assert {"strategy.npz", "device.json"} <= same
+    for name in same:
+        assert kits[0][name] == kits[1][name], name
+    assert CLEAR not in (readme := kits[0]["README.md"].decode())
+    assert 'of "score" per report' in readme
 
 
 def test_equal_bytes_give_equal_reports_in_both_languages_and_vectors_hold():
@@ -131,10 +160,9 @@ def test_altered_devices_are_refused_by_both_clients(name):
 
 def test_the_review_says_first_what_is_sent_in_the_clear(tmp_path, capsys):
     kit = unpacked(package.kit(realise(designed("optimized"))), tmp_path)
-    clear = "Sent in the clear beside each report, and not protected at all, as the collector knows it already:"
     report, readme = (kit / "report.html").read_text(), (kit / "README.md").read_text()
-    assert clear in readme
-    assert 0 < report.index(clear) < report.index("Every person who takes part is promised")
+    assert CLEAR in readme
+    assert 0 < report.index(CLEAR) < report.index("Every person who takes part is promised")
     assert "one person's value of" in report
     assert "any of the 6 possible ones" in report
     assert client.in_the_clear(json.loads((kit / "device.json").read_text())["domain"]["attributes"]) == [

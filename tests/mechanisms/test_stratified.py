@@ -8,15 +8,22 @@ import pytest
 import ldp_core as ldp
 from ldp_core import analysis, bounds, library, mechanisms, optimize
 from ldp_core import shuffled as ldp_shuffled
+from ldp_core.bounds.general.certificate import closed_form
+from ldp_core.bounds.strata import stratified_certificate
 from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
 from ldp_core.mechanisms import StratifiedMechanism
+from ldp_core.optimize.base import SearchLimits
+from ldp_core.optimize.strata import design_strata
+from ldp_core.run import Budget
 from ldp_core.workloads import (
     DifferencePart,
     HistogramPart,
     MeanPart,
+    Prefix,
     PrefixPart,
     RangesPart,
     Representatives,
+    Stratified,
     over_attributes,
 )
 
@@ -137,6 +144,59 @@ def test_designs_and_proofs_follow_a_prior():
     assert 0.97 * reached < proof.variance < reached
     closed = bounds.average_variance(bounds.centred_svd(UNLIKE, 1.0, prior), UNLIKE, prior)
     assert closed < proof.variance * (1 + 1e-6)
+
+
+def test_the_objective_is_the_sum_over_the_groups():
+    """Of tr(M_z^-1 G_zz), from the whole Gram matrix and what each group reports."""
+    prior = np.random.default_rng(1).dirichlet(np.ones(24))
+    for shares in (None, prior):
+        design = optimize.design(UNLIKE, 1.0, time_limit=None, max_rounds=10, prior=shares)
+        each = np.full(24, 1 / 24) if shares is None else shares
+        total = 0.0
+        for types, k in zip(UNLIKE.strata.types, design.which, strict=True):
+            Q, r = design.parts[k].strategy, 24 * each[types]
+            M = Q.T @ (Q / (Q @ r)[:, None])
+            total += np.trace(np.linalg.solve(M, UNLIKE.gram_dense()[np.ix_(types, types)]))
+        assert design.objective == pytest.approx(total, rel=1e-12)
+
+
+def test_one_group_is_designed_and_proved_like_no_group():
+    """The same bytes of the strategy and of what it costs, and the same bound."""
+    plain = Prefix(7)
+    one = Stratified(plain, (1, 7), (0,))
+    limits = {"epsilon": 1.0, "time_limit": None, "max_rounds": 10}
+    design, alone = optimize.design(one, **limits), optimize.design(plain, **limits)
+    assert design.strategy.tobytes() == alone.strategy.tobytes()
+    assert design.objective == alone.objective
+    made, other = (mechanisms.create("optimized", workload=workload, **limits) for workload in (one, plain))
+    assert made.strategy.tobytes() == other.strategy.tobytes()
+    assert made.variance_profile(one).tobytes() == other.variance_profile(plain).tobytes()
+    proof, whole = bounds.certificate(one, 1.0, None), bounds.certificate(plain, 1.0, None)
+    assert proof.parts[0].value == pytest.approx(whole.value, rel=1e-9)
+    assert proof.value == pytest.approx(whole.value, rel=1e-7)
+
+
+def test_twelve_groups_of_128_types_take_one_search_and_one_proof():
+    month = RangeAttribute(name="month", low=1, high=12, bins=12, integer=True, known=True)
+    many = RangeAttribute(name="score", low=1, high=128, bins=128, integer=True)
+    workload = over_attributes([PrefixPart(attribute="score", by=("month",))], [month, many])
+    searched, proved = [], []
+
+    def design(few, prior, limits):
+        searched.append(few)
+        return optimize.design(few, 1.0, time_limit=None, max_rounds=1, prior=prior)
+
+    def prove(few, prior, budget):
+        proved.append(few)
+        return closed_form(few, 1.0, np.full(few.n, 1 / few.n))
+
+    found = design_strata(workload, 1.0, SearchLimits(), None, design)
+    proof = stratified_certificate(workload, 1.0, Budget(None), None, prove)
+    assert searched == proved == [Prefix(128)]
+    assert found.objective == pytest.approx(12 * found.parts[0].objective, rel=1e-12)
+    assert proof.value == pytest.approx(12 * proof.parts[0].value, rel=1e-7)
+    made = mechanisms.create("subset_selection", epsilon=1.0, workload=workload)
+    assert len({id(own) for own in made.strata}) == 1
 
 
 def test_proofs_of_other_questions_or_larger_sums_are_refused():
