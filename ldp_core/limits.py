@@ -74,8 +74,6 @@ MOST_CONDITIONS = 10_000
 MOST_CONDITION_CHARACTERS = 10_000
 # Parentheses and "not" nested in a condition: the parser recurses.
 MOST_CONDITION_DEPTH = 50
-# Bins that are split so that conditions fall on their edges.
-MOST_SPLIT_BINS = 50
 # Rounds of a session that asks queries one by one.
 MOST_SESSION_ROUNDS = 100
 # Entries of a workload matrix or an answer vector: 256 MiB of float64.

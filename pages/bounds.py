@@ -8,13 +8,11 @@ from ldp_core import charts, frames, library, wording
 from ldp_core.bounds.theorems.statement import Kind
 from ldp_core.bounds.theorems.statements import KINDS
 from ldp_core.studies import theorems
-from pages.ui import layout, lazy
+from pages.ui import layout
 from pages.ui.bounds import entries, panels
-from pages.ui.bounds import setting as page
-from pages.ui.bounds import work as averages
-from pages.ui.bounds.setting import GROUPS
+from pages.ui.bounds import subject as page
+from pages.ui.bounds.subject import GROUPS
 from pages.ui.tasks import work
-from pages.ui.tasks.later import Later
 from pages.ui.words import case_meaning, people, plain, weighting
 
 state = layout.open_page(
@@ -28,16 +26,15 @@ title = state.setting.titled(state.chosen)
 
 mechanism, exact, own = None, None, None
 problem: ValueError | None = None
-later = Later(state)
 try:  # predictions are about mechanisms whose errors take too long, too
     mechanism = state.setting.priced(name) if spec.needs_workload else state.mechanism(name)
-    if mechanism is not None and work.priced(state, mechanism, later):
+    if mechanism is not None and work.priced(state, mechanism):
         exact, own = page.exact_variance(state, mechanism), page.own_variance(state, mechanism)
 except ValueError as error:
     problem = error
 
 about = page.setting(state, mechanism)
-averages.begin(state, mechanism, about)
+panels.begin_averages(state, mechanism, about)
 found = page.entries(state, about, mechanism, exact)
 # Errors about a population, and orders without their constant, have no place on an axis with bounds that bind.
 drawn = [entry for entry in found if entry.alike]
@@ -52,7 +49,6 @@ elif mechanism is None:
     st.page_link("pages/design.py", label="Optimise it on the Design page", icon=":material/arrow_forward:")
 elif exact is None:
     st.info(f"The exact error of {title} is being worked out.")
-later.finish()
 
 
 whose = case_meaning(design.case)
@@ -121,7 +117,7 @@ def group(kind: Kind) -> None:
     st.markdown(KINDS[kind])
     own = [entry for entry in found if entry.statement.kind == kind]
     if kind == "large_sample":
-        averages.populations(state, mechanism, about)
+        panels.populations(state, mechanism, about)
     entries.group(state, own, quantity)
     if kind == "impossible":
         if not own[-1].reason:
@@ -132,7 +128,7 @@ def group(kind: Kind) -> None:
         panels.corrected_lemma(about)
 
 
-lazy.panes(state, "bounds-tabs", [GROUPS[kind] for kind in KINDS], [partial(group, kind) for kind in KINDS])
+layout.panes(state, "bounds-tabs", [GROUPS[kind] for kind in KINDS], [partial(group, kind) for kind in KINDS])
 
 layout.how_computed(
     r"In the formulas $n$ is the number of types, $N$ of users, $d$ of queries, $W$ their matrix with singular values $\sigma$ and "

@@ -4,13 +4,12 @@ import streamlit as st
 
 from ldp_core import library, wording
 from pages.ui import layout, manipulation
-from pages.ui.collect import results, sources
+from pages.ui.collect import incoming, results
 from pages.ui.formulas import COLLECT
 from pages.ui.session.state import Session
-from pages.ui.tasks import collecting, kit
+from pages.ui.tasks import collecting, work
 from pages.ui.tasks.collecting import Subject
 from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.later import Later
 from pages.ui.words import plain
 
 state = layout.open_page(
@@ -29,9 +28,7 @@ def current(state: Session) -> Subject | None:
             "pages/design.py",
             "Optimise it on the Design page",
         )
-        later = Later(state, "device")
-        known = later.wait(collecting.identity(state, mechanism), kit.quick(state, mechanism))
-        later.finish()
+        known = collecting.identity(state, mechanism).get(work.quick_kit(state, mechanism))
     except ValueError as error:
         layout.instead(error, "Reports of this design cannot be collected.")
         layout.end()
@@ -48,8 +45,8 @@ def draw_counting(progress: float, job: Job) -> None:
 
 controls, shown = layout.frame()
 with controls:
-    own = sources.whose(state) == sources.OWN
-    subject = current(state) if own else sources.kit(state)
+    own = incoming.whose(state) == incoming.OWN
+    subject = current(state) if own else incoming.kit(state)
     if subject is None:
         if own:
             st.info("What devices of this design send is being described.")
@@ -60,7 +57,7 @@ with controls:
         with layout.actions():
             st.button("Cancel", on_click=running.cancel, key="cancel", icon=":material/stop_circle:")
     else:
-        sources.bring(state, subject, own)
+        incoming.bring(state, subject, own)
         if task.error:
             st.error(f"{plain(task.error)} What was counted before is unchanged.")
         elif task.cut_short:

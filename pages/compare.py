@@ -11,16 +11,15 @@ import streamlit as st
 
 from ldp_core import charts, frames, library, mechanisms, verdicts, wording
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES
-from pages.ui import compare_designs, layout, lazy, listing, patterns
+from pages.ui import compare_designs, layout, listing, patterns
 from pages.ui.compared import compared_control, fit_button, use_control
-from pages.ui.comparing import league, listed, sweeps
+from pages.ui.comparing import listed, sweeps
 from pages.ui.comparing.supplied_tables import supplied_tables
 from pages.ui.controls import case_control
 from pages.ui.formulas import COMPARE
 from pages.ui.planning import recommendation, solve_for
 from pages.ui.tasks import work
-from pages.ui.tasks.later import Later
-from pages.ui.tasks.task import Stopped
+from pages.ui.tasks.jobs import Stopped, ask
 from pages.ui.verdict_panel import explain, side_by_side
 from pages.ui.words import case_meaning, case_title, gap_in_words, plain
 
@@ -40,19 +39,19 @@ with controls:
     case = case_control(
         state,
         "case",
-        state.view.get("case") or state.present.case,
+        state.view.get("case") or state.setting.case,
         lambda chosen: state.view.update(case=chosen),
-        state.present.cases,
+        state.setting.cases,
         help="Users needed, bounds and gaps are all for the same people: the worst type, an even spread, or yours.",
     )
     ready: dict[str, mechanisms.Mechanism] = {}
     failed: dict[str, ValueError] = {}
-    awaited, later = [], Later(state)
+    awaited = []
     for name in names:
         try:
             with st.spinner(f"Computing the costs of {library.spec(name).title}"):
                 mechanism = state.setting.priced(name)
-                if mechanism is not None and not work.priced(state, mechanism, later):
+                if mechanism is not None and not work.priced(state, mechanism):
                     awaited.append(library.spec(name).title)
                 elif mechanism is not None:
                     state.setting.summary(mechanism)
@@ -92,7 +91,6 @@ def nothing_ready() -> None:
     elif not awaited:
         st.info("Choose at least one mechanism above that can be compared here.")
     supplied_tables(state, ready, failed, case)
-    later.finish()
     layout.end()
 
 
@@ -183,7 +181,8 @@ def draw_query_errors(best: str) -> None:
         )
         return
     try:
-        errors = later.value(
+        errors = ask(
+            state,
             ("query_errors", [(name, m.digest) for name, m in ready.items()], design.naming, design.people_digest),
             "errors of single queries",
             all(mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES for mechanism in ready.values()),
@@ -231,12 +230,13 @@ with st.container(key="results"):
     }
     if design.workload.survey is None:  # those are about columns of their own sizes only
         views["Over domain size"] = partial(sweeps.tab, state, "size", case)
-    lazy.panes(state, "compare-tabs", list(views), list(views.values()))
+    layout.panes(state, "compare-tabs", list(views), list(views.values()))
 
 supplied_tables(state, ready, failed, case)
 listed.catalogue(state)
-if (ranking := lazy.fold("League: every mechanism against the proved minimum, on 64 types", "league-fold")) is not None:
+if (
+    ranking := layout.fold("League: every mechanism against the proved minimum, on 64 types", "league-fold")
+) is not None:
     with ranking:
-        league.show(state)
-later.finish()
+        listed.show_league(state)
 layout.how_computed(COMPARE)

@@ -6,10 +6,10 @@ import streamlit as st
 from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.designs import DataChoice, UploadedData
-from pages.ui import access, layout, loaded
+from pages.ui import access, layout
 from pages.ui.controls import control, guarded, number, pick, typed, whole_number
-from pages.ui.data import attribute_controls, background_read, every, picture, source_controls
-from pages.ui.data import choice as data_choice
+from pages.ui.data import actions as data_actions
+from pages.ui.data import attribute_controls, background_read, results, source_controls
 from pages.ui.formulas import DATA
 from pages.ui.sources import Source
 from pages.ui.words import plain
@@ -55,7 +55,7 @@ def table_controls(choice: DataChoice, source: Source) -> None:
         "Attributes (columns of the table)",
         "data-columns",
         columns,
-        lambda names: data_choice.choose_columns(state, table, names),
+        lambda names: data_actions.choose_columns(state, table, names),
         options=[*source.columns, *lacking],
         help="What each person reports about themselves. Several attributes are asked together: a type is a combination of "
         "their values.",
@@ -65,7 +65,7 @@ def table_controls(choice: DataChoice, source: Source) -> None:
         key="data-all",
         icon=":material/select_all:",
         on_click=guarded,
-        args=(state, every.choose_all, state, source.id),
+        args=(state, data_actions.choose_all, state, source.id),
         help="Every column that says something about people, each as suits its values: missing values count as a category of "
         "their own, and of many categories the most common are kept. What you chose or set up yourself stays. Undo brings the choice on screen back.",
     )
@@ -78,13 +78,13 @@ def table_controls(choice: DataChoice, source: Source) -> None:
             "Each row stands for",
             "data-counts",
             choice.counts,
-            lambda name: data_choice.set_counts(state, table, name),
+            lambda name: data_actions.set_counts(state, table, name),
             {None: "one person", **many},
             help="A table of counts has a column that says how many people each row stands for.",
         )
     position = which(columns)
     attribute_controls.of_column(
-        choice.recipes[position], lambda recipe: data_choice.set_recipe(state, table, recipe), types_of(position)
+        choice.recipes[position], lambda recipe: data_actions.set_recipe(state, table, recipe), types_of(position)
     )
 
 
@@ -95,18 +95,18 @@ def types_of(position: int) -> int:
 
 
 def declared_controls() -> None:
-    recipes = data_choice.declared(state)
+    recipes = data_actions.declared(state)
     position = which([recipe.column for recipe in recipes])
     attribute_controls.declared(
         recipes[position],
-        lambda recipe: data_choice.declare(state, (*recipes[:position], recipe, *recipes[position + 1 :]), position),
+        lambda recipe: data_actions.declare(state, (*recipes[:position], recipe, *recipes[position + 1 :]), position),
         types_of(position),
     )
     st.button(
         "Add another",
         key="declare-add",
         icon=":material/add:",
-        on_click=data_choice.declare_another,
+        on_click=data_actions.declare_another,
         args=(state,),
         width="stretch",
         help="Another value that each person has. It starts as a yes-or-no question.",
@@ -115,7 +115,7 @@ def declared_controls() -> None:
         "Remove",
         key="declare-remove",
         icon=":material/remove:",
-        on_click=data_choice.declare,
+        on_click=data_actions.declare,
         args=(state, (*recipes[:position], *recipes[position + 1 :]), 0),
         width="stretch",
         disabled=len(recipes) == 1,
@@ -231,7 +231,7 @@ def people(source: str) -> None:
         kept = " The design keeps its earlier data until then." if state.configuration.domain is not None else ""
         sentence = plain(wording.capital(state.draft.error) + kept)
         (st.info if state.draft.begun else st.error)(sentence)
-    picture.first_rows(state)
+    results.first_rows(state)
     design = state.design()
     if design is None:
         way = (
@@ -242,24 +242,24 @@ def people(source: str) -> None:
         if state.lacking:
             if not state.notices:  # which have said so
                 st.info(plain(state.lacking))
-            loaded.held(state)
+            layout.show_held(state)
         else:
             st.info(f"Nothing is chosen yet. {way}")
     else:
         if state.lacking:
             st.info(plain(state.lacking))
-        picture.facts(state, design)
-        picture.spellings(state, design)
-        picture.along_one(state, design)
-        picture.editor(state, design)
-        picture.across_two(state, design)
+        results.facts(state, design)
+        results.spellings(state, design)
+        results.along_one(state, design)
+        results.editor(state, design)
+        results.across_two(state, design)
     if design is not None:
         layout.how_computed(DATA)
 
 
 # Tables stay in functions: Streamlit keeps callbacks, and with them every variable of this script, as long as the session.
-controls, results = layout.frame()
+controls, place = layout.frame()
 with controls:
     shown = settings()
-with results:
+with place:
     people(shown)

@@ -8,9 +8,10 @@ from functools import partial
 import streamlit as st
 
 from ldp_core import library, wording
-from pages.ui import layout, lazy, privacy_accuracy, unused_columns, verdict_panel
+from pages.ui import layout, privacy_accuracy, verdict_panel
 from pages.ui.controls import target_control, target_sources
-from pages.ui.design import choices, details, trade_off
+from pages.ui.data import actions as data_actions
+from pages.ui.design import details, settings, trade_off
 from pages.ui.planning import solve_for
 from pages.ui.tasks import work
 from pages.ui.words import plain
@@ -37,7 +38,7 @@ def optimise_button() -> None:
         st.button("Cancel and keep the best so far", on_click=stop, key="cancel", icon=":material/stop_circle:")
         return
     loaded, known = state.setting.from_file(name), state.setting.fitted(name)
-    about = wording.duration(state.present.search_seconds)
+    about = wording.duration(state.setting.search_seconds)
     label = "Optimise here instead" if loaded else "Refine" if known else f"Optimise (up to {about})"
     if known is not None and not loaded and details.finished(state, known.mechanism, case):
         return
@@ -63,29 +64,29 @@ def progress() -> None:
 def more_options() -> None:
     """Settings that are rarely needed."""
     with layout.more("More options"):
-        choices.reports_control(state)
-        choices.mechanism_options(state)
-        choices.types_control(state)
+        settings.reports_control(state)
+        settings.mechanism_options(state)
+        settings.types_control(state)
         target_sources(state)
         if spec.fitted:
-            choices.search_controls(state)
-        choices.unavailable(state)
+            settings.search_controls(state)
+        settings.unavailable(state)
 
 
 with layout.controls("page"):
-    choices.epsilon_controls(state)
-    choices.mechanism_control(state)
+    settings.epsilon_controls(state)
+    settings.mechanism_control(state)
     target_control(state)
     more_options()
     if spec.fitted and state.setting.from_file(name):
         st.caption("This strategy was loaded from a file, not computed here. Its epsilon and errors were recomputed.")
     if about := state.setting.about_types:
         st.caption(plain(about))
-    if total := choices.total_epsilon(state):
+    if total := settings.total_epsilon(state):
         st.caption(plain(total))
     if spec.caveat:
         st.caption(spec.caveat)
-unused_columns.show(state)
+data_actions.unused_columns(state)
 
 with st.container(key="results"):
     try:
@@ -98,8 +99,8 @@ with st.container(key="results"):
         st.error(plain(str(error)))
         st.page_link("pages/compare.py", label="See what other mechanisms need", icon=":material/bar_chart:")
         layout.end()
+    work.fit_unasked(state, name)
     if mechanism is None:
-        work.fit_unasked(state, name)
         details.unfitted(state, case)
         optimise_button()
         if (running := fit.running) is not None:
@@ -116,7 +117,7 @@ with st.container(key="results"):
             work.prove_unasked(state)  # a design that was loaded comes without its proofs
     tabs: dict[str, Callable[[], None]] = {"Trade-off": partial(trade_off.draw, state, mechanism)}
     if mechanism is not None:
-        details.figures(state, mechanism, case)
+        details.metrics(state, mechanism, case)
         tabs["Answers"] = partial(details.answers, state, mechanism)
         tabs["Patterns"] = partial(details.patterns_of, state, mechanism)
         if spec.fitted:
@@ -124,4 +125,4 @@ with st.container(key="results"):
         tabs["Proof"] = partial(details.proof, state, mechanism, case)
     tabs["What a report tells"] = partial(privacy_accuracy.show, state, mechanism)
     tabs["Solve for"] = partial(solve_for.draw, state, case, (state.chosen,))
-    lazy.panes(state, "design-tabs", list(tabs), list(tabs.values()))
+    layout.panes(state, "design-tabs", list(tabs), list(tabs.values()))

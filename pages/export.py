@@ -14,8 +14,7 @@ from ldp_core.limits import MOST_DOWNLOADED_ANSWERS, MOST_EXACT_TYPES, MOST_SHOW
 from ldp_core.mechanisms import Mechanism
 from pages.ui import layout, manipulation, privacy_accuracy
 from pages.ui.session import exchange
-from pages.ui.tasks import kit
-from pages.ui.tasks.later import Later
+from pages.ui.tasks import work
 from pages.ui.verdict_panel import headline, show_answers
 from pages.ui.words import plain, weighting
 
@@ -63,13 +62,13 @@ with controls:
         "counts.",
     )
     released = disclosure.released(design, figures)
-    later, ready, packed, refused = Later(state, "kit"), True, None, ""
+    ready, packed, refused = True, None, ""
     try:
         mechanism = state.mechanism(c.mechanism.name)
         if mechanism is not None:
             layout.need_costs(state, mechanism)  # they are in the file
             try:
-                ready = kit.proof_written(state, mechanism, later)
+                ready = work.proof_written(state, mechanism)
             except ValueError as error:  # the design alone can be had
                 refused = str(error)
         content = exchange.export(state, figures)
@@ -80,17 +79,10 @@ with controls:
     proof = None if mechanism is None else exchange.certificate(state, mechanism)
     if mechanism is not None and not refused:
         try:
-            packed = (
-                later.wait(
-                    kit.kit(state, mechanism, figures, privacy_accuracy.tells_mixing(state)),
-                    kit.quick(state, mechanism),
-                )
-                if ready
-                else None
-            )
+            task = work.kit(state, mechanism, figures, privacy_accuracy.tells_mixing(state))
+            packed = task.get(work.quick_kit(state, mechanism)) if ready else None
         except ValueError as error:
             refused = str(error)
-    later.finish()
     with buttons:
         if packed is not None:
             layout.download(

@@ -11,9 +11,9 @@ from ldp_core.data.tables import NumericRecipe, build_domain, tally
 from ldp_core.designs import UploadedData
 from ldp_core.people import dense, users_of
 from ldp_core.studies import simulate, trial_frames
-from pages.ui import layout, privacy_accuracy, sidebar
+from pages.ui import file_menu, layout, privacy_accuracy
 from pages.ui.controls import control
-from pages.ui.data.choice import load_sample
+from pages.ui.data.actions import load_sample
 from pages.ui.sources import catalogue, sample_table
 
 DEMO_SEED = 7
@@ -57,7 +57,7 @@ with layout.controls("page"):
     if st.button("Use my data", icon=":material/table_rows:", key="own-data", on_click=bring):
         st.switch_page("pages/data.py")
     with st.popover("Open a design", icon=":material/folder_open:", key="open-design"):
-        sidebar.opening(state, "start")
+        file_menu.opening(state, "start")
 with layout.controls("demonstration"):
     epsilon = control(
         st.slider,

@@ -4,11 +4,11 @@ import streamlit as st
 
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import axes_of
-from pages.ui import layout, unused_columns
+from pages.ui import layout
+from pages.ui.data import actions as data_actions
 from pages.ui.formulas import WORKLOAD
-from pages.ui.tasks.later import Later
 from pages.ui.words import plain
-from pages.ui.workload import every, figures, groups, tables
+from pages.ui.workload import groups, parts, results
 
 state = layout.open_page("Workload", "Which questions do you want answered?")
 design = layout.need_domain(state, "A workload is a set of questions about types of people, so it needs data first.")
@@ -18,11 +18,11 @@ if recipe is None:
     st.rerun()
 
 axes = state.results.cached(("axes", design.domain.model_dump_json()), lambda: axes_of(design.domain))
-controls, results = layout.frame()
+controls, place = layout.frame()
 with controls:
-    every.control_of_tables(state, axes)
+    parts.control_of_tables(state, axes)
     groups.groups(state, design, axes)
-with results:
+with place:
     layout.need_questions(state, design)
     if design.misfit and not design.expensive and not groups.any_misfit(recipe.parts, axes):
         st.error(plain(design.misfit))
@@ -40,11 +40,6 @@ with results:
             icon=":material/restart_alt:",
         )
         layout.end()
-    unused_columns.show(state)
-    later = Later(state)
-    if design.workload.survey is not None:
-        tables.show(later, state, design, recipe.parts)
-    else:
-        figures.show(later, state, design, recipe.parts)
-    later.finish()
+    data_actions.unused_columns(state)
+    results.show(state, design, recipe.parts)
     layout.how_computed(WORKLOAD)

@@ -39,7 +39,7 @@ def test_series_printed_numbers_and_errors(look):
     ]
     ours, printed = fig.data[0], fig.data[1]
     assert list(ours.y) == [100, 10]
-    assert ours.line.color == charts.colour("hadamard") == printed.marker.color
+    assert ours.line.color == charts.colour("hadamard", look) == printed.marker.color
     assert printed.marker.symbol == f"{ours.marker.symbol}-open"
     assert (list(printed.x), list(printed.y), list(printed.customdata)) == ([1], [120], ["1.2"])
     assert ours.error_y.array is None
@@ -60,18 +60,6 @@ def test_names_stand_in_their_order_without_lines_between_them():
     assert fig.data[0].mode == "markers"
     assert not fig.layout.showlegend
     assert fig.layout.yaxis.type is None
-
-
-def test_log_axes_name_the_points_where_these_are_few():
-    rows = [("a", float(n), float(n), NAN, NAN) for n in (8, 64, 512)]
-    fig = charts.panel(frame_of(rows), "types", "users", log_x=True)
-    assert list(fig.layout.xaxis.tickvals) == [8, 64, 512]
-    assert list(fig.layout.xaxis.ticktext) == ["8", "64", "512"]
-    assert fig.layout.xaxis.type == "log"
-
-
-def test_a_frame_without_points_builds():
-    assert len(charts.panel(frame_of([]), "x", "y", log_x=True).data) == 0
 
 
 def test_no_two_series_have_one_colour():

@@ -20,6 +20,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 ROOMS = {"data", "studies", "deploy"}
 LAYERS = [
     {"version", "privacy", "wording", "limits"},
+    {"problems"},
     {"anova", "people"},
     {"parts", "priors", "pictures", "threads", "run", "data.missing"},
     {"data.columns"},
@@ -36,7 +37,7 @@ LAYERS = [
     {"studies.sampling"},
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
     {"verdicts"},
-    {"studies.planning", "studies.privacy_accuracy", "studies.trial_frames"},
+    {"studies.planning", "studies.curves", "studies.trial_frames"},
     {"studies.outcomes"},
     {"designs", "charts"},
     {"deploy.kit"},
@@ -223,7 +224,7 @@ def test_the_core_starts_without_the_distributions_of_scipy():
 
 
 KINDS = {
-    *("Survey", "SurveyMechanism", "SurveyEstimate", "SurveyDesign", "SplitSurvey", "SplitDesign"),
+    *("Survey", "SurveyMechanism", "SurveyEstimate", "SurveyDesign", "SplitSurvey"),
     *("ScrambledPatterns", "SampledSets", "Counted", "Records", "Drawn", "People", "Tables"),
     *("BlocksCertificate", "GroupedCertificate", "TripleSurveyCertificate", "SinglesCertificate"),
 }

@@ -2,39 +2,27 @@
 user. The papers' theorems are in `theorems`: `frequency` (large samples), `ranges` and `few_users`;
 `statements` lists all of them."""
 
-from ldp_core.bounds.best import AnyCertificate, certificate
-from ldp_core.bounds.general.certificate import Certificate
+from ldp_core.bounds.best import certificate
 from ldp_core.bounds.general.hardest_prior import worst_case
 from ldp_core.bounds.general.merged import MergedCertificate
-from ldp_core.bounds.question.certificate import QuestionCertificate
+from ldp_core.bounds.proof import Certificate, Proof
 from ldp_core.bounds.scales import average_variance, equivalent_objective, worst_from_average
 from ldp_core.bounds.singular_values import centred_svd, least_favourable_prior, svd, worst_case_variance
-from ldp_core.bounds.surveys.blocks import BlocksCertificate
-from ldp_core.bounds.surveys.certificate import SurveyCertificate
-from ldp_core.bounds.surveys.grouped import GroupedCertificate
 from ldp_core.bounds.surveys.singles import SinglesCertificate
-from ldp_core.bounds.symmetric.certificate import SymmetricCertificate
 from ldp_core.bounds.theorems import few_users, frequency, ranges, statements
 from ldp_core.bounds.theorems.frequency import efficient_of, large_sample, large_sample_of
 from ldp_core.bounds.theorems.ranges import best_branching, range_error
 from ldp_core.bounds.theorems.statements import STATEMENTS, Statement
 from ldp_core.bounds.triples.certificate import TripleCertificate
-from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
 
 __all__ = [
     "STATEMENTS",
-    "AnyCertificate",
-    "BlocksCertificate",
     "Certificate",
-    "GroupedCertificate",
     "MergedCertificate",
-    "QuestionCertificate",
+    "Proof",
     "SinglesCertificate",
     "Statement",
-    "SurveyCertificate",
-    "SymmetricCertificate",
     "TripleCertificate",
-    "TripleSurveyCertificate",
     "average_variance",
     "best_branching",
     "centred_svd",

@@ -5,46 +5,26 @@ By sets of attributes, by classes of pairs of types, or by types, merged where q
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 
 import numpy as np
 
-from ldp_core.bounds.general.certificate import Certificate, general_certificate
+from ldp_core.bounds.general.certificate import general_certificate
 from ldp_core.bounds.general.merged import MERGED_TYPES as MOST_MERGED
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
-from ldp_core.bounds.question.certificate import QuestionCertificate, question_certificate
-from ldp_core.bounds.question.search import direction
-from ldp_core.bounds.strata import StratifiedCertificate, stratified_certificate
+from ldp_core.bounds.proof import Certificate, Proof
+from ldp_core.bounds.question.certificate import question_certificate
+from ldp_core.bounds.strata import stratified_certificate
 from ldp_core.bounds.surveys.best import survey_certificate
-from ldp_core.bounds.surveys.blocks import BlocksCertificate
-from ldp_core.bounds.surveys.certificate import SurveyCertificate
-from ldp_core.bounds.surveys.grouped import GroupedCertificate
-from ldp_core.bounds.surveys.singles import SinglesCertificate
-from ldp_core.bounds.symmetric.certificate import SymmetricCertificate, symmetric_certificate
+from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.bounds.triples import certificate as triples
-from ldp_core.bounds.triples.certificate import TripleCertificate
-from ldp_core.bounds.triples.surveys import TripleSurveyCertificate
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress
-from ldp_core.workloads import Survey, Workload, check_weights
+from ldp_core.workloads import Workload
 from ldp_core.workloads.merging import Merged, merged
-from ldp_core.workloads.surveyed import as_tables
-
-AnyCertificate = (
-    Certificate
-    | QuestionCertificate
-    | SymmetricCertificate
-    | TripleCertificate
-    | SurveyCertificate
-    | TripleSurveyCertificate
-    | SinglesCertificate
-    | GroupedCertificate
-    | BlocksCertificate
-    | MergedCertificate
-    | StratifiedCertificate
-)
+from ldp_core.workloads.problem import Kind, Problem
 
 
 def certificate(
@@ -54,7 +34,7 @@ def certificate(
     prior: np.ndarray | None = None,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-) -> AnyCertificate:
+) -> Proof:
     """The best lower bound on L(Q) proved within ``time_limit`` seconds, true for every epsilon-LDP
     strategy Q.
 
@@ -65,10 +45,9 @@ def certificate(
     and ranges, and past 1,024 in any case. ``prior``
     (n,) bounds ``tr(M_p^-1 G)`` instead, as in `ldp_core.optimize.design`. Symmetric workloads
     (exchangeable, hamming; uniform prior) take milliseconds at any size, seconds where cuts are
-    found for low degrees, and their certificate is a `SymmetricCertificate` (for low degrees of at
-    most eleven bits often a `TripleCertificate`). Surveys of any size are bounded by sets of
+    found for low degrees. Surveys of any size are bounded by sets of
     attributes, see `ldp_core.bounds.surveys`: the closed form takes no time, the full bound
-    seconds. One real-valued question (a mean, a contrast) has its optimum proved: a `QuestionCertificate`.
+    seconds. One real-valued question (a mean, a contrast) has its optimum proved.
     Questions about few of twelve or more bits at a time are bounded as the equivalent `Survey`. Questions that distinguish few of many types (a dozen conditions, say) are bounded
     over the merged types: a `MergedCertificate`. Questions without structure are where relaxations
     lose most: the gap is about 15 % for 20 random conditions on 256 types at epsilon 1, where
@@ -80,36 +59,35 @@ def certificate(
 
     >>> proof = ldp.bounds.certificate(ldp.workloads.histogram(64), epsilon=1.0, time_limit=None)
     >>> proof
-    <SymmetricCertificate: lower bound 14618.7, epsilon 1, <histogram workload: 64 queries on 64 types>>
+    <Certificate: lower bound 14618.7, epsilon 1, <histogram workload: 64 queries on 64 types>>
     >>> proof.verify()
     True
     """
-    check_weights(workload)
-    budget = Budget(time_limit, None, cancel, callback)
-    if workload.strata is not None:
-        shares = None if prior is None else check_prior(prior, workload.n)
-        return stratified_certificate(workload, epsilon, budget, shares, partial(_by_kind, epsilon=epsilon))
-    return _by_kind(workload, prior, budget, epsilon)
+    return _proved(Problem.of(workload, prior), epsilon, Budget(time_limit, None, cancel, callback))
 
 
-def _by_kind(workload: Workload, prior: np.ndarray | None, budget: Budget, epsilon: float) -> AnyCertificate:
-    """By the proof that suits the questions."""
-    workload = as_tables(workload) or workload
-    if prior is None and workload.symmetry == "exchangeable" and (found := _of_classes(workload, epsilon, budget)):
-        return found
-    if workload.n <= MOST_MATRIX_TYPES and (along := direction(workload)) is not None:
-        return question_certificate(workload, epsilon, check_prior(prior, workload.n), along, budget)
-    if prior is not None:
-        return general_certificate(workload, epsilon, check_prior(prior, workload.n), budget)
-    return _of_merged(workload, epsilon, budget) or _of_all_types(workload, epsilon, budget)
+def _proved(problem: Problem, epsilon: float, budget: Budget) -> Proof:
+    """By the proof that suits the kind of questions; from `_of_types` for a prior, and for merged types where these are few."""
+    if problem.prior is not None and problem.kind not in ("strata", "question"):
+        return _of_types(problem, epsilon, budget)
+    few = _of_merged(problem, epsilon, budget) if problem.kind in ("survey", "hamming", "types") else None
+    return few or PROOFS[problem.kind](problem, epsilon, budget)
 
 
-def _of_all_types(workload: Workload, epsilon: float, budget: Budget) -> AnyCertificate:
-    """By sets of attributes, by classes of pairs of types, or by types, none merged."""
-    if (survey := as_tables(workload)) is not None:
-        return _of_survey(survey, epsilon, budget)
-    certificate = _of_classes(workload, epsilon, budget)
-    return certificate or general_certificate(workload, epsilon, check_prior(None, workload.n), budget)
+def _of_strata(problem: Problem, epsilon: float, budget: Budget) -> Proof:
+    def prove(few: Workload, prior: np.ndarray | None, own: Budget) -> Proof:
+        return _proved(Problem(few, prior), epsilon, own)
+
+    return stratified_certificate(problem.workload, epsilon, budget, problem.prior, prove)
+
+
+def _of_question(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
+    assert problem.along is not None
+    return question_certificate(problem.asked, epsilon, problem.shares, problem.along, budget)
+
+
+def _of_types(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
+    return general_certificate(problem.asked, epsilon, problem.shares, budget)
 
 
 def merged_questions(workload: Workload, budget: Budget) -> Merged | None:
@@ -123,8 +101,9 @@ def merged_questions(workload: Workload, budget: Budget) -> Merged | None:
     return None
 
 
-def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCertificate | None:
+def _of_merged(problem: Problem, epsilon: float, budget: Budget) -> MergedCertificate | None:
     """The certificate over merged types, where the questions distinguish only few of many types."""
+    workload = problem.asked
     merging = merged_questions(workload, budget)
     if merging is None:
         return None
@@ -139,8 +118,9 @@ def _of_merged(workload: Workload, epsilon: float, budget: Budget) -> MergedCert
     return MergedCertificate(workload, epsilon, scaled(workload, types), types)
 
 
-def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> SymmetricCertificate | TripleCertificate | None:
+def _of_classes(problem: Problem, epsilon: float, budget: Budget) -> Certificate:
     """By classes of pairs of types, and where only low degrees are asked about by triples."""
+    workload = problem.asked
 
     def stop() -> bool:
         return budget.stopped() is not None
@@ -148,12 +128,13 @@ def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> Symmetric
     total = budget.left()
 
     def half() -> bool:  # triples prove more in a second than classes do in several
-        return stop() or (total is not None and triples.fits(workload) and (budget.left() or 0.0) < total / 2)
+        return stop() or (
+            total is not None and triples.components(workload) is not None and (budget.left() or 0.0) < total / 2
+        )
 
     plain = symmetric_certificate(workload, epsilon, half)
-    if plain is None:
-        return None
-    best: SymmetricCertificate | TripleCertificate = plain
+    assert plain is not None  # of a kind that has classes
+    best = plain
     with suppress(Interrupted):
         for improved in triples.improved(plain, stop, budget.check):
             best = improved if improved.value > best.value else best
@@ -161,15 +142,25 @@ def _of_classes(workload: Workload, epsilon: float, budget: Budget) -> Symmetric
     return best
 
 
-def _of_survey(survey: Survey, epsilon: float, budget: Budget) -> AnyCertificate:
+def _of_survey(problem: Problem, epsilon: float, budget: Budget) -> Proof:
     """By sets of attributes, and by types as well where these are few."""
+    survey = problem.survey
+    assert survey is not None
 
-    def prove(base: Workload, epsilon: float, own: Budget) -> AnyCertificate:
-        return _of_all_types(base, epsilon, Budget(own.left(), None, own.cancelled))
-
-    by_survey = survey_certificate(survey, epsilon, budget, prove)
+    by_survey = survey_certificate(survey, epsilon, budget)
     few = survey.n <= (AT_ONCE_TYPES if survey.symmetric else MOST_MATRIX_TYPES)
     if not few or budget.stopped() is not None:
         return by_survey
     by_types = general_certificate(survey, epsilon, check_prior(None, survey.n), budget)
     return by_types if by_types.value > by_survey.value else by_survey
+
+
+PROOFS: dict[Kind, Callable[[Problem, float, Budget], Proof]] = {
+    "strata": _of_strata,
+    "alike": _of_classes,
+    "question": _of_question,
+    "survey": _of_survey,
+    "hamming": _of_classes,
+    "types": _of_types,
+}
+"""The proof for each kind of problem."""

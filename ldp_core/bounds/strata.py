@@ -7,13 +7,15 @@ on each add up to one on L. A bound on the average over a prior is that of each 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from ldp_core.bounds import verify
-from ldp_core.bounds.proof import OTHER_QUESTIONS, Arrays, Document, Proof, TypesProof, U, from_file
+from ldp_core.bounds.asked import OTHER_QUESTIONS, Arrays, Document
+from ldp_core.bounds.proof import Proof, U, from_file
 from ldp_core.bounds.scales import average_variance
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
@@ -45,7 +47,7 @@ class StratifiedCertificate(Proof):
     def trivial(self) -> float:
         return self.workload.n * float(check_prior(self.prior, self.workload.n) @ self.workload.gram_diag) * (1 - 1e-12)
 
-    file_kinds = (("strata", None),)
+    besides: ClassVar[object] = "strata"
 
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
         strata, (proofs, which) = _strata(self.workload), self._proofs
@@ -61,12 +63,7 @@ class StratifiedCertificate(Proof):
 
     @classmethod
     def from_file(
-        cls,
-        document: Document,
-        data: Mapping[str, np.ndarray],
-        workload: Workload,
-        epsilon: float,
-        checked: Sequence[float] | None = None,
+        cls, document: Document, data: Mapping[str, np.ndarray], workload: Workload, epsilon: float, value: float
     ) -> StratifiedCertificate:
         strata, which = _strata(workload), data["which"]
         count, m = strata.types.shape
@@ -76,16 +73,15 @@ class StratifiedCertificate(Proof):
         proofs, prior = list[Proof](), np.zeros(workload.n)
         for place, (part, own) in enumerate(verify.own_parts(document, data)):
             few = strata.designs[strata.which[np.flatnonzero((which == place) & (shares > 0))[0]]]
-            proof = from_file(dict(part), own, few, epsilon)
-            proved = getattr(proof, "types", proof).claim() if checked is None else checked[place]
-            proofs.append(proof.claiming(proved))
+            proofs.append(from_file(dict(part), own, few, epsilon, 0.0))  # what a part claims bears on nothing
         for types, share, k in zip(strata.types, shares, which, strict=True):
             prior[types] = share * check_prior(getattr(proofs[int(k)], "prior", None), m)
         about = None if _even(prior) else prior
         index, parts = strata.cases(about)[1], list[Proof | None]()
         for case, needed in enumerate(_needed(workload, about)):
             parts.append(needed and proofs[int(which[np.flatnonzero((index == case) & (shares > 0))[0]])])
-        return cls(workload, epsilon, 0.0, tuple(parts), about)
+        made = cls(workload, epsilon, 0.0, tuple(parts), about)
+        return replace(made, value=max(value, made.trivial))
 
     @property
     def _proofs(self) -> tuple[list[Proof], np.ndarray]:
@@ -95,24 +91,16 @@ class StratifiedCertificate(Proof):
         index = _strata(self.workload).cases(self.prior)[1]
         return [*proofs.values()], np.array([places.get(id(self.parts[i]), 0) for i in index])
 
-    @property
-    def parts_claimed(self) -> list[float]:
-        return [proof.claimed for proof in self._proofs[0]]
-
-    def mended(self, epsilon: str) -> StratifiedCertificate:
-        known = {id(part): part.mended(epsilon) for part in self._proofs[0]}
-        return replace(self, parts=tuple(part and known[id(part)] for part in self.parts))
-
     def too_large_for_file(self) -> str | None:
         proofs = self._proofs[0]
-        types = [proof.workload.n for proof in proofs if isinstance(proof, TypesProof)]
+        types = [proof.workload.n for proof in proofs if vars(proof).get("kind") in verify.BY_TYPES]
         if math.hypot(*types) > MOST_MATRIX_TYPES:
             return f"The proofs of {len(types):,} different designs of groups are too large to be written together."
         return next((reason for proof in proofs if (reason := proof.too_large_for_file())), None)
 
     def proven(self) -> float:
         """The sum that the proofs of the strata come to, rounded down; -inf if one is none, or about other questions or people."""
-        cases = _needed(self.workload, self.prior)
+        cases, known = _needed(self.workload, self.prior), dict[int, float]()
         if len(self.parts) != len(cases):
             return -math.inf
         for case, part in zip(cases, self.parts, strict=True):
@@ -123,15 +111,13 @@ class StratifiedCertificate(Proof):
             few, shares = case
             about = check_prior(getattr(part, "prior", None), few.n)
             same = np.allclose(about, check_prior(shares, few.n), rtol=ALIKE, atol=0)
-            if (
-                not getattr(part, "even", True)
-                or part.workload != few
-                or not same
-                or part.epsilon < self.epsilon
-                or not part.verify()
-            ):
+            if not getattr(part, "even", True) or part.workload != few or not same or part.epsilon < self.epsilon:
                 return -math.inf
-        return summed(self.workload, self.parts, self.prior)
+            if id(part) not in known:
+                known[id(part)] = part.proven()
+        if not all(proven > -math.inf for proven in known.values()):
+            return -math.inf
+        return summed(self.workload, [known.get(id(part), 0.0) for part in self.parts], self.prior)
 
 
 def _strata(workload: Workload) -> Strata:
@@ -152,9 +138,9 @@ def _needed(workload: Workload, prior: np.ndarray | None) -> list[tuple[Workload
     return [case if i in used else None for i, case in enumerate(cases)]
 
 
-def summed(workload: Workload, parts: tuple[Proof | None, ...], prior: np.ndarray | None) -> float:
-    """The sum over the strata, less what its rounding may be."""
-    whole = _strata(workload).objective([0.0 if part is None else part.value for part in parts], prior)
+def summed(workload: Workload, values: list[float], prior: np.ndarray | None) -> float:
+    """The sum over the strata of what their parts say, less what its rounding may be."""
+    whole = _strata(workload).objective(values, prior)
     return whole * (1 - 8 * ALIKE - 64 * workload.n * U)
 
 
@@ -179,7 +165,8 @@ def stratified_certificate(
     for case, own in zip(cases, _in_turn(budget, len(cases), tell), strict=True):
         parts.append(None if case is None else prove(*case, own))
     made = StratifiedCertificate(workload, epsilon, 0.0, tuple(parts), prior)
-    return replace(made, value=made.claimable(summed(workload, made.parts, prior)))
+    values = [0.0 if part is None else part.value for part in parts]
+    return replace(made, value=made.claimable(summed(workload, values, prior)))
 
 
 def stratified_worst_case(workload: Workload, epsilon: float, budget: Budget, prove: Prove) -> StratifiedCertificate:

@@ -14,7 +14,7 @@ the queries with each other, less those of their means, form one matrix. It has 
 but for zeros, for any number of types. An example: conditions about many attributes, each about a
 few.
 
-**The rounding** of H (the model: `ldp_core.bounds.proof`). A group's Gram matrix has entries off by ``g u s_i s_j``, s the roots of its
+**The rounding** of H (the model: `ldp_core.bounds.verify`). A group's Gram matrix has entries off by ``g u s_i s_j``, s the roots of its
 diagonal. Its means over N_o combinations of the other attributes are off by ``(g + 2 N_o + 2) u`` times the root of the product of the
 means of the diagonal, so by that times their sum T in the Frobenius norm. Differences from means along the attributes in A, of m
 combinations, add ``4 m u T`` at most, and the sums over m cells ``m u T``; those of errors are sqrt(m) times larger at most. Helmert's
@@ -34,7 +34,8 @@ from scipy import linalg
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.bounds.proof import ABOVE, U
+from ldp_core.bounds.verify import UP as ABOVE
+from ldp_core.bounds.verify import U
 from ldp_core.workloads import Group, Histogram, Survey, Workload
 from ldp_core.workloads.restricted import cells_of, means_on, ordered_groups, several
 

@@ -22,7 +22,7 @@ for G + g 1, with g >= 0 such that this is proved to be semidefinite. Both have
 
 e = ``roundings`` u: the bound is charged with all three, the last one n times, as the variance above is counted from G's own diagonal. A g
 beyond rounding is refused: the matrix is then the Gram matrix of no questions. Where G is given by class, and an eigenvalue is below 0 by
-rounding, C must be 0 there, and g is that eigenvalue.
+rounding, C must be 0 there, and g is that eigenvalue; G* - G is of norm n e G_11 at most, which is what tr(C G*) and C G* C are charged with.
 *General.* With y = v - 1 the condition follows from the matrix in (1, y) of (r'v)(mu'v) - v'CGCv - y'Ny
 - sum_k kappa_k (1'y - k D)(1'y - (k+1) D) - the same with weights nu and c'y for 1'y, c whole and of
 few types, + sum_i gamma_i (y_i^2 - D y_i) being positive semidefinite: N, kappa and nu are not negative, k is
@@ -35,9 +35,15 @@ any z, and w'Kw, w = Gz - (z'Gp) 1, is the second moment of the best answer v_y 
 h_x(v) = p_x v^2 - beta_x v - alpha_x: F's least value is that at which a person who reports v is worth nothing, and what it lacks is taken off 1'alpha. Where p sums
 to t, the last term counts 2 - t times, and all of it 1/t times. It is linear in G, so that roundings of G cost no more than those of the same sums.
 *Classes.* Where G and C depend only on the class of a pair of types (equal or not; or how many of d bits differ), the same in
-eigenvalues, with cuts (c'h - k)(c'h - k - 1) >= 0 for whole c, k and h = y / D: all in exact fractions.
+eigenvalues, with cuts (c'h - k)(c'h - k - 1) >= 0 for whole c, k and h = y / D: all in exact fractions. gamma and mu are the least that do.
 *Tables.* For marginals and their like G = sum_A g_A n P_A over sets A of columns, P_A of dimension d_A (what varies with exactly A),
-and tr(M^-1 G) / n >= g_0 + (sum_A d_A sqrt(g_A))^2 / sinh(epsilon / 2)^2. *Parts.* Questions on tables of their own: their bounds add up.
+and tr(M^-1 G) / n >= g_0 + (sum_A d_A sqrt(g_A))^2 / sinh(epsilon / 2)^2.
+*Blocks.* M is 11' / n + K of before, and tr K <= n sinh(epsilon / 2)^2, since a row scaled to mean 1 varies no more over the types. For any R with
+R'R <= G off the constants and U with singular values of at most 1, Cauchy's inequality says tr(U'R)^2 <= tr(R K^-1 R') tr(U K U'): with the best U
+the same bound as that of tables, for the roots of the eigenvalues of G off the constants. These are given as numbers g_A, and as blocks H each of
+which is there d times; what is left of G, in no block, counts with its trace. A routine's eigenvalues lambda and vectors V of H, with e = |V'V - 1| and
+rho = |H - V lambda V'|, prove that the i-th largest is (1 - e) lambda_i - rho at least, where that is positive (Ostrowski; Weyl: Horn and Johnson
+2013, Theorems 4.5.9 and 4.3.1): Frobenius norms as computed, more by (m + 4) u times those of absolute values, and H itself is off by ``gram_off``.
 *Strata.* Groups z of people that are no secret, with shares s_z: epsilon speaks of two types of one group, so that reports tell the group, M is block diagonal,
 and only the blocks of G within groups count, scale_z^2 G_d + constant_z 1 1', G_d of a part. As M r = 1, the ones add their number of types, exactly:
 tr(M^-1 G) / n = sum_z s_z (scale_z^2 tr(M_z^-1 G_d) / n_d + constant_z), added up in fractions.
@@ -106,7 +112,7 @@ ASKED = {
     "array": f"those with the Gram matrix in {ARRAYS}",
     "classes": f"those with the Gram matrix in {ARRAYS}, which treat all types alike",
     "tables": "the tables of columns that are named under workload",
-    "parts": "those that are named under parts",
+    "blocks": f"those with the Gram matrix in {ARRAYS}, which is given in blocks",
     "strata": f"those that are named under parts, within groups of people, times the scales in {ARRAYS}, and how many there are of each group",
 }
 UNIT = "The questions: {asked}. The variance is in squared people, summed over all answers; from N people answers have N times as much."
@@ -116,19 +122,17 @@ HEADER = re.compile(
 )
 DAMAGED = (KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RuntimeError, EOFError, zipfile.BadZipFile)
 BY_TYPES = ("general", "question")
-OF_PARTS = ("parts", "strata")
 UNCHECKED = ("stronger", "proof", "merged")
 """Parts of a document for other programs. They are not checked here, and the answer says so."""
 PART = {"kind", "epsilon", "types", "workload", "prior", "proof"}
 FIELDS = {
     "document": {*PART, "format", "value", "sha256", "meaning", "stronger", "merged", "parts"},
-    "part": {*PART, "columns", "weight", "arrays"},
     "stratum": {*PART, "arrays", "merged"},
     "group": {"columns", "weight", "eigenvalues"},
     "array": {"gram", "roundings"},
-    "classes": {"gram", "bits"},
-    "tables": {"gram", "sizes", "groups"},
-    "parts": {"gram", "sizes"},
+    "classes": {"gram", "bits", "roundings"},
+    "tables": {"gram", "sizes", "groups", "roundings"},
+    "blocks": {"gram", "roundings"},
 }
 Arrays = Mapping[str, np.ndarray]
 Part = tuple[Mapping[str, Any], Arrays]
@@ -150,7 +154,7 @@ def checked(text: str | bytes, packed: bytes) -> str:
     if document["format"] != FORMAT or hashlib.sha256(packed).hexdigest() != document["sha256"]:
         raise ValueError(f"The format is not {FORMAT}, or {ARRAYS} is not the one that the certificate names.")
     data, value = arrays(packed), document["value"]
-    if ("parts" in document) != (document["kind"] in OF_PARTS):
+    if ("parts" in document) != (document["kind"] == "strata"):
         raise ValueError("Only a certificate of parts names parts.")
     if "stronger" in document and not any("proof" in part for part in (document, *document.get("parts", ()))):
         raise ValueError("The certificate claims more than it holds numbers for.")
@@ -225,10 +229,19 @@ def price(document: Mapping[str, Any], data: Arrays) -> float:
         words = 1 + len({i for columns in every for i in columns}) // 64
         cost = 1e3 + 0.1 * (4 + words) * sum(100 + 2.0 ** min(len(columns), 64) for columns in every)
         return cost if cost <= SMALL_WORK else math.inf
-    if any(part["kind"] in OF_PARTS for part in document["parts"]):
+    if kind == "blocks":
+        cells = data["gram_cells"]
+        if cells.ndim != 1 or np.any(cells != np.rint(cells)) or cells.min(initial=1) < 1:
+            raise ValueError("The arrays do not belong together.")
+        return 1e3 + 0.1 * data["gram_alone"].size + math.fsum(map(block_price, cells.tolist()))
+    if any(part["kind"] == "strata" for part in document["parts"]):
         raise ValueError("A part is itself of parts.")
-    groups = 100.0 * data["which"].size if kind == "strata" else 0.0
-    return 1e3 + groups + sum(price(part, its) for part, its in distinct(own_parts(document, data)).values())
+    return 1e3 + 100.0 * data["which"].size + sum(price(part, its) for part, its in own_parts(document, data))
+
+
+def block_price(m: float) -> float:
+    """The same of a block with m rows."""
+    return 100 + 6e-4 * m**3
 
 
 def number(x: Any) -> float:
@@ -373,11 +386,17 @@ def gram(document: Mapping[str, Any], data: Arrays) -> np.ndarray:
     return G
 
 
-def inexact(document: Mapping[str, Any], G: np.ndarray) -> tuple[int, float]:
-    """How often G was rounded, and g >= 0 such that G + g 1 is proved to be semidefinite."""
+def rounded(document: Mapping[str, Any]) -> int:
+    """How often G was rounded."""
     given = document["workload"].get("roundings", 0)
     if not (type(given) is int and 0 <= given <= MOST_ROUNDINGS):
         raise ValueError(f"A Gram matrix is rounded 0 to {MOST_ROUNDINGS} times.")
+    return given
+
+
+def inexact(document: Mapping[str, Any], G: np.ndarray) -> tuple[int, float]:
+    """How often G was rounded, and g >= 0 such that G + g 1 is proved to be semidefinite."""
+    given = rounded(document)
     return given, shortfall(G, given) if document["workload"]["gram"] == "array" else 0.0
 
 
@@ -525,22 +544,23 @@ def closer(near: float, sign: int, q: Fraction, linear: Fraction, constant: Frac
 
 
 def classes(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
-    """The bound from eigenvalues of C, mu, gamma, N by class, and cuts with kappa: in fractions."""
-    n, count, gram, C, X, taken, linear, constant = terms(document, data, D)
-    mu, gamma = (Fraction(float(data[name][0])) for name in ("multiplier", "diagonal"))
-    ones = n * mu - X[0]
-    corner, side, middle = n * ones - constant, ones - D * gamma / 2 - linear / 2, ones - taken[0] + gamma
-    blocks = all(gamma >= x + t for x, t in zip(X[1:], taken[1:], strict=True))
-    if not (blocks and mu > 0 and corner >= 0 and middle >= 0 and corner * middle >= n * side**2):
-        raise ValueError("A matrix that must be positive semidefinite is not.")
-    trace = sum(many * c * g for many, c, g in zip(count, C, gram, strict=True))
+    """The bound from eigenvalues of C, N by class, and cuts with kappa: in fractions."""
+    n, count, gram, off, C, X, taken, linear, constant = terms(document, data, D)
+    gamma = max(x + t for x, t in zip(X[1:], taken[1:], strict=True))
+    # What remains is [[n u - constant, sqrt n (u + e)], [., u + f]] for u = n mu - X_0, whose determinant is linear in u.
+    e, f = -(D * gamma + linear) / 2, gamma - taken[0]
+    rises = n * f - constant - 2 * n * e
+    if not rises > 0:
+        raise ValueError("The numbers prove nothing.")
+    total = max((constant * f + n * e**2) / rises, constant / n, -f) + X[0]
+    trace = sum(many * (c * g - abs(c) * off) for many, c, g in zip(count, C, gram, strict=True))
     lifts = sum(many * max(-g, 0) for many, g in zip(count, gram, strict=True))
-    return below(trace**2 / (n * mu) - lifts) if trace > 0 else 0.0
+    return below(trace**2 / total - lifts - off) if trace > 0 and total > 0 else 0.0
 
 
 def terms(document: Mapping[str, Any], data: Arrays, D: Fraction) -> tuple[Any, ...]:
-    """n, the number of characters of each class, eigenvalues of G, C and C G C by class, and the
-    terms of N and the cuts: eigenvalues, the coefficient of 1'y and the constant."""
+    """n, the number of characters of each class, eigenvalues of G, what the true ones may be off by, those of C and C G C by class, and
+    the terms of N and the cuts: eigenvalues, the coefficient of 1'y and the constant."""
     n, d = document["types"], document["workload"]["bits"]
     if type(d) is not int or not (2 <= n <= 2**24 and 0 <= d <= 24) or (d and n != 2**d):
         raise ValueError("There must be 2 to 2^24 types.")
@@ -556,6 +576,7 @@ def terms(document: Mapping[str, Any], data: Arrays, D: Fraction) -> tuple[Any, 
     if min([*N, *kappa]) < 0 or not whole:
         raise ValueError("The arrays are none of a proof.")
     gram = [sum(a * b for a, b in zip(row, pair, strict=True)) for row in K]
+    off = n * rounded(document) * Fraction(U) * max(pair[0], 0)
     if any(
         g < 0 and (c or -g > max(gram) / 10**9) for g, c in zip(gram, C, strict=True)
     ):  # rounding that counts for nothing
@@ -567,8 +588,8 @@ def terms(document: Mapping[str, Any], data: Arrays, D: Fraction) -> tuple[Any, 
         taken = [t + weight * square / n for t, square in zip(taken, squares, strict=True)]
         linear -= weight * D * (2 * floor + 1) * total / n
         constant += weight * D**2 * floor * (floor + 1)
-    X = [c**2 * g for c, g in zip(C, gram, strict=True)]
-    return n, K[0], gram, C, X, taken, linear, constant
+    X = [c**2 * (g + off) for c, g in zip(C, gram, strict=True)]
+    return n, K[0], gram, off, C, X, taken, linear, constant
 
 
 def transformed(c: np.ndarray, d: int, n: int) -> tuple[list[Fraction], int]:
@@ -618,7 +639,8 @@ def tables(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     d, g = by_set(document["workload"])
     root = math.fsum(d[1:] * np.sqrt(g[1:]))
     n, ratio = float(document["types"]), float(D**2 / (4 * (1 + D)))  # the ratio is sinh(epsilon / 2)^2
-    return n * (float(g[0]) + root / ratio * root) * (1 - (len(document["workload"]["groups"]) + 128) * U * UP)
+    units = len(document["workload"]["groups"]) + rounded(document) + 128
+    return n * (float(g[0]) + root / ratio * root) * (1 - units * U * UP)
 
 
 def by_set(workload: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -684,23 +706,52 @@ def subsets(columns: tuple[int, ...]) -> chain[tuple[int, ...]]:
     return chain.from_iterable(combinations(columns, size) for size in range(len(columns) + 1))
 
 
-def parts(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
-    """Bounds of questions on tables of their own, added up: people whose other columns are drawn evenly make a mechanism for these."""
-    sizes, every = product(document["types"], document["workload"]["sizes"]), own_parts(document, data)
-    if not every:
-        raise ValueError("There are no parts.")
-    for part, _ in every:
-        if known(part, "part").get("prior", "even") != "even" or part["epsilon"] != document["epsilon"]:
-            raise ValueError("A part is about other people, or another epsilon.")
-        product(part["types"], [sizes[i] for i in in_order(part["columns"], sizes)])
-    proved = {place: by_kind(part, its, D) for place, (part, its) in distinct(every).items()}
-    total = 0.0
-    for part, _ in every:
-        share = number(part["weight"]) ** 2 * (document["types"] / part["types"])
-        if not 1 / MOST < share < MOST:
-            raise ValueError("Weights are too small, or too large.")
-        total += share * proved[part["arrays"]]
-    return total * (1 - (len(every) + 16) * U)
+# --- blocks -------------------------------------------------------------------------------------------------------
+
+
+def blocks(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
+    """The closed form, of numbers and of eigenvalues of blocks."""
+    alone, dims, off = (data[name] for name in ("gram_alone", "gram_dimensions_alone", "gram_off"))
+    constant, rest = data["gram_rest"].tolist()
+    every = matrices(data)
+    fits = alone.shape == dims.shape == (alone.size,) and off.shape == (len(every),)
+    if not fits or min(array.min(initial=0) for array in (alone, dims, off, data["gram_rest"])) < 0:
+        raise ValueError("The arrays are none of a proof.")
+    roots = [times * roots_at_least(H, far) for (times, H), far in zip(every, off.tolist(), strict=True)]
+    units = (len(alone) + len(every) + rounded(document) + 128) * U * UP
+    n, root = float(document["types"]), math.fsum([*roots, *(dims * np.sqrt(alone)).tolist()])
+    ratio = float(D**2 / (4 * (1 + D)))
+    traces = math.fsum(times * math.sqrt(len(H)) * far for (times, H), far in zip(every, off.tolist(), strict=True))
+    return n * ((constant + rest + root / ratio * root) * (1 - 2 * units) - UP * traces)
+
+
+def matrices(data: Arrays) -> list[tuple[float, np.ndarray]]:
+    """How often each block is there, and the block."""
+    cells, start, found = data["gram_cells"].astype(int).tolist(), 0, []
+    if sum(m * (m + 1) // 2 for m in cells) != data["gram"].size or data["gram_dimensions"].shape != (len(cells),):
+        raise ValueError("The arrays do not belong together.")
+    for m, times in zip(cells, data["gram_dimensions"].tolist(), strict=True):
+        end = start + m * (m + 1) // 2
+        found.append((times, square(data["gram"][start:end], m)))
+        start = end
+    if min((times for times, _ in found), default=0) < 0:
+        raise ValueError("The arrays are none of a proof.")
+    return found
+
+
+def roots_at_least(H: np.ndarray, far: float) -> float:
+    """A lower bound on the sum of the roots of the eigenvalues of a matrix that is ``far`` from H at most."""
+    m = len(H)
+    values, V = np.linalg.eigh(H)
+    steps, lengths = (m + 4) * U, (V**2).sum(axis=0)
+    off = norm(V.T @ V - np.eye(m)) + steps * (float(lengths.sum()) + math.sqrt(m))
+    size = float(np.abs(values) @ lengths) + norm(H)
+    residual = norm(H - (V * values) @ V.T) + steps * size + far
+    least = (1 - UP * off) * values - UP * residual
+    return float(np.sqrt(np.maximum(least, 0.0)).sum()) * (1 - (m + 16) * U) if off < 0.5 else 0.0
+
+
+# --- groups of people -----------------------------------------------------------------------------------------------
 
 
 def strata(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
@@ -709,13 +760,11 @@ def strata(document: Mapping[str, Any], data: Arrays, D: Fraction) -> float:
     for part, _ in every:
         if known(part, "stratum")["epsilon"] != document["epsilon"]:
             raise ValueError("A part is about another epsilon.")
-    proved = {place: Fraction(by_kind(part, its, D)) for place, (part, its) in distinct(every).items()}
-    return below(
-        document["types"] * over_groups(document, data, {k: x / every[k][0]["types"] for k, x in proved.items()})
-    )
+    proved = [Fraction(by_kind(part, its, D)) / part["types"] for part, its in every]
+    return below(document["types"] * over_groups(document, data, proved))
 
 
-def over_groups(document: Mapping[str, Any], data: Arrays, each: Mapping[int, Fraction]) -> Fraction:
+def over_groups(document: Mapping[str, Any], data: Arrays, each: list[Fraction]) -> Fraction:
     """The mean over people of the number that ``each`` part has, times the square of the scale of their group, and of the constant of this."""
     which, scales, constants = (exactly(data[name]) for name in ("which", "scales", "constants"))
     every, types, prior = document["parts"], document["types"], document["prior"]
@@ -740,40 +789,31 @@ def over_groups(document: Mapping[str, Any], data: Arrays, each: Mapping[int, Fr
 
 
 def own_parts(document: Mapping[str, Any], data: Arrays) -> list[Part]:
-    """Each part with its arrays, which are named by its number. Parts of one number are about the same, but for columns and weight."""
+    """Each part with its arrays, which are named by its number."""
     arrays_of: dict[str, dict[str, np.ndarray]] = {}
     for name, array in data.items():
         start, _, rest = name.partition(".")
         arrays_of.setdefault(start, {})[rest] = array
-    parts, first = list[Part](), dict[int, Mapping[str, Any]]()
-    for part in document["parts"]:
-        about = {name: part[name] for name in part if name not in ("columns", "weight")}
-        if type(part["arrays"]) is not int or about != first.setdefault(part["arrays"], about):
-            raise ValueError("Parts that share their numbers are about the same questions.")
-        parts.append((part, arrays_of.get(str(part["arrays"]), {})))
-    return parts
-
-
-def distinct(parts: list[Part]) -> dict[int, Part]:
-    """One part of each number."""
-    return {part["arrays"]: (part, its) for part, its in parts}
+    return [(part, arrays_of.get(str(part["arrays"]), {})) for part in document["parts"]]
 
 
 def own(document: Mapping[str, Any], data: Arrays) -> float:
     """The mean of the diagonal of G over people: what a person's own answers take off the variance."""
     kind = document["kind"]
-    if kind in OF_PARTS:
-        every = own_parts(document, data)
-        each = {place: own(part, its) for place, (part, its) in distinct(every).items()}
-        if kind == "strata":
-            return float(over_groups(document, data, {place: Fraction(x) for place, x in each.items()}))
-        return math.fsum(part["weight"] ** 2 * each[part["arrays"]] for part, _ in every)
+    if kind == "strata":
+        each = [Fraction(own(part, its)) for part, its in own_parts(document, data)]
+        return float(over_groups(document, data, each))
     if kind == "tables":
         return math.fsum(np.multiply(*by_set(document["workload"]))) * (
             1 + UP * U * len(document["workload"]["groups"])
         )
     if kind == "classes":
         return float(data["gram"][0])
+    if kind == "blocks":
+        traces = [times * float(H.trace()) for times, H in matrices(data)]
+        units = UP * U * (data["gram_alone"].size + data["gram_cells"].max(initial=1) + rounded(document) + 64)
+        alone = float(data["gram_alone"] @ data["gram_dimensions_alone"])
+        return math.fsum([*traces, alone, *data["gram_rest"].tolist()]) * (1 + units)
     p = people(document, data)
     return float(p @ gram(document, data).diagonal()) / math.fsum(p)
 
@@ -783,7 +823,7 @@ KINDS = {
     "question": question,
     "classes": classes,
     "tables": tables,
-    "parts": parts,
+    "blocks": blocks,
     "strata": strata,
 }
 

@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb
 
-from ldp_core import wording
 from ldp_core.charts.labels import BESIDE, cell_names, label_ticks, row_ticks
 from ldp_core.charts.theme import (
-    BAR,
     COLOUR_BAR,
     LIGHT,
     PIXELS,
-    ROW,
-    ROW_LETTERS,
     Theme,
     colour,
     colour_bar,
     figure,
-    name_rows,
     short,
 )
 from ldp_core.pictures import binned
@@ -173,32 +167,4 @@ def singular_values(workload: Workload, look: Theme = LIGHT) -> go.Figure:
         hovertemplate="number %{x}: %{y:.4g}<extra></extra>",
     )
     fig.update_yaxes(rangemode="tozero")
-    return fig
-
-
-def query_shares(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
-    """The queries that make up most of the total squared error as bars, largest on top. ``frame``: see
-    `frames.query_shares`."""
-    fig = figure(look, "squared error (% of total)", "", height=100 + ROW * len(frame))
-    rows = np.arange(len(frame))
-    fig.add_bar(
-        x=100 * frame["share"],
-        y=rows,
-        orientation="h",
-        width=BAR,
-        marker_color=look.accent,
-        marker_line_width=0,
-        text=[wording.share(share) for share in frame["share"]],
-        textposition="outside",
-        cliponaxis=False,
-        hovertext=[
-            f"{short(row.name, 200)}<br>{wording.share(row.share)} of the total squared error<br>"
-            f"standard error ±\N{NO-BREAK SPACE}{wording.significant(row.standard_error)} users"
-            for row in frame.itertuples(index=False)
-        ],
-        hoverinfo="text",
-    )
-    name_rows(fig, [short(name, ROW_LETTERS) for name in frame["name"]], look)
-    longest = 100 * float(frame["share"].max()) if len(frame) else 0.0
-    fig.update_xaxes(range=[0, 1.35 * longest or 1.0])  # room for the label of the longest bar
     return fig

@@ -28,13 +28,13 @@ from ldp_core import limits
 from ldp_core.designs import certificate_file, patterns_file, strict_json
 from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, load_configuration
-from ldp_core.designs.privacy_note import observed_parts
+from ldp_core.designs.reveals import observed_parts
 from ldp_core.designs.zips import zipped
 from ldp_core.library import unsearched
-from ldp_core.library.optimized import from_strategy
 from ldp_core.limits import MOST_DESIGN_BYTES, MOST_KIT_BYTES, MOST_PROOF_BYTES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import Mechanism, OnClasses, StratifiedMechanism
 from ldp_core.mechanisms.files import PATTERNS, STRATEGIES, STRATEGY, MechanismFile
+from ldp_core.optimize.strategy import from_strategy
 from ldp_core.version import __version__
 from ldp_core.wording import listed, rounded_up
 from ldp_core.workloads import Strata

@@ -2,10 +2,8 @@
 
 The files say what is proved (questions by their Gram matrix, epsilon as the exact decimal number,
 whom the average is over, the bound) and hold the numbers that prove it: see
-`ldp_core.bounds.verify`. Some bounds are longer than a script of a few pages can check: bounds for
-surveys by triples of types, or by questions of different kinds taken together.
-The files then hold the closed form for the script, or the bounds of the parts, and say so. They
-also hold the stronger proof for this program. Whatever is read is no one's word: `read` hands out
+`ldp_core.bounds.verify`. Some bounds are longer than a script of a few pages can check: by triples of types, or column by column.
+The files then hold the closed form for the script, and say so. They also hold the stronger proof for this program. Whatever is read is no one's word: `read` hands out
 certificates only once they have verified for the design available.
 """
 
@@ -14,17 +12,17 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
 from ldp_core import limits
-from ldp_core.bounds import AnyCertificate, verify
-from ldp_core.bounds.proof import Arrays, Document, Proof, from_file, less
+from ldp_core.bounds import verify
+from ldp_core.bounds.asked import Arrays, Document
+from ldp_core.bounds.proof import Proof, from_file, less
 from ldp_core.designs import strict_json
 from ldp_core.designs.zips import zipped
 from ldp_core.workloads import Workload
@@ -39,10 +37,6 @@ ROUNDED = ("gram", "scales", "constants")
 STRONGER = (
     "The program that wrote this file proves a larger bound by inequalities for columns, or sets of them, which take more than a short script to "
     "check. Its numbers are in the file as well, and the program checks them when it loads the file."
-)
-TOGETHER = (
-    "The program that wrote this file proves a larger bound by taking questions of all kinds together, where this adds up what is proved of the "
-    "parts; that takes more than a short script to check. The questions alone prove it, and the program checks it when it loads the file."
 )
 
 
@@ -68,9 +62,7 @@ def write(proof: Proof, epsilon: str) -> Written:
     sentence, where it is too large or proves nothing."""
     if reason := proof.too_large_for_file():
         raise ValueError(reason)
-    text = _decimal(epsilon, proof.epsilon)
-    proof = proof.mended(text)
-    document, arrays = proof.to_file(text)
+    document, arrays = proof.to_file(_decimal(epsilon, proof.epsilon))
     claimed = proof.claimed
     n, by_script = document["types"], verify.proven(document, arrays)
     value = min(claimed, less(by_script, n * verify.own(document, arrays), n))
@@ -84,10 +76,10 @@ def write(proof: Proof, epsilon: str) -> Written:
     return Written(content, packed)
 
 
-def read(written: Written, workload: Workload, epsilon: str, checked: Sequence[float] | None = None) -> AnyCertificate:
+def read(written: Written, workload: Workload, epsilon: str, checked: bool = False) -> Proof:
     """The certificate in files, for a design that asks ``workload`` with ``epsilon``.
 
-    ``checked`` are the `Proof.parts_claimed` of the same files where they have been read before: what takes
+    ``checked`` says that the same files have been read before: what takes
     long is then left out. ValueError, one sentence, for files that are about something else, or
     prove less than they claim, take too long to check, or are not written as `write` does.
     """
@@ -107,15 +99,14 @@ def read(written: Written, workload: Workload, epsilon: str, checked: Sequence[f
             )
         if not verify.price(document, given) <= verify.allowed(given):
             raise ValueError("it would take too long to check")
-        certificate = from_file(document, given, as_tables(workload) or workload, number, checked)
-        certificate = certificate.claiming(claimed)
+        certificate = from_file(document, given, as_tables(workload) or workload, number, claimed)
         expected, arrays = certificate.to_file(document["epsilon"])
         document_expected = strict_json.write(
             _told(expected, arrays, value, claimed)
         )  # 6 and 6.0 are equal, but not the same text
         if not _same(arrays, given) or document_expected != strict_json.write(document):
             raise ValueError("it is about other questions than those of the design, or was changed")
-        if checked is None and not _holds(certificate, document, given, value):
+        if not checked and not _holds(certificate, document, given, value):
             raise ValueError("its numbers do not prove the bound that it claims")
     except (
         KeyError,
@@ -130,7 +121,7 @@ def read(written: Written, workload: Workload, epsilon: str, checked: Sequence[f
         raise ValueError("The proof in the file cannot be used: it is damaged. Prove it again.") from None
     except ValueError as error:
         raise ValueError(f"The proof in the file cannot be used: {str(error).rstrip('.')}. Prove it again.") from None
-    return cast(AnyCertificate, certificate)
+    return certificate
 
 
 def _holds(certificate: Proof, document: Document, data: Arrays, value: float) -> bool:
@@ -151,26 +142,19 @@ def _decimal(epsilon: str, number: float) -> str:
 def _told(document: Document, arrays: Mapping[str, np.ndarray], value: float, stronger: float) -> Document:
     """The document with what it claims."""
     stated: Document = {"format": verify.FORMAT, **document, "value": value}
-    if _by_inequalities(document):
-        stated["stronger"] = {
-            "value": stronger,
-            "meaning": TOGETHER if "blocks" in document.get("proof", ()) else STRONGER,
-        }
+    if any("proof" in part for part in (document, *document.get("parts", ()))):
+        stated["stronger"] = {"value": stronger, "meaning": STRONGER}
     return {**stated, "meaning": verify.meaning(stated, arrays)}
-
-
-def _by_inequalities(document: Document) -> bool:
-    return "proof" in document or any(map(_by_inequalities, document.get("parts", ())))
 
 
 def _same(ours: Mapping[str, np.ndarray], theirs: Mapping[str, np.ndarray]) -> bool:
     """True if the arrays are those, but for how a Gram matrix was rounded."""
     if ours.keys() != theirs.keys() or any(ours[name].shape != theirs[name].shape for name in ours):
         return False
-    rounded = {name for name in ours if name.rpartition(".")[2] in ROUNDED}
-    exact = ours.keys() - rounded
-    return all(np.array_equal(ours[name], theirs[name]) for name in exact) and all(
-        np.abs(ours[name] - theirs[name]).max() <= 1e-12 * np.abs(ours[name]).max() for name in rounded
+    return all(
+        np.abs(ours[name] - theirs[name]).max(initial=0)
+        <= name.rpartition(".")[2].startswith(ROUNDED) * 1e-12 * np.abs(ours[name]).max(initial=0)
+        for name in ours
     )
 
 

@@ -41,8 +41,6 @@ METHODS = {
 INTERVAL_PART = 0.25
 """The share of an answer's standard error that one part of a report may weigh for the normal approximation."""
 
-_ROUNDING = 1e-9
-
 
 class _Contributing(Protocol):
     """The methods that intervals need of a mechanism."""
@@ -166,7 +164,7 @@ def _of_reports(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ends (q, 2) and methods (q,) of sums of independent reports, by the method that suits each query."""
     smallest, largest = _extremes(estimate, adds, users)
-    known = largest <= _ROUNDING * users * np.maximum(1.0, np.abs(adds.means).max(axis=1)) ** 2
+    known = largest <= 1e-9 * users * np.maximum(1.0, np.abs(adds.means).max(axis=1)) ** 2
     part = np.maximum(adds.up, adds.down)
     many = part <= INTERVAL_PART * np.sqrt(smallest)
     down, up = (

@@ -22,12 +22,7 @@ from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 
 NEWTON_ENTRIES = 2**22
-NEWTON_TYPES = 1024
 """Strategies up to this size are written out and take Newton steps, in O(m n^2) each."""
-
-_ROUNDING = 1e-12  # of a gap, per user
-_EM_GAP = 0.01  # nats: far below the half nat or so that chance adds for each type
-_HALVINGS = 40
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -89,7 +84,7 @@ def maximise(
 ) -> Fit:
     """The most likely shares given ``tally`` (m,), at least one report, of the outputs of ``channel`` (m, n)."""
     m, n = channel.shape
-    if n <= NEWTON_TYPES and m * n <= NEWTON_ENTRIES:
+    if n <= 1024 and m * n <= NEWTON_ENTRIES:
         sent = tally > 0
         start = 0.99 * start + 0.01 / n  # every output that was sent must be possible
         return _newton(written_out(channel)[sent], tally[sent].astype(float), start, max_rounds or 100)
@@ -108,13 +103,13 @@ def _newton(Q: np.ndarray, s: np.ndarray, p: np.ndarray, max_rounds: int) -> Fit
         f = Q @ p
         g = Q.T @ (s / f)
         gap = max(0.0, float(g.max() - N))
-        if gap <= _ROUNDING * N or rounds == max_rounds:
+        if gap <= 1e-12 * N or rounds == max_rounds:  # of a gap, per user
             break
         B = Q * (np.sqrt(s) / f)[:, None]
         step = quadratic.project(B.T @ B, 2 * p, 1.0) - p
         # Near the optimum g is N almost everywhere: what it adds to the slope is nothing but rounding.
         change, slope = (Q @ step) / f, float((g - N) @ step)
-        for halving in range(_HALVINGS):
+        for halving in range(40):
             t = 0.5**halving
             curved = t * change
             if curved.min() > -1 and 0.75 * t * slope + s @ (np.log1p(curved) - curved) >= 0:
@@ -141,7 +136,7 @@ def _squarem(Q: np.ndarray | LinearOperator, s: np.ndarray, p: np.ndarray, max_r
     value, f = likelihood(p)
     for rounds in range(max_rounds + 1):
         once, gap = step(p, f)
-        if gap <= _EM_GAP or rounds == max_rounds:
+        if gap <= 0.01 or rounds == max_rounds:  # nats: far below the half nat or so that chance adds for each type
             break
         twice, _ = step(once, likelihood(once)[1])
         move, bend = once - p, twice - 2 * once + p

@@ -26,7 +26,6 @@ from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.priors import JEFFREYS
 from ldp_core.workloads import Workload
 
-_ANSWERS_AT_ONCE = 2**23
 _FEWEST_DRAWS = 100
 
 
@@ -58,7 +57,7 @@ class PosteriorEstimate(Estimate):
         self, workload: Workload, queries: np.ndarray | None, of: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
         queries = np.arange(workload.num_queries) if queries is None else np.asarray(queries, dtype=np.int64)
-        chunk = max(1, _ANSWERS_AT_ONCE // len(self.draws))
+        chunk = max(1, 2**23 // len(self.draws))
         starts = range(0, max(1, queries.size), chunk)
         return np.concatenate([of(queries[start : start + chunk]) for start in starts])
 

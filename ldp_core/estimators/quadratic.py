@@ -16,7 +16,6 @@ from scipy.optimize import nnls
 
 from ldp_core.estimators import norm_sub
 
-_ROUNDING = 1e-12  # of a slope, relative to the terms that make it up
 _BACKUP = 3  # exchanges of whole sets without progress before single ones
 
 
@@ -76,7 +75,7 @@ def _nonnegative(A: np.ndarray, b: np.ndarray, positive: np.ndarray) -> np.ndarr
             if failed or np.diagonal(factor).min() < least:
                 return None
             x[chosen] = linalg.lapack.dpotrs(factor, b[chosen], lower=True)[0]
-        rounding = _ROUNDING * (largest * np.abs(x).sum() + np.abs(b))
+        rounding = 1e-12 * (largest * np.abs(x).sum() + np.abs(b))
         wrong = np.where(positive, x < 0, A @ x - b < -rounding)
         count = int(wrong.sum())
         if not count:

@@ -23,7 +23,6 @@ from ldp_core.mechanisms.base import Estimate, Mechanism, Reports
 from ldp_core.workloads import Workload
 
 ROUNDS = 2_000
-STILL = 1e-7
 """Rounds end when one moves less than this share of the people."""
 
 
@@ -50,7 +49,7 @@ def smoothed_shares(
         shares_next /= shares_next.sum()
         moved = np.abs(shares_next - shares).sum()
         shares = shares_next
-        if moved <= STILL:
+        if moved <= 1e-7:
             break
     return shares
 

@@ -27,8 +27,6 @@ from ldp_core.people import Tables
 from ldp_core.workloads import Survey
 from ldp_core.workloads.surveys import eigenvalues
 
-_ROUNDS = 1_000
-_RELAXED = 1.7
 # The penalty in the weights of the questions: _PENALTY at first, then _TIMES the multipliers
 # relative to the tables, at least _LEAST. It is checked after the rounds _LOOKS, and changed if it
 # is off by more than the factor _OFF.
@@ -203,10 +201,10 @@ def _projected(
     state = np.zeros(
         len(spread)
     )  # its positive part are the tables cut at 0, its negative part the multipliers by the penalty
-    for count in range(1, _ROUNDS + 1):
+    for count in range(1, 1_001):
         before = np.maximum(state, 0.0)
         tables_agreed, total = agreeing(np.abs(state), penalty)
-        image = state + _RELAXED * (tables_agreed - before)
+        image = state + 1.7 * (tables_agreed - before)
         cut = np.maximum(image, 0.0)
         near = _MIXED * total * spread
         if (np.abs(tables_agreed - cut) <= near).all() and (np.abs(cut - before) <= near).all():

@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import numpy as np
 
-_HALVINGS = 50
 _SPREAD = 12.0  # standard deviations of a binomial, beyond which its probabilities are below 1e-30
 
 
@@ -24,7 +23,7 @@ def bennett(variance: np.ndarray, largest: np.ndarray, parts: float, tail: float
     known = (variance <= 0) | (largest <= 0)
     a = np.where(known, 1.0, variance) / (parts * np.where(known, 1.0, largest) ** 2)
     wanted, low, high = -math.log(tail) / parts, np.zeros_like(a), np.ones_like(a)
-    for _ in range(_HALVINGS):
+    for _ in range(50):
         u = (low + high) / 2
         exponent = ((u + a) * np.log1p(u / a) + (1 - u) * np.log1p(-u)) / (1 + a)
         low, high = np.where(exponent < wanted, u, low), np.where(exponent < wanted, high, u)

@@ -10,9 +10,7 @@ from ldp_core.frames.figures import strongest as strongest
 from ldp_core.frames.figures import summaries as summaries
 from ldp_core.frames.figures import users_bounds as users_bounds
 from ldp_core.frames.figures import users_certified as users_certified
-from ldp_core.frames.queries import group_shares as group_shares
 from ldp_core.frames.queries import query_errors as query_errors
-from ldp_core.frames.queries import query_shares as query_shares
 from ldp_core.frames.queries import variances_of as variances_of
 from ldp_core.frames.surveys import attribute_sets as attribute_sets
 from ldp_core.frames.surveys import column_sets as column_sets

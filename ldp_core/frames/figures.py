@@ -74,7 +74,7 @@ def _users_by_svd(workload: Workload, epsilon: float, alpha: float) -> float | N
         return None
 
 
-def users_certified(certificate: bounds.AnyCertificate, alpha: float) -> float:
+def users_certified(certificate: bounds.Proof, alpha: float) -> float:
     """The users that every unbiased epsilon-LDP mechanism needs, by a certificate for the case in question."""
     return analysis.users_for(certificate.variance, certificate.workload.squared_weights, alpha)
 

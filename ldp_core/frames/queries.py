@@ -7,49 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from ldp_core import limits, workloads
+from ldp_core import limits
 from ldp_core.limits import MOST_VARIANCES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
 from ldp_core.run import Cancel, asked
 from ldp_core.workloads import Workload
 from ldp_core.workloads.shown import shown_queries
-
-
-def query_shares(
-    workload: Workload, variances: np.ndarray, labels: Sequence[str] | None = None, most: int = 12
-) -> pd.DataFrame:
-    """query, name, share, standard_error, group of the (at most ``most``) queries with the largest
-    errors, the worst first.
-
-    ``variances`` (p,) of the weighted answers in squared users, as `Mechanism.query_variances` gives them; ``share`` of
-    their sum; ``standard_error`` of the answer without its weight, in users; ``group`` the part of a union, from 0.
-    """
-    worst = workloads.dominating(workload, variances, most, labels)
-    queries = np.array([query_range.query for query_range in worst], dtype=np.int64)
-    deviations = np.sqrt([query_range.variance for query_range in worst])
-    whole = workload.without_strata
-    ends = whole.offsets[1:] if isinstance(whole, workloads.Union) else [workload.num_queries]
-    return pd.DataFrame(
-        {
-            "query": queries,
-            "name": [query_range.name for query_range in worst],
-            "share": [query_range.share for query_range in worst],
-            "standard_error": deviations / workload.query_weights(queries),
-            "group": np.searchsorted(ends, queries, side="right"),
-        }
-    )
-
-
-def group_shares(workload: Workload, variances: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
-    """group, queries, share: each part of a union by its name, with its share of the total squared error; one row for any
-    other workload. ``variances`` (p,) as in `query_shares`. ValueError unless there is one name per part."""
-    shares = workloads.group_shares(workload, variances)
-    if len(names) != len(shares):
-        raise ValueError(f"There are {len(shares):,} groups of queries and {len(names):,} names; give each one a name.")
-    whole = workload.without_strata
-    parts = whole.parts if isinstance(whole, workloads.Union) else [workload]
-    return pd.DataFrame({"group": list(names), "queries": [part.num_queries for part in parts], "share": shares})
 
 
 def query_errors(

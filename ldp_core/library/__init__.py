@@ -35,7 +35,7 @@ USUAL_FOR_SURVEYS = (
 )
 """The same for surveys: what the field does with them, and the best there is."""
 
-CLOSED_FORMS = {"subset_selection": "subset selection", "haar": "Haar wavelets", "hierarchical": "a hierarchical tree"}
+CLOSED_FORMS = {"subset_selection": "subset selection", "haar": "Haar wavelets"}
 """What searches can come to, as it is called in a sentence."""
 
 

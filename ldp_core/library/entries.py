@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from ldp_core.bounds.question.search import direction
 from ldp_core.library import matrix, optimized
 from ldp_core.library.specification import Choice, Delta, Number, Parameter, Shares, Spec, Whole
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
@@ -17,13 +16,14 @@ from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.noise import adaptive, additive, ball, gaussian, rejection
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys import covering, oracles, sampled
+from ldp_core.mechanisms.surveys import sampled
 from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
 from ldp_core.optimize import refusals
 from ldp_core.optimize.gradient.method import ALGORITHMS
 from ldp_core.workloads import Workload
+from ldp_core.workloads.problem import direction
 
 FIT = {
     "max_rounds": Whole(1, optional=True),
@@ -422,15 +422,14 @@ REGISTRY: dict[str, Spec] = {
             surveys_only=True,
             style=("#77AADD", "octagon"),
             parameters={
-                "oracle": Choice(tuple(oracles.ORACLES)),
-                "reconstruction": Choice(sampled.RECONSTRUCTIONS),
+                "oracle": Choice(tuple(sampled.ORACLES)),
                 "shares": Choice(sampled.SHARES),
             },
         ),
         Spec(
             "covering_sets",
             "Covering sets of columns",
-            covering.build,
+            partial(sampled.build, sets="covering"),
             closed_form=True,
             made_for="surveys about several columns of few values, where each person answers about one larger set of columns",
             paper="Zhang, Wang, Li, He and Chen 2018 (CALM); with subset selection by Ye and Barg 2018",
@@ -440,7 +439,7 @@ REGISTRY: dict[str, Spec] = {
             needs_workload=True,
             surveys_only=True,
             style=("#3C7D93", "diamond-cross"),
-            parameters={"oracle": Choice(tuple(oracles.ORACLES)), "shares": Choice(sampled.SHARES)},
+            parameters={"oracle": Choice(tuple(sampled.ORACLES)), "shares": Choice(sampled.SHARES)},
         ),
         Spec(
             "optimized_gradient",

@@ -15,11 +15,10 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.mechanisms.two_valued import two_valued
-from ldp_core.optimize import ClosedFormDesign, SearchLimits, design, projected_gradient, worst_case_design
+from ldp_core.optimize import SearchLimits, design, projected_gradient, worst_case_design
 from ldp_core.optimize.objective import evaluate
 from ldp_core.optimize.refusals import too_large
-from ldp_core.optimize.surveys.design import SurveyDesign, too_many
-from ldp_core.optimize.surveys.split_design import SplitDesign
+from ldp_core.optimize.surveys.design import too_many
 from ldp_core.run import Callback, Cancel, Progress
 from ldp_core.workloads import Survey, Workload, classes_of
 from ldp_core.workloads.surveyed import as_tables, of_bits
@@ -145,25 +144,15 @@ def build_certified(
     2048 types get the best on average of what `ldp_core.optimize.surveys.split_design` knows; types hardly differ there, and ``target`` and ``prior`` are not looked at.
     """
     survey = as_tables(workload)
-    anyway = survey is not None and (survey.symmetric or survey.n > MOST_FITTED_TYPES)
-    if target != "average" and prior is not None and not anyway:
+    same = survey is not None and (survey.symmetric or survey.n > MOST_FITTED_TYPES)  # whatever the target and prior
+    if target != "average" and prior is not None and not same:
         raise ValueError("The worst case is the same for every prior: leave the prior out, or choose the average.")
-    many = workload.n > MOST_FITTED_TYPES
-    if prior is not None and callback is not None and not anyway:
+    if prior is not None and callback is not None and not same:
         callback = _comparable(callback, workload, prior)
-    limits = (time_limit, max_rounds, seed, callback, cancel)
-    if target == "average" or many or anyway or workload.symmetry == "hamming":  # all types have the same variance
-        optimized = design(workload, epsilon, *limits, prior=prior)
-    else:
-        optimized = worst_case_design(workload, epsilon, SearchLimits(*limits))
-    if isinstance(optimized, ClosedFormDesign):
-        return optimized.mechanism
-    if isinstance(optimized, SurveyDesign | SplitDesign):
-        return optimized.mechanism()
-    parameters = {"workload": workload.spec, "seed": seed, "rounds": optimized.rounds}
-    if target != "average":
-        parameters["target"] = target
-    return from_strategy("optimized", optimized.strategy, epsilon, parameters, optimized.prior, workload=workload)
+    limits = SearchLimits(time_limit, max_rounds, seed, callback, cancel)
+    if target == "average" or workload.n > MOST_FITTED_TYPES or same:
+        return design(workload, epsilon, **vars(limits), prior=prior).mechanism()
+    return worst_case_design(workload, epsilon, limits).mechanism()
 
 
 def _comparable(callback: Callback, workload: Workload, prior: np.ndarray) -> Callback:

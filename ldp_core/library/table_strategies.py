@@ -39,7 +39,6 @@ LOOKS = (
 PLAIN = re.compile(r"[^\W_](?:[^\W_]|[ -](?=[^\W_]))*")
 """Names: letters, digits, and single spaces or hyphens between them, which mean nothing wherever names are shown."""
 _NAME = re.compile(rf"own\(name=({PLAIN.pattern}), look=([1-{len(LOOKS)}]), matrix=([0-9a-f]{{32}})\)")
-_DIGITS = 9  # of the epsilon that somebody will have meant
 _EXPLANATION = (
     "Each person sends one of {outputs:,} reports. Their probabilities for each type are from a supplied strategy matrix, "
     "not computed here."
@@ -127,7 +126,7 @@ def exact_table(strategy: np.ndarray) -> np.ndarray:
     epsilon, _ = audited(strategy)
     if not epsilon <= MAX_EPSILON:
         raise ValueError(_gives_away(strategy, epsilon))
-    meant = max(round(epsilon, _DIGITS), MIN_EPSILON)
+    meant = max(round(epsilon, 9), MIN_EPSILON)  # of the epsilon that somebody will have meant
     try:
         return quantised(strategy, meant)
     except ValueError:

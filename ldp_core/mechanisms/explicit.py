@@ -42,12 +42,10 @@ from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 
 # Mass of an output that is never sent under the prior, as a share of its mass under the uniform one.
-LEAST_MASS = 1e-6
 SUMS = 1e-9
 """By how much the probabilities of a type may miss 1."""
 _MULTINOMIAL_CELLS = 2**22  # outcomes drawn at once: bounds the memory of `simulate`
 _GUIDED_CELLS = 2**23
-_GUIDED_STEPS = 4
 _STEP_ENTRIES = 2**22  # of a strategy, between two checks: a third of a second at 2,048 types
 
 
@@ -147,7 +145,7 @@ class ExplicitMechanism(Mechanism):
         if prior is None:
             return even
         masses = self.n * (self.strategy @ prior)
-        return np.where(masses > 0, masses, LEAST_MASS * even)
+        return np.where(masses > 0, masses, 1e-6 * even)
 
     @cached_property
     def _inverse(self) -> tuple[np.ndarray, np.ndarray | None]:
@@ -237,7 +235,7 @@ class ExplicitMechanism(Mechanism):
             steps = _steps(m)
             position += self._guide[values * steps + (draws * steps).astype(np.int64)]
         below = np.flatnonzero(cumulative[position] <= draws)
-        for _ in range(_GUIDED_STEPS):
+        for _ in range(4):
             position[below] += 1
             below = below[cumulative[position[below]] <= draws[below]]
         position[below] = _first_above(cumulative, draws[below], position[below], last[below])

@@ -9,9 +9,6 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.privacy import check_epsilon, exp_epsilon
 from ldp_core.workloads import Parity, Workload, walsh_hadamard
 
-_LEAST_PART = 1e-13  # of the largest part of a workload: below it, a part is rounding
-_ENTRIES_AT_ONCE = 2**22
-
 
 def build(n: int, epsilon: float, max_weight: int | None = None, workload: Workload | None = None) -> ExplicitMechanism:
     """Sample a character (-1)^|S & u|, evenly among those that ``workload`` needs, and send its sign by randomized response.
@@ -63,10 +60,10 @@ def _parts(workload: Workload) -> np.ndarray:
     if all(size == 2 and same for size, same in workload.symmetry_group.shifts):
         parts = n * walsh_hadamard(workload.gram_column)  # G is diagonal in the characters
     else:
-        masks, rows = np.arange(n), max(1, _ENTRIES_AT_ONCE // n)
+        masks, rows = np.arange(n), max(1, 2**22 // n)
         signs = (1.0 - 2.0 * (np.bitwise_count(masks[i : i + rows, None] & masks) % 2) for i in range(0, n, rows))
         parts = np.concatenate([workload.quadratic(some) for some in signs])
-    return np.where(parts > _LEAST_PART * parts.max(), parts, 0.0)
+    return np.where(parts > 1e-13 * parts.max(), parts, 0.0)
 
 
 def domain_rule(n: int, epsilon: float, workload: Workload | None) -> str | None:

@@ -31,7 +31,6 @@ from ldp_core.workloads import walsh_hadamard
 
 RECONSTRUCTIONS = ("optimal", "transform")
 _USERS_AT_ONCE = 2**20
-_CELLS_AT_ONCE = 2**22
 
 
 def sign_probabilities(epsilon: float) -> tuple[float, float]:
@@ -84,7 +83,7 @@ def simulate_signs(counts: np.ndarray, coefficients: range, epsilon: float, rng:
         return tally
     true = np.zeros((choices, 2), dtype=np.int64)  # users by coefficient and true sign
     even = np.full(choices, 1 / choices)
-    rows = max(1, _CELLS_AT_ONCE // choices)
+    rows = max(1, 2**22 // choices)
     for start in range(0, present.size, rows):
         types = present[start : start + rows]
         chosen = rng.multinomial(counts[types], even)

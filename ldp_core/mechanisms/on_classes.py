@@ -33,9 +33,6 @@ from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 from ldp_core.workloads.representatives import Representatives
 
-_CLOSE = 1e-9
-"""Images of types under a random query that differ by less, relative to the largest, are equal."""
-
 
 class OnClasses(Mechanism):
     """The reports of ``drawn``, a mechanism for c classes, about the class of each of n types.
@@ -145,7 +142,7 @@ class OnClasses(Mechanism):
         if workload.n != self.n:
             return None
         image = workload.apply_gram(np.random.default_rng(0).random(self.n))
-        if np.abs(image - image[self.first][self.classes]).max() > _CLOSE * np.abs(image).max():
+        if np.abs(image - image[self.first][self.classes]).max() > 1e-9 * np.abs(image).max():
             return None
         return Representatives(workload, self.first)
 

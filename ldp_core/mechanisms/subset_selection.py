@@ -22,10 +22,6 @@ _HYPERGEOMETRIC_USERS = 10**9 - 1  # limit of NumPy's multivariate hypergeometri
 _WALKED = 2**28
 
 
-_DRAWN_BITS = 1000
-"""Floats end at 2^-1074."""
-
-
 class SubsetSelection(ExchangeableMechanism):
     """Report a set of ``size`` types, e^epsilon times likelier when it holds the true one (Ye and Barg 2018; Wang et al. 2016).
 
@@ -85,7 +81,7 @@ class SubsetSelection(ExchangeableMechanism):
     def report_table(self) -> ReportTable:
         """All sets or, where these are too many, some of them; where even the probability of one is too small for a float, that of
         each type to be in the set. ValueError for more types than are drawn."""
-        if self.n > MOST_DRAWN_TYPES or self.bits_per_report > _DRAWN_BITS:
+        if self.n > MOST_DRAWN_TYPES or self.bits_per_report > 1000:  # floats end at 2^-1074
             return super().report_table()
         if self.bits_per_report + math.log2(self.n) <= math.log2(MOST_TABLE_ENTRIES):
             return ReportTable("reports", self.written_out())

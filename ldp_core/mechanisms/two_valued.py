@@ -11,8 +11,6 @@ import numpy as np
 from ldp_core.mechanisms.quantised import TOTAL
 from ldp_core.privacy import STEP, exponential_below, least_meant
 
-SAME = 1e-9
-"""By what share of itself an entry may miss one of the two values of its row."""
 SHARES = tuple(2.0**-k for k in range(40, 9, -2))
 """What is left of each column, tried in this order: the more of it, the less do columns differ in it."""
 
@@ -26,7 +24,7 @@ def two_valued(strategy: np.ndarray, epsilon: float, most_rows: int) -> np.ndarr
     if low.min() <= 0:
         return None
     raised = strategy > np.sqrt(low * high)[:, None]
-    if (np.abs(strategy / np.where(raised, high[:, None], low[:, None]) - 1) > SAME).any():
+    if (np.abs(strategy / np.where(raised, high[:, None], low[:, None]) - 1) > 1e-9).any():
         return None
     heaviest = np.sort(np.argsort(-strategy.sum(axis=1), kind="stable")[: most_rows - 1])
     low, high, raised = low[heaviest], high[heaviest], raised[heaviest]

@@ -8,11 +8,12 @@ entries of one type are contiguous in memory.
 
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.closed_form import ClosedFormDesign
-from ldp_core.optimize.columns.reweighting import WorstCaseOptimized, worst_case_design
+from ldp_core.optimize.columns.reweighting import worst_case_design
 from ldp_core.optimize.dispatch import design
 from ldp_core.optimize.enumeration import ExactOptimum, exact
-from ldp_core.optimize.gradient.method import Optimized, projected_gradient
+from ldp_core.optimize.gradient.method import projected_gradient
 from ldp_core.optimize.gradient.projection import project
+from ldp_core.optimize.strategy import Optimized
 from ldp_core.run import Progress
 
 __all__ = [
@@ -21,7 +22,6 @@ __all__ = [
     "Optimized",
     "Progress",
     "SearchLimits",
-    "WorstCaseOptimized",
     "design",
     "exact",
     "project",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ldp_core.mechanisms.base import Mechanism
 from ldp_core.run import Budget, Callback, Cancel, Progress, Run, Stopped
 
 
@@ -68,6 +69,10 @@ class Design:
     @property
     def contents(self) -> str:
         """The contents of the design, in a few words."""
+        raise NotImplementedError
+
+    def mechanism(self) -> Mechanism:
+        """The mechanism that sends so."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

@@ -15,8 +15,8 @@ import numpy as np
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.columns.folded import FoldedSearch, folds
 from ldp_core.optimize.columns.generation import RowSearch
-from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.refusals import too_large
+from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.design import design_survey
 from ldp_core.optimize.symmetric import bits, orbits
 from ldp_core.priors import check_prior
@@ -25,11 +25,6 @@ from ldp_core.run import Check, Search, drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 from ldp_core.workloads.surveyed import of_bits
-
-# The search has converged when this many rounds together gain next to nothing.
-WINDOW = 60
-# Smaller entries are not stored in full precision, and e^epsilon times one may be stored as more than that.
-LEAST_ENTRY = 1e-300
 
 
 def design_strategy(
@@ -66,15 +61,15 @@ def design_strategy(
         return bits.written(design_survey(of_bits(workload), epsilon, limits), workload)
     with blas_threads(workload.n):
         search = _search(workload, epsilon, reference, generator(limits.seed), prior is None, budget.check, first)
-        run = drive(search, budget, WINDOW)
-    return Optimized(precise(run.found[0]), prior, **fields_of(run, epsilon, limits))
+        run = drive(search, budget, 60)  # rounds that gain next to nothing together
+    return Optimized(precise(run.found[0]), prior, workload=workload, **fields_of(run, epsilon, limits))
 
 
 def precise(strategy: np.ndarray) -> np.ndarray:
     """``strategy`` (m, n) without the outputs that updates have made almost impossible. No sum
     changes noticeably without them, but their entries are stored with few digits, so that their
     ratio can exceed e^epsilon."""
-    kept = strategy.min(axis=1) > LEAST_ENTRY
+    kept = strategy.min(axis=1) > 1e-300
     return strategy if kept.all() else np.ascontiguousarray(strategy[kept])
 
 

@@ -16,24 +16,12 @@ from ldp_core.bounds.scales import equivalent_objective
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.optimize.base import Design, SearchLimits
 from ldp_core.optimize.columns.generation import strategy_of
 from ldp_core.optimize.symmetric.orbits import Orbits, Shifts
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
 from ldp_core.workloads import Workload
-
-TREE_TYPES = 256
-"""The errors of trees with several branches are worked out for at most so many types: they take a tenth of
-a second there, and a tree with two branches takes hundredths of a second at any size."""
-_WRITTEN_SETS = 2**13
-"""Subset selection is written out with all of its sets up to so many; with fewer, of the same second
-moments, beyond."""
-TIE = 1e-6
-"""Share of an objective within which a strategy that was found is as good."""
-CANDIDATES = 3
-"""Sets that are drawn for each equation between them."""
 
 Found = TypeVar("Found", bound=Design)
 
@@ -46,8 +34,12 @@ class ClosedFormDesign(Design):
     the search that it stands for.
     """
 
-    mechanism: Mechanism
+    made: Mechanism
     workload: Workload
+
+    def mechanism(self) -> Mechanism:
+        """The mechanism itself."""
+        return self.made
 
     @property
     def prior(self) -> None:
@@ -56,12 +48,12 @@ class ClosedFormDesign(Design):
 
     @property
     def contents(self) -> str:
-        return self.mechanism.name.replace("_", " ")
+        return self.made.name.replace("_", " ")
 
     @cached_property
     def worst_case_variance(self) -> float:
         """Per user, in squared users summed over the queries."""
-        return float(self.mechanism.variance_profile(self.workload).max())
+        return float(self.made.variance_profile(self.workload).max())
 
     @cached_property
     def strategy(self) -> np.ndarray:
@@ -70,9 +62,9 @@ class ClosedFormDesign(Design):
         That of subset selection has a row for each set, or for fewer sets with the same second
         moments: see `balanced_sets`.
         """
-        made = self.mechanism
+        made = self.made
         n = self.workload.n
-        if isinstance(made, SubsetSelection) and math.comb(n, made.size) > _WRITTEN_SETS:
+        if isinstance(made, SubsetSelection) and math.comb(n, made.size) > 2**13:
             return _fewer_sets(n, made.size, fitted_exp_epsilon(self.epsilon))
         strategy, channel = getattr(made, "strategy", None), getattr(made, "channel", None)
         if strategy is None and channel is not None and channel.shape[0] * n <= MOST_STRATEGY_ENTRIES:
@@ -110,7 +102,7 @@ def best_closed_form(
     worst_case: bool = False,
 ) -> ClosedFormDesign:
     """The mechanism in closed form of least variance for ``workload``, averaged over ``prior`` (n,) or
-    of the worst type: subset selection, which is the best of those that treat all types alike, and trees."""
+    of the worst type: subset selection, which is the best of those that treat all types alike, and Haar."""
     scored = []
     for made in candidates(workload.n, check_epsilon(epsilon)):
         if worst_case:
@@ -125,7 +117,7 @@ def best_closed_form(
 def better(fitted: Found, closed: ClosedFormDesign) -> Found | ClosedFormDesign:
     """What a search ``found``, or ``closed`` where that is better by more than a millionth, with what is
     told of the search."""
-    if fitted.objective <= closed.objective * (1 + TIE):
+    if fitted.objective <= closed.objective * (1 + 1e-6):
         return fitted
     return replace(closed, **{name: getattr(fitted, name) for name in ("history", "rounds", "seconds", "stopped")})
 
@@ -134,8 +126,6 @@ def candidates(n: int, epsilon: float) -> Iterator[Mechanism]:
     """The mechanisms in closed form that a search is compared with: the optimum for types that are all alike is the first."""
     yield SubsetSelection(n, epsilon)
     yield Haar(n, epsilon)
-    if n <= TREE_TYPES:
-        yield hierarchical.build(n, epsilon)
 
 
 def _objective(made: Mechanism, workload: Workload, prior: np.ndarray | None) -> float:
@@ -153,7 +143,7 @@ def _design_of(
     objective: float,
 ) -> ClosedFormDesign:
     return ClosedFormDesign(
-        mechanism=made,
+        made=made,
         workload=workload,
         objective=objective,
         history=(),
@@ -177,7 +167,7 @@ def balanced_sets(n: int, size: int) -> tuple[np.ndarray, np.ndarray]:
     target = np.full(half, size * (size - 1) / (n - 1))
     drawn = np.zeros((0, n), dtype=bool)
     while True:
-        keys = rng.random((CANDIDATES * half + 8, n))
+        keys = rng.random((3 * half + 8, n))  # sets that are drawn for each equation between them
         more = np.zeros(keys.shape, dtype=bool)
         np.put_along_axis(more, np.argpartition(keys, size - 1, axis=1)[:, :size], True, axis=1)
         drawn = np.vstack([drawn, more])

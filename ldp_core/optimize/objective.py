@@ -18,9 +18,8 @@ from scipy.linalg import blas, lapack
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload
 
-# Matrices are multiplied in parts of this many multiplications, about a fifth of a second, so that
-# a cancelled search ends soon.
 BLOCK = 2**33
+"""Matrices are multiplied in parts of so many multiplications, a fifth of a second, so that a cancelled search ends soon."""
 
 
 @dataclass(frozen=True)

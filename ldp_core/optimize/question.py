@@ -9,18 +9,14 @@ import numpy as np
 
 from ldp_core.bounds.question.search import Exchange, Primal
 from ldp_core.optimize.base import SearchLimits, fields_of
-from ldp_core.optimize.gradient.method import Optimized
 from ldp_core.optimize.objective import of_strategy
+from ldp_core.optimize.strategy import Optimized
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
 from ldp_core.run import Check, Run, drive
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
-LITTLE = 1e-4
-"""The share by which the variance grows because a few reports are of randomized response, which tells all types apart for questions asked later."""
-_MERGED = 1e-2
-"""Rows are added to the next where all of them together are fewer reports than this share of those ..."""
 _LEAST_ENTRY = 2.0**-52
 """... or where an entry is less: it would not be written in steps of 2^-53."""
 
@@ -41,7 +37,7 @@ class _Best:
         E, n = self.ratio, self.n
         told = np.where(np.eye(n, dtype=bool), E, 1.0) / (E + n - 1)
         found, lows = self.primal.rows, self.primal.lows
-        rare = (found.mean(axis=1) < _MERGED * self.share / len(found)) | (lows < 8 * _LEAST_ENTRY)
+        rare = (found.mean(axis=1) < 1e-2 * self.share / len(found)) | (lows < 8 * _LEAST_ENTRY)
         kept = np.flatnonzero(~rare)
         place = np.minimum(np.searchsorted(kept, np.arange(len(found))), len(kept) - 1)
         starts = np.searchsorted(place, np.arange(len(kept)))
@@ -66,7 +62,8 @@ class _Search:
         primal, n = self._exchange.primal, self._workload.n
         variance = self._exchange.on_scale(primal.value)
         moment = self._known + variance
-        share = max(_LEAST_ENTRY * (self._ratio + n - 1), LITTLE * variance / moment)
+        # A little randomized response tells all types apart, for questions asked later.
+        share = max(_LEAST_ENTRY * (self._ratio + n - 1), 1e-4 * variance / moment)
         return _Best(n * moment / (1 - share), primal, share, self._ratio, n)
 
     @property
@@ -92,7 +89,7 @@ def design_question(
     run = _driven(workload, epsilon, check_prior(prior, workload.n), along, limits)
     strategy = run.found[0][0]
     fields = fields_of(run, epsilon, limits) | {"objective": of_strategy(strategy, workload, prior)}
-    return Optimized(strategy, prior, **fields)
+    return Optimized(strategy, prior, workload=workload, **fields)
 
 
 def worst_question(

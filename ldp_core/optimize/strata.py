@@ -10,6 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
+from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.optimize.base import Design, SearchLimits
 from ldp_core.run import Callback, Progress
 from ldp_core.workloads import Strata, Workload
@@ -27,6 +28,12 @@ class StratifiedDesign(Design):
     @property
     def contents(self) -> str:
         return f"{len(self.which):,} known groups, {len(self.parts):,} different designs"
+
+    def mechanism(self) -> StratifiedMechanism:
+        """One mechanism for each of the ``parts``."""
+        strata, drawn = self.workload.strata, [part.mechanism() for part in self.parts]
+        assert strata is not None
+        return StratifiedMechanism(drawn, self.which, strata.types, drawn[0].parameters)
 
     @cached_property
     def strategy(self) -> np.ndarray:

@@ -23,14 +23,7 @@ from ldp_core.optimize.refusals import vectors_too_large
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Stopped, generator, unchecked
 from ldp_core.workloads import Workload
 
-DEFAULT_ROUNDS = 500
 TOLERANCE = 1e-3
-# The updates of weights are a power of this of the squared distances; halved (down to 1, which always ascended in trials)
-# whenever the dual value falls.
-BOLDEST_POWER = 3.0
-# Rows added to the identity in a p-identity strategy: 1/16 of the types, as in McKenna et al. 2018 for ranges, but at least a few.
-FEWEST_QUERIES = 4
-PAIR_ENTRIES = 2**32  # largest n^2 k with all pairwise L1 distances computed
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,7 @@ def error_of(strategy: np.ndarray, workload: Workload) -> float:
 def _budget(
     time_limit: float | None, max_rounds: int | None, cancel: Cancel | None, callback: Callback | None
 ) -> Budget:
-    return Budget(time_limit, DEFAULT_ROUNDS if max_rounds is None else max_rounds, cancel, callback, least_rounds=1)
+    return Budget(time_limit, 500 if max_rounds is None else max_rounds, cancel, callback, least_rounds=1)
 
 
 def optimal_l2(
@@ -97,7 +90,7 @@ def optimal_l2(
     weights = np.full((n, n), 1 / (n * (n - 1)))  # of ordered pairs: L counts each pair twice
     np.fill_diagonal(weights, 0.0)
     # Equal distances of 1 are there at once.
-    error, bound, power, best = 2 * float(np.square(R).sum()), 0.0, BOLDEST_POWER, centred(np.eye(n)) / np.sqrt(2)
+    error, bound, power, best = 2 * float(np.square(R).sum()), 0.0, 3.0, centred(np.eye(n)) / np.sqrt(2)
     budget.tell(0, error=error, bound=bound)
     stopped: Stopped | None = None
     while stopped is None:
@@ -168,7 +161,7 @@ def optimal_l1(
     """
     budget = _budget(time_limit, max_rounds, cancel, callback)
     R, n = _centred_root(workload), workload.n
-    p = max(FEWEST_QUERIES, n // 16) if queries is None else queries
+    p = max(4, n // 16) if queries is None else queries
     if isinstance(p, bool) or not isinstance(p, (int, np.integer)) or p < 1:
         raise ValueError(
             f"The number of queries besides the identity must be a whole number from 1 up; got {queries!r}."
@@ -187,7 +180,7 @@ def optimal_l1(
                 scored.append((4 * fit_error, fitted / 2))
     with suppress(Interrupted):
         budget.check()
-        if workload.num_queries * n**2 <= PAIR_ENTRIES and workload.num_queries * n <= MOST_WORKLOAD_ENTRIES:
+        if workload.num_queries * n**2 <= 2**32 and workload.num_queries * n <= MOST_WORKLOAD_ENTRIES:
             scored.insert(1, _scaled_to_diameter(workload.matrix, workload))
     error, best = min(scored, key=lambda candidate: candidate[0])
     return StrategyDesign(best, error, 0.0, budget.rounds, budget.seconds, stopped)

@@ -14,7 +14,6 @@ from ldp_core.workloads.axes import axes_of as axes_of
 from ldp_core.workloads.base import Workload as Workload
 from ldp_core.workloads.base import check_weights as check_weights
 from ldp_core.workloads.base import in_chunks as in_chunks
-from ldp_core.workloads.comparisons import CutsBin as CutsBin
 from ldp_core.workloads.comparisons import quoted as quoted
 from ldp_core.workloads.composite import Custom as Custom
 from ldp_core.workloads.composite import Product as Product
@@ -59,8 +58,6 @@ from ldp_core.workloads.pricing import Price as Price
 from ldp_core.workloads.pricing import price as price
 from ldp_core.workloads.pricing import work_out as work_out
 from ldp_core.workloads.representatives import Representatives as Representatives
-from ldp_core.workloads.shares import dominating as dominating
-from ldp_core.workloads.shares import group_shares as group_shares
 from ldp_core.workloads.spanned import spans as spans
 from ldp_core.workloads.spanned import tells_everybody as tells_everybody
 from ldp_core.workloads.strata import Strata as Strata

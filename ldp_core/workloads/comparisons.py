@@ -20,15 +20,6 @@ SHORTENED_LENGTH = 60
 _BARE = re.compile(r"[^\s\"'`“<>=!≤≥≠(){},][^\s\"`“<>=!≤≥≠(){},]*")
 
 
-class CutsBin(ValueError):
-    """A comparison that distinguishes users of one bin of ``attribute``. It would not with ``edges`` there as well: of whole numbers, the
-    first ones of bins. None where no edges would do."""
-
-    def __init__(self, sentence: str, attribute: str, edges: Sequence[float] = ()):
-        super().__init__(sentence)
-        self.attribute, self.edges = attribute, tuple(edges)
-
-
 def quoted(name: str) -> str:
     """``name`` as it is written in a condition: in quotes where it needs them."""
     if _BARE.fullmatch(name) and name.lower() not in ("and", "or", "not", "in", "between"):
@@ -92,7 +83,16 @@ def equal_to(axis: Axis, text: str, number: float | None) -> np.ndarray:
     if label is None:
         raise ValueError(f"{name} is never {shortened(text)}; its values range {_reach(axis)}.")
     sentence = f"{name} = {shortened(text)} would cut the bin {label}, whose users are not distinguished; use {name} = {label}."
-    raise CutsBin(sentence, axis.name, cuts)
+    raise _with_edges(axis, sentence, cuts)
+
+
+def _with_edges(axis: Axis, sentence: str, edges: Sequence[float]) -> ValueError:
+    """A comparison that distinguishes users of one bin, which it would not with ``edges`` there as well: of whole numbers, the first ones
+    of bins."""
+    typed = " and ".join(f"{edge:.12g}" for edge in edges)
+    return ValueError(
+        f"{sentence} Or give {shortened(axis.name)} an edge at {typed} on the Data page." if edges else sentence
+    )
 
 
 def _unknown(axis: Axis, text: str) -> str:
@@ -127,7 +127,7 @@ def _parted(axis: Axis, sign: str, number: float, inclusive: bool) -> int:
         place = min(max(0, int(np.searchsorted(edges, last, side="right")) - 1), axis.ordinary - 1)
         low, high = axis.whole_bin(place)
         if low <= last < high:
-            raise CutsBin(_cut(axis, sign, number, place), axis.name, (last + 1,))
+            raise _with_edges(axis, _cut(axis, sign, number, place), [last + 1])
         return place + (last >= high)
     around = int(np.searchsorted(edges, number))
     for i in range(max(0, around - 1), min(len(edges), around + 2)):
@@ -141,7 +141,7 @@ def _parted(axis: Axis, sign: str, number: float, inclusive: bool) -> int:
     if place < axis.ordinary and edges[place] == number and not inclusive:
         return place
     # Bins begin at their edges, so none ends with a number that need not be whole.
-    raise CutsBin(_cut(axis, sign, number, min(place, axis.ordinary - 1)), axis.name, () if inclusive else (number,))
+    raise _with_edges(axis, _cut(axis, sign, number, min(place, axis.ordinary - 1)), [] if inclusive else [number])
 
 
 def _cut(axis: Axis, sign: str, number: float, place: int) -> str:

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from ldp_core.workloads.means import Unit
 
 
-ROUNDING = 1e-14
-"""Rows of a matrix below this share of the largest are what rounding left of zeros."""
-
-
 class Custom(Workload):
     """The queries in the rows of a matrix (p, n)."""
 
@@ -90,7 +86,7 @@ class Custom(Workload):
     def extent(self) -> tuple[float, float]:
         entries = np.abs(self._matrix).max(axis=1)
         most = entries.max()
-        return float(entries[entries > ROUNDING * most].min()), float(most)
+        return float(entries[entries > 1e-14 * most].min()), float(most)
 
     def _answers(self, x: np.ndarray, queries: np.ndarray | None) -> np.ndarray:
         return x @ (self._matrix if queries is None else self._matrix[queries]).T

@@ -109,13 +109,19 @@ def _compared(workload: Workload) -> Distinguished | None:
         return None
     written = workload.num_queries * n <= MOST_WORKLOAD_ENTRIES
     # G e_u = G e_v exactly if W e_u = W e_v, and G is there for any number of queries.
-    columns = np.ascontiguousarray((workload.matrix if written else workload.gram_dense()).T) + 0.0  # no -0
-    keys = columns.view(np.dtype((np.void, columns.shape[1] * columns.itemsize))).ravel()
-    _, first, classes, sizes = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    rows = workload.matrix if written else workload.gram_dense()
+    found = alike(rows)
+    _, first, place, sizes = np.unique(found, return_index=True, return_inverse=True, return_counts=True)
     if not 2 <= len(first) < n:
         return None
     order = np.argsort(first)  # classes in the order of their first types
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    merged = Custom(columns[first[order]].T) if written else Representatives(workload, first[order])
-    return Distinguished(rank[classes.ravel()], sizes[order], merged)
+    merged = Custom(rows[:, first[order]]) if written else Representatives(workload, first[order])
+    return Distinguished(np.argsort(order)[place.ravel()], sizes[order], merged)
+
+
+def alike(rows: np.ndarray) -> np.ndarray:
+    """(n,) the number of the class of each type: types are in one where all ``rows`` (q, n) of questions are the same to the last bit. Classes are
+    numbered by their bytes, an order that stored proofs rely on."""
+    columns = np.ascontiguousarray(rows.T) + 0.0  # no -0
+    keys = columns.view(np.dtype((np.void, columns.shape[1] * columns.itemsize))).ravel()
+    return np.unique(keys, return_inverse=True)[1].ravel()

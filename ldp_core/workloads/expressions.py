@@ -30,7 +30,7 @@ import numpy as np
 from ldp_core import wording
 from ldp_core.limits import MOST_CONDITION_CHARACTERS, MOST_CONDITION_DEPTH, MOST_WORKLOAD_ENTRIES
 from ldp_core.workloads.axes import Axis, axes_of
-from ldp_core.workloads.comparisons import SEARCHED, SHORTENED_LENGTH, CutsBin, compare, equal_to, nearest, shortened
+from ldp_core.workloads.comparisons import SEARCHED, SHORTENED_LENGTH, compare, equal_to, nearest, shortened
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -46,12 +46,11 @@ _WORDS = ("and", "or", "not", "in", "between")
 
 
 class PredicateError(ValueError):
-    """A condition that cannot be read; the message is one sentence, ``position`` the character it is about (from 0), ``cut`` the bin it
-    cuts where that is what is wrong."""
+    """A condition that cannot be read; the message is one sentence, ``position`` the character it is about (from 0)."""
 
-    def __init__(self, sentence: str, position: int, cut: CutsBin | None = None):
+    def __init__(self, sentence: str, position: int):
         super().__init__(f"At character {position + 1}: {sentence}")
-        self.position, self.cut = position, cut
+        self.position = position
 
 
 @dataclass(frozen=True)
@@ -360,7 +359,7 @@ class _Parser:
         try:
             return tuple(compare(axis, sign, value.text, value.number).tolist())
         except ValueError as error:
-            raise PredicateError(str(error), value.position, error if isinstance(error, CutsBin) else None) from None
+            raise PredicateError(str(error), value.position) from None
 
     def _between(self, axis: Axis, low: _Token, high: _Token) -> tuple[bool, ...]:
         ends = zip(self._compared(axis, ">=", low), self._compared(axis, "<=", high), strict=True)
@@ -376,9 +375,7 @@ class _Parser:
             try:
                 members |= equal_to(axis, value.text, value.number)
             except ValueError as error:
-                raise PredicateError(
-                    str(error), value.position, error if isinstance(error, CutsBin) else None
-                ) from None
+                raise PredicateError(str(error), value.position) from None
             if not self._took(","):
                 break
         self._expect(closing, "after the values")

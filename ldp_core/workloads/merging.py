@@ -18,6 +18,7 @@ import numpy as np
 
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom, Union
+from ldp_core.workloads.distinguished import alike
 from ldp_core.workloads.surveys import Group, Survey
 
 _MOST_QUERIES = 2**12
@@ -65,7 +66,7 @@ def merged(workload: Workload, most: int, check: Callable[[], None] = lambda: No
     if math.isinf(rounded):
         return None
     asked = [np.concatenate([rows for rows, _ in own]) for own in pieces]
-    tables = [_alike(rows) for rows in asked]
+    tables = [alike(rows) for rows in asked]
     atoms = {i: own for i in range(len(survey.shape)) if (own := _atoms(survey, tables, i)).any()}
     telling = math.prod(survey.shape[i] for i in atoms)
     if math.prod(int(own.max()) + 1 for own in atoms.values()) > _MOST_ATOMS or telling > _MOST_COUNTED:
@@ -100,12 +101,6 @@ def _pieces(workload: Workload, weight: float, rounded: float) -> Iterator[tuple
     rows = workload.rows(np.arange(workload.num_queries))
     whole = bool(np.all((rows == np.rint(rows)) & (np.abs(rows) <= EXACT)))
     yield weight * rows, rounded if whole or isinstance(workload, Custom) else math.inf
-
-
-def _alike(rows: np.ndarray) -> np.ndarray:
-    """(cells,) the number of the type that each cell is to queries (q, cells)."""
-    columns = np.ascontiguousarray(rows.T) + 0.0  # no -0
-    return np.unique(columns.view(np.dtype((np.void, columns.shape[1] * 8))).ravel(), return_inverse=True)[1].ravel()
 
 
 def _atoms(survey: Survey, tables: list[np.ndarray], i: int) -> np.ndarray:

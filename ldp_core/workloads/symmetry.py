@@ -29,7 +29,6 @@ EPS = np.finfo(float).eps
 # The bits of a Walsh-Hadamard transform taken at once (3 to 6 take much the same time), and the
 # rows of a product. The rows are few enough for BLAS not to spread them over threads, which would
 # wait for each other longer than the product takes.
-BITS_AT_ONCE = 4
 ROWS_AT_ONCE = 1024
 LOST = 1e-8
 """The share of L up to which a Gram matrix counts as one of types that are all alike."""
@@ -221,7 +220,7 @@ def walsh_hadamard(x: np.ndarray) -> np.ndarray:
     x = np.array(x, dtype=np.float32 if np.asarray(x).dtype == np.float32 else float)
     shape, rows, left = x.shape, math.prod(x.shape[:-1]), x.shape[-1].bit_length() - 1
     while left:
-        bits = min(BITS_AT_ONCE, left)
+        bits = min(4, left)
         # The first bits go last, transformed: in the end all are where they were.
         rest = shape[-1] // 2**bits
         many = min(ROWS_AT_ONCE, rest)

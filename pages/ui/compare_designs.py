@@ -13,8 +13,8 @@ import streamlit as st
 from ldp_core import charts, library, mechanisms, wording
 from pages.ui import layout, listing
 from pages.ui.controls import guarded, pick, view_switch
-from pages.ui.saved_designs import continue_with_copy
-from pages.ui.session.saved_designs import SavedDesign
+from pages.ui.file_menu import continue_with_copy
+from pages.ui.session.history import SavedDesign
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.words import case_meaning, case_title, gap_in_words, plain
@@ -110,7 +110,7 @@ def _designs(state: Session) -> None:
 
 def _cases(designs: Sequence[Session]) -> list[str]:
     """The cases that all designs have, as far as they have any people."""
-    return [name for name in CASES if all(own.design() is None or name in own.present.cases for own in designs)]
+    return [name for name in CASES if all(own.design() is None or name in own.setting.cases for own in designs)]
 
 
 def _cost(own: Session, kept: SavedDesign, case: str) -> Cost:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from ldp_core import library
 from pages.ui.controls import change, pick, several
-from pages.ui.design.choices import parameter_control
+from pages.ui.design.settings import parameter_control
 from pages.ui.session.state import Session, choose_mechanism
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from ldp_core import verdicts, wording
 from ldp_core.analysis import WORST_CASE
 from pages.ui.session.state import Session, session
-from pages.ui.streamlit_fixes import run_context, stale_widgets
+from pages.ui.streamlit_fixes import run_context
 from pages.ui.words import case_meaning, case_title, plain
 
 
@@ -27,7 +27,7 @@ def control(
     invalid = state.invalid.get(key)
     # The typed state is the only truth: without a refused entry, the widget always shows it (after undo or load as well).
     st.session_state[key] = shown = invalid[0] if invalid else value
-    stale_widgets.note(key, shown)
+    run_context.note(key, shown)
 
     def changed() -> None:
         if key not in st.session_state:  # everything has been forgotten since it was drawn
@@ -37,7 +37,7 @@ def control(
             entry == shown
         ):  # a control that has just left the page is reported once more if somebody chooses on meanwhile
             return
-        if run_context.polled() or stale_widgets.is_outdated(key, entry):
+        if run_context.polled() or run_context.is_outdated(key, entry):
             st.session_state[key] = shown
             return
         if not options.get("accept_new_options") and not _offered(entry, options.get("options")):
@@ -109,7 +109,7 @@ def case_control(
     if reason := state.setting.only_case:
         st.caption(reason)
         return WORST_CASE.name
-    known = [name for name in names if name in state.present.cases]
+    known = [name for name in names if name in state.setting.cases]
     case = case if case in known else WORST_CASE.name
     shown = {name: title.format(title=case_title(name).capitalize(), meaning=case_meaning(name)) for name in known}
     return str(pick("Optimise for", key, case, commit, shown, **options))

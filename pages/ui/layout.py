@@ -4,7 +4,7 @@ downloads."""
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -12,19 +12,18 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from ldp_core import charts, designs, frames, mechanisms, wording
+from ldp_core import charts, designs, frames, library, mechanisms, wording
 from ldp_core.designs import Setting, disclosure
 from ldp_core.designs.bundle import LACKS_STRATEGY
-from pages.ui import loaded
+from pages.ui import listing
 from pages.ui.session.state import WENT, Session, session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job, jobs, poll
-from pages.ui.tasks.later import Later
-from pages.ui.tasks.task import Stopped
+from pages.ui.tasks.jobs import Job, Stopped, jobs, poll
 from pages.ui.words import plain, spoken
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
+
 
 T = TypeVar("T")
 
@@ -63,7 +62,6 @@ CHART_TITLES = {
     "simulated-intervals": "Intervals, with the truth",
     "simulated-predicted": "Observed and predicted errors",
     "scrambled": "Patterns of the reports",
-    "dominating": "Questions with the largest errors",
     "singular-values": "Singular values of the questions",
     "bounds-singular-values": "Singular values that the bounds add up",
     "column-sets": "Queries by set of columns",
@@ -91,6 +89,7 @@ def open_page(title: str, purpose: str) -> Session:
         if state.page:  # what a link had to say is for the first page; what went without being asked, for all until something is begun
             state.notices = [notice for notice in state.notices if notice[1] in WENT]
         state.page = title
+        jobs().forgive(state.id)
     # Shown again on every run: one ends whenever background work does, before anybody has read.
     # In one place, empty or not: entries below that moved up or down would lose what is being typed into them.
     with st.container(key="notices"):
@@ -159,79 +158,6 @@ def came_through_app() -> None:
     st.session_state[_APP] = True
 
 
-def style() -> None:
-    """A laptop screen is 1280 x 800 pixels: all pages in one row, less air above the title, captions close to what they belong to."""
-    st.html(
-        """<style>
-        .stMainBlockContainer { padding: 3.6rem 2.5rem 3rem; }
-        .stMain .stVerticalBlock { gap: 0.7rem; }
-        [data-testid="stTopNavLink"] { padding: 0 4px; gap: 4px; }
-        [data-testid="stSidebarUserContent"] { padding-top: 0; }
-        [data-testid="stSidebarHeader"] { height: 2.5rem; }
-        [data-testid="stSidebar"] .stPageLink p { white-space: normal; line-height: 1.5; }
-        [data-testid="stSidebar"] .stPageLink a { min-height: 24px; }
-        .st-key-page-shown { display: none; }
-        .st-key-verdict [data-testid="stMarkdownContainer"] p { font-size: 1.75rem; font-weight: 600; line-height: 1.25; }
-        [class*="st-key-chart-head-"] { margin-bottom: -2.3rem; z-index: 1; pointer-events: none; }
-        [class*="st-key-chart-head-"] > * { pointer-events: auto; }
-        [class*="st-key-downloads-"] [data-testid="stPopoverButton"] p { position: absolute; opacity: 0; width: 1px; overflow: hidden; }
-        .js-plotly-plot .modebar-container { padding-right: 3.5rem; } /* beside the menu of downloads */
-        [class*="st-key-chart-head-"] > :first-child { flex: 1 1 auto; min-width: 0; }
-        .st-key-head > :first-child { flex: 0 1 auto; width: auto; min-width: 0; }
-        .st-key-head { flex-wrap: wrap; }
-        .st-key-head > :nth-child(2) { flex: 1 1 16rem; min-width: 0; }
-        .st-key-head h1 { padding: 0; }
-        [class*="st-key-controls-"] { flex-flow: row wrap; align-items: end; gap: 0.6rem 1rem; }
-        [class*="st-key-controls-"] > * { flex: 1 1 100%; min-width: 0; }
-        [class*="st-key-controls-"] > :has(> :is(.stTextInput, .stNumberInput)) { flex: 1 1 11rem; }
-        [class*="st-key-controls-"] > :has(> .stSelectbox), [class*="st-key-controls-"] > .stElementContainer:has(.stSlider) { flex: 2 1 12rem; }
-        [class*="st-key-controls-"] > .stElementContainer.st-key-mechanism { flex: 5 1 14rem; }
-        .st-key-target-moved { margin-bottom: -0.8rem; }
-        [class*="st-key-controls-"] > .st-key-target, [class*="st-key-controls-"] > :is(.st-key-target, .st-key-epsilon-text) { flex: 0 1 8.3rem; }
-        [class*="st-key-controls-"] > :has(> .stMultiSelect) { flex: 1 1 20rem; }
-        [class*="st-key-controls-"] > :has(> :is(.stButton, .stPopover, .stButtonGroup)),
-        [class*="st-key-controls-"] > .stElementContainer:has(.stCheckbox) { flex: 0 1 auto; width: auto; }
-        [class*="st-key-controls-"] > .stElementContainer:has([data-testid="stCaptionContainer"], .stAlert, .stPageLink) { order: 1; }
-        [class*="st-key-controls-"] > :has(> .st-key-actions-page) { order: 2; }
-        [class*="st-key-metrics-"] { flex-flow: row wrap; }
-        [class*="st-key-metrics-"] > * { flex: 1 1 8.5rem; width: auto; min-width: min-content; }
-        [data-testid="stMetricValue"] { font-size: 1.2rem; }
-        [data-testid="stMetric"] * { overflow: visible; text-overflow: clip; }
-        [data-testid="stMetricLabel"] * { white-space: normal; }
-        /* Numbers of the league stand under each other, and their mechanism beside them however far the table is moved. */
-        .st-key-league-table tr > :not(:first-child) { text-align: right !important; font-variant-numeric: tabular-nums; }
-        .st-key-league-table tr > :first-child { position: sticky; left: 0; z-index: 1; background: light-dark(#FFFFFF, #171614);
-            box-shadow: 1px 0 light-dark(#DDDDDD, #3A3936); }
-        @media (max-width: 70rem) { /* entries are read whole */
-            [class*="st-key-controls-"] > :has(> .stSelectbox) { flex: 2 1 19rem; }
-        }
-        @media (max-width: 40rem) {
-            .st-key-head { flex-wrap: wrap; }
-            .st-key-head > :first-child { flex-basis: 100%; }
-            .stMainBlockContainer { padding: 4rem 1.25rem 3rem; }
-        }
-        @media (min-width: 40rem) {
-            [class*="st-key-controls-"] > :has(> :is(.stTextInput, .stNumberInput)) { max-width: 19rem; }
-            [class*="st-key-controls-"] > :has(> .stSelectbox), [class*="st-key-controls-"] > .stElementContainer:has(.stSlider)
-                { max-width: 28rem; }
-        }
-        :has(> [data-testid="stMultiSelectTagsContainer"]) { max-height: 17rem; }
-        [data-tag], [data-tag] > span { height: auto; white-space: normal; } /* variants differ in their last words */
-        /* What is pressed measures 24 pixels at least, and the tools of a chart are seen when a key leads to them. */
-        :is(button[aria-label^="Help for"], a[aria-label="Link to heading"]) { padding: 4px; margin: -4px; }
-        [data-tag] { min-height: 24px; align-items: center; }
-        [data-tag] button { min-width: 24px; min-height: 24px; }
-        .stMultiSelect button { min-height: 24px; }
-        .modebar-btn { min-width: 24px; height: 24px !important; }
-        .modebar:focus-within { opacity: 1 !important; }
-        :is(a, canvas, .modebar-btn, [data-testid="stElementToolbar"] button):focus-visible
-            { outline: 2px solid light-dark(#0072B2, #56B4E9) !important; outline-offset: -2px; }
-        /* Blue that can be read on the dark page is too light under white words. */
-        [data-testid="stBaseButton-primary"]:not(:disabled), [data-tag] { background-color: light-dark(#0072B2, #2873A9); }
-        </style>"""
-    )
-
-
 def look() -> charts.Theme:
     """The chart theme of the page as the reader sees it."""
     return charts.DARK if st.context.theme.type == "dark" else charts.LIGHT
@@ -264,7 +190,7 @@ def need_domain(state: Session, sentence: str) -> Setting:
         if not state.notices:  # which have said so
             st.info(plain(state.lacking))
         st.page_link("pages/data.py", label="Choose or declare data", icon=":material/arrow_forward:")
-        loaded.held(state)
+        show_held(state)
         end()
     return need(design_known, sentence, "pages/data.py", "Choose or declare data")
 
@@ -276,7 +202,7 @@ def need_design(state: Session) -> Setting:
     state.history.configuration = (
         state.settled
     )  # the target error as a number, as it is shown: no step that could be undone
-    design = state.present
+    design = state.setting
     return need(
         None if design.asked is None else design,
         f"The questions {'are too many for this server' if design.expensive else 'no longer fit the data'}. {plain(design.misfit)} They "
@@ -302,13 +228,11 @@ def instead(error: ValueError, what: str = "", known: str = "", mild: bool = Fal
 
 def need_costs(state: Session, mechanism: mechanisms.Mechanism) -> None:
     """Exact errors that take seconds are computed in the background; until then the page ends here."""
-    later = Later(state, "costs")
     try:
-        there = work.priced(state, mechanism, later)
+        there = work.priced(state, mechanism)
     except ValueError as error:
         instead(error)
         end()
-    later.finish()
     if not there:
         st.info("What this mechanism costs is being worked out.")
         end()
@@ -321,7 +245,7 @@ def need_questions(state: Session, design: Setting) -> None:
     task = work.questions(state)
     if (job := task.running) is not None:
         st.info("The questions of this design are being worked out.")
-        st.button("Cancel", on_click=job.cancel, key="cancel-questions", icon=":material/stop:")
+        st.button("Cancel", on_click=job.stop, key="cancel-questions", icon=":material/stop:")
         end()
     if task.error:
         st.error(plain(task.error))
@@ -329,9 +253,7 @@ def need_questions(state: Session, design: Setting) -> None:
         f"The questions of this design take about {wording.duration(design.price.seconds)} and "
         f"{wording.significant(design.price.bytes / 1e6, 2)} MB to work out, so this is not done unasked."
     )
-    st.button(
-        "Work them out", on_click=work.start_questions, args=(state,), key="questions", icon=":material/play_arrow:"
-    )
+    st.button("Work them out", on_click=task.start, key="questions", icon=":material/play_arrow:")
     end()
 
 
@@ -345,8 +267,7 @@ def _live(job: Job, draw: Callable[[Any, Job], None], unknown: str) -> bool:
     if not job.active or job.session != session().id:  # it has ended, or whose it was has been forgotten
         return True
     if job.progress is None:
-        before = f"Waiting for a free place: {jobs().waiting_before(job):,} before this one."
-        st.info(before if job.state == "queued" else plain(unknown))
+        st.info("Waiting for a free place." if job.state == "queued" else plain(unknown))
     else:
         draw(job.progress, job)
     return False
@@ -361,8 +282,7 @@ def chart(
     title: str = "",
 ) -> None:
     """A figure below its title and a small menu of downloads, and one sentence of what it says. Downloads say so where the design has
-    counted people. ``draw`` takes a theme and returns the figure, which is made readable in place: one that is kept stays so. ``data``
-    may be a function where making the table takes long."""
+    counted people. ``draw`` takes a theme and returns the figure. ``data`` may be a function where making the table takes long."""
     mark, file = disclosure.MARK if of_design and _counted() else "", file_name(name, of_design)
     with st.container(horizontal=True, vertical_alignment="center", key=f"chart-head-{name}"):
         heading = title or CHART_TITLES.get(name, "")
@@ -384,7 +304,7 @@ def chart_title(name: str) -> None:
 def picture(figure: go.Figure, key: str, name: str, file: str = "") -> None:
     """A figure alone, with the ``name`` that screen readers say; its picture is downloaded as ``file``."""
     config = {**_CHART_OPTIONS, "toImageButtonOptions": {"filename": file or file_name("chart")}}
-    st.plotly_chart(charts.readable(figure, look()), theme=None, config=config, key=key, alt=name)
+    st.plotly_chart(figure, theme=None, config=config, key=key, alt=name)
 
 
 def _counted() -> bool:
@@ -406,7 +326,7 @@ def heading(text: str) -> None:
 
 def standalone(draw: Callable[[charts.Theme], go.Figure], mark: str = "") -> str:
     """The figure as one HTML file that needs no network, below a ``mark`` in plain words."""
-    figure = charts.readable(go.Figure(draw(charts.LIGHT)), charts.LIGHT)  # the one on screen may be kept
+    figure = go.Figure(draw(charts.LIGHT))  # a copy: the one on screen may be kept
     figure.update_layout(paper_bgcolor="white", plot_bgcolor="white")
     page = figure.to_html(config=_CHART_OPTIONS, include_plotlyjs=True, full_html=True)
     return page.replace("<body>", f"<body><p>{mark}</p>", 1) if mark else page
@@ -458,3 +378,39 @@ def how_computed(text: str) -> None:
     """Formula and source, folded away."""
     with st.expander("How this is computed"):
         st.markdown(text)
+
+
+def panes(state: Session, key: str, titles: Sequence[str], draws: Sequence[Callable[[], None]]) -> None:
+    """A tab for each of ``titles``; its function of ``draws`` draws the open one. The open tab is
+    remembered when the page is left."""
+    opened = state.view.get(key)
+    if opened in titles and key not in st.session_state:
+        st.session_state[key] = opened
+    for place, tab in enumerate(st.tabs([plain(title) for title in titles], key=key, on_change="rerun")):
+        if tab.open:
+            state.view[key] = titles[place]
+            with tab:
+                draws[place]()
+
+
+def fold(title: str, key: str, icon: str | None = None) -> DeltaGenerator | None:
+    """A folded section to draw into, with this title; None while it is folded."""
+    folded = st.expander(title, key=key, icon=icon, on_change="rerun")
+    return folded if folded.open else None
+
+
+def show_held(state: Session) -> None:
+    """Its choices in a table: there is nothing yet that they could be computed for."""
+    c = state.configuration
+    questions = [part.summary for part in c.workload.parts] if c.workload is not None else []
+    choices = [
+        *(("Questions" if i == 0 else "", summary) for i, summary in enumerate(questions)),
+        ("Epsilon of a report", c.epsilon),
+        ("Reports per person", f"{c.reports_per_user:,}"),
+        ("Mechanism", library.spec(c.mechanism.name).title),
+        (
+            "Target error",
+            "automatic" if c.difference is not None else wording.error(c.target_alpha**0.5),
+        ),
+    ]
+    listing.show_table(pd.DataFrame(choices, columns=["Choice", "In this design"]), "What else the design holds.")

@@ -67,9 +67,7 @@ def draw() -> None:
         if opened:
             st.switch_page("pages/design.py")
     background_read.settle(session())
-    layout.style()
-    browser.remember(session())
-    streamlit_fixes.begin_page()
+    streamlit_fixes.begin_page(browser.remembered(session()))
     follow = sidebar.draw(session())  # before the page: a page that lacks something ends early
     ended_early = False
     try:

@@ -14,7 +14,7 @@ from ldp_core.mechanisms import Mechanism
 from ldp_core.workloads import Workload
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
-from pages.ui.tasks.later import Later
+from pages.ui.tasks.jobs import ask
 from pages.ui.words import people, plain
 
 QUICK_ENTRIES = 2**20
@@ -23,10 +23,10 @@ QUICK_ENTRIES = 2**20
 
 def show(state: Session, mechanism: Mechanism, workload: Workload, labels: Sequence[str], users: int) -> None:
     """The sentences, once they are known."""
-    later = Later(state, "forged")
     chosen = verdicts.judged_queries(workload)
     try:
-        manipulation = later.value(
+        manipulation = ask(
+            state,
             ("manipulation", mechanism.digest, workload.digest),
             "finding what forged reports can do",
             len(chosen) * mechanism.cost_dimension(workload) <= QUICK_ENTRIES,
@@ -39,7 +39,6 @@ def show(state: Session, mechanism: Mechanism, workload: Workload, labels: Seque
             st.caption("How far a forged report moves answers is being worked out.")
         else:
             _told(manipulation, workload, labels, users)
-    later.finish()
     st.caption(
         "Nobody can be kept from sending a report of their choice: let each person send one, with an id that counts once."
     )

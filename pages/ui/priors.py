@@ -81,7 +81,7 @@ def in_words(configuration: Configuration, kind: Dirichlet) -> str:
 
 def histogram_box(state: Session, key: str) -> None:
     """A box and a file for a number of each type, which the design keeps."""
-    n, weights = state.present.domain.size, state.configuration.optimizer.histogram
+    n, weights = state.setting.domain.size, state.configuration.optimizer.histogram
     control(
         st.text_area,
         f"Your histogram: {n:,} numbers, one per type in order",
@@ -115,5 +115,5 @@ def histogram_box(state: Session, key: str) -> None:
 
 
 def _keep(state: Session, text: str) -> None:
-    weights = read_histogram(text, state.present.domain.size)
+    weights = read_histogram(text, state.setting.domain.size)
     state.change(optimizer=state.configuration.optimizer.model_copy(update={"histogram": weights}))

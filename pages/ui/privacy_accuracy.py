@@ -13,12 +13,12 @@ from ldp_core import beliefs, charts, library, shuffled, wording
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
-from ldp_core.studies import privacy_accuracy
+from ldp_core.studies import curves, trial_frames
 from ldp_core.studies.outcomes.groups_of_queries import counts_people
 from pages.ui import layout
 from pages.ui.controls import control, pick
 from pages.ui.session.state import Session
-from pages.ui.tasks.later import Later
+from pages.ui.tasks.jobs import ask
 from pages.ui.words import plain
 
 QUICK_TYPES = 32
@@ -67,14 +67,13 @@ def risk(state: Session) -> str:
 
 def show(state: Session, mechanism: Mechanism | None) -> None:
     """Exposure by a report: beliefs over epsilon, and three possible collections."""
-    later, design = Later(state, "tells"), state.setting
+    design = state.setting
     with layout.controls("suspicion"):
         suspicion_control(state)
-    _beliefs(state, design, mechanism, later)
+    _beliefs(state, design, mechanism)
     if mechanism is not None:
-        _releases(state, design, mechanism, later)
-        _mixed(state, mechanism, later)
-    later.finish()
+        _releases(state, design, mechanism)
+        _mixed(state, mechanism)
     layout.how_computed(SOURCES)
 
 
@@ -87,7 +86,7 @@ def _said() -> Iterator[None]:
         st.caption(plain(str(error)))
 
 
-def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later: Later) -> None:
+def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None) -> None:
     c, exposure, what = state.configuration, None, "value"
     about = (c.epsilon_value, state.delta, c.reports_per_user)
     if beliefs.about_columns(mechanism, design.people):
@@ -95,7 +94,8 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later
         prior = design.people.table(places) / design.users
         if mechanism is not None:
             with _said():
-                exposure = later.value(
+                exposure = ask(
+                    state,
                     ("told", mechanism.digest, design.people_digest, places),
                     "drawing reports, to see what they tell",
                     False,
@@ -116,8 +116,8 @@ def _beliefs(state: Session, design: Setting, mechanism: Mechanism | None, later
         key = ("told", mechanism.digest, design.people_digest)
         quick = design.domain.size <= QUICK_TYPES
         with _said():
-            exposure = later.value(
-                key, "reading what reports can tell", quick, lambda cancel: beliefs.exposure(mechanism, prior)
+            exposure = ask(
+                state, key, "reading what reports can tell", quick, lambda cancel: beliefs.exposure(mechanism, prior)
             )
     draw_beliefs(suspicion(state), prior, exposure, state.chosen, *about)
 
@@ -150,9 +150,7 @@ def draw_beliefs(
 ) -> None:
     """Beliefs over epsilon, and what a mechanism allows at this one, as a picture and in words; ``what`` of a person is guessed at."""
     n, single, guess = len(prior), None, None
-    curves = beliefs.over_epsilon(
-        before, prior, n, np.union1d(privacy_accuracy.epsilons(epsilon), epsilon), delta, reports
-    )
+    allowed = beliefs.over_epsilon(before, prior, n, np.union1d(curves.epsilons(epsilon), epsilon), delta, reports)
     words = [beliefs.belief_in_words(before, epsilon, delta, reports)]
     if exposure is not None:
         words.append(beliefs.exposure_in_words(exposure, charts.title(name), before, epsilon, reports))
@@ -162,19 +160,20 @@ def draw_beliefs(
     limit = beliefs.best_guess(prior, n, epsilon, delta, reports)
     words.append(beliefs.guess_in_words(exposure, beliefs.blind_guess(prior, n), limit, reports, what))
     layout.chart(
-        lambda look: charts.beliefs(curves, epsilon, before, name, single, guess, look),
+        lambda look: charts.beliefs(allowed, epsilon, before, name, single, guess, look),
         plain(" ".join(words)),
         "sides-beliefs",
-        curves,
+        allowed,
     )
 
 
-def _mixed(state: Session, mechanism: Mechanism, later: Later) -> None:
+def _mixed(state: Session, mechanism: Mechanism) -> None:
     """The central epsilon of these people's reports, and over their number."""
     users = state.setting.users
     with _said():
         of = shuffled.blanket_of(mechanism, state.configuration.reports_per_user)
-        found = later.value(
+        found = ask(
+            state,
             ("mixed", mechanism.digest, users),
             "working out what mixing gives",
             False,
@@ -183,9 +182,9 @@ def _mixed(state: Session, mechanism: Mechanism, later: Later) -> None:
         if found is None:
             st.caption("What mixing gives is being worked out.")
         else:
-            said, curves = found
+            said, central = found
             layout.chart(
-                lambda look: charts.mixed(curves, users, look), plain(f"{said} {shuffled.TRUST}"), "mixed", curves
+                lambda look: charts.mixed(central, users, look), plain(f"{said} {shuffled.TRUST}"), "mixed", central
             )
 
 
@@ -207,25 +206,25 @@ def of_mixing(state: Session, mechanism: Mechanism) -> str:
     )
     if not told:
         return ""
-    users, later = state.setting.users, Later(state, "mixing")
+    users = state.setting.users
     with _said():
         key = ("mixing", mechanism.digest, users)
         of = shuffled.blanket_of(mechanism, state.configuration.reports_per_user)
-        found = later.value(key, "working out what mixing gives", False, lambda cancel: shuffled.promised(of, users))
-        later.finish()
+        found = ask(state, key, "working out what mixing gives", False, lambda cancel: shuffled.promised(of, users))
         return found or ""
     return ""
 
 
-def _releases(state: Session, design: Setting, mechanism: Mechanism, later: Later) -> None:
+def _releases(state: Session, design: Setting, mechanism: Mechanism) -> None:
     workload, name = design.workload, state.chosen
     key = ("releases", mechanism.digest, design.naming, design.people_digest)
     try:
-        released = later.value(
+        released = ask(
+            state,
             key,
             "simulating three collections",
             design.working_types <= QUICK_TYPES,
-            lambda cancel: privacy_accuracy.releases(mechanism, workload, design.counts, design.labels),
+            lambda cancel: trial_frames.releases(mechanism, workload, design.counts, design.labels),
         )
     except ValueError as error:
         st.caption(plain(str(error)))

@@ -9,16 +9,9 @@ import streamlit as st
 
 from ldp_core import charts, designs, frames, library, wording
 from ldp_core.designs import Setting
-from pages.ui import forget, job_list, layout, saved_designs
-from pages.ui.controls import guarded
-from pages.ui.data import choice as data_choice
-from pages.ui.session import exchange
+from pages.ui import file_menu, job_list
 from pages.ui.session.state import Session
-from pages.ui.sources import catalogue
-from pages.ui.streamlit_fixes import run_context
 from pages.ui.tasks import work
-from pages.ui.tasks.later import Later
-from pages.ui.tasks.task import Stopped
 from pages.ui.words import case_title, gap_in_words, people, plain
 
 SET = ":material/check_circle:"
@@ -31,11 +24,9 @@ LINE = 34
 
 
 def draw(state: Session) -> Callable[[], None]:
-    """The whole sidebar; its job list polls while work is running, so that its mark and the page
-    follow. The caller runs the returned function after the page is drawn, for the work that the
-    page has begun or lacks."""
+    """The whole sidebar, which begins no work. The caller runs the returned function after the page is drawn: see `job_list.draw`."""
     with st.sidebar:
-        settled, design = job_list.settled(state), state.design()
+        known, design = job_list.begin(state), state.design()
         st.markdown(f"**{plain(state.saved.name or 'Current design')}**")
         with st.container(gap="xsmall", key="current-design"):
             _data(state, design)
@@ -43,15 +34,7 @@ def draw(state: Session) -> Callable[[], None]:
             _privacy(state)
             _mechanism(state, design)
         _actions(state)
-        place = job_list.draw(state, settled)
-        stopped = st.container(gap="xsmall", key="jobs-stopped")
-
-    def follow() -> None:
-        job_list.catch_up(state, place, settled)
-        with stopped:
-            job_list.lacking(state)
-
-    return follow
+        return job_list.draw(state, known)
 
 
 def _line(page: str, mark: str, text: str, detail: str) -> None:
@@ -99,7 +82,7 @@ def _privacy(state: Session) -> None:
 def _mechanism(state: Session, design: Setting | None) -> None:
     """The mechanism, and how far it is from the best."""
     name, gap, gap_mark = state.chosen, "Gap to minimum: unknown", UNSET
-    title, later = library.spec(name).title, Later(state, "sidebar")
+    title = library.spec(name).title
     try:
         if design is None or design.asked is None:
             mark, detail, why = UNSET, "needs data and a workload", "Needs a mechanism"
@@ -107,11 +90,11 @@ def _mechanism(state: Session, design: Setting | None) -> None:
             running = work.fit(state, name).running is not None
             mark, detail = (RUNNING, "optimising") if running else (STALE, "not optimised for this design yet")
             gap_mark, why = mark, "Follows once it is optimised"
-        elif not work.priced(state, mechanism, later):
-            mark, gap_mark, detail, why = RUNNING, RUNNING, "its costs are being worked out", "Follows once they are"
+        elif work.unpriced(state, mechanism):
+            running = work.price(state, mechanism).running is not None
+            mark, detail = RUNNING if running else STALE, "its costs are not known yet"
+            gap_mark, why = mark, "Follows once they are known"
         else:
-            if library.spec(name).fitted:
-                work.prove_unasked(state, [design.case])  # a design that was loaded comes without its proofs
             case, share = case_title(design.case), design.gap(mechanism)
             needed = wording.users(design.users_needed(mechanism, design.case))
             mark, gap_mark, why = SET, SET, "At this epsilon the lower bounds say nothing"
@@ -123,13 +106,10 @@ def _mechanism(state: Session, design: Setting | None) -> None:
                 gap = few if share < 1 else f"Up to {gap_in_words(share)} the minimum"
                 strongest = charts.title(frames.strongest(design.bounds(design.case)))
                 why = f"More users than the {strongest} allows, {case}"
-    except Stopped:
-        mark, gap_mark, detail, why = STALE, STALE, "you stopped working out its costs", "Follows once they are known"
     except ValueError as error:
         mark, detail, why = STALE, str(error), "Choose another mechanism"
     _line("pages/design.py", mark, title, wording.capital(detail))
     _line("pages/compare.py", gap_mark, gap, why)
-    later.finish()
 
 
 def _actions(state: Session) -> None:
@@ -153,64 +133,4 @@ def _actions(state: Session) -> None:
         help="Forward again to what was undone.",
     )
     with st.popover("File", icon=":material/folder:", width="stretch"):
-        _file_menu(state)
-
-
-def _file_menu(state: Session) -> None:
-    layout.download(
-        "Save this design",
-        lambda: exchange.saved(state),  # made when it is asked for: drawing the sidebar stays quick
-        "ldp-design.zip",
-        "application/zip",
-        "save",
-        icon=":material/save:",
-        width="stretch",
-        help="The whole design as one file, with its strategy and results as far as they are computed. The rows of your data are not "
-        "in it.",
-    )
-    with st.expander("Open a design", icon=":material/upload_file:"):
-        opening(state, "load")
-    with st.expander("Sample data", icon=":material/dataset:"):
-        for sample in catalogue():
-            st.button(
-                sample["title"],
-                key=f"sample-{sample['file']}",
-                help=sample["sentence"],
-                width="stretch",
-                on_click=guarded,
-                args=(state, data_choice.load_sample, state, sample["file"]),
-            )
-    saved_designs.draw(state)
-    with st.expander("Share a link", icon=":material/link:"):
-        _link(state)
-    forget.draw(state)
-
-
-def opening(state: Session, place: str) -> None:
-    """An uploader for a saved design; ``place`` distinguishes two on one page."""
-    # A new key after each load empties the uploader, so the same file can be chosen again.
-    key = f"{place}-{st.session_state.setdefault('loads', 0)}"
-    uploaded = st.file_uploader("Exported zip or configuration.json", type=["zip", "json"], key=key)
-    if uploaded is not None:
-        st.session_state["loads"] += 1
-        if exchange.open_file(state, uploaded.getvalue()):
-            st.switch_page("pages/design.py")  # where it is looked at
-        st.rerun()
-
-
-def _link(state: Session) -> None:
-    """The address that opens this design elsewhere; it includes the data only on request."""
-    revealed = designs.revealing(state.configuration)
-    everything = bool(revealed) and st.checkbox("Include what was taken from the data or given by hand", key="link-all")
-    try:
-        address = exchange.address(state, run_context.address() or st.context.url or "", everything)
-    except ValueError as error:
-        st.info(plain(str(error)))
-        return
-    st.code(address, language=None, wrap_lines=True, height=120)
-    if everything:
-        st.caption(f"Opens this design on this server, without the rows. It shows: {plain(' '.join(revealed))}")
-    elif revealed:
-        st.caption("Opens this design on this server, without the data and what was taken from it or given by hand.")
-    else:
-        st.caption("Opens this design on this server, with every choice but not the data.")
+        file_menu.draw(state)

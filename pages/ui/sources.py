@@ -85,7 +85,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Given:
+class PendingFile:
     """A file that was given, and how it is to be read: what is kept of one that could not be read, to read it in another way.
 
     Attributes: kind: "upload" with its content, or "local" with its path.

@@ -16,14 +16,14 @@ from pages.ui import layout, listing
 from pages.ui.controls import guarded
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.later import Later
+from pages.ui.tasks.jobs import ask
 from pages.ui.words import plain
 
 NAMED = 3
 """Answers that are not usable are named up to this number; the table has all."""
 
 
-def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame | None:
+def judged(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
     """The answers of the design with their errors and verdicts; None while they are computed, take too long, or are not available,
     which is said."""
     design = state.setting
@@ -32,7 +32,7 @@ def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame |
     key = ("judged", mechanism.digest, design.naming, design.people_digest)
     quick = mechanism.cost_dimension(design.workload) <= AT_ONCE_TYPES
     try:
-        errors = later.value(key, "judging the answers", quick, lambda cancel: design.answer_errors(mechanism))
+        errors = ask(state, key, "judging the answers", quick, lambda cancel: design.answer_errors(mechanism))
     except ValueError as error:
         layout.instead(error)
         return None
@@ -41,9 +41,8 @@ def judged(state: Session, mechanism: Mechanism, later: Later) -> pd.DataFrame |
 
 def headline(state: Session, mechanism: Mechanism) -> pd.DataFrame | None:
     """The verdict as the largest text of the page, and what is not usable. Returns the answers judged, once they are."""
-    later, place = Later(state, "verdicts"), st.container(key="verdict")
-    found = judged(state, mechanism, later)
-    later.finish()
+    place = st.container(key="verdict")
+    found = judged(state, mechanism)
     design = state.setting
     place.markdown(plain(design.verdict(mechanism, singly=found is not None)), help=explained(state))
     if found is not None and len(lacking := found[found["verdict"] != verdicts.USABLE]):

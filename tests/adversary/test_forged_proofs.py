@@ -8,19 +8,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ldp_core import analysis, bounds, mechanisms, optimize, workloads
-from ldp_core.bounds.general.certificate import closed_form
-from ldp_core.bounds.proof import Proof
-from ldp_core.bounds.surveys.blocks import blocks_certificate
+from ldp_core import analysis, bounds, mechanisms, workloads
+from ldp_core.bounds.proof import NUMBERS, Proof
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
-from ldp_core.bounds.surveys.grouped import grouped, split
-from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.workloads import Prefix, Stratified, Survey
-from ldp_core.workloads.surveys import Group, marginal
+from ldp_core.workloads.surveys import Group
+from tests.certificates import MIXED, blocks, columns, triples
 
-SIZES = (4, 2, 3)
-MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(3), 2.0)])
 FEW = Survey(
     (9, 70),
     [
@@ -32,23 +27,15 @@ FEW = Survey(
 )
 
 
-def parts():
-    same, others = split(MIXED)
-    proofs = [closed_form(group.base, 1.0, np.full(group.base.n, 1 / group.base.n)) for group in others]
-    return grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), proofs)
-
-
 MAKE = {
     "by types": lambda: bounds.certificate(workloads.prefix(4), 1.0, None),
     "one question": lambda: bounds.certificate(workloads.custom([[3, 1, 0.5, 0]]), 1.0, None),
-    "row by row": lambda: optimize.exact(workloads.prefix(4), 1.0).proof,
     "by classes": lambda: symmetric_certificate(workloads.parity(3, 2), 1.0),
-    "by triples": lambda: next(bounds.triples.certificate.improved(symmetric_certificate(workloads.parity(6, 3), 3.0))),
+    "by triples": lambda: triples(workloads.parity(6, 3), 3.0),
     "by sets": lambda: closed_form_of_survey(workloads.survey([4, 3, 2], 2), 4.0),
-    "by sets and triples": lambda: next(bounds.triples.surveys.best(workloads.survey([2] * 7, 2), 3.0)),
-    "one column at a time": lambda: next(SinglesSearch(workloads.survey([3, 2, 4, 2], 1), 2.0).starts()),
-    "parts": parts,
-    "blocks": lambda: blocks_certificate(MIXED, 1.0, parts()),
+    "by sets and triples": lambda: triples(workloads.survey([2] * 7, 2), 3.0),
+    "one column at a time": lambda: columns([3, 2, 4, 2], 2.0),
+    "blocks": blocks,
     "merged": lambda: bounds.certificate(FEW, 1.0, None),
     "known groups": lambda: bounds.certificate(Stratified(workloads.product([Prefix(4)] * 2), (4, 4), (0,)), 1.0, None),
 }
@@ -107,6 +94,8 @@ def attained(workload, epsilon):
 
 def places(proof):
     """(value, rebuild) of every field of a proof, and of the proofs, cuts and duals in it."""
+    for name, value in getattr(proof, "numbers", {}).items():
+        yield name, value, lambda new, name=name: replace(proof, numbers={**proof.numbers, name: new})
     for field in dataclasses.fields(proof):
         value = getattr(proof, field.name)
         yield field.name, value, lambda new, name=field.name: replace(proof, **{name: new})
@@ -140,6 +129,7 @@ def test_proofs_of_every_class_are_forged_here():
     made = {type(honest(kind)) for kind in MAKE}
     abstract = {kind for kind in subclasses(Proof) if not dataclasses.is_dataclass(kind)}
     assert made == subclasses(Proof) - abstract
+    assert {honest(kind).kind for kind in MAKE if hasattr(honest(kind), "kind")} == set(NUMBERS)
     assert all(honest(kind).verify() for kind in MAKE)
 
 
@@ -187,37 +177,16 @@ def test_no_proof_is_one_of_other_questions(kind):
         answer(replace(proof, workload=workload))
         claim = attained(workload, proof.epsilon) * 1.001
         assert not answer(replace(proof, workload=workload, value=claim))
-        plain = getattr(proof, "plain", None)
-        if plain is not None:
-            assert not answer(replace(proof, workload=workload, value=claim, plain=replace(plain, workload=workload)))
 
 
-@pytest.mark.parametrize("kind", ["parts", "merged", "known groups"])
+@pytest.mark.parametrize("kind", ["merged", "known groups"])
 def test_proofs_made_of_proofs_take_none_for_another(kind):
-    """Every proof here in every place of these, claiming what it likes."""
+    """Every proof here in the place of these, claiming what it likes."""
     proof, claim = honest(kind), attained(honest(kind).workload, 1.0) * 1.001
     for other in map(honest, MAKE):
         for forged in (other, replace(other, value=1e12), replace(other, epsilon=0.1), replace(other, epsilon=20.0)):
             if kind == "merged":
                 assert not answer(replace(proof, types=forged, value=claim))
                 continue
-            if kind == "known groups":
-                assert not answer(replace(proof, parts=(forged,), value=claim))
-                assert not answer(replace(proof, parts=(*proof.parts, forged)))
-                continue
-            for k in range(len(proof.others)):
-                others = (*proof.others[:k], forged, *proof.others[k + 1 :])
-                assert not answer(replace(proof, others=others, value=claim))
-            assert not answer(replace(proof, alike=forged, value=claim))
-            assert not answer(replace(proof, others=(), value=claim))
-            assert not answer(replace(proof, others=(*proof.others, forged)))
-
-
-def test_a_proof_for_people_of_another_spread_is_no_part():
-    proof = honest("parts")
-    prior = np.array([0.97, 0.01, 0.01, 0.01])
-    base = proof.others[0].workload
-    lopsided = closed_form(base, 1.0, prior)
-    assert lopsided.verify()
-    others = (lopsided, *proof.others[1:])
-    assert not answer(replace(proof, others=others, value=1.0))
+            assert not answer(replace(proof, parts=(forged,), value=claim))
+            assert not answer(replace(proof, parts=(*proof.parts, forged)))

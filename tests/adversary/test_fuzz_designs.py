@@ -96,7 +96,7 @@ def kept(seed):
     solved = seed % EXACT == 0 and n <= FEW
     found = optimize.design(workload, epsilon, None, LONG if solved else ROUNDS, prior=prior)
     if isinstance(found, ClosedFormDesign):
-        audit = found.mechanism.audit()
+        audit = found.mechanism().audit()
     else:
         strategy = found.strategy
         assert np.abs(strategy.sum(axis=0) - 1).max() <= 1e-11

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import analysis, bounds, mechanisms, workloads
-from ldp_core.bounds.general.certificate import Certificate, closed_form, general_certificate
-from ldp_core.bounds.general.whole import Cut
-from ldp_core.bounds.proof import MARGIN
+from ldp_core.bounds.general.certificate import closed_form, general_certificate
+from ldp_core.bounds.proof import MARGIN, Certificate, below
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.optimize import design, exact
 from ldp_core.run import Budget
+from tests.certificates import forged, matrix
 
 UNIFORM = {n: np.full(n, 1 / n) for n in range(2, 65)}
 # Values of the moment relaxation (with non-negative 0/1 moments) found with a general solver: prefix, 32 types.
@@ -37,12 +37,12 @@ def general(workload, epsilon, prior=None):
 def bound_by_brute_force(certificate):
     """What C and mu of a certificate prove, with the condition looked at for all 2^n rows; at least that no variance is negative."""
     workload, n = certificate.workload, certificate.workload.n
-    G, C = workload.gram_dense(), certificate.inverse
+    G, C, mu = workload.gram_dense(), matrix(certificate, "inverse"), certificate.numbers["multipliers"]
     rows = two_valued_rows(n, certificate.epsilon)
     masses = n * rows @ certificate.prior
     left = np.einsum("ki,ij,kj->k", rows, C @ G @ C, rows)
-    missing = np.max((left / masses - rows @ certificate.multipliers) / rows.sum(axis=1))
-    return max(certificate.trivial, np.trace(C @ G) ** 2 / (certificate.multipliers.sum() + n * max(0.0, missing)))
+    missing = np.max((left / masses - rows @ mu) / rows.sum(axis=1))
+    return max(certificate.trivial, np.trace(C @ G) ** 2 / (mu.sum() + n * max(0.0, missing)))
 
 
 WORKLOADS = {
@@ -197,54 +197,17 @@ def honest():
     return bounds.certificate(workload, 2.0), best
 
 
-@pytest.mark.parametrize("field", ARRAYS)
-@pytest.mark.parametrize("factor", [1.01, 0.99, -1.0, 0.0])
-def test_scaling_any_array_breaks_the_proof(field, factor):
-    certificate, _ = honest()
-    forged = replace(certificate, **{field: factor * getattr(certificate, field)})
-    assert not forged.verify()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda c: {"value": c.value * (1 + 2 * MARGIN)},
-        lambda c: {"value": np.inf},
-        lambda c: {"value": np.nan},
-        lambda c: {"epsilon": c.epsilon + 0.01},
-        lambda c: {"sizes": c.sizes + 0.5},
-        lambda c: {"sizes": c.sizes + 1},
-        lambda c: {"prior": np.arange(1.0, 9) / 36},
-        lambda c: {"workload": workloads.histogram(8)},
-        lambda c: {"multipliers": c.multipliers[:-1]},
-        lambda c: {"inverse": c.inverse[:-1]},
-        lambda c: {"multipliers": np.full(8, np.nan)},
-        lambda c: {"pairs": c.pairs - 1e-3},
-        lambda c: {"inverse": c.inverse + np.triu(np.ones((8, 8)), 1) * 1e-6},
-        lambda c: {"pairs": np.triu(c.pairs)},
-        lambda c: {"multipliers": np.roll(c.multipliers, 1)},
-        lambda c: {"diagonal": np.roll(c.diagonal, 1)},
-    ],
-)
-def test_changing_any_field_breaks_the_proof(change):
-    certificate, _ = honest()
-    assert certificate.verify()
-    assert not replace(certificate, **change(certificate)).verify()
-
-
 @settings(max_examples=150)
 @given(st.sampled_from(ARRAYS), st.floats(-8, 1), st.integers(0, 2**32 - 1))
 def test_nothing_false_is_ever_proven(field, size, seed):
     # Whatever the arrays hold, what they prove is true: at most what the best strategy attains.
     certificate, best = honest()
-    array = getattr(certificate, field)
+    array = certificate.numbers[field]
     noise = 10**size * np.abs(array).max() * np.random.default_rng(seed).standard_normal(array.shape)
-    if field in ("inverse", "pairs"):
-        noise = noise + noise.T
     changed = array + noise
     if field in ("pairs", "size_multipliers"):
         changed = np.abs(changed)
-    assert replace(certificate, **{field: changed}).proven() <= best * (1 + 1e-9)
+    assert forged(certificate, **{field: changed}).proven() <= best * (1 + 1e-9)
 
 
 @settings(max_examples=100)
@@ -255,18 +218,15 @@ def test_arrays_made_up_prove_no_more_than_brute_force(kind, n, epsilon, seed):
     prior = rng.dirichlet(np.ones(n))
     C = rng.standard_normal((n, n))
     pairs = rng.random((n, n)) / D**2
-    certificate = Certificate(
-        workload,
-        epsilon,
-        prior,
-        0.0,
-        C @ C.T,
-        rng.uniform(0, 10 * n, n),
-        rng.standard_normal(n),
-        pairs + pairs.T,
-        np.array([1, 2]),
-        rng.random(2) / (1 + D**2),
-    )
+    numbers = {
+        "inverse": below(C @ C.T),
+        "multipliers": rng.uniform(0, 10 * n, n),
+        "diagonal": rng.standard_normal(n),
+        "pairs": below(pairs + pairs.T),
+        "sizes": np.array([1, 2]),
+        "size_multipliers": rng.random(2) / (1 + D**2),
+    }
+    certificate = Certificate(workload, epsilon, 0.0, "general", numbers, prior)
     assert certificate.proven() <= bound_by_brute_force(certificate) * (1 + 1e-9)
 
 
@@ -299,8 +259,7 @@ def test_schemes_have_the_eigenvalues_of_the_gram_matrix(workload):
 @pytest.mark.parametrize("workload", SYMMETRIC, ids=repr)
 def test_symmetric_certificates_agree_with_general_ones(workload, epsilon):
     small, large = bounds.certificate(workload, epsilon), general(workload, epsilon)
-    assert isinstance(small, bounds.SymmetricCertificate)
-    assert isinstance(large, Certificate)
+    assert (small.kind, large.kind) == ("classes", "general")
     assert small.verify()
     assert large.verify()
     # Whole-number cuts are in the symmetric relaxation only, which makes it stronger for low degrees.
@@ -313,25 +272,28 @@ def test_symmetric_certificates_agree_with_general_ones(workload, epsilon):
 
 
 UNTRUE_CUTS = {
-    "fraction": Cut(np.array([1.0, 0.5, 0.0, 0.0, 0.0]), 0.0),
-    "fractional floor": Cut(np.ones(5), 0.5),
-    "shape": Cut(np.ones((2, 5)), 0.0),
-    "not exact": Cut(np.array([2.0**60, 0.0, 0.0, 0.0, 0.0]), 0.0),
-    "nan": Cut(np.full(5, np.nan), 0.0),
-    "empty axis": Cut(np.ones((1, 5)), 0.0),
+    "fraction": (np.array([1.0, 0.5, 0.0, 0.0, 0.0]), 0.0),
+    "fractional floor": (np.ones(5), 0.5),
+    "shape": (np.ones((2, 5)), 0.0),
+    "not exact": (np.array([2.0**60, 0.0, 0.0, 0.0, 0.0]), 0.0),
+    "nan": (np.full(5, np.nan), 0.0),
+    "empty axis": (np.ones((1, 5)), 0.0),
 }
 
 
 @pytest.mark.parametrize("name", UNTRUE_CUTS)
 def test_cuts_that_are_not_true_prove_nothing(name):
     certificate = symmetric_certificate(workloads.parity(4, 1), 1.0)
-    more = np.append(certificate.cut_multipliers, 0.0)
-    forged = replace(certificate, cuts=(*certificate.cuts, UNTRUE_CUTS[name]), cut_multipliers=more)
-    assert forged.proven() == -np.inf
+    assert with_cut(certificate, *UNTRUE_CUTS[name]).proven() == -np.inf
     exchangeable = symmetric_certificate(workloads.histogram(16), 1.0)
-    split = Cut(np.zeros((2, 1)), 0.0)  # attributes where there are none
-    more = np.append(exchangeable.cut_multipliers, 0.0)
-    assert replace(exchangeable, cuts=(*exchangeable.cuts, split), cut_multipliers=more).proven() == -np.inf
+    assert with_cut(exchangeable, np.zeros((2, 1)), 0.0).proven() == -np.inf  # attributes where there are none
+
+
+def with_cut(certificate, weights, floor):
+    """With a cut more, which counts for nothing."""
+    held = certificate.numbers
+    more = {name: np.append(held[name], x) for name, x in (("cut_multipliers", 0.0), ("floors", floor))}
+    return forged(certificate, **more, **{f"cut{len(held['floors'])}": weights})
 
 
 @pytest.mark.parametrize("epsilon", [0.25, 1.0, 2.0, 3.0, 5.0])
@@ -351,29 +313,21 @@ def test_large_symmetric_workloads(workload):
     assert certificate.value == pytest.approx(bounds.centred_svd(workload, 1.0), rel=1e-5)
 
 
-@pytest.mark.parametrize("field", ["inverse", "multiplier", "diagonal", "pairs", "cut_multipliers"])
-@pytest.mark.parametrize("factor", [1.01, 0.99, -1.0, 0.0, np.nan])
-def test_tampering_with_a_symmetric_certificate(field, factor):
-    certificate = symmetric_certificate(workloads.k_way_marginals(4, 2), 3.0)
-    forged = replace(certificate, **{field: factor * getattr(certificate, field)})
-    assert not forged.verify()
-
-
 @settings(max_examples=60)
 @given(
-    st.sampled_from(["inverse", "multiplier", "diagonal", "pairs", "cut_multipliers", "epsilon"]),
+    st.sampled_from(["inverse", "pairs", "cut_multipliers", "epsilon"]),
     st.floats(-8, 1),
     st.integers(0, 2**32 - 1),
 )
 def test_symmetric_certificates_prove_nothing_false(field, size, seed):
     certificate, best = honest_symmetric()
-    held = np.asarray(getattr(certificate, field), dtype=float)
+    held = np.asarray(certificate.epsilon if field == "epsilon" else certificate.numbers[field])
     changed = held + 10**size * np.abs(held).max() * np.random.default_rng(seed).standard_normal(held.shape)
     if field == "epsilon":  # a larger epsilon allows more: what is proven for it holds for the smaller one
         changed = min(20.0, certificate.epsilon + abs(float(changed) - certificate.epsilon))
     if field in ("pairs", "cut_multipliers"):
         changed = np.abs(changed)
-    assert replace(certificate, **{field: changed}).proven() <= best * (1 + 1e-9)
+    assert forged(certificate, **{field: changed}).proven() <= best * (1 + 1e-9)
 
 
 @cache

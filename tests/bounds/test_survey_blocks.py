@@ -9,12 +9,9 @@ import pytest
 from scipy import linalg
 
 from ldp_core import bounds, optimize, workloads
-from ldp_core.bounds import survey_blocks
+from ldp_core.bounds import asked, survey_blocks, verify
 from ldp_core.bounds.proof import MARGIN
-from ldp_core.bounds.survey_blocks import GramBlock
-from ldp_core.bounds.surveys import blocks
-from ldp_core.bounds.surveys.best import survey_certificate
-from ldp_core.run import Budget
+from ldp_core.bounds.surveys.certificate import closed_form
 from ldp_core.workloads import AllRange, Custom, Group, Histogram, Predicates, Prefix, Product, Survey
 
 
@@ -110,7 +107,7 @@ def test_conditions_that_hang_together_are_bounded_as_by_the_whole_matrix(limit,
     whole = bounds.centred_svd(Custom(survey.rows(np.arange(survey.num_queries))), 1.0)
     lower(_MOST_CELLS=64)
     assert bounds.centred_svd(survey, 1.0) == pytest.approx(whole, rel=1e-9)
-    proof = blocks.blocks_certificate(survey, 1.0, None)
+    proof = closed_form(survey, 1.0)
     assert proof.verify()
     assert whole * (1 - 1e-6) < proof.value <= whole
     together = survey_blocks.nuclear_at_least(survey)
@@ -121,7 +118,7 @@ def test_conditions_that_hang_together_are_bounded_as_by_the_whole_matrix(limit,
 def test_conditions_about_all_of_eleven_columns_are_bounded_at_once():
     """Conditions that share a column have a correlation of a third: the sum of singular values is a little less than that of the lengths."""
     survey = conditions_in_a_row(ADULT)
-    proof = blocks.blocks_certificate(survey, 1.0, None)
+    proof = closed_form(survey, 1.0)
     lengths = sum((1.0 + i) * np.sqrt(group.base.rows([0]).var()) for i, group in enumerate(survey.groups))
     exp_epsilon_minus_one = (proof.value / survey.n - survey.components.constant) * math.sinh(0.5) ** 2
     assert 0.85 * lengths**2 < exp_epsilon_minus_one < lengths**2
@@ -161,24 +158,18 @@ def test_blocks_are_off_by_no_more_than_they_say(survey, monkeypatch):
 # --- the proof --------------------------------------------------------------------------------------------------------
 
 
-def certificate(survey, epsilon=1.0):
-    """At once: without bounds of the parts."""
-    return survey_certificate(survey, epsilon, Budget(0.0), lambda *_: None)
-
-
 @cache
 def proved(name):
-    return certificate(LARGE[name])
+    return closed_form(LARGE[name], 1.0)
 
 
 @pytest.mark.parametrize("name", LARGE)
 def test_the_certificate_is_the_closed_form_at_once(name):
     proof, told = proved(name), []
-    assert isinstance(proof, bounds.BlocksCertificate)
+    assert proof.kind == "blocks"
     assert proof.verify()
     closed = bounds.centred_svd(LARGE[name], 1.0)
     assert closed * (1 - 2e-8) <= proof.value <= closed
-    assert proof.plain.value < proof.value
     again = bounds.certificate(LARGE[name], 1.0, 0.0, callback=lambda progress: told.append(progress.bound))
     assert told[0] == proof.value
     assert again.value >= proof.value
@@ -187,12 +178,13 @@ def test_the_certificate_is_the_closed_form_at_once(name):
 @EVERY
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_the_certificate_is_that_of_the_whole_matrix(survey, epsilon):
-    found, exp_epsilon_minus_one = certificate(survey, epsilon), math.sinh(epsilon / 2) ** 2
+    found, exp_epsilon_minus_one = closed_form(survey, epsilon), math.sinh(epsilon / 2) ** 2
     assert found.verify()
     whole = survey.n * survey.components.constant + np.sqrt(eigenvalues(survey)).sum() ** 2 / exp_epsilon_minus_one
-    if isinstance(found, bounds.BlocksCertificate) and found.value > survey.trace:
+    if found.value > survey.trace:
         assert found.value <= whole * (1 + 1e-7)  # roots of what rounding makes of eigenvalues of 0
-    assert found.value >= bounds.centred_svd(survey, epsilon) * (1 - 2e-8)
+    together = survey_blocks.nuclear_at_least(survey) ** 2 / exp_epsilon_minus_one
+    assert found.value >= survey.n * (survey.components.constant + together) * (1 - 2e-8)
     assert found.value >= survey.trace * (1 - 2e-8)
 
 
@@ -206,7 +198,7 @@ def test_the_certificate_is_that_of_the_whole_matrix(survey, epsilon):
 def test_no_mechanism_beats_the_certificate(survey):
     for epsilon in (0.5, 2.0):
         design = optimize.design(survey, epsilon, time_limit=None, max_rounds=6, seed=0)
-        assert certificate(survey, epsilon).value <= design.objective
+        assert closed_form(survey, epsilon).value <= design.objective
 
 
 def test_forged_claims_are_refused():
@@ -220,21 +212,32 @@ def test_forged_claims_are_refused():
     assert not replace(proof, workload=workloads.prefix(16)).verify()
 
 
+@EVERY
+def test_what_is_in_no_block_counts_with_its_trace(survey, monkeypatch):
+    """No variance is negative: so the script says of the rest, and adds up to the trace of all."""
+    monkeypatch.setattr(asked, "_MOST_ENTRIES", 20)
+    found, whole = closed_form(survey, 1.0), bounds.centred_svd(survey, 1.0)
+    document, arrays = found.to_file("1")
+    assert verify.own(document, arrays) == pytest.approx(survey.trace / survey.n, rel=1e-8)
+    assert found.verify()
+    assert survey.trace * (1 - 1e-8) <= found.value <= max(whole, survey.trace) * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("n", [2, 16, 300])
 def test_eigenvalues_are_bounded_tightly_from_below(n):
     """Running totals: 1 / (2 sin((2 k - 1) pi / (4 n + 2))) are the roots."""
     exact = (1 / (2 * np.sin((2 * np.arange(1, n + 1) - 1) * math.pi / (4 * n + 2)))).sum()
     G = Prefix(n).gram_dense()
-    found = blocks.roots_at_least(GramBlock(1.0, G, 0.0))
+    found = verify.roots_at_least(G, 0.0)
     assert exact * (1 - 1e-9) <= found <= exact * (1 + 1e-13)  # the sum itself is rounded
     off = 1e-3 * np.eye(n)  # of norm 1e-3 sqrt(n)
-    below = blocks.roots_at_least(GramBlock(1.0, G + off, 1e-3 * math.sqrt(n)))
+    below = verify.roots_at_least(G + off, 1e-3 * math.sqrt(n))
     assert below <= exact
 
 
 @pytest.mark.parametrize("wrong", ["scaled", "larger", "turned", "other"])
 def test_a_wrong_routine_weakens_the_bound_and_proves_nothing_untrue(wrong, monkeypatch):
-    G, rng, right = AllRange(12).gram_dense(), np.random.default_rng(0), linalg.eigh
+    G, rng, right = AllRange(12).gram_dense(), np.random.default_rng(0), np.linalg.eigh
     exact = np.sqrt(np.linalg.eigvalsh(G)).sum()
 
     def eigh(H, **_):
@@ -247,6 +250,6 @@ def test_a_wrong_routine_weakens_the_bound_and_proves_nothing_untrue(wrong, monk
             "other": (values, rng.standard_normal(V.shape)),
         }[wrong]
 
-    assert blocks.roots_at_least(GramBlock(1.0, G, 0.0)) > exact * (1 - 1e-9)
-    monkeypatch.setattr(blocks.linalg, "eigh", eigh)
-    assert not blocks.roots_at_least(GramBlock(1.0, G, 0.0)) > exact * (1 - 1e-6)
+    assert verify.roots_at_least(G, 0.0) > exact * (1 - 1e-9)
+    monkeypatch.setattr(verify.np.linalg, "eigh", eigh)
+    assert not verify.roots_at_least(G, 0.0) > exact * (1 - 1e-6)

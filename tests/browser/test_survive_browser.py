@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Error, expect
 
-from pages.ui.data import choice as data_choice
+from pages.ui.data import actions as data_actions
 from pages.ui.session import exchange
 from pages.ui.session.state import RESTARTED, Session
 from tests.browser import words
@@ -39,7 +39,7 @@ def analyst(browser, address):
 def long_search():
     """The uploaded table in 256 bins at epsilon 0.7, with a search that goes on until it is stopped."""
     state = Session("one")
-    data_choice.upload(state, PEOPLE, "people.csv")
+    data_actions.upload(state, PEOPLE, "people.csv")
     bins = state.choice.recipes[0].model_copy(update={"bins": 256})
     state.set_data(state.choice.model_copy(update={"recipes": (bins,)}), state.source)
     state.change(epsilon="0.7", optimizer=state.configuration.optimizer.model_copy(update={"time_limit": 3000.0}))

@@ -493,5 +493,5 @@ def test_names_that_do_not_differ_are_listed_once():
 
 
 def test_an_end_beyond_all_bounds_is_refused_in_words():
-    with pytest.raises(ValueError, match=r"^high cannot be 1e\+301: it must be at most 1e\+300\.$"):
+    with pytest.raises(ValueError, match=r"^High: 1e\+301 should be less than or equal to 1e\+300\.$"):
         build(RangeAttribute, name="x", low=0.0, high=1e301, bins=2)

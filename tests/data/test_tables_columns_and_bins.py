@@ -73,30 +73,6 @@ def test_declared_ranges_have_whole_edges_where_few_bins_are_lost(low, high, bin
         assert all(float(edge).is_integer() for edge in attribute.edges)
 
 
-@pytest.mark.parametrize(
-    ("integer", "edges", "labels"),
-    [
-        (True, [20], ["18-19", "20", "21-23", "24-26"]),
-        (True, [19, 20], ["18", "19", "20", "21-23", "24-26"]),
-        (True, [26], ["18-20", "21-23", "24-25", "26"]),
-        (False, [20.5], ["[18, 20.5)", "[20.5, 20.667)", "[20.667, 23.333)", "[23.333, 26]"]),
-    ],
-)
-def test_bins_are_split_at_edges(integer, edges, labels):
-    recipe = NumericRecipe(column="age", method="range", low=18, high=26, bins=3, integer=integer)
-    (attribute,) = tables.build_domain(recipe).attributes
-    split = tables.build_attribute(tables.split_bins(recipe, attribute, edges))
-    assert list(split.labels) == [label.replace("20", "20") for label in labels]
-
-
-def test_edges_that_split_no_bin_are_refused():
-    recipe = NumericRecipe(column="age", method="range", low=18, high=26, bins=3, integer=True)
-    (attribute,) = tables.build_domain(recipe).attributes
-    for edge, sentence in ((18, "outside"), (27, "outside"), (21, "more than once")):
-        with pytest.raises(ValueError, match=sentence):
-            tables.split_bins(recipe, attribute, [edge])
-
-
 def test_merging_down_to_one_category_is_not_advised():
     domain = tables.build_domain(
         [tables.CategoricalRecipe(column=name, categories=tuple("abcdefghi")) for name in ("x", "y", "z")]

@@ -19,7 +19,7 @@ from ldp_core.designs import Configuration, MechanismRecipe, Population, Workloa
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.designs.setting import Fit, NotFitted
 from ldp_core.designs.standalone import ready, realise
-from ldp_core.library import optimized
+from ldp_core.optimize import strategy
 from ldp_core.optimize.closed_form import candidates
 from ldp_core.people import Records
 from ldp_core.workloads import (
@@ -248,7 +248,7 @@ def test_a_search_that_came_to_a_closed_form_is_built_again_from_what_the_file_r
 @needs_node
 @pytest.mark.parametrize("node", [False, True])
 def test_a_kit_whose_table_is_sent_in_bits_comes_back_as_answers(node, tmp_path, monkeypatch):
-    for module in (devices, optimized):
+    for module in (devices, strategy):
         monkeypatch.setattr(module, "MOST_DEVICE_ENTRIES", 0)
     collected(realise(designed("running totals", "optimized")), tmp_path, node)
     assert json.loads((tmp_path / "kit" / "device.json").read_text())["sampler"]["kind"] == "two_valued"

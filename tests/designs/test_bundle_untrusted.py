@@ -31,8 +31,8 @@ from ldp_core.designs import (
     export,
     load,
 )
-from ldp_core.library.optimized import from_strategy
 from ldp_core.mechanisms.quantised import quantised
+from ldp_core.optimize.strategy import from_strategy
 
 # --- strategies -----------------------------------------------------------------------------------------------------
 

@@ -9,30 +9,16 @@ import pytest
 from ldp_core import workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
-from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
-from ldp_core.bounds.surveys.grouped import grouped, split
-from ldp_core.bounds.surveys.singles import SinglesSearch
 from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.designs import certificate_file, proof_check
 from ldp_core.designs.certificate_file import Written
 from ldp_core.limits import READ_PROOF
-from ldp_core.workloads import Prefix, Survey
-from ldp_core.workloads.surveys import Group, marginal
-
-SIZES = (4, 3, 5)
-MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(5), 2.0)])
-
-
-def parts():
-    same, others = split(MIXED)
-    proofs = [closed_form(group.base, 1.0, np.full(group.base.n, 1 / group.base.n)) for group in others]
-    return grouped(MIXED, 1.0, closed_form_of_survey(same, 1.0), proofs)
-
+from tests.certificates import MIXED, blocks, columns
 
 KINDS = {
     "types": lambda: closed_form(workloads.custom([[1.0, 0.1, 0.3]]), 1.0, np.full(3, 1 / 3)),
-    "columns": lambda: next(SinglesSearch(workloads.survey([3, 2, 4, 2], 1), 1.0).starts()),
-    "parts": parts,
+    "columns": lambda: columns([3, 2, 4, 2], 1.0),
+    "blocks": blocks,
 }
 
 
@@ -40,7 +26,7 @@ def never(*_):
     raise AssertionError("This was not to be called.")
 
 
-@pytest.mark.parametrize("kind", ["columns", "parts"])
+@pytest.mark.parametrize("kind", ["columns", "blocks"])
 def test_a_process_of_its_own_says_the_same(kind, lower):
     lower(QUICK=-1)
     found = KINDS[kind]()
@@ -77,7 +63,7 @@ def test_never_is_started_for_a_few_numbers(monkeypatch):
     monkeypatch.setattr(proof_check, "run", never)
     found = KINDS["types"]()
     assert proof_check.read(certificate_file.write(found, "1"), found.workload, "1").verify()
-    assert proof_check.read(certificate_file.write(parts(), "1"), MIXED, "1").verify()
+    assert proof_check.read(certificate_file.write(blocks(), "1"), MIXED, "1").verify()
     found = KINDS["columns"]()
     with pytest.raises(AssertionError):  # inequalities for columns have no price
         proof_check.read(certificate_file.write(found, "1"), found.workload, "1")

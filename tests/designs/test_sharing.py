@@ -46,13 +46,9 @@ DECLARED = Configuration(
 
 
 def test_all_that_is_told_is_listed():
-    by_hand = [
-        "The histogram to optimise for was given by hand.",
-        "The uploaded matrix of queries was given by hand.",
-        "The conditions were typed by hand and may name values taken from the data.",
-        "The SQL query was typed by hand and may name people.",
-    ]
-    assert given_by_hand(OBSERVED) == by_hand
+    by_hand = given_by_hand(OBSERVED)
+    for what in ("histogram", "matrix", "conditions", "SQL query"):
+        assert sum(what in sentence and "by hand" in sentence for sentence in by_hand) == 1
     assert revealing(OBSERVED) == [*observed_parts(OBSERVED), *by_hand]
     assert len(observed_parts(OBSERVED)) == 4
 

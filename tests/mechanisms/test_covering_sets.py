@@ -9,7 +9,7 @@ from written_out import reports_of
 
 from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.mechanisms.surveys import covering
-from ldp_core.mechanisms.surveys.sampled import SampledSets
+from ldp_core.mechanisms.surveys.sampled import SampledSets, build
 from ldp_core.mechanisms.surveys.sets import maximal_sets
 from ldp_core.workloads import Group, Survey
 
@@ -55,7 +55,7 @@ def test_triples_of_yes_or_no_columns_are_few():
 def test_tables_in_common_are_averaged_as_the_best_linear_estimate_does(name, epsilon, oracle):
     """What McKenna et al. 2020 prove best for the strategy as a whole (Theorem 3.10), written out over all types."""
     survey = SURVEYS[name]
-    mechanism = covering.build(survey, epsilon, oracle)
+    mechanism = build(survey, epsilon, oracle, sets="covering")
     _, Q = reports_of(mechanism)
     assert Q.sum(axis=0) == pytest.approx(np.ones(survey.n))
     assert np.log(Q.max(axis=1) / Q.min(axis=1)).max() == pytest.approx(mechanism.audit().epsilon)
@@ -63,7 +63,7 @@ def test_tables_in_common_are_averaged_as_the_best_linear_estimate_does(name, ep
     M = Q.T @ (Q / Q.sum(axis=1, keepdims=True))
     best = np.trace(np.linalg.pinv(M, hermitian=True, rtol=1e-9) @ survey.gram_dense()) - survey.trace
     assert analysis.average_variance(mechanism, survey) == pytest.approx(best / survey.n, rel=1e-9)
-    told = covering.variance(survey, mechanism.sets, epsilon, oracle)
+    told = covering.variance(survey, mechanism.sets, mechanism.information_on)
     asked = sum(group.weight**2 * group.base.trace / group.base.n for group in survey.groups)
     total = sum(group.weight**2 * float(np.sum(group.base.gram_sums)) / group.base.n**2 for group in survey.groups)
     assert told - (asked - total) == pytest.approx(best / survey.n, rel=1e-9)
@@ -73,9 +73,9 @@ def test_tables_in_common_are_averaged_as_the_best_linear_estimate_does(name, ep
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
 @pytest.mark.parametrize("survey", [*SURVEYS.values(), workloads.survey(ADULT, 2), workloads.survey([2] * 12, 3)])
 def test_they_are_never_worse_than_the_sets_asked_about(survey, epsilon, oracle):
-    covered, asked = covering.build(survey, epsilon, oracle), SampledSets(survey, epsilon, oracle)
+    covered, asked = build(survey, epsilon, oracle, sets="covering"), SampledSets(survey, epsilon, oracle)
     assert analysis.average_variance(covered, survey) <= analysis.average_variance(asked, survey) * (1 + 1e-12)
-    shares = covering.build(survey, epsilon, oracle, shares="fitted")
+    shares = build(survey, epsilon, oracle, shares="fitted", sets="covering")
     assert shares.sets == covered.sets
     assert analysis.average_variance(shares, survey) <= analysis.average_variance(covered, survey) * (1 + 1e-6)
 
@@ -88,7 +88,7 @@ def test_larger_tables_pay_off_where_columns_have_few_values():
     )
     assert covered < 0.4 * asked
     single = workloads.survey(ADULT, 1)
-    assert covering.build(single, 1.0).sets == SampledSets(single, 1.0).sets
+    assert build(single, 1.0, sets="covering").sets == SampledSets(single, 1.0).sets
 
 
 def test_it_has_a_name_of_its_own():
@@ -103,8 +103,8 @@ def test_it_has_a_name_of_its_own():
 def test_others_are_refused_in_a_sentence():
     assert "for surveys" in library.spec("covering_sets").unsuitable(8, 1.0, workloads.prefix(8))
     with pytest.raises(ValueError, match="for surveys"):
-        covering.build(workloads.prefix(8), 1.0)
+        build(workloads.prefix(8), 1.0, sets="covering")
     with pytest.raises(ValueError, match=re.escape("Unknown oracle 'ou'")):
-        covering.build(YES_NO, 1.0, "ou")
+        build(YES_NO, 1.0, "ou", sets="covering")
     with pytest.raises(ValueError, match="Unknown shares"):
-        covering.build(YES_NO, 1.0, shares="odd")
+        build(YES_NO, 1.0, shares="odd", sets="covering")

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ldp_core import library, mechanisms, workloads
-from ldp_core.library.optimized import from_strategy
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse, sign_probabilities
 from ldp_core.mechanisms.local_hashing import LocalHashing
@@ -24,6 +23,7 @@ from ldp_core.mechanisms.trees.levels import Tree
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES, HierarchicalTree
 from ldp_core.mechanisms.trees.tables import Grid
 from ldp_core.mechanisms.unary import UnaryEncoding
+from ldp_core.optimize.strategy import from_strategy
 
 EPSILONS = (0.001, 0.1, 1.0, 5.3, 13.7, 19.6, 20.0)
 SIZES = (2, 3, 37, 1024, 2**20)

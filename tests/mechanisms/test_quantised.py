@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ldp_core import analysis, library, mechanisms, optimize, workloads
-from ldp_core.library.optimized import from_strategy, lost_by_rounding
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.mechanisms.noise.adaptive import chance_of_plus
 from ldp_core.mechanisms.quantised import largest_ratio, quantised, rounded
 from ldp_core.optimize import SearchLimits
 from ldp_core.optimize.enumeration import exact as exact_optimum
+from ldp_core.optimize.strategy import from_strategy, lost_by_rounding
 from ldp_core.privacy import exponential_below, fitted_exp_epsilon, in_steps, least_meant
 
 WHOLE = 2**53

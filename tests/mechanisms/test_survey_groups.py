@@ -133,7 +133,7 @@ def test_what_is_built_has_the_objective_of_all_its_reports(asked):
     ("asked", "kind"),
     [
         (Survey((8, 4), [Group((0,), Prefix(8)), Group((0, 1), Histogram(32), 0.5)]), "Optimized"),
-        (Survey((16, 9, 16), [Group((0,), Prefix(16), 9.0), Group((1, 2), Histogram(144))]), "SplitDesign"),
+        (Survey((16, 9, 16), [Group((0,), Prefix(16), 9.0), Group((1, 2), Histogram(144))]), "SurveyDesign"),
         (Survey((16, 9, 16), [Group((0,), Histogram(16), 9.0), Group((1, 2), Histogram(144))]), "SurveyDesign"),
     ],
     ids=["few types", "an order", "alike"],

@@ -9,8 +9,7 @@ from written_out import types_of
 
 from ldp_core import library, mechanisms, wording, workloads
 from ldp_core.mechanisms import Mechanism
-from ldp_core.mechanisms.surveys.combining import OwnEstimate
-from ldp_core.mechanisms.surveys.sampled import RECONSTRUCTIONS, SampledSets
+from ldp_core.mechanisms.surveys.sampled import SampledSets
 from ldp_core.mechanisms.surveys.sets import maximal_sets
 from ldp_core.people import Drawn
 from ldp_core.workloads import Group, Survey
@@ -19,12 +18,11 @@ NESTED, ORDERED = BETWEEN_PAIRS["nested"], BETWEEN_PAIRS["ordered"]
 ADULT = (16, 9, 16, 7, 15, 6, 5, 2, 10, 5, 2)
 
 
-@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
 @pytest.mark.parametrize(
     "survey", [PAIRS, NESTED, ORDERED, workloads.survey(ADULT, 2)], ids=["pairs", "nested", "ordered", "adult"]
 )
-def test_no_other_shares_are_better_than_the_fitted_ones(survey, reconstruction):
-    fitted = SampledSets(survey, 1.0, "subset_selection", reconstruction, "fitted")
+def test_no_other_shares_are_better_than_the_fitted_ones(survey):
+    fitted = SampledSets(survey, 1.0, shares="fitted")
     least = fitted.variance_profile(survey).mean()
     assert fitted.shares.sum() == pytest.approx(1)
     rng = np.random.default_rng(0)
@@ -33,33 +31,8 @@ def test_no_other_shares_are_better_than_the_fitted_ones(survey, reconstruction)
         *(fitted.shares * rng.lognormal(0, s, len(fitted.sets)) for s in (0.01, 0.1, 1)),
     ]
     for shares in tried:
-        other = SampledSets(survey, 1.0, "subset_selection", reconstruction, shares)
+        other = SampledSets(survey, 1.0, shares=shares)
         assert least <= other.variance_profile(survey).mean() * (1 + 1e-7)
-
-
-def test_tables_from_separate_reports_disagree_until_made_consistent():
-    rng, survey = np.random.default_rng(0), NESTED
-    own = SampledSets(survey, 1.0, reconstruction="own")
-    estimate = own.estimate(own.simulate(COUNTS, rng))
-    assert isinstance(estimate, OwnEstimate)
-    assert not estimate.adds_up
-    middle = [
-        estimate.tables[members].reshape([SIZES[i] for i in members]).sum(axis=axis)
-        for members, axis in (((0, 1), 0), ((1, 2), 1))
-    ]
-    assert np.abs(middle[0] - middle[1]).max() > 1
-    mended = estimate.consistent(300)
-    for members, axis in (((0, 1), 0), ((1, 2), 1)):
-        assert mended.table(members).reshape([SIZES[i] for i in members]).sum(axis=axis) == pytest.approx(
-            mended.table((1,))
-        )
-    assert mended.table((0,)).sum() == pytest.approx(300)
-    best = own.consistent
-    assert best.consistent is best
-    assert best.parameters["reconstruction"] == "optimal"
-    raw = own.privatize(np.repeat(types_of(SIZES), COUNTS, axis=0), rng)
-    apart, together = own.estimate(own.aggregate(raw)), best.estimate(best.aggregate(raw))
-    assert apart.consistent(300).answers(survey) == pytest.approx(together.answers(survey))
 
 
 # Needed people relative to the bound in closed form, surveys.md: the best linear reconstruction from sets that are drawn evenly.
@@ -87,11 +60,6 @@ def times_the_bound(mechanism, survey):
 def test_people_needed_are_those_of_the_notes(sizes, ways, epsilon, oracle, factor):
     survey = workloads.survey(sizes, ways)
     assert times_the_bound(SampledSets(survey, epsilon, oracle), survey) == pytest.approx(factor, rel=1e-3)
-
-
-def test_separate_tables_need_more_people():
-    survey = workloads.survey(ADULT, 2)
-    assert times_the_bound(SampledSets(survey, 1.0, reconstruction="own"), survey) == pytest.approx(1.795, rel=1e-3)
 
 
 def test_how_many_types_there_are_is_written_as_everywhere():
@@ -122,8 +90,8 @@ def test_the_worst_type_of_ordered_questions_needs_no_full_vector():
     groups = [*ORDERED.groups, Group((2, 3), workloads.product([workloads.prefix(4), workloads.histogram(8)]))]
     many, few = Survey(sizes, [*groups, Group((11,), workloads.prefix(8))]), Survey(sizes[:4], groups)
     alone = Survey(sizes, [Group((11,), workloads.prefix(8))])
-    mechanism = SampledSets(many, 1.0, reconstruction="own")
-    small = SampledSets(Survey((*sizes[:4], 8), [*groups, Group((4,), workloads.prefix(8))]), 1.0, reconstruction="own")
+    mechanism = SampledSets(many, 1.0)
+    small = SampledSets(Survey((*sizes[:4], 8), [*groups, Group((4,), workloads.prefix(8))]), 1.0)
     expected = small.variance_profile(Survey((*sizes[:4], 8), [*groups, Group((4,), workloads.prefix(8))])).max()
     assert mechanism.variance_profile(many) == pytest.approx([expected])
     assert few.n < alone.n
@@ -174,10 +142,8 @@ def test_they_are_for_surveys_only():
         with pytest.raises(ValueError, match="for surveys"):
             mechanisms.create(name, workload=workloads.prefix(8), epsilon=1.0)
         assert isinstance(mechanisms.create(name, workload=PAIRS, epsilon=1.0), Mechanism)
-    variant = mechanisms.create(
-        "sampled_sets(oracle=oue, reconstruction=own, shares=fitted)", workload=PAIRS, epsilon=1.0
-    )
-    assert variant.parameters == {"oracle": "oue", "reconstruction": "own", "shares": "fitted"}
+    variant = mechanisms.create("sampled_sets(oracle=oue, shares=fitted)", workload=PAIRS, epsilon=1.0)
+    assert variant.parameters == {"oracle": "oue", "shares": "fitted"}
 
 
 @pytest.mark.parametrize("name", OTHERS)

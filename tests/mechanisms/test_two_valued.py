@@ -13,7 +13,7 @@ from ldp_core.deploy.kit.audit import audit
 from ldp_core.deploy.kit.client import ONE, Device
 from ldp_core.library import optimized
 from ldp_core.mechanisms.two_valued import two_valued
-from ldp_core.optimize import design
+from ldp_core.optimize import design, strategy
 from tests.deploy.kit.laws import law
 from tests.mechanisms.test_quantised import is_exact
 from tests.mechanisms.test_quantised import two_valued as random_rows
@@ -55,7 +55,7 @@ def test_other_rows_have_no_such_table(rows):
 @pytest.fixture
 def no_chances(monkeypatch):
     """Devices that hold no table but in bits."""
-    for module in (devices, optimized):
+    for module in (devices, strategy):
         monkeypatch.setattr(module, "MOST_DEVICE_ENTRIES", 0)
 
 
@@ -94,7 +94,7 @@ def test_a_device_in_bits_is_refused_when_one_unit_breaks_epsilon(no_chances):
 def test_designs_of_many_types_fit_into_a_device(n):
     workload = workloads.prefix(n)
     found = design(workload, 1.0, max_rounds=1)
-    made = optimized.from_strategy("optimized", found.strategy, 1.0, {}, workload=workload)
+    made = strategy.from_strategy("optimized", found.strategy, 1.0, {}, workload=workload)
     assert made.strategy.size <= limits.MOST_STRATEGY_ENTRIES
     assert 0 <= made.lost < 0.01
     described = devices.describe(made, "1.0")

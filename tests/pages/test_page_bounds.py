@@ -6,7 +6,7 @@ import pytest
 
 from ldp_core import analysis, mechanisms, wording, workloads
 from ldp_core.bounds.theorems.statements import KINDS, STATEMENTS
-from pages.ui.bounds.setting import GROUPS
+from pages.ui.bounds.subject import GROUPS
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks.jobs import jobs
 

@@ -17,7 +17,7 @@ from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Popul
 from ldp_core.verdicts import judged_queries
 from ldp_core.workloads import KWayMarginalsPart
 from pages.ui import manipulation, promises
-from pages.ui.tasks import collecting, kit
+from pages.ui.tasks import collecting, work
 
 USERS = 3000
 
@@ -82,8 +82,8 @@ def test_without_a_design_the_page_says_what_it_needs_and_a_kit_is_enough(anothe
     app = another().go("collect")
     assert "needs a domain" in app.words
     design, session = collect.session.design(), collect.session
-    packed = kit.kit(session, session.mechanism("subset_selection"))
-    content = packed.known(at_once=True)
+    packed = work.kit(session, session.mechanism("subset_selection"))
+    content = packed.get(True)
     app.enter("segmented_control", "collect-whose", "The design of a kit")
     (box,) = [u for u in app.at.file_uploader if u.key.startswith("kit-")]
     box.set_value(("kit.zip", content, "application/zip")).run()
@@ -293,7 +293,7 @@ def test_a_local_file_is_read_where_it_is_only_on_a_server_of_this_machine(colle
     collect.enter("segmented_control", "collect-from", "local")
     collect.enter("text_area", "collect-paths", f"{path}\n").press("count").finish()
     assert f"Reports counted {USERS:,}" in collect.words
-    monkeypatch.setattr("pages.ui.collect.sources.may_read_local_files", lambda: False)
+    monkeypatch.setattr("pages.ui.collect.incoming.may_read_local_files", lambda: False)
     collect.go("collect")
     assert "Files on this machine" not in collect.at.segmented_control(key="collect-from").options
     assert not collect.has("text_area", "collect-paths")
@@ -409,7 +409,7 @@ def test_several_reports_of_a_person_are_answered_once_it_is_said_how_many_occas
 
 
 def test_what_changed_in_a_kit_is_said(another, collect):
-    content = kit.kit(collect.session, collect.session.mechanism("subset_selection")).known(at_once=True)
+    content = work.kit(collect.session, collect.session.mechanism("subset_selection")).get(True)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         files = {name: archive.read(name) for name in archive.namelist() if name != "audit.py"}
     packed = io.BytesIO()

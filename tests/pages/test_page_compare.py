@@ -266,7 +266,7 @@ def test_costs_that_take_seconds_are_awaited_on_every_page(busy, app, monkeypatc
     monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
     app.session.change(mechanism=choose_mechanism("hierarchical"))
     app.sample(page="design")
-    assert "Hierarchical. Its costs are being worked out" in app.words
+    assert "Hierarchical. Its costs are not known yet" in app.words
     assert "What this mechanism costs is being worked out" in app.words
     assert "The exact error of Hierarchical is being worked out" in app.go("bounds").words
     assert "What this mechanism costs is being worked out" in app.go("export").words

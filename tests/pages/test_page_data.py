@@ -117,7 +117,7 @@ def test_declared_people_around_a_centre_and_drawn_at_random(app):
     design = app.session.design()
     assert (design.users, design.counts.argmax()) == (2000, 7)
     app.enter("text_input", "declare-centre", "1.5")
-    assert "1.5 is too large and must be less than 1" in app.words
+    assert "1.5 should be less than 1" in app.words
     assert app.configuration.population.centre == 0.75
 
     app.enter("selectbox", "declare-shape", "dirichlet")

@@ -10,8 +10,8 @@ from ldp_core import analysis, bounds, library, mechanisms, wording, workloads
 from ldp_core.designs import Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import PrefixPart
-from pages.ui.data import choice
-from pages.ui.design import choices
+from pages.ui.data import actions
+from pages.ui.design import settings
 from pages.ui.tasks.jobs import jobs
 
 # The figures on the Design page, read back.
@@ -88,8 +88,8 @@ def test_every_number_to_type_says_what_it_means_and_what_empty_is():
         for name, kind in spec.settings.items()
         if kind.typed and not kind.offered
     }
-    assert typed <= set(choices.MEANINGS)
-    assert all("Left empty" in choices.MEANINGS[name] for name in typed)
+    assert typed <= set(settings.MEANINGS)
+    assert all("Left empty" in settings.MEANINGS[name] for name in typed)
 
 
 def test_reports_add_up(ages):
@@ -296,7 +296,7 @@ def test_a_design_by_symmetry_has_no_rows_to_draw_while_it_is_fitted(app, monkey
     monkeypatch.setattr("pages.ui.tasks.work.PICTURE_EVERY", 0.0)
     app.go("data").enter("segmented_control", "data-source", "declared")
     for _ in range(11):
-        choice.declare_another(app.session)
+        actions.declare_another(app.session)
     app.press("declare-add").go("design").finish()
     assert not app.errors
     assert app.session.setting.fitted("optimized") is not None

@@ -48,7 +48,7 @@ def needed(app):
 def test_save_holds_the_strategy_and_brings_back_the_same_numbers(ages, another):
     ages.session.change(optimizer=Optimizer(max_rounds=5))
     ages.go("design").press("optimise").finish()
-    saved = exchange.saved(ages.session)
+    saved = exchange.to_save(ages.session)
     assert saved == exchange.export(ages.session)
     held = zipfile.ZipFile(io.BytesIO(saved)).namelist()
     assert {"configuration.json", "outcome.json", "strategy.npz"} <= set(held)
@@ -70,19 +70,19 @@ def test_a_design_is_packed_once_as_long_as_all_that_goes_into_it_stays(ages):
     assert exchange.export(ages.session) is first
     others = [content(epsilon="1.0"), content(epsilon="2"), content(simulation={"seed": 7})]
     assert len({first, *others}) == 4, "its configuration is in the file as it is spelled"
-    before, case = exchange.export(ages.session), ages.session.present.aim("subset_selection")
-    work.certificate(ages.session, case).known(at_once=True)
+    before, case = exchange.export(ages.session), ages.session.setting.aim("subset_selection")
+    work.certificate(ages.session, case).get(True)
     assert b"certificate.npz" not in before
     assert b"certificate.npz" in exchange.export(ages.session), "a proof that came meanwhile goes with it"
 
 
 def test_save_works_where_nothing_can_be_worked_out(app, another):
-    empty = designs.load(exchange.saved(app.session))
+    empty = designs.load(exchange.to_save(app.session))
     assert empty.configuration == Configuration(difference="typical")
     app.sample().session.change(mechanism=choose_mechanism("fourier"))  # 25 types are no power of two
     with pytest.raises(ValueError, match="power of two"):
         exchange.export(app.session)
-    saved = exchange.saved(app.session)
+    saved = exchange.to_save(app.session)
     assert "power of two" in json.loads(zipfile.ZipFile(io.BytesIO(saved)).read("outcome.json"))["not_worked_out"]
     assert another().load(saved).configuration == app.session.settled
 
@@ -186,7 +186,7 @@ def test_a_file_that_is_loaded_leaves_a_named_design_in_the_list(ages, another):
     ages.session.saved.keep("mine")
     before = ages.configuration
     other = another().sample("commutes.csv")
-    ages.load(exchange.saved(other.session))
+    ages.load(exchange.to_save(other.session))
     assert ages.at.title[0].value == "Design"
     assert (ages.session.saved.name, ages.configuration) == ("", other.session.settled)
     assert [(one.name, one.history.configuration) for one in ages.session.saved.designs] == [("mine", before)]

@@ -107,7 +107,7 @@ def test_errors_on_the_data_are_exported_once_they_are_ticked(another, offered):
     exact = frames.query_errors([mechanism], setting.workload, setting.counts, setting.labels)
     written = pd.read_csv(io.BytesIO(read(offered[f"queries{SUFFIX}.csv"])))
     assert written["standard_error"].tolist() == exact["standard_error"].tolist()
-    assert outcome(exchange.saved(app.session))["expected_errors_refer_to"] == "an even spread of people"
+    assert outcome(exchange.to_save(app.session))["expected_errors_refer_to"] == "an even spread of people"
     assert designs.load(read(offered["ldp-design.zip"])).configuration == app.configuration
 
 

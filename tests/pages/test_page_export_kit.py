@@ -6,13 +6,13 @@ from ldp_core import designs, wording
 from ldp_core.deploy.kit.opening import open_kit
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
-from pages.ui.tasks import kit
+from pages.ui.tasks import work
 
 
 def packed(app):
     """The kit on offer, once the proofs that are in it are there."""
     app.finish()
-    found = kit.kit(app.session, app.session.mechanism(app.configuration.mechanism.name)).result
+    found = work.kit(app.session, app.session.mechanism(app.configuration.mechanism.name)).result
     assert app.has("download_button", "download-kit") == (found is not None)
     return found
 
@@ -68,7 +68,7 @@ def test_continuous_noise_has_no_kit_and_the_page_says_why(ages):
 
 
 def test_what_takes_long_is_packed_in_the_background(subsets, monkeypatch):
-    monkeypatch.setattr(kit, "AT_ONCE_TYPES", 0)
+    monkeypatch.setattr(work, "AT_ONCE_TYPES", 0)
     subsets.go("design").enter("text_input", "epsilon-text", "1.7").go("export")
     assert subsets.has("button", "packing") or subsets.has("download_button", "download-kit")
     subsets.finish()

@@ -11,8 +11,6 @@ import pytest
 from ldp_core import designs, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
-from ldp_core.bounds.triples import certificate as triples
 from ldp_core.data.domain import Domain, NumericAttribute
 from ldp_core.designs import certificate_file
 from ldp_core.designs.setting import Proof
@@ -21,6 +19,7 @@ from pages.ui.bounds import panels
 from pages.ui.session import exchange
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import jobs
+from tests.certificates import triples
 
 
 def members(content):
@@ -58,7 +57,7 @@ def proved(ages):
 
 
 def case(app):
-    return app.session.present.aim(app.configuration.mechanism.name)
+    return app.session.setting.aim(app.configuration.mechanism.name)
 
 
 def test_the_proof_leaves_with_the_design_and_is_there_at_once_elsewhere(proved, another):
@@ -142,5 +141,5 @@ def test_a_proof_for_more_than_a_thousand_types_is_taken_over(app, another):
 
 
 def test_what_a_proof_by_triples_holds_counts_when_results_are_kept():
-    found = next(triples.improved(symmetric_certificate(workloads.parity(6, 3), 3.0)))
-    assert Proof(found, (), True).size == found.duals.nbytes > 8 * len(found.duals.values) * 84
+    found = triples(workloads.parity(6, 3), 3.0)
+    assert Proof(found, (), True).size > 8 * len(found.numbers["triples_values"]) * 84

@@ -17,7 +17,7 @@ from tests import hostile
 ROOT = Path(__file__).parents[2]
 NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?")
 EXPECTED = {
-    *("histogram", "joint", "workload", "dominating", "singular-values", "costs", "closing-gap"),
+    *("histogram", "joint", "workload", "singular-values", "costs", "closing-gap"),
     *("patterns", "reports", "users-needed", "query-errors", "over-epsilon", "comparison", "mechanisms", "plan"),
     *("trade-off", "recommendation", "simulated-errors", "simulated-groups", "simulated-releases", "queries"),
     *("simulated-intervals", "simulated-predicted", "simulated-distribution", "simulated-quantiles"),

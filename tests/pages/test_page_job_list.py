@@ -8,8 +8,9 @@ import pytest
 
 from ldp_core.run import Progress
 from pages.ui import job_list
+from pages.ui.session.history import History
 from pages.ui.session.state import choose_mechanism
-from pages.ui.tasks import kit, work
+from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job, jobs
 
 
@@ -28,7 +29,7 @@ def stops(app):
 def lines(app):
     """What the job list says, a line for each job."""
     bars = [bar.proto.text for bar in app.at.get("progress")]
-    return [line.value.replace("\\", "") for line in app.at.caption if " before it" in line.value] + bars
+    return [line.value.replace("\\", "") for line in app.at.caption if ": waiting" in line.value] + bars
 
 
 @pytest.mark.parametrize(
@@ -71,40 +72,37 @@ def test_every_job_is_in_the_tray_on_every_page_and_can_be_stopped(busy, ages):
     assert (fit.cancelled(), proof.cancelled()) == (True, False)
 
 
-def test_jobs_for_a_design_that_was_left_are_marked_and_stopped_together(busy, ages):
-    work.start_certificate(ages.session, "people")
-    work.fit(ages.session, "optimized").start()
-    work.sweep(ages.session, "epsilon").start()
-    fit_and_proof, sweep = jobs().active(ages.session.id)[:2], jobs().active(ages.session.id)[2]
-    ages.at.run()
-    assert not any("for epsilon" in line for line in lines(ages))
-    assert not ages.has("button", "stop-earlier")
-
-    ages.session.change(epsilon="2")
-    ages.at.run()
-    assert ["for epsilon 1:" in line for line in lines(ages)] == [True, True, False]
-    assert ages.at.button(key="stop-earlier").label == "Stop the 2 for earlier designs"
-    ages.session.change(epsilon="1.0")  # back at the design, in another spelling
-    ages.at.run()
-    assert not ages.has("button", "stop-earlier")
-
-    ages.ask("histogram")
-    assert ["for other questions:" in line for line in lines(ages)] == [True, True, True]
-    ages.session.change(epsilon="2")
-    ages.at.run().button(key="stop-earlier").click().run()
-    ages.check()
-    assert all(job.cancelled() for job in (*fit_and_proof, sweep))
-
-
-def test_other_data_and_other_people_are_told_apart(busy, app):
+def test_work_for_a_design_that_was_left_is_given_up(busy, app):
     app.declare(users="500").session.change(simulation={**dict(app.configuration.simulation), "trials": 5})
-    work.simulation(app.session, ["subset_selection"]).start()
-    work.sweep(app.session, "size").start()
-    app.session.expect(users=700)
-    app.at.run()
-    assert ["for other people:" in line for line in lines(app)] == [True, False]
+    app.go("guide")
+    state = app.session
+    work.start_certificate(state, "worst_case")
+    work.simulation(state, ["subset_selection"]).start()
+    work.sweep(state, "epsilon").start()
+    proof, trials, sweep = asked = jobs().active(state.id)
+
+    def given_up():
+        app.at.run()
+        return [job for job in asked if job.cancelled()]
+
+    assert not given_up()
+    state.expect(users=700)
+    assert given_up() == [trials], "the others hold for any people"
+    state.change(epsilon="2")
+    assert given_up() == [proof, trials], "the sweep holds at any epsilon"
     app.declare("0", "8", 8)
-    assert ["for other data:" in line for line in lines(app)] == [True, True]
+    assert given_up() == [proof, trials, sweep]
+
+
+def test_work_for_a_saved_design_goes_on_while_another_is_shown(busy, ages):
+    ages.go("guide")
+    ages.session.saved.keep("first")
+    other = ages.session.standing_for(History(ages.configuration.with_(epsilon="2")))
+    work.fit(other, "optimized").start()
+    (fit,) = jobs().active(ages.session.id)
+    ages.session.change(epsilon="3")
+    ages.at.run()
+    assert not fit.cancelled()
 
 
 def test_the_line_of_a_finished_job_stays_a_moment_and_says_where_to_look(ages, monkeypatch):
@@ -135,7 +133,7 @@ def test_the_page_follows_work_that_ends_while_the_sidebar_is_drawn(ages, monkey
         end.set()
         while job.active:
             time.sleep(0.001)
-        draw(*about)
+        return draw(*about)
 
     monkeypatch.setattr(job_list, "draw", late)
     ages.session.change(mechanism=choose_mechanism("optimized"))
@@ -156,7 +154,7 @@ def test_the_page_follows_work_that_begins_and_ends_while_the_sidebar_is_drawn(a
             while job.active:
                 time.sleep(0.001)
         drawn.append(len(jobs().active(ages.session.id)))
-        draw(*about)
+        return draw(*about)
 
     monkeypatch.setattr(job_list, "draw", late)
     ages.at.run()
@@ -168,7 +166,7 @@ def test_the_page_follows_work_that_begins_and_ends_while_the_sidebar_is_drawn(a
 def test_work_that_a_page_begins_is_followed(busy, ages, monkeypatch, page):
     """The proof begun by a page that is drawn after the job list; these pages say that its line appears as it is ready."""
     followed = []
-    monkeypatch.setattr(job_list, "_follow", lambda state: followed.extend(jobs().active(state.id)))
+    monkeypatch.setattr(job_list, "poll", lambda lines: followed.extend(jobs().active(ages.session.id)))
     assert not jobs().active(ages.session.id)
     ages.go(page)
     assert any(job.title.startswith("proving") for job in followed)
@@ -176,8 +174,8 @@ def test_work_that_a_page_begins_is_followed(busy, ages, monkeypatch, page):
 
 def test_work_of_a_page_that_ends_early_is_followed(busy, ages, monkeypatch):
     followed = []
-    monkeypatch.setattr(kit, "AT_ONCE_TYPES", 2)
-    monkeypatch.setattr(job_list, "_follow", lambda state: followed.extend(jobs().active(state.id)))
+    monkeypatch.setattr(work, "AT_ONCE_TYPES", 2)
+    monkeypatch.setattr(job_list, "poll", lambda lines: followed.extend(jobs().active(ages.session.id)))
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go("collect")
     assert "What devices of this design send is being described." in ages.words

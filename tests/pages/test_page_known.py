@@ -14,7 +14,7 @@ from ldp_core.bounds.theorems.statements import STATEMENTS
 from ldp_core.data.tables import CategoricalRecipe, NumericRecipe
 from ldp_core.deploy.kit import client
 from ldp_core.designs.configuration import Optimizer
-from pages.ui.data import choice
+from pages.ui.data import actions
 from pages.ui.workload.kinds import KINDS
 
 SWITCH = "data-known"
@@ -28,7 +28,7 @@ def arms(app):
     state.view["source"] = "declared"
     ends = {"method": "range", "low": 1.0, "high": 6.0, "bins": 6, "integer": True, "origin": "declared"}
     recipes = (CategoricalRecipe(column="arm", categories=("a", "b")), NumericRecipe(column="score", **ends))
-    choice.declare(state, recipes, 0)
+    actions.declare(state, recipes, 0)
     state.expect(users=5000)
     state.change(optimizer=Optimizer(max_rounds=5))
     return app

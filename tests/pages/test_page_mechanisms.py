@@ -5,7 +5,7 @@ import pytest
 from ldp_core import library, mechanisms
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import MeanPart
-from pages.ui.design import choices
+from pages.ui.design import settings
 from pages.ui.session.state import choose_mechanism
 
 FITTED = [name for name in mechanisms.names() if library.spec(name).fitted]
@@ -36,7 +36,7 @@ def test_fits_run_from_the_compare_page_and_join_the_table(app):
 @pytest.mark.parametrize("name", [n for n, spec in library.REGISTRY.items() if not (spec.fitted or spec.surveys_only)])
 def test_every_other_mechanism_opens_on_the_design_page(app, name):
     declared = app.declare_table() if name == "hierarchical_2d" else app.declare(bins=8)
-    if name in choices.GROUPS["means"]:
+    if name in settings.GROUPS["means"]:
         app.session.change(
             workload=WorkloadRecipe(parts=(MeanPart(attribute=app.configuration.domain.attributes[0].name),))
         )
@@ -48,7 +48,7 @@ def test_every_other_mechanism_opens_on_the_design_page(app, name):
         for value in values:
             app.enter("selectbox", f"choice-{parameter}", value)
             assert app.at.selectbox(key=f"choice-{parameter}").value == value
-            assert app.session.present.parameters_for(name).get(parameter, values[0]) == value
+            assert app.session.setting.parameters_for(name).get(parameter, values[0]) == value
             # What cannot be had, or must not be deployed, is said in a sentence.
             assert app.errors or "privacy unit" in app.words
         app.enter("selectbox", f"choice-{parameter}", values[0])
@@ -99,7 +99,7 @@ def test_mechanisms_are_offered_by_group_and_those_that_cannot_run_say_why(app, 
     reasons = {name: library.spec(name).unsuitable(workload.n, epsilon, workload) for name in library.names()}
     shown = app.at.selectbox(key="mechanism").options
     runs = {
-        library.spec(name).full_title + ("" if name == "optimized" else f" · {choices.group(name)}")
+        library.spec(name).full_title + ("" if name == "optimized" else f" · {settings.group(name)}")
         for name in library.names()
         if reasons[name] is None
     }
@@ -108,4 +108,4 @@ def test_mechanisms_are_offered_by_group_and_those_that_cannot_run_say_why(app, 
     others = [name for name in library.names() if reasons[name] is not None]
     assert f"{len(others)} mechanisms unavailable (why?)" in [fold.label for fold in app.at.expander]
     assert all(f"**{library.spec(name).title}**" in app.words.replace("\\", "") for name in others)
-    assert sorted(name for names in choices.GROUPS.values() for name in names) == sorted(library.names())
+    assert sorted(name for names in settings.GROUPS.values() for name in names) == sorted(library.names())

@@ -205,7 +205,7 @@ def test_it_is_listed_with_every_mechanism_while_it_is_in_the_design(ours):
 def test_a_loaded_file_has_it_again(ours, another):
     one = ours.configuration.own[0]
     expected = figures(ours).loc["our table", "users_needed"]
-    another = another().load(exchange.saved(ours.session)).go("compare")
+    another = another().load(exchange.to_save(ours.session)).go("compare")
     assert another.configuration.own == (one,)
     assert figures(another).loc["our table", "users_needed"] == expected
     np.testing.assert_array_equal(another.session.mechanism(one.mechanism).strategy, one.table)

@@ -9,9 +9,9 @@ import pytest
 from streamlit.runtime.scriptrunner import RerunData
 from streamlit.testing.v1 import local_script_runner
 
-from pages.ui.data import choice as data_choice
-from pages.ui.streamlit_fixes import stale_widgets
-from pages.ui.workload import choice as workload_choice
+from pages.ui.data import actions as data_actions
+from pages.ui.streamlit_fixes import run_context
+from pages.ui.workload import parts as workload_choice
 
 PEOPLE = "age,place,people\n" + "".join(f"{20 + i % 60},town {i % 4},{i % 5}\n" for i in range(600))
 CONTROLS = {
@@ -35,7 +35,7 @@ def uploaded(app):
 def replaced(request):
     def replace(app):
         """Another table comes, and the page is not drawn anew."""
-        data_choice.load_sample(app.session, request.param)
+        data_actions.load_sample(app.session, request.param)
         return app.configuration
 
     return replace
@@ -57,17 +57,10 @@ def test_types_of_another_table_are_not_declared(uploaded, replaced):
     assert uploaded.configuration.domain.attributes[0].origin == "declared"
 
 
-def test_bins_of_another_table_are_not_split(uploaded, replaced):
-    uploaded.go("workload").change_kind("predicates").enter("text_area", "group-0-conditions", "age = 33")
-    now = replaced(uploaded)
-    uploaded.press("group-0-split")
-    assert (uploaded.configuration, uploaded.session.draft) == (now, None)
-
-
 def test_what_is_no_attribute_any_more_is_not_set_up(uploaded):
     uploaded.enter("multiselect", "data-columns", ["age", "place"]).enter("selectbox", "data-attribute", 0)
     found = uploaded.session.source
-    data_choice.choose_columns(uploaded.session, found.id, ["place"])
+    data_actions.choose_columns(uploaded.session, found.id, ["place"])
     now = uploaded.configuration
     uploaded.enter("number_input", "data-bins", 7)
     assert uploaded.configuration == now
@@ -119,12 +112,12 @@ def test_what_the_clock_of_a_fragment_tells_is_no_choice(app, monkeypatch):
 def test_what_other_controls_still_show_is_no_choice(app):
     """Epsilon is typed twice, and something else is chosen on a page whose slider has not followed yet."""
     app.sample(page="design")
-    before = app.at.text_input(key=stale_widgets.NUMBER).value
+    before = app.at.text_input(key=run_context.NUMBER).value
     for typed in ("2", "3"):
-        app.at.text_input(key=stale_widgets.NUMBER).set_value(before)
+        app.at.text_input(key=run_context.NUMBER).set_value(before)
         app.enter("text_input", "epsilon-text", typed)
     for shown in (1.0, 2.0):  # by the page that had arrived, and by one that was on its way
-        app.at.text_input(key=stale_widgets.NUMBER).set_value(before)
+        app.at.text_input(key=run_context.NUMBER).set_value(before)
         app.at.slider(key="epsilon-slider").set_value(shown)
         app.enter("number_input", "reports", int(shown) + 1)
         assert (app.configuration.epsilon, app.configuration.reports_per_user) == ("3", int(shown) + 1)
@@ -136,6 +129,6 @@ def test_what_other_controls_still_show_is_no_choice(app):
 @pytest.mark.parametrize("told", ["", "-1", "1e9", "\u0661", "9" * 20])
 def test_a_number_of_no_page_is_passed_over(app, told):
     app.sample(page="design").enter("text_input", "epsilon-text", "2")
-    app.at.text_input(key=stale_widgets.NUMBER).set_value(told)
+    app.at.text_input(key=run_context.NUMBER).set_value(told)
     app.enter("slider", "epsilon-slider", 1.0)
     assert app.configuration.epsilon == "1"

@@ -5,7 +5,7 @@ import pytest
 
 from ldp_core import analysis, beliefs, library, workloads
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.studies import privacy_accuracy
+from ldp_core.studies import trial_frames
 
 
 def titled(app, text):
@@ -61,7 +61,7 @@ def test_both_sides_follow_epsilon_and_the_suspicion(subset):
 def test_three_collections_are_shown_over_the_truth(subset):
     releases = titled(subset, "share of users")
     published = [one for one in releases["data"] if one["name"] == "published"]
-    assert len(published) == privacy_accuracy.RELEASES == 3
+    assert len(published) == trial_frames.RELEASES == 3
     design = subset.session.design()
     truth = next(one for one in releases["data"] if one["name"] == "true")["y"]
     assert np.allclose(truth, 100 * np.cumsum(design.counts) / design.users)

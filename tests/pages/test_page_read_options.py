@@ -138,3 +138,20 @@ def test_a_large_upload_is_read_and_counted_in_the_background(app, monkeypatch):
     assert app.session.tally.users == 3
     app.enter("multiselect", "data-columns", ["age", "sex"]).finish()
     assert app.session.design().domain.shape == (3, 2)
+
+
+def test_counting_a_large_upload_can_be_cancelled_whatever_its_size(app, monkeypatch, busy):
+    app.upload("people.csv", b"age,sex\n1,f\n2,m\n3,f\n")
+    monkeypatch.setattr(sources, "QUICK_ROWS", 2)
+    monkeypatch.setattr(background_read, "WAITED", 0.0)
+    before = app.configuration
+    app.enter("multiselect", "data-columns", ["age", "sex"])
+    assert app.configuration == before
+    app.press("look-cancel")
+    assert app.errors == ["Reading was cancelled. What you had set up is unchanged."]
+    assert app.configuration == before
+    busy.set()
+    app.enter("multiselect", "data-columns", ["sex", "age"]).finish()
+    assert app.session.design().domain.shape == (2, 3)
+    app.press("undo")
+    assert app.configuration == before

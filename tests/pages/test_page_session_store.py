@@ -13,15 +13,13 @@ from streamlit.testing.v1 import AppTest
 from ldp_core import limits
 from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
-from pages.ui import promises
-from pages.ui.data import choice as data_choice
+from pages.ui import promises, streamlit_fixes
+from pages.ui.data import actions as data_actions
 from pages.ui.session import cleanup
 from pages.ui.session.session_store import SessionStore, Visitor
 from pages.ui.session.state import Session
-from pages.ui.streamlit_fixes import uploads
-from pages.ui.tasks.jobs import Jobs
+from pages.ui.tasks.jobs import Jobs, ask
 from pages.ui.tasks.jobs import jobs as all_jobs
-from pages.ui.tasks.later import Later
 
 KEPT, RETURNS = 3600.0, 120.0
 ROOM = 2**40
@@ -81,9 +79,9 @@ def test_sessions_without_a_tab_keep_their_jobs_for_the_hour_then_lose_everythin
     jobs, go, here = Jobs(), threading.Event(), {"tab of me", "tab of you"}
     store = SessionStore(jobs)
     state, _ = seated(store, "me"), seated(store, "you")
-    data_choice.upload(state, b"age\n1\n2\n3\n", "people.csv")
+    data_actions.upload(state, b"age\n1\n2\n3\n", "people.csv")
     first, results = state.source, state.results  # as callbacks of Streamlit's may for long
-    data_choice.upload(state, b"age\n1\n2\n", "fewer.csv")
+    data_actions.upload(state, b"age\n1\n2\n", "fewer.csv")
     later = state.source
     touched(state)  # and a step to undo
     state.results.put("counts", state.design().counts)
@@ -140,7 +138,7 @@ def test_beyond_the_room_there_is_who_left_first_is_forgotten_first():
     store, here = SessionStore(Jobs()), {f"tab of {i}" for i in range(4)}
     states = [seated(store, str(i)) for i in range(4)]
     for i, state in enumerate(states):
-        data_choice.upload(state, b"age\n" + b"1\n2\n" * 500, f"{i}.csv")
+        data_actions.upload(state, b"age\n" + b"1\n2\n" * 500, f"{i}.csv")
         state.results.put("large", i, 50_000)
         assert 50_000 < state.weight < 100_000
     for now, gone in enumerate([2, 0, 1]):  # the last one stays and is no matter of room
@@ -155,7 +153,7 @@ def test_beyond_the_room_there_is_who_left_first_is_forgotten_first():
 
 
 def test_the_largest_upload_stays_in_memory():
-    uploads.install()
+    streamlit_fixes.uploads_stay_in_memory()
     assert MultiPartParser.spool_max_size >= 200 * 2**20
 
 
@@ -209,12 +207,12 @@ def test_work_that_a_page_waits_for_notices_when_it_is_cancelled():
         return "a part"
 
     def value(quick, compute):
-        return Later(state).value("figure", "a figure", quick, compute)
+        return ask(state, "figure", "a figure", quick, compute)
 
     assert value(False, compute) is None
     begun.wait()
     (job,) = all_jobs().active(state.id)
-    all_jobs().cancel(state.id)
+    job.cancel()
     assert ended(all_jobs(), job).state == "cancelled"
     assert value(True, lambda cancel: "all of it") == "all of it"  # a part is not kept
     assert value(False, compute) == "all of it"

@@ -25,8 +25,7 @@ from pages.ui.controls import whole_number
 from pages.ui.session.state import Session, choose_mechanism
 from pages.ui.sources import catalogue
 from pages.ui.streamlit_fixes import page_polls
-from pages.ui.tasks.jobs import Jobs
-from pages.ui.tasks.task import Task
+from pages.ui.tasks.jobs import Jobs, Task
 from pages.ui.words import gap_in_words, people
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -92,7 +91,7 @@ def test_samples_on_the_data_page_take_one_click(app, file):
     assert "First of " in app.words
 
 
-@pytest.mark.parametrize(("kind", "charts"), [("histogram", 1), ("prefix", 3), ("all_range", 3)])
+@pytest.mark.parametrize(("kind", "charts"), [("histogram", 1), ("prefix", 2), ("all_range", 2)])
 def test_each_workload_is_pictured_and_named(ages, kind, charts):
     ages.ask(kind).go("workload")
     workload = ages.session.design().workload
@@ -115,7 +114,7 @@ def test_each_parameter_of_a_fit_can_be_chosen(ages, name):
         for value in values:
             app.enter("selectbox", f"choice-{parameter}", value)
             assert app.at.selectbox(key=f"choice-{parameter}").value == value
-            assert app.session.present.parameters_for(name).get(parameter, values[0]) == value
+            assert app.session.setting.parameters_for(name).get(parameter, values[0]) == value
             assert app.has("button", "optimise")
 
 
@@ -348,7 +347,6 @@ def test_equal_work_runs_once_and_finished_jobs_are_forgotten():
     other = work.submit("you", "key", "waiting", lambda job: go.wait())
     assert other is not first
     queued = work.submit("me", "next", "queued", lambda job: None)
-    assert work.waiting_before(queued) == 2
     assert {job.key for job in work.active("me")} == {"key", "next"}
     go.set()
     wait_while(lambda: work.active("me") + work.active("you"))
@@ -379,10 +377,10 @@ def test_a_task_keeps_one_result_for_equal_inputs():
     def task(key="count", work=lambda job: done.append(1) or len(done)):
         return Task(state, key, "counting", work, lambda found: found)
 
-    assert task().known() is None
+    assert task().get() is None
     wait_while(lambda: task().running)
-    assert task().known() == task().result == 1  # by another object with the same key
-    assert task("more").known(at_once=True) == 2
+    assert task().get() == task().result == 1  # by another object with the same key
+    assert task("more").get(True) == 2
     assert task("more").job is None
     assert done == [1, 1]
 
@@ -399,10 +397,10 @@ def test_a_task_without_a_result_says_why():
             time.sleep(0.005)
 
     failing, stopped = Task(state, "fail", "failing", fail), Task(state, "stop", "stopping", stop)
-    assert failing.known() is None
+    assert failing.get() is None
     wait_while(lambda: failing.running)
     with pytest.raises(ValueError, match="nothing to count"):
-        failing.known()
+        failing.get()
     assert failing.error == "There is nothing to count."
     assert not failing.cut_short
     stopped.start()
@@ -419,7 +417,7 @@ def test_what_cannot_be_worked_out_is_a_sentence_in_its_place(ages, monkeypatch,
     def failed(task, at_once=False):
         raise ValueError("This needs more memory than the server has.")
 
-    monkeypatch.setattr(Task, "known", failed)
+    monkeypatch.setattr(Task, "get", failed)
     ages.session.view["sides"] = True  # on Design
     ages.session.change(mechanism=choose_mechanism("subset_selection"))
     ages.go(page)

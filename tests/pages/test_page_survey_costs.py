@@ -8,14 +8,14 @@ from ldp_core.designs import Configuration, Population, WorkloadRecipe, setting
 from ldp_core.workloads import KWayMarginalsPart, PrefixPart, surveyed
 from pages.ui import manipulation, verdict_panel
 from pages.ui.session.state import choose_mechanism
-from pages.ui.tasks import kit
+from pages.ui.tasks import work
 
 
 @pytest.fixture
 def survey(app, busy, monkeypatch, lower):
     """64 types in tables of 16, where pages do 16 at once, and nobody works in the background yet."""
     monkeypatch.setattr(surveyed, "MOST_FITTED_TYPES", 16)
-    for module, name in ((setting, "UNASKED_TYPES"), (verdict_panel, "AT_ONCE_TYPES"), (kit, "AT_ONCE_TYPES")):
+    for module, name in ((setting, "UNASKED_TYPES"), (verdict_panel, "AT_ONCE_TYPES"), (work, "AT_ONCE_TYPES")):
         monkeypatch.setattr(module, name, 16)
     lower(MOST_EXACT_TYPES=32)
     monkeypatch.setattr(manipulation, "QUICK_ENTRIES", 16 * 60)

@@ -254,8 +254,8 @@ def test_an_optimised_survey_is_near_the_bound_and_comes_back_as_loaded(app, ano
 def test_a_certificate_below_the_closed_form_is_not_called_the_bound(lives, monkeypatch):
     state = lives.session
     state.change(mechanism=choose_mechanism("sampled_sets"))
-    case = state.present.aim("sampled_sets")
-    proof = work.certificate(state, case).known(at_once=True)
+    case = state.setting.aim("sampled_sets")
+    proof = work.certificate(state, case).get(True)
     assert proof.certificate.verify()
     lives.go("design")
     assert "The minimum is a certificate: an independently checkable proof." in words(lives)

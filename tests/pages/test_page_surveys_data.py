@@ -157,7 +157,7 @@ def test_many_columns_are_saved_shared_and_loaded(app, columns):
     assert app.configuration == made
     assert isinstance(app.session.design().people, Drawn)
     assert app.workload.num_queries == sum((2 + i % 19) * (2 + j % 19) for i in range(columns) for j in range(i))
-    saved = designs.load(exchange.saved(app.session))
+    saved = designs.load(exchange.to_save(app.session))
     assert saved.configuration == made
     again = designs.from_link(designs.to_link(made))
     assert again == made

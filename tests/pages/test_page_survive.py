@@ -82,8 +82,8 @@ def tabs(monkeypatch):
     """Opens tabs of one browser; ``close`` is for those that are to go."""
     mine, live, current = SessionStore(jobs()), set(), []
     monkeypatch.setattr(state, "session_store", lambda: mine)
-    monkeypatch.setattr("pages.ui.forget.session_store", lambda: mine)
-    monkeypatch.setattr("pages.ui.forget.tab_storage.free", list)
+    monkeypatch.setattr("pages.ui.file_menu.session_store", lambda: mine)
+    monkeypatch.setattr("pages.ui.file_menu.tab_storage.free", list)
     monkeypatch.setattr(state.tab_storage, "is_open", live.__contains__)
     monkeypatch.setattr(browser, "visitor", lambda: Visitor("mine", current[0]))
     numbers = itertools.count()

@@ -1,11 +1,10 @@
 """The Workload page: groups of questions of every kind, what is refused, and what happens when the data changes."""
 
-import numpy as np
 import pytest
 
 from ldp_core import workloads
 from ldp_core.data.tables import CategoricalRecipe
-from ldp_core.designs import DeclaredData, MechanismRecipe, UploadedData, WorkloadRecipe
+from ldp_core.designs import DeclaredData, UploadedData, WorkloadRecipe
 from pages.ui.workload.kinds import KINDS
 
 HEALTH = "health_survey.csv"
@@ -256,13 +255,6 @@ def test_removing_a_group_can_be_undone_and_the_last_one_stays(health):
     assert [part.kind for part in health.parts] == ["k_way_marginals"]
 
 
-def test_group_shares_of_the_error_are_shown(health):
-    health.add("joint_histogram")
-    (table,) = (frame for frame in health.dataframes if "share" in frame)
-    assert list(table["queries"]) == [60, 64]
-    assert table["share"].sum() == pytest.approx(1)
-
-
 # --- data that changes under the questions ---------------------------------------------------------------------------
 
 
@@ -305,7 +297,7 @@ def test_every_kind_can_be_mended_in_place_after_the_data_has_changed(health):
 # --- what the questions cost ------------------------------------------------------------------------------------------
 
 
-def test_rank_hardness_and_errors_are_shown(health):
+def test_rank_and_hardness_are_shown(health):
     health.finish()
     w = health.workload
     assert f"Independent (rank) {w.rank}" in health.words
@@ -313,28 +305,6 @@ def test_rank_hardness_and_errors_are_shown(health):
     assert "certificate" in limits
     assert any("By the certificate" in metric.help for metric in health.at.metric)
     assert "fewer than" in health.words
-    assert "equally inaccurate" in health.words or chart(health, "squared error (% of total)")
-
-
-def test_the_query_that_errs_most_is_named(on_ages):
-    on_ages.enter("selectbox", "group-0-questions", "ranges")
-    shares = chart(on_ages, "squared error (% of total)")["data"][0]["x"]
-    assert sorted(shares, reverse=True) == shares
-    assert "errs most on this data" in on_ages.words
-    values = on_ages.workload.singular_values()
-    assert chart(on_ages, "rank of the singular value")["data"][0]["y"] == pytest.approx(values.tolist())
-
-
-def test_the_errors_are_those_of_the_chosen_mechanism_once_it_is_there(on_ages):
-    assert "the compared mechanism that needs the fewest users without being fitted" in on_ages.words
-    on_ages.session.change(mechanism=MechanismRecipe(name="randomized_response"))
-    on_ages.at.run()
-    assert "With Randomized response, the chosen mechanism" in on_ages.words
-    variances = on_ages.session.mechanism("randomized_response").query_variances(
-        on_ages.workload, on_ages.session.design().counts
-    )
-    shares = chart(on_ages, "squared error (% of total)")["data"][0]["x"]
-    assert shares == pytest.approx(np.sort(100 * variances / variances.sum())[::-1][:12].tolist())
 
 
 def test_a_bound_that_takes_long_is_proved_when_asked(app):

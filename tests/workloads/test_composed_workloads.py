@@ -196,20 +196,6 @@ def test_weights_of_queries_are_those_of_their_rows():
     assert both.query_weights([7, 0]).tolist() == [0.5, 3]
 
 
-def test_what_dominates_the_error():
-    w = workloads.union([workloads.histogram(2), workloads.prefix(2)])
-    found = workloads.dominating(w, [1, 5, 1, 3], most=2, labels=["a", "b"])
-    assert [(share.query, share.name, share.variance, share.share) for share in found] == [
-        (1, "b", 5, 0.5),
-        (3, "up to b", 3, 0.3),
-    ]
-    assert workloads.group_shares(w, [1, 5, 1, 3]).tolist() == [0.6, 0.4]
-    assert workloads.group_shares(workloads.prefix(2), [1, 0]).tolist() == [1]
-    assert [share.share for share in workloads.dominating(w, [0, -1e-12, 0, 0])] == [0, 0, 0, 0]
-    with pytest.raises(ValueError, match="4 queries"):
-        workloads.dominating(w, [1, 2])
-
-
 def test_names_say_what_is_asked():
     assert workloads.all_marginals(3).query_name(0) == "everybody"
     assert workloads.k_way_marginals([2, 3], 2).query_name(5) == "x1 = 1, x2 = 2"

@@ -18,9 +18,8 @@ epsilon 0.001 and 64 types.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy import linalg
@@ -31,9 +30,9 @@ from ldp_core.bounds.general.dual import BARRIERS, FEW_TYPES, FROM_PAIRS, few_hi
 from ldp_core.bounds.general.few_types import Cuts
 from ldp_core.bounds.general.multipliers import Multipliers, Numbers
 from ldp_core.bounds.general.singles import inward, of_pairs
-from ldp_core.bounds.proof import OTHER_QUESTIONS, Arrays, Document, TypesProof, triangle
+from ldp_core.bounds.proof import Certificate, below
 from ldp_core.bounds.singular_values import centred_svd
-from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
+from ldp_core.limits import AT_ONCE_TYPES, UNASKED_TYPES
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Check, Interrupted, unchecked
 from ldp_core.threads import blas_threads
@@ -48,69 +47,6 @@ SHARES = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 and types are not so many that each try takes long."""
 
 
-@dataclass(frozen=True, repr=False)
-class Certificate(TypesProof):
-    """A proven lower bound ``value`` on ``tr(M_p^-1 G)`` of every epsilon-LDP strategy (on L for the uniform prior).
-
-    The proof: ``inverse`` C (n, n), ``multipliers`` mu (n,), ``diagonal`` Gamma (n,), ``pairs`` N (n, n),
-    ``sizes`` k (c,) and ``size_multipliers`` kappa (c,); ``cuts`` (t, 2w + 1), each row w types, their
-    coefficients and k, and ``cut_multipliers`` (t,). `verify` needs nothing else.
-    """
-
-    workload: Workload
-    epsilon: float
-    prior: np.ndarray
-    value: float
-    inverse: np.ndarray
-    multipliers: np.ndarray
-    diagonal: np.ndarray
-    pairs: np.ndarray
-    sizes: np.ndarray
-    size_multipliers: np.ndarray
-    cuts: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
-    cut_multipliers: np.ndarray = field(default_factory=lambda: np.zeros(0))
-
-    @property
-    def of_dual(self) -> Multipliers:
-        """q, N, kappa and nu of `ldp_core.bounds.general.multipliers`, which the search for another prior can start from."""
-        cuts = Cuts.read(self.cuts, self.workload.n) or Cuts.none(self.workload.n)
-        return Multipliers(self.diagonal, self.pairs, self.sizes, self.size_multipliers, cuts, self.cut_multipliers)
-
-    file_kinds = (("general", None),)
-
-    def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
-        n = self.workload.n
-        arrays: Arrays = {
-            "inverse": triangle(self.inverse, n),
-            "multipliers": self.multipliers,
-            "diagonal": self.diagonal,
-            "pairs": triangle(self.pairs, n),
-            "sizes": self.sizes,
-            "size_multipliers": self.size_multipliers,
-        }
-        if len(self.cuts):  # named as in the first files, whose cuts were on three types
-            arrays |= {"triples": self.cuts, "triple_multipliers": self.cut_multipliers}
-        return self._by_types("general", epsilon, arrays)
-
-    @classmethod
-    def from_file(
-        cls,
-        document: Document,
-        data: Mapping[str, np.ndarray],
-        workload: Workload,
-        epsilon: float,
-        checked: Sequence[float] | None = None,
-    ) -> Certificate:
-        n = workload.n
-        if n > MOST_MATRIX_TYPES:
-            raise ValueError(OTHER_QUESTIONS)
-        C, N = verify.square(data["inverse"], n), verify.square(data["pairs"], n)
-        prior = verify.people({**document, "types": n}, data)
-        mu, gamma, sizes, kappa = (data[name] for name in ("multipliers", "diagonal", "sizes", "size_multipliers"))
-        cuts = data.get("triples", np.zeros((0, 1))), data.get("triple_multipliers", np.zeros(0))
-        return cls(workload, epsilon, prior, 0.0, C, mu, gamma, N, sizes, kappa, *cuts)
-
-
 def general_certificate(
     workload: Workload, epsilon: float, prior: np.ndarray, budget: Budget, near: Certificate | None = None
 ) -> Certificate:
@@ -118,7 +54,9 @@ def general_certificate(
     ``near``. Past `UNASKED_TYPES` types it may prove nothing where it is cancelled."""
     epsilon = check_epsilon(epsilon)
     best = nothing(workload, epsilon, prior)
-    taken = None if near is None or not near.diagonal.min() > 0 else (near.of_dual, near.prior)
+    taken = None
+    if near is not None and near.prior is not None and near.numbers["diagonal"].min() > 0:
+        taken = of_dual(near), near.prior
     barriers: tuple[float, ...] = BARRIERS[-2:]
 
     def stop() -> bool:
@@ -152,7 +90,7 @@ def _at_least_closed_form(best: Certificate) -> Certificate:
     """``best``, or the closed form where that says more: of a search stopped early, or one over blocks, whose estimate leaves
     out what is between types."""
     workload, epsilon, prior = best.workload, best.epsilon, best.prior
-    if workload.n <= AT_ONCE_TYPES:  # it was the first
+    if workload.n <= AT_ONCE_TYPES or prior is None:  # it was the first
         return best
     with blas_threads(workload.n):
         if best.value >= centred_svd(workload, epsilon, prior) * (1 - ROUNDING):
@@ -164,9 +102,9 @@ def nothing(workload: Workload, epsilon: float, prior: np.ndarray) -> Certificat
     """The certificate of the trivial bound. If C = p p' and mu = (p'Gp / n) p, both sides of
     the condition are (p'Gp) (p'v)^2."""
     n = workload.n
-    C, mu = np.outer(prior, prior), float(workload.quadratic(prior)) / n * prior
-    none = np.zeros(0)
-    made = Certificate(workload, epsilon, prior, 0.0, C, mu, np.zeros(n), np.zeros((n, n)), none, none)
+    C, mu, none = np.outer(prior, prior), float(workload.quadratic(prior)) / n * prior, np.zeros(0)
+    m = Multipliers(np.zeros(n), np.zeros((n, n)), none, none, Cuts.none(n), none)
+    made = written(workload, epsilon, prior, C, mu, m)
     return replace(made, value=made.trivial)
 
 
@@ -189,21 +127,32 @@ def of(
     return max(proved, key=lambda c: c.value)
 
 
+def of_dual(certificate: Certificate) -> Multipliers:
+    """q, N, kappa and nu of `ldp_core.bounds.general.multipliers`, which the search for another prior can start from."""
+    n, held = certificate.workload.n, certificate.numbers
+    cuts = Cuts.read(held["triples"], n) if "triples" in held else None
+    pairs, nu = verify.square(held["pairs"], n), held.get("triple_multipliers", np.zeros(0))
+    return Multipliers(held["diagonal"], pairs, held["sizes"], held["size_multipliers"], cuts or Cuts.none(n), nu)
+
+
 def _written(made: Numbers, workload: Workload, epsilon: float, prior: np.ndarray, check: Check) -> Certificate:
-    m = made.multipliers
-    certificate = Certificate(
-        workload,
-        epsilon,
-        prior,
-        0.0,
-        made.inverse,
-        made.mu,
-        m.q,
-        m.pairs,
-        m.sizes,
-        m.size_multipliers,
-        m.cuts.written,
-        m.cut_multipliers,
-    )
+    certificate = written(workload, epsilon, prior, made.inverse, made.mu, made.multipliers)
     check()
     return replace(certificate, value=certificate.claim())
+
+
+def written(
+    workload: Workload, epsilon: float, prior: np.ndarray, inverse: np.ndarray, mu: np.ndarray, m: Multipliers
+) -> Certificate:
+    """The numbers C (n, n), mu (n,), and multipliers as a certificate that claims nothing yet."""
+    numbers = {
+        "inverse": below(inverse),
+        "multipliers": mu,
+        "diagonal": m.q,
+        "pairs": below(m.pairs),
+        "sizes": m.sizes,
+        "size_multipliers": m.size_multipliers,
+    }
+    if len(m.cut_multipliers):
+        numbers |= {"triples": m.cuts.written, "triple_multipliers": m.cut_multipliers}
+    return Certificate(workload, epsilon, 0.0, "general", numbers, prior)

@@ -57,8 +57,8 @@ SMALL_TYPES = 128
 SETTLED = 1e-9
 FARTHEST = 60.0
 """q is at most e^60 times what it is in the closed form."""
-# Cuts on few types are added where moments violate them by more than DEEP, in units of D^2 and the mass.
-DEEP = 1e-2
+# Cuts on few types are added where moments violate them by more than the share DEEP of an average y, in units of D.
+DEEP = 0.03
 CUTS_PER_TYPE = 40
 _MOST_CUT_ROUNDS = 12
 # Looking for cuts takes n^2 steps from many starts: more types are not looked through.
@@ -137,6 +137,8 @@ def searched(
         for barrier in barriers:
             x = dual.improved(x, barrier / n, stop, check)
             yield dual.of_types(x, prior)
+        if barriers == FROM_PAIRS:
+            yield from _with_cuts(dual, x, prior, stop, check, FROM_PAIRS)
         return
     check()
     first = LARGE_BARRIERS if few_high(n, ratio) else ()
@@ -182,14 +184,15 @@ def _by_halves(
                     return
         if dual.m == n:
             break
-        most = max(most // 2, _FEWER_EVALUATIONS)
+        most = _MOST_EVALUATIONS
         count, coarse, before = 2 * count, dual, block
         block = alike(root, prior, count) if count < n else np.arange(n)
         dual, barriers = Dual.over_means(root, p, block, ratio), FROM_PAIRS[2:]
+        most += 50 if dual.m == n else 0  # what single types tell comes late
         _, one = np.unique(block, return_index=True)
         x = dual.refined(coarse, x, before[one])
         check()
-    yield from _with_cuts(dual, x, prior, stop, check)
+    yield from _with_cuts(dual, x, prior, stop, check, FROM_PAIRS)
 
 
 def _by_types(
@@ -207,15 +210,22 @@ def _by_types(
 
 
 def _with_cuts(
-    dual: Dual, x: np.ndarray, prior: np.ndarray, stop: Callable[[], bool], check: Check
+    dual: Dual,
+    x: np.ndarray,
+    prior: np.ndarray,
+    stop: Callable[[], bool],
+    check: Check,
+    barriers: tuple[float, ...] = BARRIERS,
 ) -> Iterator[Multipliers]:
-    """Those from a point ``x`` on with cuts on few types, one after each round."""
-    n, before = dual.m, -np.inf
+    """Those from a point ``x`` on with cuts on few types, one after each round, until a round gains little of what L is above tr G."""
+    n, before, last = dual.m, -np.inf, barriers[-1] / dual.m
+    trivial = float(dual.shares @ np.square(dual.columns).sum(axis=0))
     for _ in range(_MOST_CUT_ROUNDS if n <= _MOST_CUT_TYPES else 0):
-        value, last = dual.value(x), BARRIERS[-1] / n
-        if value < before + LEAST_GAIN or stop() or (cut := dual.with_cuts(x, last)) is None:
+        value = dual.value(x)
+        least = LEAST_GAIN * max(1 - trivial * np.exp(-value), LEAST_GAIN)
+        if value < before + least or stop() or (cut := dual.with_cuts(x, last)) is None:
             return
-        for barrier in BARRIERS[-2:]:
+        for barrier in barriers[-2:]:
             cut = dual.improved(cut, barrier / n, stop, check)
         x, before = cut, value
         yield dual.of_types(x, prior)
@@ -411,7 +421,7 @@ class Dual:
         at = self.at(x, barrier)
         if at is None:
             return None
-        deep = DEEP * self.D**2 * at.mass
+        deep = DEEP * self.D * float(at.first.mean())
         new = violated(at.second, at.first, at.mass, self.D, deep, CUTS_PER_TYPE * self.m, self._rng)
         if not len(new):
             return None

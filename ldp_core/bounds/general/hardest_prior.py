@@ -12,11 +12,12 @@ from contextlib import suppress
 import numpy as np
 from scipy import linalg
 
-from ldp_core.bounds.best import AnyCertificate, certificate, merged_questions
-from ldp_core.bounds.general.certificate import Certificate, closed_form, general_certificate, given_up
+from ldp_core.bounds import verify
+from ldp_core.bounds.best import certificate, merged_questions
+from ldp_core.bounds.general.certificate import closed_form, general_certificate, given_up
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
+from ldp_core.bounds.proof import Certificate, Proof
 from ldp_core.bounds.question.certificate import question_certificate
-from ldp_core.bounds.question.search import direction
 from ldp_core.bounds.scales import average_variance, equivalent_objective
 from ldp_core.bounds.singular_values import LEAST_SHARE, centred_svd, decompositions, least_favourable_prior
 from ldp_core.bounds.strata import stratified_worst_case
@@ -24,6 +25,7 @@ from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, unchecked
 from ldp_core.workloads import Workload, check_weights
+from ldp_core.workloads.problem import direction
 
 # The search is over when the types' variances say that no prior gives this much more.
 SETTLED = 1e-3
@@ -47,7 +49,7 @@ def worst_case(
     prior: np.ndarray | None = None,
     callback: Callback | None = None,
     cancel: Cancel | None = None,
-) -> AnyCertificate:
+) -> Proof:
     """A certificate whose ``variance`` is a lower bound on the worst-case variance per user of
     every epsilon-LDP mechanism.
 
@@ -66,7 +68,7 @@ def worst_case(
     budget, proved = Budget(time_limit, None, cancel, callback), -np.inf
     if workload.strata is not None:
 
-        def prove(few: Workload, _: np.ndarray | None, own: Budget) -> AnyCertificate:
+        def prove(few: Workload, _: np.ndarray | None, own: Budget) -> Proof:
             even = np.full(few.n, 1 / few.n)  # a bound on the worst type alone would not add up
             return worst_case(few, epsilon, own.left(), even, None, cancel)
 
@@ -110,10 +112,11 @@ def worst_case(
     step = FIRST_STEP
     while step >= LEAST_STEP and budget.stopped() is None:
         variances = type_variances(best)
-        average = best.prior @ variances
+        at_prior = check_prior(best.prior, workload.n)
+        average = at_prior @ variances
         if average <= NOTHING * workload.trace / workload.n or variances.max() <= (1 + SETTLED) * average:
             break
-        candidate = at(moved(best.prior, variances, step), best)
+        candidate = at(moved(at_prior, variances, step), best)
         step *= GROWTH if candidate.variance > (1 + LEAST_GAIN) * best.variance else SHRINKAGE
         best = max(best, candidate, key=lambda one: one.variance)
     return best
@@ -129,7 +132,7 @@ def _over_merged(workload: Workload, few: Workload, epsilon: float, budget: Budg
         budget.tell(bound=scale(progress.bound or 0.0))
 
     types = worst_case(few, epsilon, budget.left(), callback=tell, cancel=budget.cancelled)
-    if not isinstance(types, Certificate):  # they are all alike
+    if not isinstance(types, Certificate) or types.kind not in verify.BY_TYPES:  # they are all alike
         types = general_certificate(
             few, epsilon, check_prior(None, few.n), Budget(budget.left(), None, budget.cancelled)
         )
@@ -139,7 +142,8 @@ def _over_merged(workload: Workload, few: Workload, epsilon: float, budget: Budg
 def type_variances(certificate: Certificate) -> np.ndarray:
     """(n,) variance per user of each type at the optimum of the relaxation: ``M mu - diag G``, the multipliers of M r = 1
     being mu, and ``M = C^-1``. Exact where the certificate is."""
-    C, mu, solved = certificate.inverse, certificate.multipliers, None
+    held = certificate.numbers
+    C, mu, solved = verify.square(held["inverse"], certificate.workload.n), held["multipliers"], None
     if len(mu) > AT_ONCE_TYPES:  # where singular values would take long
         with suppress(linalg.LinAlgError):
             solved = linalg.solve(C, mu, assume_a="pos")

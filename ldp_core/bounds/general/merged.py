@@ -19,13 +19,15 @@ those numbers and r is larger than the true one by a share of 3 u at most, it ho
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.general.certificate import Certificate
-from ldp_core.bounds.proof import OTHER_QUESTIONS, Arrays, Document, Proof, U
+from ldp_core.bounds.asked import OTHER_QUESTIONS, Arrays, Document
+from ldp_core.bounds.proof import Certificate, Proof, U
+from ldp_core.priors import check_prior
 from ldp_core.workloads import Workload
 from ldp_core.workloads.merging import merged
 
@@ -57,7 +59,7 @@ class MergedCertificate(Proof):
     types: Certificate
     even: bool = True
 
-    file_kinds = (("general", "merged"),)
+    besides: ClassVar[object] = "merged"
 
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
         document, arrays = self.types.to_file(epsilon)
@@ -66,36 +68,29 @@ class MergedCertificate(Proof):
 
     @classmethod
     def from_file(
-        cls,
-        document: Document,
-        data: Mapping[str, np.ndarray],
-        workload: Workload,
-        epsilon: float,
-        checked: Sequence[float] | None = None,
+        cls, document: Document, data: Mapping[str, np.ndarray], workload: Workload, epsilon: float, value: float
     ) -> MergedCertificate:
         few = merged(workload, MERGED_TYPES)
         if few is None:
             raise ValueError(OTHER_QUESTIONS)
-        types = Certificate.from_file(document, data, few.queries, epsilon)
-        return cls(workload, epsilon, 0.0, types, np.array_equal(types.prior, few.prior))
+        types = Certificate.from_file(document, data, few.queries, epsilon, value)
+        even = np.array_equal(check_prior(types.prior, few.queries.n), few.prior)
+        return cls(workload, epsilon, scaled(workload, types, even), types, even)
 
     @property
     def claimed(self) -> float:
         return self.types.value
-
-    def claiming(self, value: float) -> MergedCertificate:
-        types = replace(self.types, value=value)
-        return replace(self, types=types, value=scaled(self.workload, types, self.even))
 
     def proven(self) -> float:
         """The bound that the proof for merged types comes to, rounded down; -inf if it is none, or about other questions or people."""
         merging = merged(self.workload, MERGED_TYPES)
         if merging is None or self.types.epsilon < self.epsilon:
             return -math.inf
-        if self.even and not np.array_equal(self.types.prior, merging.prior):
+        if self.even and not np.array_equal(check_prior(self.types.prior, merging.queries.n), merging.prior):
             return -math.inf
         about = replace(self.types, workload=merging.queries)  # whatever it says that it is about
-        return scaled(self.workload, about, self.even) if about.verify() else -math.inf
+        proven = max(about.proven(), about.trivial)
+        return scaled(self.workload, replace(about, value=proven), self.even) if about.value <= proven else -math.inf
 
 
 def scaled(workload: Workload, types: Certificate, even: bool = True) -> float:
@@ -103,6 +98,6 @@ def scaled(workload: Workload, types: Certificate, even: bool = True) -> float:
     n, few, per_type = float(workload.n), types.workload, types.value / types.workload.n
     if even:
         return max(workload.trace, n * per_type * (1 - 16 * U))
-    known = float(types.prior @ few.gram_diag)
+    known = float(check_prior(types.prior, few.n) @ few.gram_diag)
     off = (few.n + few.gram_roundings + 64) * U * (n * per_type + n * known + workload.trace)
     return max(workload.trace, n * (per_type - known) + workload.trace - off)

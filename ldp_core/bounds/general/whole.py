@@ -26,8 +26,6 @@ import numpy as np
 from scipy.special import comb
 
 from ldp_core.bounds.general.lattice import near
-from ldp_core.bounds.proof import EXACT, numbers
-from ldp_core.bounds.verify import MOST_CELLS
 from ldp_core.workloads.symmetry import Scheme, krawtchouk
 
 # A cut must be violated by this much (the polynomial is at least -1/4), and at most this many are handed out at once.
@@ -49,27 +47,14 @@ class Cut:
     weights: np.ndarray
     floor: float
 
-    def valid(self, scheme: Scheme) -> bool:
-        """True if all numbers are whole and small enough for their transform to be exact, and the
-        shape fits."""
-        weights = numbers(self.weights)
-        if weights.size > MOST_CELLS:  # before anything of its square is made
-            return False
-        fits = weights.ndim == 1 or (weights.ndim > 1 and scheme.binary and min(weights.shape) > 1)
-        if not fits or sum(weights.shape) - weights.ndim != scheme.classes - 1:
-            return False
-        entries = np.append(weights.ravel(), numbers(self.floor))
-        largest = (np.abs(_split(scheme, weights.shape).transform) @ np.abs(weights.ravel())).max()
-        return bool(np.array_equal(entries, np.rint(entries)) and largest < EXACT)
-
     def fourier_weights(self, scheme: Scheme) -> np.ndarray:
         """(s+1,) the mean square of the transform of c over each class of characters; sqrt of the first is |1'c|."""
         split = _split(scheme, self.weights.shape)
-        return split.shares.T @ (split.transform @ numbers(self.weights).ravel()) ** 2
+        return split.shares.T @ (split.transform @ self.weights.ravel()) ** 2
 
     def total(self, scheme: Scheme) -> float:
         """1'c."""
-        return float(_split(scheme, self.weights.shape).transform[0] @ numbers(self.weights).ravel())
+        return float(_split(scheme, self.weights.shape).transform[0] @ self.weights.ravel())
 
 
 def averaged(cuts: Sequence[Cut], scheme: Scheme, D: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -17,7 +17,6 @@ import numpy as np
 
 from ldp_core.bounds.question.programme import solved
 from ldp_core.run import Check
-from ldp_core.workloads import Workload
 
 NODES = (64, 192, 512)
 """Types that programmes are about, one after the other: tenths of a second, a second, and several, a round."""
@@ -46,26 +45,6 @@ _ZERO = 1e-9
 NEARLY = 5e-5
 """How far columns of rows may be off 1, as a share of (E - 1) / E and of the variance: making up for it costs twice as much."""
 _REPAIRS = 30
-ONE = 1e-9
-"""The share of what is asked that may lie outside one direction."""
-
-
-def direction(workload: Workload) -> np.ndarray | None:
-    """z (n,), of sum 0, such that the questions are multiples of G z and of constants; None where they are not of this kind. It is
-    scaled so that z'Gz = 1."""
-    n = workload.n
-    sums = workload.gram_sums / n
-    diagonal = workload.gram_diag - 2 * sums + sums.mean()
-    j = int(np.argmax(diagonal))
-    if not diagonal[j] > ONE * workload.gram_diag.max():
-        return None
-    column = workload.apply_gram(np.eye(1, n, j)[0]) - sums
-    column = (column - column.mean()) / np.sqrt(diagonal[j])
-    # What remains of a semidefinite matrix has entries no larger than the roots of its diagonal.
-    if np.abs(diagonal - column**2).max() > ONE * diagonal[j]:
-        return None
-    z = column / (column @ column)
-    return np.asarray(z / np.sqrt(z @ workload.apply_gram(z)))
 
 
 class Dual(NamedTuple):

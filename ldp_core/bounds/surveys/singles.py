@@ -22,16 +22,17 @@ From 0 to 1/N, ``W_i <= (n_i - 1) s^2`` may be better. F(1 - s) = F(s). Derived 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, Arrays, Document, Proof, U, exp_epsilon_minus_one, magnitudes_fit
-from ldp_core.bounds.surveys.certificate import bound, survey_of, tables_about
+from ldp_core.bounds.asked import Arrays, Document, survey_of
+from ldp_core.bounds.proof import ABOVE, Certificate, U, exp_epsilon_minus_one, magnitudes_fit
+from ldp_core.bounds.surveys.certificate import bound
 from ldp_core.run import Check, unchecked
-from ldp_core.workloads import Survey, Workload
+from ldp_core.workloads import Survey
 
 _MOST_VALUES = 32
 _MOST_ATTRIBUTES = 100
@@ -59,43 +60,31 @@ _MORE = 1e-14
 
 
 @dataclass(frozen=True, repr=False)
-class SinglesCertificate(Proof):
-    """A proven lower bound ``value`` on L of every epsilon-LDP mechanism for a `Survey` about
-    single attributes. The proof: ``weights`` (k,) lambda of the sets of `Survey.components`, and N,
-    the ``steps`` of the grid. The check recomputes the rest (a second for ten attributes)."""
+class SinglesCertificate(Certificate):
+    """A bound that ``weights`` (k,) lambda of the sets of `Survey.components`, and N, the ``steps`` of the grid, prove to this program, beside the
+    closed form for the script. The check recomputes the rest (a second for ten attributes)."""
 
-    proves_by: ClassVar[str] = "inequalities for each column"
+    besides: ClassVar[object] = "columns"
 
-    workload: Survey
-    epsilon: float
-    value: float
-    weights: np.ndarray
-    steps: int
-
-    file_kinds = (("tables", "steps"),)
+    @property
+    def proves_by(self) -> str:
+        return "inequalities for each column"
 
     def to_file(self, epsilon: str) -> tuple[Document, Arrays]:
-        about = tables_about(self.workload, self._about(epsilon))
-        return {**about, "proof": {"steps": int(self.steps)}}, {"weights": np.asarray(self.weights, dtype=float)}
+        document, arrays = super().to_file(epsilon)
+        return {**document, "proof": self.besides}, arrays
 
-    @classmethod
-    def from_file(
-        cls,
-        document: Document,
-        data: Mapping[str, np.ndarray],
-        workload: Workload,
-        epsilon: float,
-        checked: Sequence[float] | None = None,
-    ) -> SinglesCertificate:
-        return cls(survey_of(workload), epsilon, 0.0, data["weights"], int(document["proof"]["steps"]))
+    def _more(self, given: Arrays) -> set[str]:
+        return {"weights", "steps"}
 
     def proven(self) -> float:
-        fits_grid = 2 <= self.steps <= _MOST_STEPS and self.steps % 2 == 0
-        if not (fits(self.workload) and fits_grid and self.weights.shape == (len(self.workload.components.sets),)):
+        survey, weights, steps = survey_of(self.workload), self.numbers["weights"], self.numbers["steps"].item()
+        fits_grid = 2 <= steps <= _MOST_STEPS and steps % 2 == 0
+        if not (fits(survey) and fits_grid and weights.shape == (len(survey.components.sets),)):
             return -math.inf
-        if not magnitudes_fit(self.weights) or self.weights.min() < 0 or not self.weights.max() > 0:
+        if not magnitudes_fit(weights) or weights.min() < 0 or not weights.max() > 0:
             return -math.inf
-        return proved(self.workload, self.epsilon, self.weights, int(self.steps))
+        return proved(survey, self.epsilon, weights, int(steps))
 
 
 def fits(survey: Survey) -> bool:
@@ -109,7 +98,9 @@ def proved(survey: Survey, epsilon: float, weights: np.ndarray, steps: int, chec
     weights = weights / weights.max()
     with np.errstate(all="ignore"):  # a square with no top is highest at an end
         ratio_limits = ratios(survey, epsilon, weights, steps, check)
-    return bound(survey, weights, float(ratio_limits.max()) * _UP)
+    c = survey.components
+    ratio = float(ratio_limits.max()) * _UP
+    return survey.n * bound(c.constant, c.dims, c.gram, weights, ratio, 4 * survey.gram_roundings)
 
 
 def ratios(survey: Survey, epsilon: float, weights: np.ndarray, steps: int, check: Check = unchecked) -> np.ndarray:
@@ -165,7 +156,8 @@ class SinglesSearch:
 
     def _certificate(self, weights: np.ndarray, steps: int) -> SinglesCertificate:
         own = weights[self._group] / weights.max()
-        certificate = SinglesCertificate(self._survey, self._epsilon, 0.0, own, steps)
+        numbers = {"weights": own, "steps": np.array([float(steps)])}
+        certificate = SinglesCertificate(self._survey, self._epsilon, 0.0, "tables", numbers)
         proven = proved(self._survey, self._epsilon, own, steps, self._check)
         return replace(certificate, value=certificate.claimable(proven))
 

@@ -30,11 +30,12 @@ taken off each coefficient.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
-from ldp_core.bounds.proof import ABOVE, UNDERFLOW, Arrays, U, exp_epsilon_minus_one, magnitudes_fit
+from ldp_core.bounds.asked import Arrays
+from ldp_core.bounds.proof import ABOVE, UNDERFLOW, U, exp_epsilon_minus_one, magnitudes_fit
 from ldp_core.bounds.triples.moments import Moments, known_of, moments
 
 _MOST_INTERVALS = 1_000
@@ -59,24 +60,20 @@ class Duals:
     whole: np.ndarray
     cuts: np.ndarray
 
-    def to_file(self) -> Arrays:
-        """The arrays by the names that they have in a file."""
-        return {f"triples_{field.name}": np.asarray(getattr(self, field.name), dtype=float) for field in fields(self)}
+    @property
+    def numbers(self) -> Arrays:
+        """The arrays by the names that they have in a certificate."""
+        return {name: np.asarray(array, dtype=float) for name, array in zip(NAMES, vars(self).values(), strict=True)}
 
     @classmethod
-    def from_file(cls, data: Mapping[str, np.ndarray]) -> Duals:
-        """The numbers in a file, see `to_file`."""
-        return cls(**{field.name: data[f"triples_{field.name}"] for field in fields(cls)})
+    def from_numbers(cls, numbers: Mapping[str, np.ndarray]) -> Duals:
+        """The numbers in a certificate."""
+        return cls(*(numbers[name] for name in NAMES))
 
     @property
     def length(self) -> int:
         """d."""
         return len(self.weights)
-
-    @property
-    def nbytes(self) -> int:
-        """Of all arrays."""
-        return sum(array.nbytes for array in vars(self).values())
 
     def valid(self) -> bool:
         """True if the numbers have the shapes of a proof, are in range, and the multipliers are not
@@ -170,3 +167,6 @@ class Duals:
                 np.add.at(into.T, block.moments, sign * (Q[:, block.rows, block.columns] * own_numbers).T)
             terms += block.size + len(block.entries)
         return np.asarray(left), np.asarray(terms * U * sizes)
+
+
+NAMES = tuple(f"triples_{name}" for name in Duals.__dataclass_fields__)

@@ -39,7 +39,6 @@ from ldp_core.data.tables.editing import merge_spellings as merge_spellings
 from ldp_core.data.tables.editing import recipe_of_categories as recipe_of_categories
 from ldp_core.data.tables.editing import recipe_of_edges as recipe_of_edges
 from ldp_core.data.tables.editing import spellings as spellings
-from ldp_core.data.tables.editing import split_bins as split_bins
 from ldp_core.data.tables.joint import JointFacts as JointFacts
 from ldp_core.data.tables.joint import joint_facts as joint_facts
 from ldp_core.data.tables.joint import people_facts as people_facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -229,26 +229,6 @@ def recipe_of_edges(recipe: NumericRecipe, frame: pd.DataFrame) -> NumericRecipe
     edited = recipe.model_copy(update=changes)
     build_attribute(edited)
     return edited
-
-
-def split_bins(
-    recipe: NumericRecipe, attribute: NumericAttribute | RangeAttribute, edges: Iterable[float]
-) -> NumericRecipe:
-    """The recipe with the bins of ``attribute`` and more ``edges`` between them: of whole numbers, the first ones of bins.
-
-    Raises:
-        ValueError: edges that are there already or lie outside; too many bins.
-    """
-    frame = edge_table(attribute)
-    cuts, known = list(edges), frame["edge"].tolist()
-    if attribute.integer and known[-1] in cuts:
-        known[-1] += 0.5  # the last number, so far the end of the last bin, becomes a bin of its own
-    outside = [cut for cut in cuts if not known[0] < cut < known[-1]]
-    if outside:
-        raise ValueError(f"{outside[0]:g} lies outside the bins of {attribute.name}: choose an edge within them.")
-    more = pd.DataFrame({"edge": [*known, *cuts]})
-    more.attrs = dict(frame.attrs)
-    return recipe_of_edges(recipe, more)
 
 
 def declared_recipe(attribute: Attribute) -> AttributeRecipe:

@@ -28,8 +28,6 @@ from ldp_core.privacy import STEP, check_epsilon, exp_epsilon, probability_withi
 from ldp_core.workloads import Workload
 
 _CHUNK = 2**22  # numbers drawn that are held in memory at once
-# Reports come back as sums of floating-point numbers: a length that is off by this much is refused.
-_LENGTH = 1e-6
 
 
 def mean_height(k: int) -> float:
@@ -98,7 +96,7 @@ class BallMechanism(SphericalMechanism):
         """Reports from rows (users, k): their sum."""
         raw = check_rows(np.asarray(raw, dtype=float), self.size, f"{self.size} numbers")
         lengths = np.linalg.norm(raw, axis=1)
-        if not np.all(np.abs(lengths - self.sphere) <= _LENGTH * self.sphere):
+        if not np.all(np.abs(lengths - self.sphere) <= 1e-6 * self.sphere):
             raise ValueError(f"Each report must be {self.size} numbers whose squares sum to {self.sphere**2:.6g}.")
         return Reports(self.digest, raw.shape[0], raw.sum(axis=0))
 

@@ -12,9 +12,6 @@ import numpy as np
 from scipy import linalg
 from scipy.spatial.distance import pdist
 
-_MOST_STEPS = 100_000
-_WITHIN = 2e-6
-
 
 def centred(matrix: np.ndarray) -> np.ndarray:
     """``matrix`` P: rows (..., n) less their mean over the types."""
@@ -72,12 +69,12 @@ def around_centre(vectors: np.ndarray) -> np.ndarray:
     squares = squared_distances(vectors.T @ vectors)
     weights = np.full(vectors.shape[1], 1.0 / vectors.shape[1])
     to_each = squares @ weights
-    for _ in range(_MOST_STEPS):
+    for _ in range(100_000):
         spread = float(weights @ to_each) / 2  # the value that is maximised
         distances = to_each - spread  # squared, of each vector from the present centre
         far = int(np.argmax(distances))
         near = int(np.argmin(np.where(weights > 0, distances, np.inf)))
-        if distances[far] <= spread * (1 + _WITHIN):
+        if distances[far] <= spread * (1 + 2e-6):
             break
         if distances[far] - spread >= spread - distances[near]:
             chosen, step = far, (distances[far] - spread) / (2 * distances[far])

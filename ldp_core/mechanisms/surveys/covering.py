@@ -19,66 +19,49 @@ held grows by the column that completes most others for the cells it costs, whil
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 
 import numpy as np
 
 from ldp_core import anova
 from ldp_core.anova import Set
-from ldp_core.mechanisms.surveys.oracles import ORACLES
-from ldp_core.mechanisms.surveys.sampled import SampledSets
-from ldp_core.mechanisms.surveys.sets import maximal_sets, only_survey, without_held
-from ldp_core.wording import meant
-from ldp_core.workloads import Survey, Workload
+from ldp_core.mechanisms.surveys.sets import maximal_sets, without_held
+from ldp_core.workloads import Survey
 
 _MOST_CELLS = 2**10
 """Most cells of an enlarged table: in a far larger table most of the information is about nothing
 in the questions."""
-_PATIENCE = 2
 
 
-def build(workload: Workload, epsilon: float, oracle: str = "subset_selection", shares: str = "even") -> SampledSets:
-    """The mechanism for a survey. ValueError for anything else, or another choice."""
-    survey = only_survey(workload)
-    if oracle not in ORACLES:
-        raise ValueError(f"Unknown oracle {oracle!r}; {meant(oracle, ORACLES)}")
-    sets = best_sets(survey, epsilon, oracle)
-    return SampledSets(survey, epsilon, oracle, "optimal", shares, sets=sets, name="covering_sets")
-
-
-def best_sets(survey: Survey, epsilon: float, oracle: str) -> tuple[Set, ...]:
-    """The sets of least variance when all are drawn equally often. The candidates are the sets in
-    the questions, and greedy covers by tables of at most 2^k cells, from the first k that may let
-    one more attribute in."""
+def best_sets(survey: Survey, information: Callable[[int], float]) -> tuple[Set, ...]:
+    """The sets of least variance when all are drawn equally often and a report on a table of so many cells has this ``information`` m_B. The
+    candidates are the sets in the questions, and greedy covers by tables of at most 2^k cells, from the first k that may let one more attribute in."""
     asked = maximal_sets(survey)
-    best, least, worse, tried = asked, variance(survey, asked, epsilon, oracle), 0, {asked}
+    best, least, worse, tried = asked, variance(survey, asked, information), 0, {asked}
     smallest = min(math.prod(survey.shape[i] for i in members) for members in asked)
     cells = 1 << (2 * smallest - 1).bit_length()
-    while cells <= _MOST_CELLS and worse < _PATIENCE:
-        cover_found = cover(asked, survey.shape, cells)  # whatever epsilon is: kept for searches over it
-        if cover_found not in tried:
-            tried.add(cover_found)
-            value = variance(survey, cover_found, epsilon, oracle)
-            best, least, worse = (cover_found, value, 0) if value < least else (best, least, worse + 1)
+    while cells <= _MOST_CELLS and worse < 2:
+        found = cover(asked, survey.shape, cells)  # whatever epsilon is: kept for searches over it
+        if found not in tried:
+            tried.add(found)
+            value = variance(survey, found, information)
+            best, least, worse = (found, value, 0) if value < least else (best, least, worse + 1)
         cells *= 2
     return best
 
 
-def variance(survey: Survey, sets: Sequence[Set], epsilon: float, oracle: str) -> float:
+def variance(survey: Survey, sets: Sequence[Set], information: Callable[[int], float]) -> float:
     """Total variance per user on average over the types, but for tr G/n, where each of ``sets`` is drawn equally often."""
-    known, made = survey.components, ORACLES[oracle][1]
-    variances = dict.fromkeys(known.sets, 0.0)
-    longest, information = max(map(len, known.sets)), dict[int, float]()
+    known, of_cells = survey.components, cache(information)
+    sums = dict.fromkeys(known.sets, 0.0)
+    longest = max(map(len, known.sets))
     for members in sets:
-        cells = math.prod(survey.shape[i] for i in members)
-        if cells not in information:
-            alpha, beta = made(cells, epsilon).centred_moments()
-            information[cells] = 1 / (alpha * cells + beta) / len(sets)
+        own = of_cells(math.prod(survey.shape[i] for i in members)) / len(sets)
         for within in anova.subsets(members, longest):
-            if within in variances:
-                variances[within] += information[cells]
-    return float(known.dims * known.gram @ (1 / np.array(list(variances.values()))))
+            if within in sums:
+                sums[within] += own
+    return float(known.dims * known.gram @ (1 / np.array(list(sums.values()))))
 
 
 @lru_cache(maxsize=64)

@@ -125,10 +125,6 @@ class SurveyMechanism(Mechanism):
         """{A: 1 / m_A} for the non-empty sets A with any information in the reports; none of their
         attributes has one value only."""
 
-    def inflation_for(self, group: Group) -> Mapping[Set, float]:
-        """`inflation` in the answers to a group of queries, where it depends on which they are."""
-        return self.inflation
-
     @abstractmethod
     def privatize(self, records: np.ndarray, rng: np.random.Generator, /) -> np.ndarray:
         """One report for each of the people with value indices ``records`` (users, d), or types
@@ -261,7 +257,7 @@ class SurveyMechanism(Mechanism):
         values = self._eigenvalues(group)
         if values is None:
             return self.seen_on(group.attributes).variances(group.base.gram_root).sum(axis=0)
-        inflation = self.inflation_for(group)
+        inflation = self.inflation
         terms = [
             anova.dimensions(self.sizes, members) * value * (inflation[members] - 1)
             for members, value in values.items()

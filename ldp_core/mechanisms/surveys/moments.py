@@ -37,8 +37,6 @@ from ldp_core.privacy import exp_epsilon
 FIRST, SECOND, SUMMED, OWN = range(4)
 """The role of an attribute of K: in A only, in A' only, or in both, as alpha or as beta."""
 
-_ENTRIES = 2**22  # of rows worked on at once
-
 
 class Moments:
     """Second moments of the reports of ``patterns`` over attributes of ``sizes``, sent with the probabilities ``shares``.
@@ -122,7 +120,7 @@ class Moments:
         """(q, cells) variance that a person of each cell of the table of ``attributes`` adds to ``rows`` (q, cells) of it."""
         sizes = [self.sizes[i] for i in attributes]
         rows = np.asarray(rows, dtype=float)
-        step = max(1, _ENTRIES // rows.shape[1])
+        step = max(1, 2**22 // rows.shape[1])  # of rows worked on at once
         parts = [
             self._variances(attributes, rows[start : start + step].reshape(-1, *sizes))
             for start in range(0, len(rows), step)

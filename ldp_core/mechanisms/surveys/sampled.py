@@ -8,16 +8,15 @@ components A inside B (`ldp_core.anova`); all reports together give
 
     m_B = 1 / (alpha n_B + beta),    m_A = sum over B that hold A of a_B m_B.
 
-In the optimal linear reconstruction a report on B has the weight m_B / m_A in component A. In
-practice each table is taken from its own reports alone, whose weight is 1 / a_B: the reconstruction
-"own". Both are unbiased, and both know the number of people. Source: this project; subset selection
-is the best histogram mechanism there (Ye and Barg 2018).
+In the best linear reconstruction, which knows the number of people, a report on B has the weight m_B / m_A in component A. Source: this project;
+subset selection is the best histogram mechanism there (Ye and Barg 2018). The sets are those asked about, or larger ones that cover them
+(`ldp_core.mechanisms.surveys.covering`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,22 +28,26 @@ from ldp_core.anova import Set
 from ldp_core.mechanisms.base import Audit, Mechanism, Reports, check_counts, check_reports
 from ldp_core.mechanisms.randomized_response import RandomizedResponse
 from ldp_core.mechanisms.subset_selection import SubsetSelection
-from ldp_core.mechanisms.surveys.combining import OwnEstimate, components
-from ldp_core.mechanisms.surveys.estimates import SurveyEstimate, as_survey
+from ldp_core.mechanisms.surveys.covering import best_sets
+from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agreement
-from ldp_core.mechanisms.surveys.oracles import ORACLES, Oracle, kept_numbers, numbers_sent
 from ldp_core.mechanisms.surveys.random_set import RandomSet
-from ldp_core.mechanisms.surveys.sets import Holding, maximal_sets, only_survey
-from ldp_core.mechanisms.surveys.shares import given_shares, shares_of_all, shares_of_own, varying_trace
+from ldp_core.mechanisms.surveys.sets import maximal_sets, only_survey
+from ldp_core.mechanisms.surveys.shares import given_shares, shares_of_all
+from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.people import Counted, Counts, People, people_of, records_of
 from ldp_core.wording import meant
-from ldp_core.workloads import Group, Survey, Workload, marginal
+from ldp_core.workloads import Survey, Workload
 
-RECONSTRUCTIONS = ("optimal", "own")
+Oracle = RandomizedResponse | SubsetSelection | UnaryEncoding
+ORACLES: dict[str, tuple[str, Callable[[int, float], Oracle]]] = {
+    "subset_selection": ("subset selection", SubsetSelection),
+    "oue": ("optimised unary encoding", lambda n, epsilon: UnaryEncoding("oue", n, epsilon)),
+    "randomized_response": ("randomized response", RandomizedResponse),
+}
+"""Histogram mechanisms for the joint value of a few attributes: the name of each in a sentence, and its constructor."""
 SHARES = ("even", "fitted")
-_DRAWN_SINGLY = 1_000
 """Fewer people than this report one by one in simulations, which is then quicker."""
-_ENTRIES = 2**22  # of queries written out at once
 
 
 class SampledSets(SurveyMechanism):
@@ -57,46 +60,37 @@ class SampledSets(SurveyMechanism):
         survey: Survey,
         epsilon: float,
         oracle: str = "subset_selection",
-        reconstruction: str = "optimal",
         shares: str | Sequence[float] | np.ndarray = "even",
         sets: Sequence[Set] | None = None,
         name: str = "sampled_sets",
     ):
         stated = shares if isinstance(shares, str) else [float(share) for share in shares]
-        parameters = {"oracle": oracle, "reconstruction": reconstruction, "shares": stated}
-        for (word, chosen), known in zip(parameters.items(), (ORACLES, RECONSTRUCTIONS, SHARES), strict=True):
+        parameters = {"oracle": oracle, "shares": stated}
+        for (word, chosen), known in zip(parameters.items(), (ORACLES, SHARES), strict=True):
             if isinstance(chosen, str) and chosen not in known:
                 raise ValueError(f"Unknown {word} {chosen!r}; {meant(chosen, known)}")
         super().__init__(name, survey.shape, epsilon, parameters)
         self.sets = maximal_sets(survey) if sets is None else tuple(sets)
-        self.optimal = reconstruction == "optimal"
         self._cells = np.array([math.prod(self.sizes[i] for i in members) for members in self.sets])
         self._title, make = ORACLES[oracle]
         self.oracles = {cells: make(cells, self.epsilon) for cells in np.unique(self._cells).tolist()}
         self._moments = {cells: held_oracle.centred_moments() for cells, held_oracle in self.oracles.items()}
-        own = {cells: 1 / (alpha * cells + beta) for cells, (alpha, beta) in self._moments.items()}
-        self.information_of_sets = np.array([own[cells] for cells in self._cells.tolist()])
+        self.information_of_sets = np.array([self.information_on(cells) for cells in self._cells.tolist()])
         """(K,) m_B of each of ``sets``."""
         if stated == "fitted":
-            self.shares = self._fitted(survey)
+            self.shares = shares_of_all(survey, self.sets, self.information_of_sets)
         else:
             self.shares = given_shares([1.0] * len(self.sets) if isinstance(stated, str) else stated, len(self.sets))
-        kept = {cells: kept_numbers(held_oracle) for cells, held_oracle in self.oracles.items()}
-        self.starts = np.concatenate([[0], np.cumsum([kept[cells] for cells in self._cells.tolist()])])
+        kept = [
+            one.n if one.channel is None else one.channel.shape[0] for one in map(self.oracle, range(len(self.sets)))
+        ]
+        self.starts = np.concatenate([[0], np.cumsum(kept)])
 
     def _identity(self) -> dict[str, Any]:
         return {**super()._identity(), "sets": self.sets}
 
     def _content(self) -> bytes:
         return self.shares.tobytes()
-
-    @property
-    def consistent(self) -> SampledSets:
-        """The same collection with the optimal reconstruction, whose tables agree in what they have in common."""
-        if self.optimal:
-            return self
-        asked = Survey(self.sizes, [marginal(self.sizes, members) for members in self.sets])
-        return SampledSets(asked, self.epsilon, self.parameters["oracle"], "optimal", self.shares, self.sets, self.name)
 
     @property
     def table_reports(self) -> Sequence[tuple[Set, float, Mechanism]]:
@@ -119,30 +113,11 @@ class SampledSets(SurveyMechanism):
             sets_drawn.append(RandomSet(share, members, oracle.size if isinstance(oracle, SubsetSelection) else 1))
         return sets_drawn
 
-    @cached_property
-    def _place(self) -> dict[Set, int]:
-        return {members: k for k, members in enumerate(self.sets)}
-
-    @cached_property
-    def _held(self) -> Holding:
-        return Holding(self.sets)
-
-    def owner(self, attributes: Set) -> int | None:
-        """The number of the set whose own table has the ``attributes``, the smallest one; None where there is none."""
-        if attributes in self._place:
-            return self._place[attributes]
-        holding = [self._place[members] for members in self._held.every(attributes)]
-        return min(holding, key=lambda k: (self._cells[k], self.sets[k]), default=None)
-
-    def _fitted(self, survey: Survey) -> np.ndarray:
-        """(K,) the shares of least total variance, on average over the types where that differs between them."""
-        if self.optimal:
-            return shares_of_all(survey, self.sets, self.information_of_sets)
-        costs = np.zeros(len(self.sets))
-        for group in survey.groups:
-            if places := self._several(group.attributes):
-                costs[self.owner(places)] += varying_trace(group)
-        return shares_of_own(costs / self.information_of_sets)
+    def information_on(self, cells: int) -> float:
+        """m_B of a report on a table of so many ``cells``, whether a set has one or not."""
+        known = self._moments.get(cells)
+        alpha, beta = known or ORACLES[self.parameters["oracle"]][1](cells, self.epsilon).centred_moments()
+        return 1 / (alpha * cells + beta)
 
     @property
     def component_information(self) -> Mapping[Set, float]:
@@ -162,27 +137,6 @@ class SampledSets(SurveyMechanism):
     def inflation(self) -> dict[Set, float]:
         return {members: 1 / value for members, value in self.information.items()}
 
-    def inflation_for(self, group: Group) -> Mapping[Set, float]:
-        places = self._several(group.attributes)
-        if self.optimal or not places:
-            return self.inflation
-        k = self._place_of(places)
-        return dict.fromkeys(anova.subsets(places), 1 / float(self.shares[k] * self.information_of_sets[k]))
-
-    def _place_of(self, attributes: Set) -> int:
-        k = self.owner(attributes)
-        assert k is not None, "supports() says no"
-        return k
-
-    def supports(self, workload: Workload) -> str | None:
-        reason = super().supports(workload)
-        if reason or self.optimal:
-            return reason
-        for group in as_survey(workload, self.sizes).groups:
-            if (places := self._several(group.attributes)) and self.owner(places) is None:
-                return f"No set of attributes that is drawn holds {len(places)} of them that the questions ask for together."
-        return None
-
     @cached_property
     def _holds(self) -> np.ndarray:
         """(K, d) whether each set has each attribute."""
@@ -194,8 +148,6 @@ class SampledSets(SurveyMechanism):
     def sources(self, attributes: Set) -> list[tuple[Set, np.ndarray]]:
         """The sets that answer queries on ``attributes``: for each non-empty part of them (numbered
         from 0 within them), the sets that share exactly that part with them."""
-        if not self.optimal:
-            return [(tuple(range(len(attributes))), np.array([self._place_of(attributes)]))]
         codes = self._holds[:, list(attributes)] @ (1 << np.arange(len(attributes)))
         sources = []
         for part in anova.subsets(range(len(attributes))):
@@ -204,15 +156,11 @@ class SampledSets(SurveyMechanism):
                 sources.append((part, sets))
         return sources
 
-    def factors(self, sets: np.ndarray) -> np.ndarray:
-        """(k,) what reports on each of ``sets`` are weighed with, but for 1/m_A in the optimal reconstruction."""
-        return self.information_of_sets[sets] if self.optimal else 1 / self.shares[sets]
-
     def second_moments(self, sets: np.ndarray, cells: int) -> tuple[float, float]:
         """The sums over ``sets`` of alpha and beta, times the probability and the squared weight of a report, for queries written
         on the ``cells`` that the sets have in common."""
         alpha, beta = np.array([self._moments[size] for size in self._cells[sets].tolist()]).T
-        weights = self.shares[sets] * self.factors(sets) ** 2
+        weights = self.shares[sets] * self.information_of_sets[sets] ** 2
         return float(weights @ (alpha * (self._cells[sets] / cells))), float(weights @ beta)
 
     def seen_on(self, attributes: Set) -> OnTable:
@@ -273,15 +221,12 @@ class SampledSets(SurveyMechanism):
         users, sums = np.zeros(len(self.sets), dtype=np.int64), np.zeros(self.starts[-1], dtype=np.int64)
         for k, table in enumerate(self._drawn(people_of(counts, self.sizes), rng)):
             users[k] = table.sum()
-            if users[k] >= _DRAWN_SINGLY:
-                sums_of_set = self.oracle(k).simulate(table, rng).arrays[0]
+            oracle = self.oracle(k)
+            if users[k] >= 1_000:  # fewer are quicker one by one
+                reports = oracle.simulate(table, rng)
             else:
-                sums_of_set = (
-                    self.oracle(k)
-                    .aggregate(self.oracle(k).privatize(np.repeat(np.arange(len(table)), table), rng))
-                    .arrays[0]
-                )
-            sums[self.starts[k] : self.starts[k + 1]] = sums_of_set
+                reports = oracle.aggregate(oracle.privatize(np.repeat(np.arange(len(table)), table), rng))
+            sums[self.starts[k] : self.starts[k + 1]] = reports.arrays[0]
         return Reports(self.digest, int(users.sum()), (users, sums))
 
     def _drawn(self, people: People, rng: np.random.Generator) -> list[np.ndarray]:
@@ -314,7 +259,7 @@ class SampledSets(SurveyMechanism):
                 steps[k, j] = math.prod(self.sizes[i] for i in members[j + 1 :])
         return places, steps
 
-    def estimate(self, reports: Reports) -> SurveyEstimate:
+    def estimate(self, reports: Reports) -> ComponentEstimate:
         """Unbiased tables with the known number of people as their total."""
         check_reports(reports, self.digest)
         users, sums = reports.arrays
@@ -324,9 +269,22 @@ class SampledSets(SurveyMechanism):
             estimate = oracle.estimate(Reports(oracle.digest, int(users[k]), sums[self.starts[k] : self.starts[k + 1]]))
             varying = estimate.estimated_counts - estimate.estimated_counts.mean()
             tables[members] = reports.users / cells + varying / self.shares[k]
-        weights = dict(zip(self.sets, (self.shares * self.information_of_sets).tolist(), strict=True))
-        own = OwnEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), tables=tables, weights=weights)
-        return own.consistent(float(reports.users)) if self.optimal else own
+        components = self._combined(tables)
+        return ComponentEstimate(unbiased=True, sizes=self.sizes, users=float(reports.users), components=components)
+
+    def _combined(self, tables: Mapping[Set, np.ndarray]) -> dict[Set, np.ndarray]:
+        """{A: component A, in users} that ``tables`` have in common, as the mean of theirs by their information: a table has equal errors in all
+        its components, independent of those of other tables."""
+        sums: dict[Set, np.ndarray] = {}
+        for (members, table), weight in zip(tables.items(), self.shares * self.information_of_sets, strict=True):
+            shaped = table.reshape([self.sizes[i] for i in members])
+            for within in anova.subsets(range(len(members))):
+                if within:
+                    part = anova.component(shaped, within)
+                    part *= weight * (shaped.size // part.size)  # a sum over the others, where it was a mean
+                    own = tuple(members[i] for i in within)
+                    sums[own] = sums[own] + part if own in sums else part
+        return {members: part / self.information[members] for members, part in sums.items()}
 
     # --- what is said of it -------------------------------------------------------------------------------------
 
@@ -340,14 +298,10 @@ class SampledSets(SurveyMechanism):
 
     def explain(self) -> str:
         drawn = "each as often as any other" if np.ptp(self.shares) < 1e-9 else "some more often than others"
-        sentences = (
-            "The collector puts the reports on all sets together in the best linear way, so that all tables agree."
-            if self.optimal
-            else "Each table is worked out from the reports on its own set alone."
-        )
         return (
             f"Each person draws one of {len(self.sets):,} sets of columns, {drawn}, and reports the values they have there as a single "
-            f"value among up to {self._cells.max():,}, by {self._title}. {sentences}"
+            f"value among up to {self._cells.max():,}, by {self._title}. The collector puts the reports on all sets together in the best linear way, "
+            "so that all tables agree."
         )
 
 
@@ -367,12 +321,7 @@ class _SampledSetsMarginal:
         total = np.zeros(1)
         for within in anova.subsets(shared):
             if within:
-                known = (
-                    self.mechanism.information[tuple(self.attributes[i] for i in within)]
-                    if self.mechanism.optimal
-                    else 1.0
-                )
-                total = total + parts[within] / known
+                total = total + parts[within] / self.mechanism.information[tuple(self.attributes[i] for i in within)]
         return total
 
     def variances(self, rows: np.ndarray) -> np.ndarray:
@@ -399,9 +348,9 @@ class _SampledSetsMarginal:
         low, high = (np.full(len(rows), 0.0 if some_say_nothing else end) for end in (math.inf, -math.inf))
         for shared, sets in sources:
             weights = self._weighed(parts, shared).reshape(len(rows), -1)
-            factors = self.mechanism.factors(sets).tolist()
+            factors = self.mechanism.information_of_sets[sets].tolist()
             for n, factor in {(self.mechanism.oracle(k).n, f) for k, f in zip(sets.tolist(), factors, strict=True)}:
-                step = max(1, _ENTRIES // n)
+                step = max(1, 2**22 // n)  # of queries written out at once
                 for start in range(0, len(rows), step):
                     here = slice(start, start + step)
                     spread = np.repeat(factor * weights[here], n // weights.shape[1], axis=1)
@@ -412,14 +361,33 @@ class _SampledSetsMarginal:
 
 
 def build(
-    workload: Workload,
-    epsilon: float,
-    oracle: str = "subset_selection",
-    reconstruction: str = "optimal",
-    shares: str = "even",
+    workload: Workload, epsilon: float, oracle: str = "subset_selection", shares: str = "even", sets: str = "asked"
 ) -> SampledSets:
-    """The mechanism for a survey. ValueError for anything else."""
-    return SampledSets(only_survey(workload), epsilon, oracle, reconstruction, shares)
+    """The mechanism for a survey, with the ``sets`` "asked" about or larger ones, "covering" them. ValueError for anything else."""
+    survey = only_survey(workload)
+    if sets == "asked":
+        return SampledSets(survey, epsilon, oracle, shares)
+    asked = SampledSets(survey, epsilon, oracle)
+    return SampledSets(survey, epsilon, oracle, shares, best_sets(survey, asked.information_on), "covering_sets")
+
+
+def numbers_sent(oracle: Oracle) -> int:
+    """Numbers in a report."""
+    if isinstance(oracle, RandomizedResponse):
+        return 1
+    return oracle.size if isinstance(oracle, SubsetSelection) else oracle.n
+
+
+def components(tables: np.ndarray) -> dict[Set, np.ndarray]:
+    """{A: P_A f} of ``tables`` f (q, n_1, ..., n_k), each with axes of length 1 for attributes (numbered from 0) outside A."""
+    components: dict[Set, np.ndarray] = {(): tables}
+    for axis in range(tables.ndim - 1):
+        split: dict[Set, np.ndarray] = {}
+        for members, part in components.items():
+            mean = part.mean(axis=axis + 1, keepdims=True)
+            split[members], split[(*members, axis)] = mean, part - mean
+        components = split
+    return components
 
 
 def _by_number(numbers: np.ndarray) -> list[tuple[int, np.ndarray]]:

@@ -40,13 +40,6 @@ from ldp_core.mechanisms.surveys.random_set import RandomSet
 from ldp_core.people import Counts, People, people_of, records_of, smallest_type
 from ldp_core.privacy import exp_epsilon, in_steps, log_ratio, probability_within
 
-LEAST_FOURIER_WEIGHT = 1e-12
-"""Sets of attributes with a smaller share of all the Fourier weight are not estimated: what there is of it may be rounding."""
-
-# Values of people gone through in one step, and numbers of reports made at once.
-_VALUES_AT_ONCE = 2**26
-_NUMBERS_AT_ONCE = 2**22
-
 
 def patterns_file(count: int, document: Callable[[], dict[str, Any]]) -> MechanismFile:
     """The file of ``count`` patterns."""
@@ -156,7 +149,7 @@ class ScrambledPatterns(SurveyMechanism):
             for places, value in known[id(pattern.cells)].items():
                 members = tuple(pattern.attributes[k] for k in places)
                 fourier_weight[members] = fourier_weight.get(members, 0.0) + share * value
-        least = LEAST_FOURIER_WEIGHT * math.fsum(fourier_weight.values())
+        least = 1e-12 * math.fsum(fourier_weight.values())
         return {
             members: value / anova.dimensions(self.sizes, members)
             for members, value in fourier_weight.items()
@@ -223,7 +216,7 @@ class ScrambledPatterns(SurveyMechanism):
             yield number, order[ends[number] - sent[number] : ends[number]]
 
     def _step(self, number: int) -> int:
-        return max(1, _NUMBERS_AT_ONCE // sum(self.patterns[number].cells.shape))
+        return max(1, 2**22 // sum(self.patterns[number].cells.shape))
 
     def _scrambled(self, number: int, records: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
         """The permutations (users, n_i) of the values of each attribute of a pattern, for people
@@ -360,7 +353,7 @@ class _PatternsMarginal:
 def batches(people: People) -> Iterator[np.ndarray]:
     """Everyone once, in arrays (users, d) of value indices, large ones so that each pattern is sent by many."""
     waiting: list[np.ndarray] = []
-    most, kind = max(1, _VALUES_AT_ONCE // len(people.sizes)), smallest_type(people.sizes)
+    most, kind = max(1, 2**26 // len(people.sizes)), smallest_type(people.sizes)
     for chunk in people.chunks():
         waiting.append(chunk.astype(kind))
         if sum(map(len, waiting)) >= most:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,12 +9,7 @@ from scipy import sparse
 
 from ldp_core import anova
 from ldp_core.privacy import in_steps
-from ldp_core.workloads import Group, Survey
-
-_ROUNDS = 1_000
-_CLOSE = 1e-9
-_LEAST = 1e-6
-"""No set is drawn with a smaller share of its even one: its reports would be given enormous weights."""
+from ldp_core.workloads import Survey
 
 
 def given_shares(shares: Sequence[float], sets: int) -> np.ndarray:
@@ -24,17 +18,6 @@ def given_shares(shares: Sequence[float], sets: int) -> np.ndarray:
     if shares_given.shape != (sets,) or not np.all(np.isfinite(shares_given)) or not np.all(shares_given > 0):
         raise ValueError(f"Give a positive share for each of the {sets:,} sets of attributes that are drawn.")
     return in_steps(shares_given)
-
-
-def varying_trace(group: Group) -> float:
-    """The part of tr G of a group of queries, per type, that is not in the total."""
-    total = float(np.sum(group.base.gram_sums)) / group.base.n
-    return group.weight**2 * (group.base.trace - total) / group.base.n
-
-
-def shares_of_own(costs: np.ndarray) -> np.ndarray:
-    """(K,) those that make the sum of ``costs`` (K,) over shares least: by Cauchy and Schwarz, the square roots."""
-    return _floored(np.sqrt(costs))
 
 
 def shares_of_all(survey: Survey, sets: Sequence[anova.Set], information: np.ndarray) -> np.ndarray:
@@ -48,18 +31,14 @@ def shares_of_all(survey: Survey, sets: Sequence[anova.Set], information: np.nda
     rows, columns = np.array(inside).T
     holds = sparse.csr_array((information[columns], (rows, columns)), shape=(len(places), len(sets)))
     costs, shares = known.dims * known.gram, np.full(len(sets), 1 / len(sets))
-    for _ in range(_ROUNDS):
+    for _ in range(1_000):
         sums = holds @ shares
         gains = holds.T @ (costs / sums**2)
         value = float(costs @ (1 / sums))
         if (
-            gains.max() <= (1 + _CLOSE) * value
+            gains.max() <= (1 + 1e-9) * value
         ):  # the derivative in the direction of the best set: how much there is to gain
             break
         shares = shares * np.sqrt(gains)
         shares /= shares.sum()
-    return _floored(shares)
-
-
-def _floored(weights: np.ndarray) -> np.ndarray:
-    return in_steps(np.maximum(weights / math.fsum(weights), _LEAST / len(weights)))
+    return in_steps(np.maximum(shares, 1e-6 / len(shares)))  # with less, reports would be given enormous weights

@@ -41,7 +41,6 @@ from ldp_core.workloads import Group, Histogram, Survey, Workload
 from ldp_core.workloads.restricted import cells_of, divided
 
 _ENTRIES = 2**22  # of queries written out at once
-_ROUNDING = 1e-11
 
 
 @dataclass(frozen=True)
@@ -197,7 +196,7 @@ class SplitSurvey(SurveyMechanism):
     def _left_squares(self, rows: np.ndarray, attributes: Set) -> Iterator[np.ndarray]:
         """The mean squares of what patterns add to ``rows``, as `second_moments` has them, where they say something of them."""
         left = self._left(rows, attributes)
-        if self.rest is not None and np.abs(left).max(initial=0.0) > _ROUNDING * np.abs(rows).max(initial=0.0):
+        if self.rest is not None and np.abs(left).max(initial=0.0) > 1e-11 * np.abs(rows).max(initial=0.0):
             yield (self.rest.seen_on(attributes).variances(left) + left**2) / self.shares[-1]
 
     def ends(self, rows: np.ndarray, attributes: Set) -> tuple[np.ndarray, np.ndarray]:

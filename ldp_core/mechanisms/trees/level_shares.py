@@ -29,8 +29,6 @@ Shares = str | Sequence[float] | np.ndarray
 PLACES = 4
 """Decimal places of fitted probabilities: equal on every machine, and within a hundredth of a per cent of the least variance."""
 _LEAST = 10.0**-PLACES
-_ROUNDS = 40
-_FEW_TYPES = 256
 """Up to here 200 more profiles take a second."""
 
 
@@ -79,7 +77,7 @@ def picked(
                 "numbers, or choose even shares."
             )
         shares_found = _fitted(tree, workload, costs)
-        if average is not None and tree.n <= _FEW_TYPES and tree.height > 1:
+        if average is not None and tree.n <= 256 and tree.height > 1:
             shares_found = _searched(tree, workload, shares_found, average)
         return _with(tree, np.maximum(np.round(shares_found, PLACES), _LEAST))
     if weights.size != tree.height:
@@ -98,7 +96,7 @@ def _with(tree: Tree, weights: np.ndarray) -> Tree:
 def _fitted(tree: Tree, workload: Workload, costs: Callable[[Tree, Workload], np.ndarray]) -> np.ndarray:
     """(h,) the fixed point of p_l = sqrt(c_l(p)), up to a factor."""
     p = np.full(tree.height, 1 / tree.height)
-    for _ in range(_ROUNDS):
+    for _ in range(40):
         before, roots = p, np.sqrt(np.maximum(costs(_with(tree, p), workload), 0.0))
         if not roots.sum() > 0:  # nothing is asked that the levels could answer better or worse
             return before

@@ -42,9 +42,6 @@ from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.people import Counts
 from ldp_core.workloads import Workload
 
-_FEW_BITS = 12
-"""Reports of a level of at most this many bits are written out: 4,096 of them."""
-
 
 class _NodeEncoding(UnaryEncoding):
     """The bits of a level are kept as sums: most levels have too many nodes for more."""
@@ -209,7 +206,7 @@ class HierarchicalTree(Mechanism):
     @property
     def strategy(self) -> np.ndarray | None:
         """(outputs of all levels, n) Q where those of every level are few enough to write out."""
-        if max(oracle.bits_per_report for oracle in self.oracles) > _FEW_BITS:
+        if max(oracle.bits_per_report for oracle in self.oracles) > 12:  # 4,096 reports are written out
             return None
         levels = [Q for oracle in self.oracles if (Q := oracle.strategy) is not None]
         return self.tree.channel(levels) @ np.eye(self.n) if len(levels) == self.levels else None

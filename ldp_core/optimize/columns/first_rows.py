@@ -17,15 +17,8 @@ from ldp_core.workloads import Workload
 # 1) of high entries, up to the first that is worse than the last. They then vary by SPREAD (the
 # standard deviation of their logarithm).
 PILOT_TYPES = 64
-PILOT_ROWS = 16
-PILOT_UPDATES = 10
 SHARES = (1.0, 1.15, 1.3, 1.5, 1.7, 2.0, 2.3, 2.7, 3.2)
 SPREAD = 0.1
-# Points at which the correlation of two high entries is tabulated by that of the field.
-TABULATED = 4001
-# Rows that follow queries help where these are at most this share of the types: 100 queries of 256
-# types gain nothing.
-_FEW_QUERIES = 1 / 4
 
 
 def threshold_rows(
@@ -68,7 +61,7 @@ def query_rows(workload: Workload) -> np.ndarray:
     types reached in 2 s what took 4 minutes (epsilon 1). Empty where queries are many, or one
     has more than two values.
     """
-    if workload.num_queries > _FEW_QUERIES * workload.n:
+    if workload.num_queries > workload.n / 4:  # 100 queries of 256 types gain nothing
         return np.empty((0, workload.n), dtype=bool)
     queries = workload.rows(np.arange(workload.num_queries))
     least, largest = queries.min(axis=1, keepdims=True), queries.max(axis=1, keepdims=True)
@@ -123,7 +116,7 @@ def highest(field: np.ndarray, share: float, rng: np.random.Generator) -> np.nda
 def _best_share(gram: np.ndarray, ratio: float, rng: np.random.Generator, check: Check) -> float:
     """The best of `SHARES` for ``gram`` (n, n): after a few updates of the weights of the same fields."""
     n = len(gram)
-    drawn = rng.standard_normal((PILOT_ROWS * n, n)) @ _field(gram, high_share(ratio, n), check).T
+    drawn = rng.standard_normal((16 * n, n)) @ _field(gram, high_share(ratio, n), check).T
     root = linalg.cholesky(gram + 1e-9 * np.trace(gram) * np.eye(n) / n)
     best, least = SHARES[0], np.inf
     for share in SHARES:
@@ -141,7 +134,7 @@ def _fitted(rows: np.ndarray, root: np.ndarray, check: Check) -> float:
     """The objective of ``rows`` (k, n) after a few updates of their weights."""
     masses, mu, hessian, objective = rows.sum(axis=1), None, None, np.inf
     weights, power = rows.shape[1] / len(rows) / masses, MONOTONE
-    for _ in range(PILOT_UPDATES):
+    for _ in range(10):
         done = update(rows, masses, weights, root, mu, power, np.zeros(len(rows)), check, hessian=hessian)
         weights, mu, hessian, objective, power = done.weights, done.multipliers, done.hessian, done.objective, BOLD
     return objective
@@ -163,7 +156,7 @@ def tabulated(share: float) -> tuple[np.ndarray, np.ndarray]:
     """Correlations of the indicators of two normal variables above their quantile, with probability ``share`` each, and the correlations
     ``sin theta`` of the variables that give them. The probability of both grows with theta at the rate
     ``exp(-tau^2 / (1 + sin theta)) / (2 pi)``, tau the quantile (Plackett 1954)."""
-    angles, step = np.linspace(-np.pi / 2, np.pi / 2, TABULATED, retstep=True)
+    angles, step = np.linspace(-np.pi / 2, np.pi / 2, 4001, retstep=True)
     middles = angles[1:] - step / 2
     rates = np.exp(-(ndtri(1 - share) ** 2) / (1 + np.sin(middles))) / (2 * np.pi)
     both = step * np.concatenate([[0.0], np.cumsum(rates)])

@@ -31,15 +31,10 @@ from ldp_core.optimize.symmetric.ring_rows import RingSearch
 from ldp_core.workloads import Workload
 from ldp_core.workloads.ordered import AllRange, Prefix
 
-# Rounding allowed where P G P is the same turned round, relative to its largest entry.
-SAME = 1e-9
-# Fewer types are fast enough without folding.
 LEAST_TYPES = 64
-# From this number of types on, first rows have a size chosen by trial.
-SIZED_TYPES = 128
-# From this number of types on, running totals and ranges start from rows on a ring. At 1,024 types,
-# Gaussian fields bring running totals further after 45 seconds.
+"""Fewer types are fast enough without folding."""
 RING_TYPES = 1449
+"""From this number of types on, running totals and ranges start from rows on a ring. At 1,024 types Gaussian fields bring running totals further."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +55,7 @@ def folds(workload: Workload) -> bool:
     if n < LEAST_TYPES or len(workload.gram_root) < n:
         return False
     centred = _centred(workload)
-    return bool(np.abs(centred - centred[::-1, ::-1]).max() <= SAME * centred.diagonal().max())
+    return bool(np.abs(centred - centred[::-1, ::-1]).max() <= 1e-9 * centred.diagonal().max())
 
 
 def _centred(workload: Workload) -> np.ndarray:
@@ -110,7 +105,7 @@ class FoldedSearch(RowSearch):
 
     def _drawn(self, rows: int) -> np.ndarray:
         n = self._workload.n
-        draw = threshold_rows if n < SIZED_TYPES else sized_rows
+        draw = threshold_rows if n < 128 else sized_rows
         # Half of randomized response is the other half turned round, and it leaves soon.
         return draw(self._workload.gram_dense(), self._ratio, rows + n, self._rng, self._check)
 

@@ -11,6 +11,7 @@ from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.optimize.columns import pricing
 from ldp_core.optimize.columns.exchange import exchanged
 from ldp_core.optimize.columns.first_rows import query_rows, threshold_rows
+from ldp_core.optimize.columns.settled import settled
 from ldp_core.optimize.columns.single import SinglePrecision
 from ldp_core.optimize.columns.weights import BOLD, MONOTONE, RowBlock, Singular, Update, second_moments, update
 from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
@@ -18,56 +19,34 @@ from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
-# Rows of a strategy for each type, and at least. Fewer fit for many types: 8 for each of 2,048. With four
-# the search gets nowhere, because second moments are then mostly chance.
-ROWS_PER_TYPE = 16
-LEAST_ROWS = 256
 # Rows to climb from in each round: how many per type, and at least, but no more than there are rows
 # below a share LIGHT of the average weight, whose places they take, or LEAST_FREE; and the weight of
 # a new row as a share of the average.
-STARTS_PER_TYPE = 1 / 4
 LEAST_STARTS = 64
 # Starts for each type where the workload is blind to some directions: the best rows are few, and
 # far from those drawn first. More than a few hundred gain no more, and take most of the time.
-STARTS_WHERE_BLIND = 1
-_MOST_STARTS = 256
-NEW_WEIGHT = 0.3
 LIGHT = 0.3
 LEAST_FREE = 2
-UPDATES = 6
-LAST_UPDATES = 6
 # Updates a round, of which the second and later ones follow an exchange as long as these pay. In every column a share of
 # half of the rows goes up, and as many down: LARGER than last time, or SMALLER where the objective
 # rose. The share is at least that of LEAST_EXCHANGED rows.
 EXCHANGES = 8
-FIRST_SHARE = 0.01
-_MOST_SHARE = 0.02
 SMALLER, LARGER = 0.6, 1.1
 LEAST_EXCHANGED = 0.1
 # Fewer types, and fewer rows for each type, are left alone: each row counts too much there. All updates are then plain ones, and so
 # few types get new rows as if all were light, from rows held alone.
 TYPES_TO_EXCHANGE = 16
-ROWS_TO_EXCHANGE = 2
-# Rows of more than this many times the average weight keep half of it as they are.
-HEAVY = 2.0
-LEAST_GAIN = 1e-6
-# If a workload ignores some directions, randomized response keeps this share of the probability. M
-# is then regular whatever the other rows are, and L at most this share larger.
-ANCHORED = 1e-5
-# There, a second copy of these rows stays to balance columns, and rows below the first of these
-# shares of the average weight leave. Updates start from the second share at least: a row of next to
-# no weight holds no multipliers back from the border of the cone, where Newton steps are short.
-DEAD = 1e-5
-LEAST_WEIGHT = 1e-6
 # Weight of randomized response, as a share of the average, when the rows held cannot balance their columns any more.
 RESTART_WEIGHT = 1e-2
-# Rows whose weight is below this share of the average carry nothing, and are left out of the strategy.
-NEGLIGIBLE = 1e-9
+# Where E is more than the number of types, updates gain little: after so many rounds the weights are solved for, to a share SOLVED of what
+# L is above tr G. Rows start with, or stay for, a share BARELY of the average weight.
+UPDATED_ROUNDS, SOLVED, BARELY, MOST_SOLVED = 20, 1e-4, 1e-3, 2500
 
 
 def rows_held(n: int) -> int:
     """How many rows a strategy for ``n`` types has."""
-    return min(max(ROWS_PER_TYPE * n, LEAST_ROWS), max(MOST_STRATEGY_ENTRIES // n, 4 * n))
+    # With four for each type the search gets nowhere: second moments are then mostly chance.
+    return min(max(16 * n, 256), max(MOST_STRATEGY_ENTRIES // n, 4 * n))
 
 
 @dataclass(frozen=True)
@@ -140,10 +119,12 @@ class RowSearch:
         self._anchors = 0
         self._weights = np.zeros(0)
         # The share of rows to exchange, the objective before the last update, and what the last round gained.
-        self._share, self._objective, self._gain = FIRST_SHARE, np.inf, 0.0
+        self._share, self._objective, self._gain = 0.01, np.inf, 0.0
         self._rough = True  # whether updates may be in single precision
         self._single: SinglePrecision | None = None
         self._hessian: np.ndarray | None = None
+        self._solved_odd: np.ndarray | None = None
+        self._updated_rounds = 0
         self._power = MONOTONE  # of the ratio by which weights change: bold where the last update did not raise L
         self._odd: RowBlock | None = None
         self._shifts = Shifts.of(workload)
@@ -224,6 +205,9 @@ class RowSearch:
         """New rows, exchanges of single entries while these pay, and updates of all weights; the best feasible mixture is kept."""
         if self.finished:
             return
+        if self._updated_rounds >= UPDATED_ROUNDS and self._can_solve:
+            return self._solve()
+        self._updated_rounds += 1
         before, objective = self._objective, self.best.objective
         self._price()
         try:
@@ -231,13 +215,13 @@ class RowSearch:
             self._objective = max(self._objective, before)  # with the weights of new rows, columns sum to more than 1
             done, least = 1, LEAST_EXCHANGED / self._size
             n = self._workload.n
-            many = n >= TYPES_TO_EXCHANGE and len(self._high) - 2 * self._anchors >= ROWS_TO_EXCHANGE * n
+            many = n >= TYPES_TO_EXCHANGE and len(self._high) - 2 * self._anchors >= 2 * n
             while many and done < EXCHANGES and self._share >= least and self._exchange():
                 done += 1
             self._share = max(self._share, least)
             # The weights measured are those before an update, balanced by the update before that:
             # these two updates are exact.
-            for left in reversed(range(max((UPDATES if many else EXCHANGES) - done, 2))):
+            for left in reversed(range(max((6 if many else EXCHANGES) - done, 2))):
                 objective = self._step(exact=left < 2)
             self._measure(objective)
             self._gain = max(0.0, before - objective)
@@ -250,6 +234,34 @@ class RowSearch:
             self._rough = False
             self._restart()
 
+    @property
+    def _can_solve(self) -> bool:
+        heavy = int(np.count_nonzero(self.best.weights > BARELY * self.best.weights.mean()))
+        return self._ratio > self._workload.n and not self._anchors and heavy <= MOST_SOLVED
+
+    def _solve(self) -> None:
+        """Rows that pay at the multipliers of the last time, and the best weights of these and of the best rows."""
+        best, climbed = self.best, self._high[:0]
+        if self._updated_rounds > UPDATED_ROUNDS:
+            chosen = self._rng.choice(len(self._high), min(len(self._high), 256), replace=False)
+            climbed, gains = pricing.climb(self._high[chosen], *self._priced(), self._ratio - 1, self._check)
+            climbed = climbed[gains > 1e-6]
+        self._updated_rounds += 1
+        least = BARELY * best.weights.mean()
+        kept = best.weights > least
+        high = np.vstack([best.high[kept], climbed])
+        self._hold(high, np.concatenate([best.weights[kept], np.full(len(climbed), least)]))
+        blocks = [RowBlock(self._rows, self._root, None), *([] if self._odd is None else [self._odd])]
+        loss = SOLVED * (best.objective - self._workload.trace)
+        try:
+            found = settled(blocks, self._masses(), self._weights, loss, self._check)
+        except Singular:
+            self.finished = True
+            return
+        self._weights = self._previous = found.weights
+        self._multipliers, self._solved, self._solved_odd = found.multipliers, found.solved[0], found.solved[-1]
+        self._measure(found.objective)
+
     def _exchange(self) -> bool:
         """Exchanges of single entries and an update; False, and all as it was, where the objective rose by more than the last round
         gained."""
@@ -260,7 +272,7 @@ class RowSearch:
         rows = exchanged(held, X, reference, self._ratio - 1, max(1, round(pairs)), self._check)
         left = self._rng.random(held.shape[1]) >= pairs  # columns left alone where there is less than a pair for each
         rows[:, left] = held[:, left]
-        heavy = (self._weights[chosen] > HEAVY * self._weights[first:].mean()) & (rows != held).any(axis=1)
+        heavy = (self._weights[chosen] > 2.0 * self._weights[first:].mean()) & (rows != held).any(axis=1)
         high, weights, split = self._high.copy(), self._weights.copy(), chosen[heavy]
         high[chosen[~heavy]] = rows[~heavy]
         weights[split] /= 2
@@ -269,7 +281,7 @@ class RowSearch:
         kept = rise <= self._gain
         if not kept:
             self._return_to(before)
-        self._share = self._share * SMALLER if rise > 0 else min(self._share * LARGER, _MOST_SHARE)
+        self._share = self._share * SMALLER if rise > 0 else min(self._share * LARGER, 0.02)
         return kept
 
     @property
@@ -298,7 +310,7 @@ class RowSearch:
     def _polish(self) -> None:
         self._hold(self.best.high, self.best.weights)
         try:
-            for _ in range(LAST_UPDATES):
+            for _ in range(6):
                 self._measure(self._step())
         except Singular:
             pass  # the best mixture stays as it is
@@ -306,7 +318,7 @@ class RowSearch:
     def _trimmed(self) -> tuple[np.ndarray, float]:
         """The best strategy without rows that carry nothing, and its objective."""
         best = self.best
-        kept = best.weights > NEGLIGIBLE * best.weights.mean()
+        kept = best.weights > 1e-9 * best.weights.mean()
         kept[: 2 * self._anchors] = True
         self._hold(best.high[kept], best.weights[kept])
         self._step()  # balances the columns, which leaving rows out moved a little
@@ -326,7 +338,7 @@ class RowSearch:
     def _anchor(self, high: np.ndarray, weights: np.ndarray) -> None:
         """Hold rows ``high`` (k, n) with their ``weights`` (k,), and anchors where there are any."""
         n = self._workload.n
-        share = ANCHORED / (n + self._ratio - 1)
+        share = 1e-5 / (n + self._ratio - 1)  # M is regular whatever the other rows are
         anchors = np.eye(n, dtype=bool)[: self._anchors]
         self._hold(np.vstack([anchors, high]), np.concatenate([np.full(len(anchors), share), weights]))
 
@@ -358,7 +370,7 @@ class RowSearch:
         return done.objective
 
     def _updated(self, multipliers: np.ndarray | None, exact: bool = True) -> Update:
-        least = LEAST_WEIGHT * self._weights.mean() if self._anchors else 0.0
+        least = 1e-6 * self._weights.mean() if self._anchors else 0.0
         floor = np.full(len(self._weights), least)
         return update(
             self._rows,
@@ -386,22 +398,22 @@ class RowSearch:
 
     def _price(self) -> None:
         n = self._high.shape[1]
-        share = STARTS_WHERE_BLIND if self._anchors else STARTS_PER_TYPE
-        count = min(max(round(share * n), LEAST_STARTS), _MOST_STARTS, len(self._high))
+        share = 1 if self._anchors else 1 / 4
+        count = min(max(round(share * n), LEAST_STARTS), 256, len(self._high))
         if n >= TYPES_TO_EXCHANGE:
             light = self._weights < LIGHT * self._weights.mean()
             free = self._size - len(light) + int(light.sum())
             count = min(count, max(free, LEAST_FREE))
         chosen = self._rng.choice(len(self._high), count, replace=False)
         climbed, gains = pricing.climb(self._high[chosen], *self._priced(), self._ratio - 1, self._check)
-        climbed = climbed[gains > LEAST_GAIN]
+        climbed = climbed[gains > 1e-6]
         rank = self._weights.copy()
         rank[: 2 * self._anchors] = np.inf
         heaviest = np.sort(np.argsort(-rank, kind="stable")[: self._size])
         if self._anchors:
-            heaviest = heaviest[rank[heaviest] > DEAD * self._weights.mean()]
+            heaviest = heaviest[rank[heaviest] > 1e-5 * self._weights.mean()]
         high = np.vstack([self._high[heaviest], climbed])
-        new = np.full(len(climbed), NEW_WEIGHT * self._weights.mean())
+        new = np.full(len(climbed), 0.3 * self._weights.mean())
         self._hold(high, np.concatenate([self._weights[heaviest], new]))
 
     def _priced(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

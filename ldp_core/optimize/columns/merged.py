@@ -23,9 +23,6 @@ from ldp_core.optimize.columns.generation import strategy_of
 from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
 from ldp_core.privacy import fitted_exp_epsilon
 
-LEAST_PART = 1e-4
-_MOST_PART = 0.999
-
 
 @dataclass(frozen=True)
 class Mixed:
@@ -34,12 +31,6 @@ class Mixed:
     strategy: np.ndarray
     objective: float
     part: float
-
-
-def merged_types(rows: np.ndarray) -> np.ndarray:
-    """(n,) the number of the merged type of each type: the same for types that all ``rows`` (q, n) of questions treat alike."""
-    _, classes = np.unique(rows, axis=1, return_inverse=True)
-    return classes.ravel()
 
 
 def mixed(gram: np.ndarray, shape: Sequence[int], epsilon: float, merged: np.ndarray, strategy: np.ndarray) -> Mixed:
@@ -63,9 +54,7 @@ def mixed(gram: np.ndarray, shape: Sequence[int], epsilon: float, merged: np.nda
         less = linalg.solve(np.eye(len(inner)) / odds + inner, worth, assume_a="pos")
         return float(orbits.objective - np.trace(less)) / (1 - part)
 
-    optimum = minimize_scalar(
-        lambda x: objective(1 / (1 + math.exp(-x))), bounds=(_logit(LEAST_PART), _logit(_MOST_PART))
-    )
+    optimum = minimize_scalar(lambda x: objective(1 / (1 + math.exp(-x))), bounds=(_logit(1e-4), _logit(0.999)))
     part = 1 / (1 + math.exp(-float(optimum.x)))
     high, weights = orbits.rows()
     both = np.vstack([part * strategy[:, merged], (1 - part) * strategy_of(high, weights, ratio)])

@@ -7,10 +7,8 @@ from scipy.linalg import blas
 
 from ldp_core.run import Check, unchecked
 
-# Smallest relative rise a flip must bring; single precision resolves no less.
-LEAST_RISE = 2e-6
-# Rows climb together in blocks of at most this number of entries, which fit a cache.
 TOGETHER = 2**19
+"""Rows climb together in blocks of at most so many entries, which fit a cache."""
 
 
 def climb(
@@ -76,7 +74,7 @@ def _climb(
         score -= sign * price_steps
         best = score.argmax(axis=1)
         rows = np.arange(len(index))
-        rising = score[rows, best] - c > value / d - c + LEAST_RISE * c
+        rising = score[rows, best] - c > value / d - c + 2e-6 * c  # single precision resolves no less
         if not rising.all():  # rows at their peak leave, so that the rest go on faster
             index, y, sign, value, d, c, best = (part[rising] for part in (index, y, sign, value, d, c, best))
             rows = np.arange(len(index))

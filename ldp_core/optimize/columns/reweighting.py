@@ -21,40 +21,35 @@ the moving prior only when that search gains next to nothing.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import linalg
 from scipy.linalg import blas
 
 from ldp_core.bounds.general.hardest_prior import moved
-from ldp_core.bounds.question.search import direction
 from ldp_core.bounds.scales import equivalent_objective
 from ldp_core.bounds.singular_values import decompositions, least_favourable_prior
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.certified import check_types, design_strategy, row_search
-from ldp_core.optimize.classes import scaled, strategy_for_types, telling_of_types
-from ldp_core.optimize.closed_form import ClosedFormDesign, best_closed_form, better, exchangeable_design
+from ldp_core.optimize.classes import Fitted, scaled, strategy_for_types, telling_of_types
+from ldp_core.optimize.closed_form import best_closed_form, better
 from ldp_core.optimize.columns.generation import Mixture, RowSearch
 from ldp_core.optimize.columns.weights import Singular, squared_lengths
-from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.dispatch import design
 from ldp_core.optimize.question import worst_question
+from ldp_core.optimize.strata import StratifiedDesign
+from ldp_core.optimize.strategy import Optimized, type_variances
 from ldp_core.optimize.surveys.rows import Rows, first_rows
 from ldp_core.optimize.symmetric.orbits import Orbits, variances_of_types
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Check, drive, generator, unchecked
 from ldp_core.threads import blas_threads
-from ldp_core.workloads import Workload, check_weights
+from ldp_core.workloads import Workload
 from ldp_core.workloads.distinguished import Distinguished
+from ldp_core.workloads.problem import Problem
 
 # The weight of a type changes every round by this multiple of how far its variance is off the average.
 STEP = 1.0
-# Moves of the prior, each with two updates of the weights of the rows held: every round, since new rows disturb the balance
-# between the types more than the average, and at the end.
-SETTLINGS = 1
-LAST_SETTLINGS = 4
-QUESTION_SETTLINGS = 30
 # The search has converged when PATIENCE rounds gain nothing: the best mechanism can stand still
 # while the prior still moves.
 PATIENCE = 200
@@ -65,31 +60,13 @@ MANY_TYPES = 192
 TAKEN_OVER_EVERY = 5
 AVERAGE_WINDOW = 20
 AVERAGE_SETTLED = 5e-4
-# Eigenvalue decompositions spent on the prior to start from.
-PRIOR_ROUNDS = 60
-
-
-@dataclass(frozen=True, repr=False)
-class WorstCaseOptimized(Optimized):
-    """A strategy designed for its worst type, to be used with the reconstruction for ``prior``.
-
-    ``objective`` and ``history`` are on the scale of L, as ``n worst_case_variance + tr G``; where ``workload`` treats all types
-    alike, the average is in the place of the worst case.
-    """
-
-    workload: Workload = field(kw_only=True)
-
-    @cached_property
-    def worst_case_variance(self) -> float:
-        """Per user, in squared users summed over the queries."""
-        return float(type_variances(self.strategy, self.workload, self.prior).max())
 
 
 def worst_case_design(
     workload: Workload,
     epsilon: float,
     limits: SearchLimits = DEFAULT,
-) -> WorstCaseOptimized | ClosedFormDesign:
+) -> Fitted:
     """Strategy (m, n) and prior (n,) of least worst-case variance under epsilon-LDP, within a per cent or so.
 
     If a mechanism in closed form is better for its worst type, the result is that one: a
@@ -102,16 +79,17 @@ def worst_case_design(
     `ldp_core.analysis.users_from_objective` turns into users needed in the worst case. Time limit,
     rounds, cancelling, seeds and errors are as in `design`.
     """
-    budget = limits.budget()
+    budget, problem = limits.budget(), Problem.of(workload)
     epsilon = check_epsilon(epsilon)
-    check_weights(workload)
-    if workload.symmetry == "exchangeable":
-        return exchangeable_design(workload, epsilon, limits)
+    if problem.kind in ("alike", "hamming"):
+        found = design(workload, epsilon, **vars(limits))
+        assert not isinstance(found, StratifiedDesign)  # of another kind
+        return replace(found, target="worst_case") if isinstance(found, Optimized) else found
     check_types(workload)
     closed = best_closed_form(workload, epsilon, limits, worst_case=True)
     left = limits.never_above(closed.objective).within(budget.left())
-    if (along := direction(workload)) is not None:
-        return better(_question(workload, epsilon, along, left), closed)
+    if problem.along is not None:
+        return better(_question(workload, epsilon, problem.along, left), closed)
     classes = workload.distinguished
     if classes is None:
         return better(_searched(workload, epsilon, left), closed)
@@ -120,11 +98,11 @@ def worst_case_design(
     return closed
 
 
-def _question(workload: Workload, epsilon: float, along: np.ndarray, limits: SearchLimits) -> WorstCaseOptimized:
+def _question(workload: Workload, epsilon: float, along: np.ndarray, limits: SearchLimits) -> Optimized:
     """The best strategy for one real-valued question, and the best prior for its answers once all types are told apart."""
     budget, (strategy, prior, about) = limits.budget(), worst_question(workload, epsilon, along, limits)
     best, tried = np.inf, prior
-    for _ in range(QUESTION_SETTLINGS):
+    for _ in range(30):
         variances = type_variances(strategy, workload, tried)
         if variances.max() < best:
             best, prior = float(variances.max()), tried
@@ -132,12 +110,10 @@ def _question(workload: Workload, epsilon: float, along: np.ndarray, limits: Sea
             break
         tried = moved(tried, variances, STEP)
     about["objective"] = equivalent_objective(best, workload)
-    return WorstCaseOptimized(strategy, prior, workload=workload, **about)
+    return Optimized(strategy, prior, workload=workload, target="worst_case", **about)
 
 
-def _over_classes(
-    workload: Workload, epsilon: float, limits: SearchLimits, classes: Distinguished
-) -> WorstCaseOptimized:
+def _over_classes(workload: Workload, epsilon: float, limits: SearchLimits, classes: Distinguished) -> Optimized:
     """The best strategy for the worst of ``classes``, given to all types: types of a class have the same variance."""
     few = classes.workload
 
@@ -148,33 +124,20 @@ def _over_classes(
     shares = np.full(few.n, 1 / few.n) if fitted.prior is None else fitted.prior
     strategy, prior = strategy_for_types(fitted, classes), classes.spread(shares)
     objective = equivalent_objective(float(type_variances(strategy, workload, prior).max()), workload)
-    return WorstCaseOptimized(strategy, prior, workload=workload, **scaled(fitted, objective, scale))
+    return Optimized(strategy, prior, workload=workload, target="worst_case", **scaled(fitted, objective, scale))
 
 
-def _searched(workload: Workload, epsilon: float, limits: SearchLimits) -> WorstCaseOptimized:
+def _searched(workload: Workload, epsilon: float, limits: SearchLimits) -> Optimized:
     budget = limits.budget()
     first = first_rows(workload, epsilon, limits)
     if workload.symmetry_group.all_alike:
         even = design_strategy(workload, epsilon, limits.within(budget.left()), first=first)
-        return WorstCaseOptimized(**vars(even), workload=workload)
+        return replace(even, target="worst_case")
     with blas_threads(workload.n):
         search = WorstCaseSearch(workload, epsilon, generator(limits.seed), budget.check, first)
         run = drive(search, budget, PATIENCE)
     about = fields_of(run, epsilon, limits)
-    return WorstCaseOptimized(run.found[0], search.best.prior, workload=workload, **about)
-
-
-def type_variances(strategy: np.ndarray, workload: Workload, prior: np.ndarray | None = None) -> np.ndarray:
-    """(n,) variance per user of each type t_u, with the reconstruction of least average variance under ``prior`` (n,).
-
-    ``t_u = sum_y Q_yu |W R_y|^2 - G_uu``, ``R_y = M_p^-1 q_y / d_y``, ``d_y = n q_y'p``. Strategies
-    (m, n) must distinguish all types and send every output under the prior.
-    """
-    masses = strategy.sum(axis=1) if prior is None else workload.n * (strategy @ prior)
-    information = strategy.T @ (strategy / masses[:, None])
-    solved = linalg.solve(information, workload.gram_root.T, assume_a="pos")
-    worth = np.square(strategy @ solved).sum(axis=1)
-    return strategy.T @ (worth / masses**2) - workload.gram_diag
+    return Optimized(run.found[0], search.best.prior, workload=workload, target="worst_case", **about)
 
 
 @dataclass(frozen=True)
@@ -211,7 +174,7 @@ class WorstCaseSearch(RowSearch):
 
     def prepare(self) -> None:
         """The prior to start from, and the first rows for it."""
-        rounds = decompositions(self._workload.n, PRIOR_ROUNDS)
+        rounds = decompositions(self._workload.n, 60)  # eigenvalue decompositions spent on the prior to start from
         prior, _ = least_favourable_prior(self._workload, self._epsilon, rounds, check=self._check)
         self._aim(prior)
         if self._average is None:
@@ -221,12 +184,14 @@ class WorstCaseSearch(RowSearch):
             self._average.prepare()
             self._take_over(self._average)
 
+    _can_solve = False  # the prior moves from round to round
+
     def round(self) -> None:
         """New rows and updates as always, then a move of the prior that the weights follow."""
         if self._average is not None:
             return self._round_on_average(self._average)
         super().round()
-        self._settle(SETTLINGS)
+        self._settle(1)  # new rows disturb the balance between the types more than the average
 
     def _round_on_average(self, average: RowSearch) -> None:
         """A round of the search for the best average; its rows are taken over now and then, and in the end."""
@@ -257,7 +222,7 @@ class WorstCaseSearch(RowSearch):
             self._take_over(self._average)
         self._hold(self.best.high, self.best.weights)
         self._aim(self.best.prior)
-        self._settle(LAST_SETTLINGS)
+        self._settle(4)
 
     def _trimmed(self) -> tuple[np.ndarray, float]:
         """The best strategy for the prior of ``best``, and n times its worst type's variance + tr G."""

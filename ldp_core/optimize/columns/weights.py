@@ -18,28 +18,13 @@ from ldp_core.run import Check, unchecked
 
 # Column sums are solved to this accuracy; what rounding allows is about 1e-15.
 SUM_TOLERANCE = 1e-13
-# An error of this many times the accuracy is accepted where rounding stops all steps.
-FAR_OFF = 1e3
-_MOST_NEWTON = 60
-TO_BOUNDARY = 0.9
-SUFFICIENT = 1e-4
-NEAR = 1e-3
-_MOST_HALVINGS = 30
 # Powers of the ratio of value to price by which weights change: the majoriser's own, which never
 # raises L, and a longer step. At powers of 1 or more, weights that alone decide an eigenvalue of M
 # would swing for ever: their value falls with their square.
 MONOTONE = 0.5
 BOLD = 0.8
-# If row 0 is randomized response, it keeps at least this share of the probability, so that no
-# direction is ever lost.
-LEAST_SHARE = 1e-7
-# If mu is outside the cone, it is pulled back until mu'v is at least this share of its value at the
-# even mu.
-WELL_INSIDE = 0.05
 # The least weights on the way from alike ones, as shares of the mean.
 ALIKE = (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-# A step that shrinks the error less than this means that the factored Hessian is out of date.
-STALE = 0.6
 
 
 class Singular(ValueError):
@@ -188,7 +173,7 @@ class Balance:
         """
         mu, slopes = self._inside(mu, objective)
         previous, carried, precise = np.inf, factor is not None, self.single is None
-        for step in range(_MOST_NEWTON):
+        for step in range(60):
             self.check()
             balanced = scaled / slopes**power
             short = self.total - self._sums(balanced, precise)
@@ -201,7 +186,8 @@ class Balance:
                     break
                 precise, previous = True, np.inf
                 continue
-            if factor is None or (step == 1 and not carried) or error > STALE * previous:
+            # A step that shrinks the error no more than to 0.6 means that the factored Hessian is out of date.
+            if factor is None or (step == 1 and not carried) or error > 0.6 * previous:
                 factor, failed = lapack.dpotrf(self._hessian(balanced / slopes, power), lower=1)
                 if failed:
                     raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
@@ -211,7 +197,7 @@ class Balance:
             length = _length(scaled, power, slopes, turn, self.total * move.sum(), -short @ move, error)
             mu = mu + length * move
             slopes = slopes + length * turn
-        if error > FAR_OFF * tolerance:
+        if error > 1e3 * tolerance:
             raise Singular("the rows held cannot make all columns sum to 1: add independent rows.")
         return balanced, mu, factor
 
@@ -224,7 +210,7 @@ class Balance:
         middle = self._images(even)
         # From the border of the cone Newton steps would be short.
         room = float((slopes / middle).min())
-        part = (1 - WELL_INSIDE) / (1 - room)
+        part = (1 - 0.05) / (1 - room)
         return even + part * (mu - even), middle + part * (slopes - middle)
 
     def _images(self, vector: np.ndarray) -> np.ndarray:
@@ -249,13 +235,13 @@ def _length(
     """
     falling = turn < 0
     room = (-slopes[falling] / turn[falling]).min() if falling.any() else np.inf
-    length = min(1.0, TO_BOUNDARY * room)
-    if error < NEAR and length == 1:
+    length = min(1.0, 0.9 * room)
+    if error < 1e-3 and length == 1:
         return length  # quadratic convergence, where differences of the dual are rounding
     before = scaled @ slopes ** (1 - power)
-    for _ in range(_MOST_HALVINGS):
+    for _ in range(30):
         gain = (scaled @ (slopes + length * turn) ** (1 - power) - before) / (1 - power) - length * cost
-        if gain >= SUFFICIENT * length * rate:
+        if gain >= 1e-4 * length * rate:
             break
         length /= 2
     return length
@@ -273,5 +259,5 @@ def fitted_shares(shares: np.ndarray, fourier_weights: np.ndarray, worth: np.nda
         m = shares @ fourier_weights
         shares = shares * (fourier_weights @ (worth / m**2)) ** BOLD
         shares /= shares.sum()
-        shares[0] = max(shares[0], LEAST_SHARE)
+        shares[0] = max(shares[0], 1e-7)  # no direction is ever lost
     return shares / shares.sum()

@@ -17,22 +17,8 @@ from ldp_core.workloads import Workload
 
 # The step on z is this share of the full relative step 1 - mu'q/a, and grows to it over about WARM_UP rounds: rows
 # should find their shape before light ones die (the paper also takes a smaller step on z than on Q).
-LOWER_STEP = 0.1
 WARM_UP = 30
 _LARGEST_STRETCH = 0.5
-MOMENTUM = 0.9
-GROWTH = 1.05
-# Longer steps gain nothing at the vertices and cost the projection more Newton passes.
-_LONGEST_STEP = 3
-BACKTRACKS = 25
-CONJUGATE_STEPS = 2
-# Standard deviation of a perturbation, as a share of the range (E - 1) z of its row.
-PERTURBATION = 0.25
-# Least curvature of a row as a share of the average, and least z: their squares must not vanish.
-FLATTEST = 1e-9
-LEAST = 1e-100
-# Rows whose largest probability is below this carry nothing that column sums of 1 +- 1e-12 could show.
-NEGLIGIBLE = 1e-13
 
 
 @dataclass(frozen=True)
@@ -122,20 +108,20 @@ class Descent:
         product, curvature = slopes(point.transposed, point.at, self._check)
         # A row that the workload ignores has no curvature, but still a finite value: it should
         # shrink.
-        divisor = np.maximum(curvature, FLATTEST * outputs * (curvature.sum() / outputs.sum()))
-        self._mu = mu = multipliers(point.transposed, divisor, point.at, self._mu, CONJUGATE_STEPS)
+        divisor = np.maximum(curvature, 1e-9 * outputs * (curvature.sum() / outputs.sum()))
+        self._mu = mu = multipliers(point.transposed, divisor, point.at, self._mu, 2)
         stretch = 1 - types_to_outputs(point.transposed, mu) / divisor
         if not self._first_step:
             self._first_step = self._step = self._trial_step(product, curvature)
-        share = LOWER_STEP * -np.expm1(-self._rounds / WARM_UP)
+        share = 0.1 * -np.expm1(-self._rounds / WARM_UP)
         self._rounds += 1
-        for _ in range(BACKTRACKS):
+        for _ in range(25):
             factor, lower = self._stretched(share * self._caution * stretch)
             candidate = self._projected(factor, lower, product, curvature / outputs)
             if candidate is not None and candidate.objective <= point.objective:
                 self._previous, self.point = point.transposed, candidate
-                self._momentum = min(MOMENTUM, self._momentum + 0.1)
-                self._step = min(self._step * GROWTH, _LONGEST_STEP * self._first_step)
+                self._momentum = min(0.9, self._momentum + 0.1)
+                self._step = min(self._step * 1.05, 3 * self._first_step)
                 self._caution = min(1.0, 1.3 * self._caution)
                 return True
             if self._momentum > 0:
@@ -148,7 +134,7 @@ class Descent:
 
     def perturb(self, point: FeasibleStrategy, rng: np.random.Generator) -> None:
         """Go on from ``point`` with noise on all entries, projected: out of a local minimum, into one nearby."""
-        noise = PERTURBATION * (self._ratio - 1) * point.lower
+        noise = 0.25 * (self._ratio - 1) * point.lower
         values = point.transposed + noise * rng.standard_normal(point.transposed.shape)
         transposed, _ = project_types(values, point.lower, point.lower * self._ratio, np.zeros(len(values)))
         at = evaluate(transposed, self._root, self._check)
@@ -170,7 +156,7 @@ class Descent:
         margin = 1e-9
         factor /= max(1.0, total * (1 + margin))
         factor *= max(1.0, (1 + margin) / (total * self._ratio))
-        return factor, np.maximum(self.point.lower * factor, LEAST)
+        return factor, np.maximum(self.point.lower * factor, 1e-100)
 
     def _projected(
         self, factor: np.ndarray, lower: np.ndarray, product: np.ndarray, level: np.ndarray
@@ -216,7 +202,7 @@ class DescentSearch(ABC):
         if point is None:  # interrupted before there was a start
             first = first_orbits(self._workload.gram_dense(), ratio, Shifts.of(self._workload))
             return np.ascontiguousarray(first.transposed.T), first.objective
-        kept = point.lower * ratio > NEGLIGIBLE
+        kept = point.lower * ratio > 1e-13
         strategy = np.ascontiguousarray(point.transposed.T)
         if kept.all():
             return strategy, point.objective

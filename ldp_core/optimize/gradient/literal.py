@@ -19,7 +19,6 @@ from ldp_core.privacy import exp_epsilon
 
 TRIALS = 4.0 ** np.arange(-2, 5)
 """Step sizes tried, in units of one that moves the entry with the steepest slope by an average entry."""
-TRIAL_ROUNDS = 50
 
 
 def slope_of_lower(transposed: np.ndarray, lower: np.ndarray, ratio: float, gradient: np.ndarray) -> np.ndarray:
@@ -55,7 +54,7 @@ class LiteralDescent(DescentSearch):
             self.best = moved
 
     def _trial(self, point: FeasibleStrategy, beta: float) -> float:
-        for _ in range(TRIAL_ROUNDS):
+        for _ in range(50):
             moved = self._step(point, beta)
             if moved is None:
                 return np.inf

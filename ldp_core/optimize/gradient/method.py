@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from ldp_core import pictures
-from ldp_core.optimize.base import Design, SearchLimits, fields_of
+from ldp_core.optimize.base import SearchLimits, fields_of
 from ldp_core.optimize.gradient.descent import Descent, DescentSearch, FeasibleStrategy, random_start, start_from
 from ldp_core.optimize.gradient.literal import LiteralDescent
 from ldp_core.optimize.refusals import too_large
+from ldp_core.optimize.strategy import Optimized
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
 from ldp_core.run import drive, generator
 from ldp_core.threads import blas_threads
@@ -23,29 +23,8 @@ DEFAULT_ROUNDS = 1000
 WINDOW = 20
 SETTLED = 1e-3
 # ... and the search has converged when this many perturbed descents in a row brought less than that.
-PATIENCE = 4
 UNTIMED = SearchLimits(time_limit=None)
 ALGORITHMS = ("adapted", "literal")
-
-
-@dataclass(frozen=True, repr=False)
-class Optimized(Design):
-    """A designed strategy and how it was found.
-
-    ``strategy`` (m, n) has columns summing to 1 and rows within a factor e^epsilon, as stored. ``prior`` (n,) is
-    the one its reconstruction is to be the best for (see `ldp_core.mechanisms.ExplicitMechanism`), None the uniform one.
-    """
-
-    strategy: np.ndarray
-    prior: np.ndarray | None = None
-
-    @property
-    def contents(self) -> str:
-        m, n = self.strategy.shape
-        return f"{m:,} x {n:,} strategy"
-
-    def _repr_html_(self) -> str:
-        return pictures.strategy_map(self.strategy, repr(self))
 
 
 def projected_gradient(
@@ -89,7 +68,7 @@ def projected_gradient(
     kind: type[DescentSearch] = LiteralDescent if algorithm == "literal" else _Descents
     with blas_threads(workload.n):
         run = drive(kind(workload, root, held, start, rng, budget.check), budget)
-    return Optimized(run.found[0], **fields_of(run, epsilon, limits))
+    return Optimized(run.found[0], workload=workload, **fields_of(run, epsilon, limits))
 
 
 class _Descents(DescentSearch):
@@ -120,7 +99,7 @@ class _Descents(DescentSearch):
             self._failures = 0
         else:
             self._failures += 1
-        if self._failures >= PATIENCE:
+        if self._failures >= 4:
             self.finished = True
             return
         self.descent.perturb(self.best, self._rng)

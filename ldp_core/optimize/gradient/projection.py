@@ -9,9 +9,6 @@ from ldp_core.run import Check, unchecked
 
 # Room for rounding when row minima at the very edge of what is possible are checked.
 EDGE = 1e-14
-# Column sums are solved to this accuracy; pairwise summation of m terms is itself good to a few 1e-16.
-SUM_TOLERANCE = 5e-14
-_MOST_NEWTON = 100
 
 
 def project(matrix: np.ndarray, lower: np.ndarray, epsilon: float, check: Check = unchecked) -> np.ndarray:
@@ -63,13 +60,13 @@ def project_types(
     shift, out = shift.copy(), np.empty_like(values)
     left, right = np.full(len(shift), -np.inf), np.full(len(shift), np.inf)
     active = np.arange(len(shift))
-    for _ in range(_MOST_NEWTON):
+    for _ in range(100):
         check()
         at, rows = shift[active], values if active.size == len(values) else values[active]
         moved = rows + at[:, None]
         out[active] = clipped = np.clip(moved, low, high)
         missing = 1 - clipped.sum(axis=1)
-        pending = np.abs(missing) > SUM_TOLERANCE
+        pending = np.abs(missing) > 5e-14
         if not pending.any():
             return out, shift
         slope = np.count_nonzero(clipped == moved, axis=1)

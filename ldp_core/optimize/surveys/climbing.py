@@ -22,11 +22,6 @@ from ldp_core.run import Check, unchecked
 CLIMBED_CELLS = 4096
 """Largest table on which patterns climb, and largest over more attributes than anything asked is about."""
 
-# Smallest relative rise of a step; steps between two looks at the clock; cells of all starts that climb together.
-LEAST_RISE = 1e-9
-BETWEEN_CHECKS = 16
-TOGETHER = 2**17
-
 
 def climb(
     cells: np.ndarray, sizes: Sequence[int], weights: np.ndarray, difference: float, check: Check = unchecked
@@ -37,7 +32,7 @@ def climb(
     ``weights`` (r, 2^k) are lambda_A for each start, sets numbered as in `ldp_core.mechanisms.surveys.pattern.fourier_weights`, and
     ``difference`` is D. A step costs O(n_B) for each start.
     """
-    count = max(1, TOGETHER // cells.shape[1])
+    count = max(1, 2**17 // cells.shape[1])
     parts = [
         _climb(cells[start : start + count], sizes, weights[start : start + count], difference, check)
         for start in range(0, len(cells), count)
@@ -57,7 +52,7 @@ def _climb(
     values = worth.copy()
     index = np.arange(len(cells))  # places of the starts still climbing
     for step in range(4 * n):
-        if step % BETWEEN_CHECKS == 0:
+        if step % 16 == 0:
             check()
         rows = np.arange(len(index))
         own = entries[:, -1]
@@ -73,7 +68,7 @@ def _climb(
         highs = np.stack([high + 1, high - 1, high])
         offers = np.where((highs > 0) & (highs < n), forms / (1 + difference / n * highs) ** 2, -np.inf)
         kind = offers.argmax(axis=0)
-        rising = offers[kind, rows] > worth * (1 + LEAST_RISE)
+        rising = offers[kind, rows] > worth * (1 + 1e-9)
         climbed[index], values[index] = inside, worth
         if not rising.any():
             break

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_DESIGNED_SETS, MOST_DESIGNED_SUBSETS
+from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from ldp_core.optimize.base import DEFAULT, Design, SearchLimits, fields_of
 from ldp_core.optimize.surveys.search import SurveySearch
 from ldp_core.privacy import check_epsilon
@@ -17,33 +19,42 @@ from ldp_core.run import drive, generator
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Survey
 
-# The search has converged when this many rounds together gain next to nothing.
-WINDOW = 16
-
 
 @dataclass(frozen=True, repr=False)
 class SurveyDesign(Design):
-    """``patterns`` and their probabilities ``shares`` (p,), for
-    `ldp_core.mechanisms.surveys.scrambled.ScrambledPatterns`."""
+    """``patterns`` and their probabilities ``shares`` (p,), for `ldp_core.mechanisms.surveys.scrambled.ScrambledPatterns`.
+
+    Where there are strategies on tables of their ``own``, pairs of a set of attributes and a strategy (m, cells), people take part in one of
+    these or, last, in the patterns, where there are any, with probabilities ``people`` (K,): `ldp_core.mechanisms.surveys.split_survey.SplitSurvey`.
+    ``objective`` is L on average over the types; ``rounds`` and ``stopped`` are those of patterns for all questions, which come first.
+    """
 
     patterns: tuple[Pattern, ...]
     shares: np.ndarray
     survey: Survey
+    own: tuple[tuple[Set, np.ndarray], ...] = ()
+    people: np.ndarray = field(default_factory=lambda: np.ones(1))
 
     @property
-    def divided(self) -> tuple[tuple[tuple[Set, np.ndarray], ...], SurveyDesign | None, np.ndarray]:
-        """The strategies on single tables (none), the patterns of everyone else, and the shares of people."""
-        return (), self, np.ones(1)
+    def prior(self) -> None:
+        """Its reconstruction is for users spread evenly."""
+        return None
 
-    def mechanism(self) -> ScrambledPatterns:
-        """The mechanism with these patterns."""
+    def mechanism(self) -> ScrambledPatterns | SplitSurvey:
+        """The mechanism with these patterns, and people divided so."""
+        sizes, epsilon = self.survey.shape, self.epsilon
         parameters = {"workload": self.survey.spec, "seed": self.seed, "rounds": self.rounds}
-        return ScrambledPatterns("optimized", self.survey.shape, self.epsilon, self.patterns, self.shares, parameters)
+        if not self.own:
+            return ScrambledPatterns("optimized", sizes, epsilon, self.patterns, self.shares, parameters)
+        own = [GroupTable(members, ExplicitMechanism("optimized", strategy, epsilon)) for members, strategy in self.own]
+        rest = ScrambledPatterns("optimized", sizes, epsilon, self.patterns, self.shares) if self.patterns else None
+        return SplitSurvey("optimized", sizes, epsilon, own, rest, self.people, parameters)
 
     @property
     def contents(self) -> str:
         sets = len({pattern.attributes for pattern in self.patterns})
-        return f"{len(self.patterns):,} patterns on {sets:,} sets of attributes"
+        beside = f"{len(self.own)} strategies on tables of their own and " if self.own else ""
+        return f"{beside}{len(self.patterns):,} patterns on {sets:,} sets of attributes"
 
 
 def design_survey(
@@ -72,7 +83,7 @@ def design_survey(
     if reason := too_many(survey):
         raise ValueError(reason)
     with blas_threads(1):
-        run = drive(SurveySearch(survey, epsilon, generator(limits.seed), budget.check), budget, WINDOW)
+        run = drive(SurveySearch(survey, epsilon, generator(limits.seed), budget.check), budget, 16)
     patterns, shares = run.found[0]
     return SurveyDesign(tuple(patterns), shares, survey, **fields_of(run, epsilon, limits))
 

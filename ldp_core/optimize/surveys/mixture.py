@@ -20,15 +20,7 @@ from ldp_core.run import Check, unchecked
 
 # The power of a column's price that its share is multiplied by, and updates between two looks at what they bring; entries of the
 # Fourier weights gone through in all updates, where they are many.
-POWER = 0.9
 TOGETHER = 10
-_MOST_PRODUCTS = 2 * 10**8
-# Updates end when TOGETHER of them gain less than this share.
-SETTLED = 1e-8
-# The cost of each attribute of a column, which decides between equally good columns.
-PER_ATTRIBUTE = 1e-6
-# A linear program takes a second or two; one that goes astray is given up, since nothing else can end it.
-_MOST_SECONDS = 20.0
 
 
 class Mixture:
@@ -65,15 +57,15 @@ class Mixture:
         """Multiplicative updates of the shares (Silvey, Titterington, Torsney 1978), given to the shapes as well."""
         before = np.inf
         shares = self.shares
-        for update in range(min(updates, max(2 * TOGETHER, _MOST_PRODUCTS // max(1, self.fourier_weights.nnz)))):
+        for update in range(min(updates, max(2 * TOGETHER, 2 * 10**8 // max(1, self.fourier_weights.nnz)))):
             reached = self._transposed @ shares
             if update % TOGETHER == 0:
                 check()
                 objective = float(np.sum(self.costs / reached))
-                if objective > before * (1 - SETTLED):
+                if objective > before * (1 - 1e-8):  # updates end when TOGETHER of them gain less than this share
                     break
                 before = objective
-            shares = shares * (self.fourier_weights @ (self.costs / reached**2)) ** POWER
+            shares = shares * (self.fourier_weights @ (self.costs / reached**2)) ** 0.9
             shares /= shares.sum()
         self.give(shares)
 
@@ -90,11 +82,11 @@ class Mixture:
         attributes = np.concatenate([np.full(len(shape.columns), len(shape.sizes)) for shape in self.shapes])
         needed = sparse.diags(1 / self.reached()) @ self._transposed
         solution = linprog(
-            1 + PER_ATTRIBUTE * attributes,
+            1 + 1e-6 * attributes,
             A_ub=-needed,
             b_ub=-np.ones(len(self.costs)),
             method="highs-ipm",
-            options={"time_limit": _MOST_SECONDS},
+            options={"time_limit": 20.0},
         )
         return self.shares if solution.status != 0 else np.maximum(solution.x, 0.0)
 

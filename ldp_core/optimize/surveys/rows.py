@@ -17,7 +17,7 @@ from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
-from ldp_core.optimize.surveys.split_design import SplitDesign, design_split
+from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.privacy import exp_epsilon
 from ldp_core.run import generator
 from ldp_core.workloads import Survey, Workload
@@ -25,14 +25,9 @@ from ldp_core.workloads.composite import Union
 from ldp_core.workloads.restricted import cells_of
 from ldp_core.workloads.surveyed import by_tables
 
-FEWEST_TYPES = 128
-"""Up to this many types a search that begins with nothing gets to the best strategy within seconds."""
 ROWS_PER_TYPE = 15
 _MOST_ENTRIES = 2**24
 """How many rows there are at first for each type, and at most of entries in all: their weights are known after a few seconds then."""
-TIME = 1 / 4
-_MOST_SECONDS = 8.0
-"""The most of the time that goes to the tables, and in seconds where time is limited: nothing is shown until they are there."""
 
 Rows = tuple[np.ndarray, np.ndarray]
 """Boolean rows (k, n), true for the types that make a report likelier, and weights (k,) in
@@ -45,7 +40,7 @@ def first_rows(workload: Workload, epsilon: float, limits: SearchLimits) -> Rows
     if workload.n > MOST_FITTED_TYPES or (tables := about_tables(workload)) is None:
         return None
     whole = limits.time_limit
-    seconds = None if whole is None else min(whole * TIME, _MOST_SECONDS)
+    seconds = None if whole is None else min(whole / 4, 8.0)  # nothing is shown until they are there
     design = design_survey if tables.symmetric else design_split
     return rows(design(tables, epsilon, limits.telling(None).within(seconds)), limits.seed)
 
@@ -57,7 +52,7 @@ def about_tables(workload: Workload) -> Survey | None:
     telling = {i for i, size in enumerate(shape) if size > 1}
     if (
         workload.survey is not None
-        or workload.n <= FEWEST_TYPES
+        or workload.n <= 128
         or len(telling) < 2
         or workload.symmetry_group.scheme is not None
     ):
@@ -76,19 +71,18 @@ def _shape(workload: Workload) -> tuple[int, ...]:
     return shape if math.prod(shape) == workload.n else ()
 
 
-def rows(fitted: SurveyDesign | SplitDesign, seed: int) -> Rows:
+def rows(fitted: SurveyDesign, seed: int) -> Rows:
     """The rows of a design for tables: all of its strategies, and as many scrambled patterns as `ROWS_PER_TYPE` and `_MOST_ENTRIES` allow."""
     shape, ratio, rng = fitted.survey.shape, exp_epsilon(fitted.epsilon), generator(seed)
     budget = min(ROWS_PER_TYPE * fitted.survey.n, _MOST_ENTRIES // fitted.survey.n)
-    own, rest, shares = fitted.divided
-    shares, parts = shares / shares.sum(), []
-    for (members, strategy), share in zip(own, shares, strict=False):
+    people, parts = fitted.people / fitted.people.sum(), []
+    for (members, strategy), share in zip(fitted.own, people, strict=False):
         least = strategy.min(axis=1)
         high = strategy > least[:, None] * (1 + ratio) / 2
         telling = high.any(axis=1) & ~high.all(axis=1)
         parts.append((high[telling][:, _lifted(shape, members)], share * least[telling]))
-    if rest is not None:
-        parts.append(_images(rest, float(shares[-1]), shape, ratio, max(1, round(shares[-1] * budget)), rng))
+    if fitted.patterns:
+        parts.append(_images(fitted, float(people[-1]), shape, ratio, max(1, round(people[-1] * budget)), rng))
     return np.vstack([high for high, _ in parts]), np.concatenate([weights for _, weights in parts])
 
 

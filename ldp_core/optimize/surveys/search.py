@@ -32,12 +32,7 @@ from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
 # Updates of the shares at the start, in a round, and in the end.
-FIRST_UPDATES = 300
 UPDATES = 800
-LAST_UPDATES = 2000
-# Patterns drawn for each shape at the start, and columns made of them where there are many sets.
-RANDOM = 8
-START_COLUMNS = 20_000
 # The share of all new columns together, and the least gain in value over those held that lets a
 # column in.
 NEW_SHARE = 0.1
@@ -52,26 +47,6 @@ _MOST_FOURIER_WEIGHTS = 100_000
 # This number of columns for each set is then tried in the end; it may cost the share FREE.
 FEW_COLUMNS = (2, 4)
 FREE = 1e-4
-# Starts of climbs on a table: their cells together, and their least and largest number.
-CLIMBING_CELLS = 2**14
-FEWEST_STARTS = 4
-_MOST_STARTS = 32
-# Columns grown in a round, and rounds before one is grown once more; draws of other attributes that patterns of a shape are tried on,
-# at least, and of all shapes together for each set asked for.
-GROWN = 24
-REST = 3
-FEWEST_DRAWS = 16
-DRAWS = 0.5
-# Columns with an attribute exchanged in a round, for each set asked for and at most.
-TRIED = 2.5
-_MOST_TRIED = 600
-# A table is large enough if the ideal share of its cells is this number of cells.
-FINE = 64
-# Fourier weights of a mixture that is simplified in a moment, and shares that are none.
-QUICKLY_SPARED = 2**15
-NOBODY = 1e-12
-# The search ends when it is that close to the closed-form bound.
-CLOSE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -106,14 +81,14 @@ class SurveySearch:
         self._costs = asked.dims**2 * asked.gram / self._bound  # the closed-form bound is then 1
         self._sizes, self._epsilon, self._rng, self._check = survey.shape, epsilon, rng, unchecked
         self._difference, self._share = exp_epsilon(epsilon) - 1, 1 / (exp_epsilon(epsilon) + 1)
-        self._most_cells = min(CLIMBED_CELLS, int(FINE / self._share))
+        self._most_cells = min(CLIMBED_CELLS, int(64 / self._share))
         self._asked = NumberedSets(asked.sets, len(survey.shape))
         self._shapes: dict[tuple[int, ...], Shape] = {}
         self._available = Counter(survey.shape)
         self._rounds, self._patience = 0, Patience()
-        self._grown = Grown(REST)
+        self._grown = Grown(3)
         self._start(asked.sets)
-        self._mixture = self._fitted(FIRST_UPDATES)
+        self._mixture = self._fitted(300)
         self.best = self._held()
         self.finished = self._is_close()
         self._check = check  # the start is always there
@@ -144,8 +119,8 @@ class SurveySearch:
         """The patterns and their shares (p,), with the objective L."""
         self._restore(self.best)
         if not at_once:
-            self._mixture.fit(LAST_UPDATES)
-        if not at_once or self._mixture.fourier_weights.nnz <= QUICKLY_SPARED:
+            self._mixture.fit(2000)
+        if not at_once or self._mixture.fourier_weights.nnz <= 2**15:
             self._simplify()
         patterns: list[Pattern] = []
         cells: dict[tuple[tuple[int, ...], int, tuple[int, ...]], np.ndarray] = {}
@@ -158,7 +133,7 @@ class SurveySearch:
                     table = shape.patterns[known].reshape(shape.sizes)
                     cells[key] = np.ascontiguousarray(table.transpose(order))
                 patterns.append(Pattern(tuple(members[list(order)].tolist()), cells[key]))
-        used = self._mixture.shares > NOBODY
+        used = self._mixture.shares > 1e-12
         shares = self._mixture.shares[used] / self._mixture.shares[used].sum()
         return (
             [pattern for pattern, sent in zip(patterns, used.tolist(), strict=True) if sent],
@@ -166,7 +141,7 @@ class SurveySearch:
         ), self._objective(self._mixture.objective)
 
     def _is_close(self) -> bool:
-        return self.best.objective <= self._objective(1 + CLOSE)
+        return self.best.objective <= self._objective(1 + 1e-4)
 
     # --- the mixture --------------------------------------------------------------------------------------------
 
@@ -232,7 +207,7 @@ class SurveySearch:
 
     def _start(self, sets: Sequence[tuple[int, ...]]) -> None:
         """Patterns spread evenly over the tables of every set asked for, and some at random."""
-        drawn = min(RANDOM, max(1, START_COLUMNS // len(sets)))
+        drawn = min(8, max(1, 20_000 // len(sets)))
         by_sizes: dict[tuple[int, ...], list[list[int]]] = {}
         for members in sets:
             ordered = sorted(members, key=lambda i: (self._sizes[i], i))
@@ -252,7 +227,7 @@ class SurveySearch:
             shape.add_columns(np.repeat(places, len(known)), np.tile(known, len(places)))
 
     def _starts(self, shape: Shape) -> int:
-        return min(max(CLIMBING_CELLS // shape.cells, FEWEST_STARTS), _MOST_STARTS)
+        return min(max(2**14 // shape.cells, 4), 32)
 
     def _high(self, cells: int, count: int) -> np.ndarray:
         """(count,) how many cells patterns may begin with: about the ideal share."""
@@ -294,8 +269,8 @@ class SurveySearch:
         mixture = self._mixture
         efficiency = np.asarray(mixture.fourier_weights.sum(axis=1)).ravel() / math.sinh(self._epsilon / 2) ** 2
         losses = mixture.shares * (1 - efficiency)
-        chosen = self._grown.chosen(mixture, losses, GROWN, self._rounds, self._most_cells, self._rng)
-        count = min(_MOST_TRIED, int(TRIED * len(self._costs)))
+        chosen = self._grown.chosen(mixture, losses, 24, self._rounds, self._most_cells, self._rng)
+        count = min(600, int(2.5 * len(self._costs)))
         others = exchanged(mixture, count, self._sizes, CLIMBED_CELLS, self._rng)
         self._take(grown(chosen, self._sizes, self._most_cells, self._rng), worth, level, drawn=True)
         self._take(others, worth, level, drawn=False)
@@ -335,7 +310,7 @@ class SurveySearch:
 
     def _drawn(self, size: int, count: int) -> np.ndarray:
         """(draws, count) attributes of this size, in random order."""
-        draws = max(FEWEST_DRAWS, int(DRAWS * len(self._costs) / len(self._shapes)))
+        draws = max(16, int(0.5 * len(self._costs) / len(self._shapes)))
         places = np.flatnonzero(np.array(self._sizes) == size)
         order = self._rng.random((draws, len(places))).argsort(axis=1)[:, :count]
         return places[order]

@@ -16,10 +16,6 @@ import numpy as np
 from ldp_core.anova import Set
 from ldp_core.mechanisms.surveys.pattern import fourier_weights
 
-# Cells of all patterns held for one shape: past them no new ones are taken.
-_MOST_HELD = 2**19
-_CODES = 5
-
 
 class NumberedSets:
     """The ``sets`` of attributes that Fourier weight counts on, numbered; more than all of them is the number of every other set.
@@ -29,7 +25,7 @@ class NumberedSets:
 
     def __init__(self, sets: Sequence[Set], attributes: int):
         self.most = max(map(len, sets))
-        codes = np.random.default_rng(_CODES).integers(2**64, size=attributes, dtype=np.uint64)
+        codes = np.random.default_rng(5).integers(2**64, size=attributes, dtype=np.uint64)
         self._codes = np.append(codes, np.uint64(0))  # the last one stands for no attribute
         codes_of_sets = np.array([np.bitwise_xor.reduce(codes[list(members)]) for members in sets], dtype=np.uint64)
         self._order = np.argsort(codes_of_sets, kind="stable")
@@ -67,7 +63,7 @@ class Shape:
         """(r,) places of the patterns ``cells`` (r, n_B), -1 for those that say nothing or find no room."""
         places = np.full(len(cells), -1)
         new: list[int] = []
-        room = max(2, _MOST_HELD // self.cells) - len(self.patterns)
+        room = max(2, 2**19 // self.cells) - len(self.patterns)
         telling = cells.any(axis=1) & ~cells.all(axis=1)
         for row in np.flatnonzero(telling):
             key = np.packbits(cells[row]).tobytes()

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ldp_core.anova import Set
-from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
-from ldp_core.optimize.base import DEFAULT, Design, SearchLimits
+from ldp_core.optimize.base import DEFAULT, SearchLimits
 from ldp_core.optimize.certified import design_strategy
 from ldp_core.optimize.columns.merged import Mixed, mixed
 from ldp_core.optimize.columns.weights import Singular
-from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey
 from ldp_core.optimize.surveys.tables import FEW_TOLD_APART, LITTLE, Shared, TableQuestions, own_sets, told_apart
 from ldp_core.optimize.symmetric.orbits import FEW_TYPES
@@ -24,47 +21,12 @@ from ldp_core.workloads import Custom, Survey
 from ldp_core.workloads.base import root_of
 from ldp_core.workloads.surveys import Components
 
-MERGED_ROUNDS = 30
-"""Most rounds for the few types that are left when others are merged."""
-
-
-@dataclass(frozen=True, repr=False)
-class SplitDesign(Design):
-    """People take part in one of the designs ``own``, pairs of a set of attributes and a strategy (m, cells) on its table, or, last, in the patterns
-    ``rest``, with probabilities in proportion to ``shares`` (K,), for `ldp_core.mechanisms.surveys.split_survey.SplitSurvey`.
-    ``objective`` is L on average over the types. ``rounds`` and ``stopped`` are those of the patterns for all questions, which come first."""
-
-    own: tuple[tuple[Set, np.ndarray], ...]
-    rest: SurveyDesign | None
-    shares: np.ndarray
-    survey: Survey
-
-    @property
-    def divided(self) -> tuple[tuple[tuple[Set, np.ndarray], ...], SurveyDesign | None, np.ndarray]:
-        """The strategies on single tables, the patterns of everyone else, and the shares of people."""
-        return self.own, self.rest, self.shares
-
-    def mechanism(self) -> SplitSurvey:
-        """The mechanism whose people are divided so."""
-        sizes, epsilon = self.survey.shape, self.epsilon
-        parameters = {"workload": self.survey.spec, "seed": self.seed, "rounds": self.rounds}
-        own = [GroupTable(members, ExplicitMechanism("optimized", strategy, epsilon)) for members, strategy in self.own]
-        rest = None
-        if self.rest is not None:
-            rest = ScrambledPatterns("optimized", sizes, epsilon, self.rest.patterns, self.rest.shares)
-        return SplitSurvey("optimized", sizes, epsilon, own, rest, self.shares, parameters)
-
-    @property
-    def contents(self) -> str:
-        beside = "no patterns" if self.rest is None else "patterns"
-        return f"{len(self.own)} strategies on tables of their own, {beside} beside them"
-
 
 def design_split(
     survey: Survey,
     epsilon: float,
     limits: SearchLimits = DEFAULT,
-) -> SurveyDesign | SplitDesign:
+) -> SurveyDesign:
     """The better, on average over the types, of two designs: patterns for all questions, or a split
     of people. The split has strategies for the tables whose questions follow an order or single out
     values, and patterns for the rest. Every fit gets an equal part of the time left, and all of the
@@ -116,18 +78,15 @@ def design_split(
     seconds = budget.seconds
     if limits.callback is not None and progress_reports:
         limits.callback(replace(progress_reports[-1], objective=objective, seconds=seconds, best=None))
-    return SplitDesign(
-        tuple(own),
-        rest,
-        shared.shares,
-        survey,
+    return replace(
+        patterns,
+        patterns=() if rest is None else rest.patterns,
+        shares=np.zeros(0) if rest is None else rest.shares,
+        own=tuple(own),
+        people=shared.shares,
         objective=objective,
         history=(*whole.history, (whole.rounds, seconds, objective)),
-        rounds=whole.rounds,
         seconds=seconds,
-        epsilon=whole.epsilon,
-        seed=limits.seed,
-        stopped=whole.stopped,
     )
 
 
@@ -201,9 +160,7 @@ def _merged(asked: TableQuestions, k: int, gram: np.ndarray, epsilon: float, lim
         return None
     few = rows[:, first].T @ rows[:, first]
     few += np.eye(len(first)) * (LITTLE * np.trace(few) / len(first))
-    best = design_strategy(
-        Custom(root_of(few)), epsilon, replace(limits, max_rounds=MERGED_ROUNDS), prior=sizes / cells
-    )
+    best = design_strategy(Custom(root_of(few)), epsilon, replace(limits, max_rounds=30), prior=sizes / cells)
     return mixed(gram, [asked.survey.shape[i] for i in asked.sets[k]], epsilon, merged, best.strategy)
 
 

@@ -14,9 +14,9 @@ from ldp_core import anova
 from ldp_core.anova import Set
 from ldp_core.limits import MOST_FITTED_TYPES
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, Tables, together
-from ldp_core.optimize.columns.merged import merged_types
 from ldp_core.run import Budget
 from ldp_core.workloads import Group, Survey
+from ldp_core.workloads.distinguished import alike
 from ldp_core.workloads.restricted import (
     cells_of,
     means_on,
@@ -29,17 +29,15 @@ from ldp_core.workloads.restricted import (
 )
 from ldp_core.workloads.surveys import Components
 
-_MOST_OWN = 24
-"""Most strategies of their own: each takes time to fit, and people to report on it."""
 FEW_TOLD_APART = 64
-"""A table whose questions distinguish at most this number of types is merged first, if a search
-over all its types suits it: that takes no time."""
+"""A table whose questions distinguish at most so many types is merged first, if a search over all its types suits it: that takes no time."""
+LITTLE = 1e-8
+"""Of the weight of the questions, for all that can be asked of a table: so that reports tell all of it."""
+
 SHARE_ROUNDS = 30
 SHARED_CLOSE = 1e-4
 """Shares are improved in at most SHARE_ROUNDS rounds, while a round gains more than SHARED_CLOSE of
 the cost."""
-LEAST_SHARE = 1e-6
-LITTLE = 1e-8  # of the weight of the questions, for all that can be asked of a table: so that reports tell all of it
 
 
 def own_sets(survey: Survey) -> tuple[Set, ...]:
@@ -48,7 +46,7 @@ def own_sets(survey: Survey) -> tuple[Set, ...]:
         survey,
         (g for g in ordered_groups(survey) if math.prod(survey.shape[i] for i in g.attributes) <= MOST_FITTED_TYPES),
     )
-    return sets if len(sets) <= _MOST_OWN else ()
+    return sets if len(sets) <= 24 else ()  # each takes time to fit, and people to report on it
 
 
 @dataclass(frozen=True)
@@ -181,7 +179,7 @@ class TableQuestions:
             for strategies_of_tables, gram in zip(combined, self.grams, strict=True):
                 gains[list(strategies_of_tables.tables.numbers)] = strategies_of_tables.gains(gram)
             shares = shares * np.sqrt(gains)
-            shares = np.maximum(shares / shares.sum(), LEAST_SHARE)
+            shares = np.maximum(shares / shares.sum(), 1e-6)
             shares /= shares.sum()
         return best
 
@@ -190,8 +188,8 @@ class TableQuestions:
 
 
 def told_apart(rows: np.ndarray) -> np.ndarray:
-    """(n,) the number of the merged type (`merged_types`) of each type, for questions ``rows`` (q, n) but for their rounding."""
-    return merged_types(np.round(rows / np.abs(rows).max(initial=1e-300), 9) + 0.0)
+    """(n,) the number of the class (`alike`) of each type, for questions ``rows`` (q, n) but for their rounding."""
+    return alike(np.round(rows / np.abs(rows).max(initial=1e-300), 9))
 
 
 def _tells_few_apart(group: Group) -> bool:

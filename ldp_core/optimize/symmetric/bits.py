@@ -8,15 +8,15 @@ at 3; pairs and triples of eight, parities of two of eight, 0.01 and 0.00 % at e
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields
 
 import numpy as np
 
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.surveys.pattern import Pattern
-from ldp_core.optimize.base import SearchLimits
+from ldp_core.optimize.base import Design, SearchLimits
 from ldp_core.optimize.columns.weights import fitted_shares
-from ldp_core.optimize.gradient.method import Optimized
+from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.design import SurveyDesign, design_survey, too_many
 from ldp_core.optimize.symmetric.orbits import RIDGE, Orbits
 from ldp_core.privacy import fitted_exp_epsilon
@@ -26,7 +26,6 @@ from ldp_core.workloads.surveyed import of_bits
 
 OTHERS = 1e-4
 """The share of randomized response where patterns leave some questions about the types open, which may be asked later."""
-UPDATES = 300
 
 
 def fits(workload: Workload) -> bool:
@@ -61,15 +60,15 @@ def written(found: SurveyDesign, workload: Workload) -> Optimized:
     fourier_weights = power / power[:, :1]
     gamma = scheme.transform(workload.gram_column).real
     if len(kept) < len(heavy):
-        shares = fitted_shares(shares + OTHERS / len(shares), fourier_weights, gamma + RIDGE * gamma.mean(), UPDATES)
+        shares = fitted_shares(shares + OTHERS / len(shares), fourier_weights, gamma + RIDGE * gamma.mean(), 300)
     if (shares @ fourier_weights).min() < OTHERS * fourier_weights[0].min():
         shares = np.append(OTHERS, (1 - OTHERS) * shares[1:] / shares[1:].sum())
     sent = shares > 0
     m = shares @ fourier_weights
     objective = found.objective if not shares[0] else float((gamma / m).sum())
     orbits = Orbits.of(high[sent], shares[sent], power[sent], ratio, scheme, objective)
-    about = {name: value for name, value in vars(found).items() if name not in ("patterns", "shares", "survey")}
-    return replace(Optimized(np.ascontiguousarray(orbits.transposed.T), **about), objective=objective)
+    about = {field.name: getattr(found, field.name) for field in fields(Design)} | {"objective": objective}
+    return Optimized(np.ascontiguousarray(orbits.transposed.T), workload=workload, **about)
 
 
 def _lifted(pattern: Pattern, shape: tuple[int, ...]) -> np.ndarray:

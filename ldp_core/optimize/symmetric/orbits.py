@@ -28,14 +28,10 @@ from ldp_core.optimize.columns.weights import fitted_shares
 from ldp_core.privacy import exp_epsilon
 from ldp_core.workloads import Workload
 
-# Subset selection is written out up to this many rows.
-FEWEST_ROWS = 2**13
+RIDGE = 1e-9
+
 # Base rows of the strategy that is there at once, up to FEW_TYPES types and beyond.
 FEW_TYPES = 512
-MANY_BASES = 16
-FEW_BASES = 4
-FIRST_UPDATES = 60
-RIDGE = 1e-9
 
 
 class Group(Protocol):
@@ -152,7 +148,7 @@ def first_orbits(gram: np.ndarray, ratio: float, group: Group) -> Orbits:
     roots[0] = 0.0
     correlation = group.transform(roots + (1e-3 * roots.mean() or 1.0)).real
     spectrum = group.transform(np.sin(np.pi / 2 * np.clip(correlation / correlation[0], -1, 1))).real
-    noise = np.random.default_rng(0).standard_normal((MANY_BASES if n <= FEW_TYPES else FEW_BASES, n))
+    noise = np.random.default_rng(0).standard_normal((16 if n <= FEW_TYPES else 4, n))
     field = group.transform(np.sqrt(np.maximum(spectrum, 0.0)) * group.transform(noise)).real
     size = min(max(round(n * high_share(ratio, n)), 1), n - 1)
     high = np.zeros(field.shape, dtype=bool)
@@ -160,9 +156,7 @@ def first_orbits(gram: np.ndarray, ratio: float, group: Group) -> Orbits:
     high = np.vstack([np.arange(n) == 0, np.unique(high, axis=0)])
     power = np.abs(group.transform(np.where(high, ratio, 1.0))) ** 2
     fourier_weights = power / power[:, :1]
-    shares = fitted_shares(
-        np.full(len(high), 1 / len(high)), fourier_weights, gamma + RIDGE * gamma.mean(), FIRST_UPDATES
-    )
+    shares = fitted_shares(np.full(len(high), 1 / len(high)), fourier_weights, gamma + RIDGE * gamma.mean(), 60)
     return Orbits.of(high, shares, power, ratio, group, float((gamma / (shares @ fourier_weights)).sum()))
 
 
@@ -192,7 +186,7 @@ class SubsetSearch:
     def fits(workload: Workload, epsilon: float) -> bool:
         """True if subset selection is the optimum for ``workload`` and small enough to write out."""
         n = workload.n
-        return workload.symmetry == "exchangeable" and math.comb(n, best_subset_size(n, epsilon)) <= FEWEST_ROWS
+        return workload.symmetry == "exchangeable" and math.comb(n, best_subset_size(n, epsilon)) <= 2**13
 
     def prepare(self) -> None:
         """Does nothing: the optimum is known."""

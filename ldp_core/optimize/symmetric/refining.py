@@ -25,18 +25,6 @@ from ldp_core.workloads import walsh_hadamard
 Transform = Callable[[np.ndarray], np.ndarray]
 """Rows (..., n) by the characters of the group that moves types, in single precision where the rows are."""
 
-# The part of the exchangeable types that is tried first, and the factors by which it shrinks where
-# L does not fall (and how often in a row) and grows where it does.
-FIRST = 0.3
-SMALLER = 0.2
-LARGER = 1.3
-TRIES = 2
-LEAST = 1e-3
-# Updates of the shares at first, and in each round.
-UPDATES = 40
-MORE_UPDATES = 5
-RIDGE = 1e-9
-
 
 class Refining:
     """Base rows ``high`` (k, n) of booleans and the ``shares`` (k,) of their orbits, changed in place by rounds; ``objective`` is their L.
@@ -51,13 +39,13 @@ class Refining:
         self._transform = transform
         self.high, self.shares = high.copy(), np.full(k, 1 / k)
         self._scales = np.square(spread / (n + spread * high.sum(axis=1)))
-        self._parts = np.full(k, FIRST)
+        self._parts = np.full(k, 0.3)
         self._hats = transform(high.astype(np.float32))
         self._ask(gamma)
-        self._fit(UPDATES)
+        self._fit(40)
 
     def _ask(self, gamma: np.ndarray) -> None:
-        self._on_ones, self._gamma, self._ridge = float(gamma[0]), gamma.copy(), RIDGE * gamma.mean()
+        self._on_ones, self._gamma, self._ridge = float(gamma[0]), gamma.copy(), 1e-9 * gamma.mean()
         self._gamma[0] = 0.0  # where m is 1 whatever the rows are
         self._asked = self._gamma > 0
 
@@ -76,7 +64,7 @@ class Refining:
         for k in range(1, len(self.high)):
             check()
             self._exchange(k)
-        self._fit(MORE_UPDATES)
+        self._fit(5)
 
     def _fit(self, updates: int) -> None:
         fourier_weights = _squares(self._hats, np.float32)
@@ -98,7 +86,7 @@ class Refining:
     def _exchange(self, k: int) -> None:
         row, hat = self.high[k], self._hats[k]
         out, into = self._wanted(row, hat)
-        for _ in range(TRIES):
+        for _ in range(2):
             many = math.ceil(self._parts[k] * len(out))
             if not many:
                 return
@@ -111,9 +99,9 @@ class Refining:
             if (lost := self._loss(m)) < self._lost:
                 row[out[:many]], row[into[:many]] = False, True
                 self._hats[k], self.powers, self._lost = changed, m, lost
-                self._parts[k] = min(1.0, LARGER * self._parts[k])
+                self._parts[k] = min(1.0, 1.3 * self._parts[k])
                 return
-            self._parts[k] = max(LEAST, SMALLER * self._parts[k])
+            self._parts[k] = max(1e-3, 0.2 * self._parts[k])
 
     def _wanted(self, row: np.ndarray, hat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Types to leave a row and as many to enter it, the largest change of h first."""

@@ -35,12 +35,6 @@ BASE_ROWS = 24
 STRETCHES = (1.0, 1.3)
 FEWER_TYPES = 256
 UPDATES = 40
-# Times that every row is changed in a round; rounds end when one gains less.
-PASSES = 10
-PILOT_PASSES = 5
-SETTLED = 5e-4
-# Entries of transforms taken at once.
-AT_ONCE = 2**20
 
 
 @dataclass(frozen=True)
@@ -85,7 +79,7 @@ class RingSearch:
         self.round()
 
     def round(self) -> None:
-        for _ in range(PASSES):
+        for _ in range(10):
             self._refining.round(self._check)
         self._measure()
 
@@ -102,7 +96,7 @@ class RingSearch:
         self._check()
         asked = self._workload.apply_gram(inverse)
         objective = float(np.trace(asked))
-        if self.best is not None and objective > self.best.objective * (1 - SETTLED):
+        if self.best is not None and objective > self.best.objective * (1 - 5e-4):
             self.finished = True
         if self.best is None or objective < self.best.objective:
             self.best = Rows(refining.high.copy(), refining.shares.copy(), objective)
@@ -189,7 +183,7 @@ def _best_share(powers: np.ndarray, ratio: float) -> float:
     for share in SHARES:
         high = min(share * high_share(ratio, len(powers)), 0.5)
         refining = _refining(powers, high, ratio, np.random.default_rng(0))
-        for _ in range(PILOT_PASSES):
+        for _ in range(5):
             refining.round(unchecked)
         shares_tried[refining.objective] = share
     return shares_tried[min(shares_tried)]
@@ -230,7 +224,7 @@ def second_moments(rows: np.ndarray, weights: np.ndarray, n: int, check: Check =
 
 def _distances(n: int, N: int) -> Iterator[range]:
     """The distances between n types in parts for transforms over N places."""
-    size = max(1, AT_ONCE // N)
+    size = max(1, 2**20 // N)  # entries of transforms taken at once
     return (range(start, min(start + size, n)) for start in range(0, n, size))
 
 

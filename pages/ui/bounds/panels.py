@@ -5,16 +5,19 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from ldp_core import charts, wording
+from ldp_core import bounds, charts, wording
 from ldp_core.bounds.theorems import few_users
 from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.designs.certificate_file import Written
-from ldp_core.limits import MOST_DRAWN_VALUES, UNASKED_TYPES
+from ldp_core.limits import AT_ONCE_TYPES, MOST_DRAWN_VALUES, UNASKED_TYPES
+from ldp_core.mechanisms import Mechanism
+from ldp_core.run import Progress
 from ldp_core.studies import theorems
 from pages.ui import layout, listing
-from pages.ui.bounds import setting as page
+from pages.ui.bounds import subject as page
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
+from pages.ui.tasks.jobs import Job, Task
 from pages.ui.words import people, plain
 
 ALGORITHMS = {
@@ -26,7 +29,7 @@ ALGORITHMS = {
 
 def elsewhere(state: Session, exact: float | None) -> str:
     """The people that predictions are about, where the design is for others; with the ``exact`` variance of its mechanism there."""
-    if state.setting.only_case or state.present.case == state.present.even_case:
+    if state.setting.only_case or state.setting.case == state.setting.even_case:
         return ""
     title, known = state.setting.titled(state.chosen), ""
     if exact is not None:
@@ -36,7 +39,7 @@ def elsewhere(state: Session, exact: float | None) -> str:
 
 def certificate(state: Session) -> None:
     """The proof of what no mechanism can beat, begun where it is quick."""
-    case = state.present.case
+    case = state.setting.case
     work.prove_unasked(state, [case])
     proof, proving = state.setting.proof(case), work.certificate(state, case)
     if (job := proving.running) is not None:
@@ -144,3 +147,39 @@ def corrected_lemma(about: Setting) -> None:
             f"{wording.significant(few_users.largest_normal(n))}. Lemma 2.2 in turn is generous: its factor 4 can be 2. Together "
             "the corrected bound is never above the printed one, so the theorem stands."
         )
+
+
+def begin_averages(
+    state: Session, mechanism: Mechanism | None, about: Setting
+) -> Task[dict[str, tuple[float, float]]] | None:
+    """The averages over populations of a mechanism, begun where they are quick, whichever tab is open: the picture shows what comes
+    of them. None where there are none."""
+    if mechanism is None or bounds.STATEMENTS["corollary_frequency"].why_not(about):
+        return None
+    task = work.large_sample(state, mechanism, about.concentration)
+    if about.workload.n <= AT_ONCE_TYPES and task.result is None and task.job is None:
+        task.start()
+    return task
+
+
+def populations(state: Session, mechanism: Mechanism | None, about: Setting) -> None:
+    """How far they are, with a button that begins or ends them. What was cancelled keeps its result so far."""
+    if (task := begin_averages(state, mechanism, about)) is None:
+        return
+    running = task.running
+    if running is not None:
+        with st.container(horizontal=True, vertical_alignment="center", key="running-populations"):
+            st.button("Cancel", on_click=running.cancel, key="cancel-populations", icon=":material/stop_circle:")
+            layout.live(running, _averages_progress)
+    elif task.result is None or task.cut_short:
+        if task.error:
+            st.error(plain(task.error))
+        st.button(
+            "Average over populations", on_click=task.start, key="start-populations", icon=":material/play_arrow:"
+        )
+
+
+def _averages_progress(progress: Progress, job: Job) -> None:
+    total = progress.max_rounds or 1
+    text = f"{progress.round:,} of {total:,}, {wording.duration(job.seconds)}"
+    st.progress(min(1.0, progress.round / total), text=text)

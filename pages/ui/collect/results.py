@@ -26,7 +26,7 @@ from pages.ui.controls import control, pick
 from pages.ui.priors import PRIORS, in_words, prior_control
 from pages.ui.session.state import Session
 from pages.ui.tasks.collecting import Subject
-from pages.ui.tasks.later import Later
+from pages.ui.tasks.jobs import ask
 from pages.ui.words import people, plain
 
 KINDS = {"fixed": "One look, at the end", "any_time": "Valid whenever one looks"}
@@ -182,7 +182,6 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         **options,
     )
     chosen, listed = shown_queries(workload), workload.num_queries <= MOST_DOWNLOADED_ANSWERS
-    later = Later(state, "answers")
     key = (
         collection.digest,
         subject.mechanism.digest,
@@ -194,7 +193,8 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         np.asarray(options.get("prior", 0.0)).tolist(),
     )
     try:
-        found = later.value(
+        found = ask(
+            state,
             key,
             "working out the answers",
             subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports,
@@ -203,8 +203,6 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
     except ValueError as error:
         layout.instead(error)
         return
-    finally:
-        later.finish()
     if found is None:
         st.info("The answers are being worked out.")
         return

@@ -10,11 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from ldp_core import frames, library, mechanisms, shuffled, wording
-from ldp_core.run import Cancel, asked
-from pages.ui import layout, lazy, listing
+from ldp_core.papers import league
+from ldp_core.run import Cancel, Progress, asked
+from pages.ui import layout, listing
 from pages.ui.session.state import Session
-from pages.ui.tasks.later import Later
-from pages.ui.words import cells, gap_in_words, people, weighting
+from pages.ui.tasks.jobs import Job, Task, ask
+from pages.ui.words import cells, gap_in_words, people, plain, weighting
 
 
 def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.Mechanism]) -> None:
@@ -85,7 +86,7 @@ def figures(state: Session, table: pd.DataFrame, ready: Mapping[str, mechanisms.
 
 def _if_mixed(state: Session, ready: Mapping[str, mechanisms.Mechanism], names: pd.Series) -> list[float]:
     """The central epsilon of each of the ``names``; nan where none is known, or not yet."""
-    users, later = state.setting.users, Later(state, "mixed")
+    users = state.setting.users
     key = ("central", [ready[name].digest for name in names if name in ready], users)
 
     def each(cancel: Cancel) -> dict[str, float]:
@@ -97,17 +98,18 @@ def _if_mixed(state: Session, ready: Mapping[str, mechanisms.Mechanism], names: 
 
     found: dict[str, float] = {}
     try:
-        found = later.value(key, "working out what mixing gives", False, each) or found
+        found = ask(state, key, "working out what mixing gives", False, each) or found
     except ValueError as error:
         layout.instead(error, mild=True)
-    later.finish()
     return [found.get(name, math.nan) for name in names]
 
 
 def catalogue(state: Session) -> None:
     """Every mechanism, folded away."""
     design = state.setting
-    fold = lazy.fold("Every mechanism: what it was made for, what it costs, and where it cannot run", "every-mechanism")
+    fold = layout.fold(
+        "Every mechanism: what it was made for, what it costs, and where it cannot run", "every-mechanism"
+    )
     if fold is None:
         return
     with fold:
@@ -133,3 +135,51 @@ def catalogue(state: Session) -> None:
             "n is the number of types, p the number of queries. An empty note means that it can run on this design. In real numbers "
             f"only: {mechanisms.FLOATING_POINT}"
         )
+
+
+def _league_task(state: Session) -> Task[pd.DataFrame]:
+    """The league computed in the background; a part of it is not kept."""
+
+    def work(job: Job) -> pd.DataFrame | None:
+        frame = league.compute(job.followed["callback"], job.cancelled)
+        return None if job.cancelled() else frame
+
+    return Task(state, league.KEY, "working out the league", work, page="Compare", expected=league.SECONDS)
+
+
+def show_league(state: Session) -> None:
+    """The table, where its numbers come from, and the button that works them out again."""
+    long = _league_task(state)
+    running, table = long.running, long.result
+    with layout.actions("league"):
+        if running is not None:
+            st.button("Cancel", on_click=running.cancel, key="league-cancel", icon=":material/stop_circle:")
+        else:
+            st.button(
+                "Work it out again",
+                on_click=long.start,
+                key="league-compute",
+                icon=":material/play_arrow:",
+                help=f"About {wording.duration(league.SECONDS)}, in the background. The page goes on meanwhile.",
+            )
+    if long.error:
+        st.error(plain(long.error))
+    if running is not None:
+        layout.live(running, _league_progress)
+    frame = league.read() if table is None else table
+    with st.container(key="league-table"):
+        listing.show_words(
+            league.table(frame),
+            f"Users needed on {league.TYPES:d} types, as multiples of the proved minimum; the number after each workload is epsilon.",
+        )
+    layout.download_table(frame, "league", of_design=False)
+    origin = "These are stored results of the same calculation." if table is None else "Worked out just now."
+    st.caption(
+        f"{league.MEANING} Every mechanism has its usual parameters; of the trees, two more oracles are shown. Empty where a mechanism cannot "
+        f"run. {origin}"
+    )
+
+
+def _league_progress(progress: Progress, job: Job) -> None:
+    done, of = progress.round, progress.max_rounds or 1
+    st.progress(min(1.0, done / of), text=f"{done:,} of {of:,} figures, {wording.duration(job.seconds)} so far")

@@ -13,7 +13,7 @@ from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, name_for
 from ldp_core.library.table_strategies import find
 from ldp_core.limits import MOST_FITTED_TYPES, MOST_MATRIX_BYTES, MOST_SUPPLIED_CHARACTERS, MOST_SUPPLIED_ENTRIES
 from ldp_core.mechanisms import Mechanism
-from pages.ui import layout, lazy, listing
+from pages.ui import layout, listing
 from pages.ui.controls import control
 from pages.ui.session.state import Session
 from pages.ui.words import gap_in_words, plain
@@ -24,11 +24,11 @@ def supplied_tables(
 ) -> None:
     """A fold with the supplied matrices: their figures beside the mechanisms that are ``ready``, or
     why there are none, and an uploader for another."""
-    fold = lazy.fold("Bring your own mechanism: a strategy matrix from a file", "own-matrices")
+    fold = layout.fold("Bring your own mechanism: a strategy matrix from a file", "own-matrices")
     if fold is None:
         return
     with fold:
-        if state.present.domain.size > MOST_FITTED_TYPES:
+        if state.setting.domain.size > MOST_FITTED_TYPES:
             st.caption(
                 f"Strategy matrices are taken for at most {MOST_FITTED_TYPES:,} types: use coarser bins to compare one."
             )
@@ -77,9 +77,9 @@ def _answers(state: Session, supplied: SuppliedTable) -> str:
 
 
 def _standing(state: Session, supplied: SuppliedTable, ready: bool, failed: ValueError | None) -> str:
-    epsilon = state.present.epsilon
+    epsilon = state.setting.epsilon
     if reason := library.spec(supplied.mechanism).unsuitable(
-        state.present.domain.size, epsilon, state.setting.workload
+        state.setting.domain.size, epsilon, state.setting.workload
     ):
         return f"Left out. {reason}"
     if failed:
@@ -96,7 +96,7 @@ def _standing(state: Session, supplied: SuppliedTable, ready: bool, failed: Valu
 
 def _upload(state: Session) -> None:
     """A file is read at once: the uploader forgets it when the page changes."""
-    types, held = state.present.domain.size, state.configuration.own
+    types, held = state.setting.domain.size, state.configuration.own
     control(
         st.text_input,
         "Name (optional)",
@@ -124,7 +124,7 @@ def _upload(state: Session) -> None:
         state.invalid.pop("own", None)
         try:
             name = state.view.get("own_name", "").strip() or name_for(file.name, held)
-            _add(state, SuppliedTable.from_file(file.getvalue(), name, held, types, state.present.labels))
+            _add(state, SuppliedTable.from_file(file.getvalue(), name, held, types, state.setting.labels))
         except ValueError as error:
             state.invalid["own"] = (None, f"{error} What you had set up is unchanged.")
         st.rerun()

@@ -1,6 +1,7 @@
-"""Looks at local files and databases in the background: what a person asks for is done once the file has been read for it.
+"""Large tables are read and counted in the background: what a person asks for is done to a copy of the design, which takes its place once
+it is done.
 
-What the action counts is counted ahead, in the background; a file by its path keeps its counts. Until then the design stays as it was.
+Until then the design stays as it was; who cancels goes on with it at once, whatever the size of the table.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, TypeVarTuple
 
 import pandas as pd
@@ -28,84 +31,86 @@ from pages.ui.tasks.jobs import Job, jobs
 from pages.ui.words import plain
 
 WAITED = 1.0
-"""Seconds an action waits for its file before the page goes on without it."""
+"""Seconds an action waits for its table before the page goes on without it."""
 PREVIEW = 4
+MOST_DOUBTED = 6
+"""Most columns that are said to be readable in two ways."""
 Ts = TypeVarTuple("Ts")
-_PENDING = "ahead"
+_PENDING = "pending"
 
 
 @dataclass(frozen=True)
 class Pending:
-    """An action that waits for its file, and the design it was asked of."""
+    """A copy of the session to which an action is done, and the design that it was asked of."""
 
     job: Job
-    act: Callable[[], None]
-    asked_of: tuple[Any, Any]
+    done: Session
+    asked_of: tuple[Any, ...]
 
 
-def look(
-    state: Session,
-    title: str,
-    act: Callable[[Any], None],
-    fetch: Callable[[], Any] = lambda: None,
-    ahead: Callable[[Any], object] = lambda value: None,
-) -> None:
-    """``act(fetch())``, once that, and all that it counts ``ahead``, has been read in the background; at once where that is quick.
+def look(state: Session, title: str, act: Callable[[Session], None]) -> None:
+    """``act(copy)`` in the background; the design becomes that of the copy once it is done, here where that is quick.
     ValueError with a sentence when it is not available; then nothing has changed."""
     forget(state)
-    fetched: list[Any] = []
+    done = state.copy()
 
     def work(job: Job) -> None:
         def progress(share: float) -> None:
             job.progress = max(share, job.progress or 0.0)  # the file may be looked at more than once
 
         with tables.watched(job.cancelled, progress):
-            fetched.append(fetch())
-            try:
-                ahead(fetched[0])
-            except tables.UnreadableTable:
-                raise
-            except ValueError:
-                return  # said when it is done
+            act(done)
+            _look_ahead(done)
 
     job = jobs().submit(state.id, f"look:{uuid.uuid4().hex}", title, work)
-    pending = Pending(job, lambda: act(fetched[0]), (state.configuration, state.draft))
+    pending = Pending(job, done, _asked_of(state))
     until = time.monotonic() + WAITED
     while job.active and time.monotonic() < until:
         time.sleep(0.02)
     if job.active:
         state.view[_PENDING] = pending
     else:
-        _end(pending)
+        _end(state, pending)
+
+
+def _look_ahead(state: Session) -> None:
+    """What the page will show of the columns."""
+    choice, source = state.choice, state.source_shown
+    if choice is not None and source is not None:
+        for name in source.columns:
+            can_count(state, source, name)
+        for recipe in choice.recipes[:MOST_DOUBTED]:
+            with suppress(ValueError, KeyError):
+                readings(state, source, recipe)
+                if isinstance(recipe, NumericRecipe):
+                    crowd(state, source, recipe)
 
 
 def looking(
-    ahead: Callable[[Session, DataChoice, Source, *Ts], object],
-) -> Callable[[Callable[[Session, DataChoice, Source, *Ts], None]], Callable[[Session, str, *Ts], None]]:
-    """Decorates an action ``(state, choice, found, ...)`` on the choice on screen and the table it is about: of a file by its path,
-    what it counts is counted ``ahead``.
+    action: Callable[[Session, DataChoice, Source, *Ts], None],
+) -> Callable[[Session, str, *Ts], None]:
+    """Decorates an action ``(state, choice, source, ...)`` on the choice on screen and the table it is about: with a large table, it is
+    done in the background.
 
     It is called with the id of the table that was on screen. If another file, or none, has taken
     its place, nothing happens: a control can be pressed before the page is drawn again.
     """
 
-    def decorate(action: Callable[[Session, DataChoice, Source, *Ts], None]) -> Callable[[Session, str, *Ts], None]:
-        def wrapped(state: Session, table: str, *arguments: *Ts) -> None:
-            choice, source = state.choice, state.source_shown
-            if choice is None or source is None or source.id != table:
-                return
-            if not isinstance(source.table, tables.LocalTable):
-                return action(state, choice, source, *arguments)
-            look(
-                state,
-                "counting in the file",
-                lambda _: action(state, choice, source, *arguments),
-                ahead=lambda _: ahead(state, choice, source, *arguments),
-            )
+    @wraps(action)
+    def wrapped(state: Session, table: str, *arguments: *Ts) -> None:
+        choice, source = state.choice, state.source_shown
+        if choice is None or source is None or source.id != table:
+            return
+        if source.slow:
+            look(state, "counting in the table", lambda done: action(done, choice, source, *arguments))
+        else:
+            action(state, choice, source, *arguments)
 
-        return wrapped
+    return wrapped
 
-    return decorate
+
+def _asked_of(state: Session) -> tuple[Any, ...]:
+    return id(state.history), state.configuration, state.draft
 
 
 def settle(state: Session) -> None:
@@ -114,11 +119,11 @@ def settle(state: Session) -> None:
     pending = state.view.get(_PENDING)
     if pending is None:
         return
-    if (state.configuration, state.draft) != pending.asked_of:  # another design by now
+    if _asked_of(state) != pending.asked_of:  # another design by now
         forget(state)
     elif not pending.job.active or pending.job.cancelled():
         del state.view[_PENDING]
-        guarded(state, _end, pending)
+        guarded(state, _end, state, pending)
 
 
 def forget(state: Session) -> None:
@@ -184,10 +189,11 @@ def edit_table(
 
 
 def crowd(state: Session, source: Source, recipe: NumericRecipe) -> tables.Crowd | None:
-    """True if a few numbers of a column take most of its bins."""
+    """What to do where a few numbers of a column take most of its bins."""
     counts = counts_column(state.choice)
     key = ("crowd", source.id, recipe.model_dump_json(), counts)
-    return state.results.cached(key, lambda: tables.crowd(recipe, *values(state, source, recipe.column, counts)))
+    found = state.results.cached(key, lambda: (tables.crowd(recipe, *values(state, source, recipe.column, counts)),))
+    return found[0]  # also that there is none is looked for once
 
 
 def readings(state: Session, source: Source, recipe: AttributeRecipe) -> tuple[tables.Reading, ...]:
@@ -208,9 +214,9 @@ def can_count(state: Session, source: Source, column: str) -> bool:
     return state.results.cached(("can count", source.id, column), lambda: tables.can_count(table[column]))
 
 
-def _end(pending: Pending) -> None:
+def _end(state: Session, pending: Pending) -> None:
     if pending.job.cancelled():
         raise ValueError("Reading was cancelled.")
     if pending.job.state == "failed":
         raise ValueError(pending.job.error)
-    pending.act()
+    state.take(pending.done)

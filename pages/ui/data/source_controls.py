@@ -14,10 +14,10 @@ from ldp_core.data import tables
 from ldp_core.data.tables import ENCODINGS, EXCEL_ENDINGS, PARQUET_ENDINGS, TEXT_ENDINGS, ReadOptions
 from pages.ui import access, layout, promises, sources
 from pages.ui.controls import control, guarded, pick
+from pages.ui.data import actions as data_actions
 from pages.ui.data import background_read
-from pages.ui.data import choice as data_choice
 from pages.ui.session.state import Session
-from pages.ui.sources import Given
+from pages.ui.sources import PendingFile
 from pages.ui.words import plain
 
 DELIMITERS = {None: "as found", ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar |", " ": "space"}
@@ -36,7 +36,7 @@ def samples(state: Session) -> None:
             st.button(
                 sample["title"],
                 key=f"pick-{sample['file']}",
-                on_click=data_choice.load_sample,
+                on_click=data_actions.load_sample,
                 args=(state, sample["file"]),
                 help=sample["sentence"],
             )
@@ -48,7 +48,7 @@ def upload(state: Session) -> None:
     def ingest() -> None:
         uploaded = st.session_state[key]
         if uploaded is not None:
-            guarded(state, data_choice.upload, state, uploaded.getvalue(), uploaded.name)
+            guarded(state, data_actions.upload, state, uploaded.getvalue(), uploaded.name)
             state.view["uploads"] = state.view.get("uploads", 0) + 1  # an empty uploader next time: the file is in
 
     st.file_uploader(
@@ -81,7 +81,7 @@ def local(state: Session) -> None:
     ending = path[path.rfind(".") :].lower() if "." in path else ""
     if ending in TEXT_ENDINGS | PARQUET_ENDINGS:
         if st.button("Open", key="local-open", icon=":material/folder_open:", type="primary"):
-            guarded(state, data_choice.open_file, state, path)
+            guarded(state, data_actions.open_file, state, path)
             st.rerun()
         st.caption(tables.limits_in_words.local_in_words())
     else:
@@ -108,7 +108,7 @@ def _database(state: Session, path: str) -> None:
         help="It can read this file and nothing else, and change nothing.",
     )
     if st.button("Run the query", key="local-run", icon=":material/play_arrow:", type="primary"):
-        guarded(state, data_choice.run_query, state, path, query)
+        guarded(state, data_actions.run_query, state, path, query)
         st.rerun()
     st.caption(tables.limits_in_words.query_in_words())
 
@@ -125,7 +125,7 @@ def _tables(state: Session, path: str) -> tuple[str, ...]:
 
 def _reading(state: Session, kind: str) -> None:
     """How the file was read, to be corrected where the guess was wrong, or is to be read where that has failed."""
-    given: Given | None = state.view.get(data_choice.GIVEN)
+    given: PendingFile | None = state.view.get(data_actions.PENDING_FILE)
     here = given is not None and given.kind == kind and given.path.strip() in ("", state.view.get("path"))
     if given is not None and here and not background_read.waits(state):
         _otherwise(state, given)
@@ -136,7 +136,7 @@ def _reading(state: Session, kind: str) -> None:
     text, table = source.name.lower().endswith(tuple(TEXT_ENDINGS)), source.id
 
     def again(**said: Any) -> None:
-        data_choice.read_again(state, table, said)
+        data_actions.read_again(state, table, said)
 
     with st.expander(f"How {plain(source.name[-40:])} was read"):
         st.caption(plain(_as_found(source, text)))
@@ -150,16 +150,16 @@ def _reading(state: Session, kind: str) -> None:
             "Names of the columns, separated by commas",
             "read-names",
             ", ".join(source.columns),
-            lambda typed: data_choice.rename_columns(state, table, typed),
+            lambda typed: data_actions.rename_columns(state, table, typed),
             help="Queries and answers are shown under these names.",
         )
 
 
-def _otherwise(state: Session, given: Given) -> None:
+def _otherwise(state: Session, given: PendingFile) -> None:
     """A file that could not be read, or not yet: it is kept, and read again as soon as it is said how."""
 
     def change(**said: Any) -> None:
-        guarded(state, partial(data_choice.read_otherwise, state, **said))
+        guarded(state, partial(data_actions.read_otherwise, state, **said))
 
     with st.expander(f"How to read {plain(given.name[-40:])}", expanded=True):
         st.caption("This file has not been read. Say how it is to be read: each change reads it again.")
@@ -178,13 +178,13 @@ def _otherwise(state: Session, given: Given) -> None:
             "Names of the columns, separated by commas",
             "given-names",
             ", ".join(given.options.names),
-            lambda typed: change(names=data_choice.listed_names(typed)),
+            lambda typed: change(names=data_actions.listed_names(typed)),
             placeholder="as in the file",
         )
         with st.container(horizontal=True, key="given-actions"):
             st.button("Read it again", key="given-again", icon=":material/refresh:", on_click=change)
             st.button(
-                "Forget this file", key="given-forget", type="tertiary", on_click=data_choice.forget, args=(state,)
+                "Forget this file", key="given-forget", type="tertiary", on_click=data_actions.forget, args=(state,)
             )
 
 

@@ -14,12 +14,11 @@ from ldp_core.designs.choices import GOOD_ENOUGH
 from ldp_core.designs.setting import Curve, Proof
 from ldp_core.limits import MOST_SHOWN_REPORTS
 from ldp_core.mechanisms import Mechanism
-from pages.ui import layout, lazy, listing, patterns, verdict_panel
+from pages.ui import layout, listing, patterns, verdict_panel
 from pages.ui.formulas import DESIGN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.later import Later
 from pages.ui.words import (
     case_meaning,
     case_title,
@@ -73,7 +72,7 @@ def simulated_only(state: Session, mechanism: Mechanism) -> None:
         layout.end()
 
 
-def figures(state: Session, mechanism: Mechanism, case: str) -> None:
+def metrics(state: Session, mechanism: Mechanism, case: str) -> None:
     """Users needed, the proved minimum, the gap between them, and the audited epsilon."""
     c, audit = state.configuration, mechanism.audit()
     spec, limits, gap = library.spec(c.mechanism.name), state.setting.bounds(case), state.setting.gap(mechanism)
@@ -109,9 +108,7 @@ def figures(state: Session, mechanism: Mechanism, case: str) -> None:
 
 def answers(state: Session, mechanism: Mechanism) -> None:
     """Each answer with its error and verdict, what is not usable first."""
-    later = Later(state, "answers")
-    found = verdict_panel.judged(state, mechanism, later)
-    later.finish()
+    found = verdict_panel.judged(state, mechanism)
     if found is not None:
         usable = found["verdict"] == verdicts.USABLE
         verdict_panel.show_answers(state, pd.concat([found[~usable], found[usable]]))
@@ -219,7 +216,7 @@ def patterns_of(state: Session, mechanism: Mechanism) -> None:
 
 
 def _reports(state: Session, mechanism: Mechanism, m: int) -> None:
-    fold = lazy.fold(f"The groups that share a report ({m:,})", "groups")
+    fold = layout.fold(f"The groups that share a report ({m:,})", "groups")
     if fold is None:
         return
     with fold:

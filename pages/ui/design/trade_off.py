@@ -11,12 +11,12 @@ import streamlit as st
 from ldp_core import charts, library, wording
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
-from ldp_core.studies import privacy_accuracy, theorems
+from ldp_core.studies import curves, theorems
 from pages.ui import layout
-from pages.ui.bounds import setting as bounds_setting
+from pages.ui.bounds import subject as bounds_subject
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.later import Later
+from pages.ui.tasks.jobs import ask
 from pages.ui.words import case_meaning, case_title, plain
 
 AT_ONCE_TYPES = 64
@@ -26,28 +26,25 @@ BROKEN = "Broken lines are theorems of the papers, in full on Bounds."
 
 def draw(state: Session, mechanism: Mechanism | None) -> None:
     """The picture of a design, and what it says. ``mechanism`` is the design's own, None while it has yet to be fitted."""
-    case = state.present.case
-    later = Later(state, "trade-off")
-    classical = _best_classical(state, case, later)
-    lines = _lines(state, case, filter(None, dict.fromkeys((classical, state.chosen))), later)
-    later.finish()
+    case = state.setting.case
+    classical = _best_classical(state, case)
+    lines = _lines(state, case, filter(None, dict.fromkeys((classical, state.chosen))))
     if not lines:
         st.info("The trade-off is being computed.")
         return
     sentence = _sentence(state, case, mechanism, classical)
     if (job := work.points_over_epsilon(state, state.chosen)) is not None:
         layout.live(job, lambda done, job: _filling(state, case, lines, sentence, done))
-        st.button("Stop at these points", on_click=job.cancel, key="cancel-points", icon=":material/stop_circle:")
+        st.button("Stop at these points", on_click=job.stop, key="cancel-points", icon=":material/stop_circle:")
     else:
         _picture(state, case, lines, [state.chosen], sentence)
 
 
 def compared(state: Session, case: str) -> None:
     """All mechanisms compared, over epsilon: closed forms as lines, and fitted mechanisms where they have been fitted."""
-    names, later = state.setting.side_by_side, Later(state, "over-epsilon")
-    lines = _lines(state, case, names, later)
-    even = _line(state, state.chosen, state.present.even_case, later)
-    later.finish()
+    names = state.setting.side_by_side
+    lines = _lines(state, case, names)
+    even = _line(state, state.chosen, state.setting.even_case)
     if not lines:
         st.info("Users needed over epsilon are being computed.")
         return
@@ -56,7 +53,7 @@ def compared(state: Session, case: str) -> None:
         words += f" **{plain(' and '.join(missing))} {'is' if len(missing) == 1 else 'are'} not computed yet.**"
     p = state.setting.workload.squared_weights * state.setting.alpha
     averages = {} if even is None else dict(zip(even["epsilon"], p * even["users_needed"], strict=True))
-    at = privacy_accuracy.epsilons(state.setting.epsilon, CURVE_POINTS).tolist()
+    at = curves.epsilons(state.setting.epsilon, CURVE_POINTS).tolist()
     _picture(state, case, lines, names, f"{words} {BROKEN}", theorem_lines(state, at, averages))
 
 
@@ -65,12 +62,12 @@ def theorem_lines(state: Session, at: Sequence[float], averages: Mapping[float, 
     average variance per user by epsilon."""
     setting = state.setting
     pure = {} if library.spec(state.chosen).delta else averages
-    return theorems.over_epsilon(setting.workload, setting.alpha, at, bounds_setting.branching(state), pure)
+    return theorems.over_epsilon(setting.workload, setting.alpha, at, bounds_subject.branching(state), pure)
 
 
-def _lines(state: Session, case: str, names: Iterable[str], later: Later) -> list[pd.DataFrame]:
+def _lines(state: Session, case: str, names: Iterable[str]) -> list[pd.DataFrame]:
     """The bound and these mechanisms, as far as they are known by now."""
-    lines_known = [_bound(state, case, later), *(_line(state, name, case, later) for name in names)]
+    lines_known = [_bound(state, case), *(_line(state, name, case) for name in names)]
     return [line for line in lines_known if line is not None]
 
 
@@ -80,52 +77,53 @@ def _filling(state: Session, case: str, lines: list[pd.DataFrame], sentence: str
     st.progress(done, text=f"Fitting {plain(library.spec(state.chosen).title)} at other epsilons")
 
 
-def _bound(state: Session, case: str, later: Later) -> pd.DataFrame | None:
+def _bound(state: Session, case: str) -> pd.DataFrame | None:
     setting = state.setting
     workload, chosen, alpha = setting.workload, setting.cases[case], setting.alpha
     people = None if chosen.prior is None else chosen.prior.tobytes()
     certified = work.certified_over_epsilon(state, case)
-    at = privacy_accuracy.epsilons(setting.epsilon)
+    at = curves.epsilons(setting.epsilon)
     try:
-        closed = later.value(
+        closed = ask(
+            state,
             ("users bound", workload.digest, alpha, people, at.tobytes()),
             "computing the bound over epsilon",
             setting.working_types <= AT_ONCE_TYPES,
-            lambda cancel: privacy_accuracy.users_bound(workload, at, chosen, alpha),
+            lambda cancel: curves.users_bound(workload, at, chosen, alpha),
         )
     except ValueError:  # too many types: the picture does without
         return None
-    return None if closed is None else privacy_accuracy.strengthened(closed, certified)
+    return None if closed is None else curves.strengthened(closed, certified)
 
 
-def _known(state: Session, name: str, later: Later) -> Mechanism | None:
+def _known(state: Session, name: str) -> Mechanism | None:
     """The mechanism once its costs are known; those that take long are computed in the background."""
     try:
         mechanism = state.setting.priced(name)
-        if mechanism is None or not work.priced(state, mechanism, later):
+        if mechanism is None or not work.priced(state, mechanism):
             return None
     except ValueError:
         return None
     return state.setting.costed(name)
 
 
-def _best_classical(state: Session, case: str, later: Later) -> str | None:
+def _best_classical(state: Session, case: str) -> str | None:
     """The compared mechanism without a fit that needs the fewest users."""
     needed = {}
     for name in state.setting.side_by_side:
-        mechanism = None if library.spec(name).fitted else _known(state, name, later)
+        mechanism = None if library.spec(name).fitted else _known(state, name)
         if mechanism is not None and mechanism.delta == 0:
             needed[name] = state.setting.users_needed(mechanism, case)
     return min(needed, key=lambda name: needed[name]) if needed else None
 
 
-def _line(state: Session, name: str, case: str, later: Later) -> pd.DataFrame | None:
+def _line(state: Session, name: str, case: str) -> pd.DataFrame | None:
     """Users that a mechanism without a fit needs over epsilon; a single point while that is computed, or takes long."""
-    setting, mechanism = state.setting, _known(state, name, later)
+    setting, mechanism = state.setting, _known(state, name)
     if mechanism is None:
         return None
     point = _point(setting, name, mechanism, case)
-    if not privacy_accuracy.quick(mechanism):
+    if not curves.quick(mechanism):
         return point
     workload, chosen, alpha, parameters = (
         setting.workload,
@@ -134,14 +132,15 @@ def _line(state: Session, name: str, case: str, later: Later) -> pd.DataFrame | 
         setting.parameters_for(name),
     )
     people = None if chosen.prior is None else chosen.prior.tobytes()
-    at = privacy_accuracy.epsilons(setting.epsilon, CURVE_POINTS)
+    at = curves.epsilons(setting.epsilon, CURVE_POINTS)
     about = (name, sorted(parameters.items()), workload.digest, alpha, people, at.tobytes())
     try:
-        curve = later.value(
+        curve = ask(
+            state,
             ("users over epsilon", *about),
             "computing users needed over epsilon",
             setting.working_types <= AT_ONCE_TYPES // 2,
-            lambda cancel: privacy_accuracy.users_needed(
+            lambda cancel: curves.users_needed(
                 library.spec(name).mechanism,
                 workload,
                 at,

@@ -14,7 +14,7 @@ from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.people import dense
 from ldp_core.studies.outcomes import LEVEL, RELEASES, Outcomes, scales_of
 from ldp_core.workloads import axes_of
-from pages.ui import layout, lazy, listing
+from pages.ui import layout, listing
 from pages.ui.controls import control
 from pages.ui.session.state import Session
 from pages.ui.verdict_panel import counts_in_words, show_answers
@@ -37,7 +37,7 @@ def show(state: Session, outcomes_shown: Outcomes) -> None:
         )
     titles = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
     views = (_errors, _by_query, _distribution, _releases, _intervals, _predicted)
-    lazy.panes(state, "outcome-tabs", titles, [partial(view, state, state.setting, outcomes_shown) for view in views])
+    layout.panes(state, "outcome-tabs", titles, [partial(view, state, state.setting, outcomes_shown) for view in views])
     if missed := _missed(state.setting, outcomes_shown):
         st.caption(missed)
     if worse := _worse(outcomes_shown):

@@ -13,7 +13,7 @@ from ldp_core import analysis, charts, library, shuffled, verdicts, wording
 from ldp_core.limits import MOST_PLAN_SECONDS, MOST_USERS
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel, Progress, asked
-from ldp_core.studies import planning
+from ldp_core.studies import curves, planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout, listing
 from pages.ui.compared import fit_button
@@ -21,8 +21,7 @@ from pages.ui.controls import control, whole_number
 from pages.ui.formulas import PLAN
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.later import Later
+from pages.ui.tasks.jobs import Job, ask
 from pages.ui.words import case_title, cells, plain
 
 SOLVED = {"users": "Users", "standard_error": "Error", "epsilon": "Epsilon", "mixed": "Epsilon, if mixed"}
@@ -130,14 +129,12 @@ def _if_mixed(state: Session, users: int, names: Sequence[str]) -> None:
                 rows.append((title, None, str(error)))
         return rows
 
-    later = Later(state, "central")
     key = ("report epsilon", [mechanism.digest for mechanism in fitted.values()], users, wanted)
     rows = None
     try:
-        rows = later.value(key, "working out what mixing allows", False, each)
+        rows = ask(state, key, "working out what mixing allows", False, each)
     except ValueError as error:
         layout.instead(error)
-    later.finish()
     if rows is None:
         return
     table = pd.DataFrame(rows, columns=["Mechanism", "Epsilon of a report", "Note"])
@@ -241,10 +238,10 @@ def _answer(state: Session, solved: str, frame: pd.DataFrame) -> None:
 def _trade_off(state: Session, solved: str, users: float, frame: pd.DataFrame) -> None:
     """The error over the number of users at this epsilon: straight lines on log axes."""
     centre = users if solved == "standard_error" else max(frame["users"].min(), 1.0)
-    points = planning.errors_over_users(frame, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
+    points = curves.errors_over_users(frame, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
     layout.chart(
-        lambda look: charts.trade_off(
-            points, "users", state.setting.target if solved == "users" else None, look, state.setting.scale
+        lambda look: charts.error_over_users(
+            points, state.setting.target if solved == "users" else None, look, state.setting.scale
         ),
         f"At epsilon {state.configuration.epsilon} half the error takes four times the users. No unbiased mechanism reaches the "
         "shaded region.",

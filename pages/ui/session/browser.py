@@ -29,30 +29,6 @@ _RUN = secrets.token_urlsafe(8)
 """This run of the server. The browser keeps a cookie once its visitor has begun a design. The
 cookie tells us that the server was restarted."""
 
-_SCRIPT = """<style>:has(> .st-key-browser) { display: none; }</style>
-<script>
-(({name, token, stale, mark, work, path, seconds}) => {
-    const rest = `; Path=${path}; SameSite=Strict` + (location.protocol === "https:" ? "; Secure" : "");
-    const found = () => document.cookie.split("; ").find((one) => one.startsWith(name + "="))?.slice(name.length + 1);
-    const keep = (value) => { document.cookie = `${name}=${value}; Max-Age=${seconds}${rest}`; };
-    if (found() && found() !== token && found() !== stale && !sessionStorage.ldpCameAgain) {
-        sessionStorage.ldpCameAgain = "once";
-        location.reload(); // another tab, opened at the same moment, was given a number first: one browser has one
-        return;
-    }
-    keep(token);
-    clearInterval(window.ldpRenewal);
-    const remind = () => { document.cookie = `${name}-work=${work}; Max-Age=${work ? seconds : 0}${rest}`; };
-    remind();
-    window.ldpRenewal = setInterval(() => {
-        keep(found() || token);
-        if (work) remind(); // another tab may have begun something since this one was drawn
-    }, 60000);
-    window.onpagehide = () => { document.cookie = `${name}-left=${mark}; Max-Age=60${rest}`; };
-    document.currentScript?.remove();
-})(%s);
-</script>"""
-
 
 def cookie_name() -> str:
     """Browsers share cookies between all ports of a machine, servers on different ports share nothing."""
@@ -75,11 +51,11 @@ def visitor() -> Visitor | None:
     return made
 
 
-def remember(state: Session) -> None:
-    """Let the browser keep its number, and say on leaving which session it left. app.py calls this
-    on every run."""
+def remembered(state: Session) -> str:
+    """What the browser keeps: its number, and what it says on leaving of the session that it left. For page.js, as JSON; empty without
+    a server."""
     if _TOKEN not in st.session_state:
-        return
+        return ""
     said = {
         "name": cookie_name(),
         "token": st.session_state[_TOKEN],
@@ -89,9 +65,7 @@ def remember(state: Session) -> None:
         "path": "/" + str(st.get_option("server.baseUrlPath") or "").strip("/"),
         "seconds": int(promises.held_for()),
     }
-    written = json.dumps(said).replace("<", "\\u003c")  # nothing in it can end the script
-    with st.container(key="browser"):
-        st.html(_SCRIPT % written, unsafe_allow_javascript=True)
+    return json.dumps(said).replace("<", "\\u003c")  # nothing in it can end the script
 
 
 def clear(pressed: str) -> None:

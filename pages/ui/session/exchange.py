@@ -126,7 +126,7 @@ def certificate(state: Session, mechanism: mechanisms.Mechanism, at_once: bool =
     types = state.setting.working_types
     if mechanism.delta > 0 or types > MOST_EXACT_TYPES:
         return None
-    return state.setting.written(state.present.case, at_once and types > UNASKED_TYPES // 2)
+    return state.setting.written(state.setting.case, at_once and types > UNASKED_TYPES // 2)
 
 
 def _adopt(state: Session, mechanism: mechanisms.Mechanism, outcome: dict[str, Any]) -> list[str]:
@@ -203,7 +203,7 @@ def export(state: Session, figures: bool = False) -> bytes:
     return state.results.cached(key, lambda: package.design(c, outcome, mechanism, certificate=proof), len)
 
 
-def saved(state: Session) -> bytes:
+def to_save(state: Session) -> bytes:
     """What Save writes: the zip of `export`, with the choices alone where no results can be had. ConfigurationError with a sentence
     where even these are too many."""
     try:

@@ -37,8 +37,7 @@ from ldp_core.designs.design import QUICK_SECONDS
 from ldp_core.designs.standalone import counts_column as counts_column
 from ldp_core.mechanisms import Mechanism
 from pages.ui.session import browser
-from pages.ui.session.history import Draft, History, beginning
-from pages.ui.session.saved_designs import SavedDesigns
+from pages.ui.session.history import Draft, History, SavedDesigns, beginning
 from pages.ui.session.session_store import session_store
 from pages.ui.sources import Source
 from pages.ui.streamlit_fixes import tab_storage
@@ -63,9 +62,9 @@ class Session:
         view: which parts are unfolded or selected; no result depends on it.
         invalid: refused entries: control -> the text typed and the sentence about it.
         notices: messages of the last action, on screen until the next action or another page.
-        automatic: keys of proofs that started without a request.
         page: title of the page on screen.
         awaited: keys of the jobs that it waits for.
+        worked_for: features of the design that was on screen when it was drawn last, see `pages.ui.tasks.jobs`.
     """
 
     id: str
@@ -74,9 +73,9 @@ class Session:
     view: dict[str, Any] = field(default_factory=dict)
     invalid: dict[str, tuple[Any, str]] = field(default_factory=dict)
     notices: list[tuple[str, str]] = field(default_factory=list)
-    automatic: set[str] = field(default_factory=set)
     page: str = ""
     awaited: set[str] = field(default_factory=set)
+    worked_for: dict[str, str] = field(default_factory=dict)
     _tables: weakref.WeakSet[Source] = field(default_factory=weakref.WeakSet)
     """All tables this session has had, as long as anything holds them."""
     _design: tuple[Configuration, Source | None, Setting | None] | None = None
@@ -144,6 +143,18 @@ class Session:
             self._changed()
             self.view.pop("source", None)
 
+    def copy(self) -> Session:
+        """This session with a design of its own, to be changed in the background: see `take`."""
+        return Session(self.id, SavedDesigns(self.history.copy()), self.results, self.view, _tables=self._tables)
+
+    def take(self, done: Session) -> None:
+        """What was done to a copy is done here."""
+        changed = done.history.now != self.history.now
+        vars(self.history).update(vars(done.history))
+        if changed:
+            self._changed()
+        self.notices = done.notices
+
     def _changed(self) -> None:
         self.notices = []
         self.invalid.clear()
@@ -190,19 +201,12 @@ class Session:
         return Setting(c, c.domain, people, tally is not None, *workload, results=results)
 
     @property
-    def present(self) -> Setting:
-        """The current design. ValueError while no domain is set."""
+    def setting(self) -> Setting:
+        """The current design, which refuses what needs its questions while they are not known. ValueError while no domain is set."""
         design = self.design()
         if design is None:
             raise ValueError("There is no domain yet: choose or declare data on the Data page.")
         return design
-
-    @property
-    def setting(self) -> Setting:
-        """The current design with its questions. ValueError while they have not been chosen or computed."""
-        if self.present.asked is None:
-            raise ValueError("The questions have not been worked out yet: see the Workload page.")
-        return self.present
 
     @property
     def asked(self) -> Setting | None:
@@ -281,7 +285,8 @@ class Session:
             self.draft = Draft(choice, source, awaited, begun=True)
             return
         try:
-            domain = self._domain(choice, source)
+            table = None if source is None else source.table
+            domain = tables.build_domain(list(choice.recipes), table, counts_column(choice))
             if source is None:
                 population = self.expected()
             else:
@@ -299,27 +304,6 @@ class Session:
             now = now.with_(difference=beginning().difference)
         self.install(now.with_(data=choice, domain=domain, population=population, workload=recipe), source)
         self.draft = None
-
-    def _domain(self, choice: DataChoice, source: Source | None) -> Domain:
-        """The domain that a choice describes; that of a large table, or why there is none, is found once."""
-        recipes, counts = list(choice.recipes), counts_column(choice)
-        table = None if source is None else source.table
-        if source is None or not source.slow:
-            return tables.build_domain(recipes, table, counts)
-
-        def outcome() -> Domain | ValueError:
-            try:
-                return tables.build_domain(recipes, table, counts)
-            except tables.UnreadableTable:
-                raise
-            except ValueError as error:
-                return ValueError(str(error))
-
-        key = ("domain", source.id, [recipe.model_dump_json() for recipe in recipes], counts)
-        domain = self.results.cached(key, outcome)
-        if isinstance(domain, ValueError):
-            raise domain
-        return domain
 
     def expected(self) -> Population:
         """The declared population, or the one to start declaring with. A count of users taken from the data is no
@@ -386,7 +370,7 @@ class Session:
         self.results.close()
         self.saved.clear()
         self._design = None
-        for held in (self.view, self.invalid, self.notices, self.automatic):
+        for held in (self.view, self.invalid, self.notices):
             held.clear()
 
     @property
@@ -406,7 +390,7 @@ class Session:
         """A saved design with the results of this session, to look at; this session itself for the one on screen."""
         if history is self.history:
             return self
-        return Session(self.id, SavedDesigns(history), self.results, automatic=self.automatic)
+        return Session(self.id, SavedDesigns(history), self.results)
 
     def _remember(self, source: Source | None) -> None:
         if source is not None:

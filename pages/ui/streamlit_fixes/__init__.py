@@ -3,17 +3,17 @@
 The rest of the app imports only Streamlit's public interface. requirements.txt allows one minor version of Streamlit, and with
 another the app does not start: promises about privacy rest on these fixes.
 
-    uploads        files that are uploaded stay in memory
-    run_context    which tab a script runs for, at which address, and whether a clock has asked for the run
+    run_context    what a script knows of its request, and what its page has shown since the last choice, which is no choice
     tab_storage    which tabs are open, and freeing the copies that Streamlit keeps of closed tabs
     page_polls     clicks win over the polls of background work
-    stale_widgets  what a page has shown since the last choice is no choice
-    follow_theme, keyboard, phones    scripts that fix what browsers show
+    page.css, page.js    what browsers show, and scripts that fix it
 """
 
 import threading
+from pathlib import Path
 
 import streamlit as st
+from starlette.formparsers import MultiPartParser
 
 VERSION = "1.67."
 if not st.__version__.startswith(VERSION):
@@ -21,15 +21,12 @@ if not st.__version__.startswith(VERSION):
         f"This app mends Streamlit {VERSION}x, and {st.__version__} is installed: run pip install -r requirements.txt."
     )
 
-from pages.ui.streamlit_fixes import (  # noqa: E402  they take their names from inside that version
-    follow_theme,
-    keyboard,
-    page_polls,
-    phones,
-    stale_widgets,
-    uploads,
-)
+from pages.ui.streamlit_fixes import page_polls, run_context  # noqa: E402  they take their names from inside that version
 
+_HERE = Path(__file__).parent
+SCRIPT = (_HERE / "page.js").read_text(encoding="utf-8")
+_FRAMING_BYTES = 2**21
+"""The most bytes that a form adds to its file."""
 _LOCK = threading.Lock()
 _DONE = threading.Event()
 
@@ -40,18 +37,28 @@ def install() -> None:
     with _LOCK:
         if not _DONE.is_set():
             _DONE.set()
-            uploads.install()
+            uploads_stay_in_memory()
             page_polls.install()
 
 
-def begin_page() -> None:
-    """A page begins to be drawn: to be called by app.py."""
-    stale_widgets.begin()
-    phones.close_sidebar_after_choice()
-    keyboard.stops()
-    follow_theme.follow()
+def uploads_stay_in_memory() -> None:
+    """Raise the limit past which Starlette's form parser moves an upload to a temporary file on disk, 1 MB by default, beyond the
+    largest upload: the limit is documented."""
+    MultiPartParser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20 + _FRAMING_BYTES
+
+
+def begin_page(remembered: str) -> None:
+    """A page begins to be drawn: to be called by app.py. ``remembered`` is what the browser keeps, as JSON: see `browser.remembered`."""
+    run_context.begin_page()
+    st.html(_HERE / "page.css")
+    with st.container(key="page-scripts"):
+        # Pressed by the script when the browser turns light or dark: the words of charts have the colour of the page that was drawn.
+        look = "dark" if st.context.theme.type == "dark" else "light"
+        st.button(f"Draw the charts anew, now {look}", key="look-again")
+        keep = f"ldp.remember({remembered}); document.currentScript?.remove();" if remembered else ""
+        st.html(f"<script>{SCRIPT}{keep}</script>", unsafe_allow_javascript=True)
 
 
 def end_page() -> None:
     """The page has been drawn: to be called by app.py."""
-    stale_widgets.end()
+    run_context.end_page()

@@ -1,19 +1,15 @@
-"""A click on a link to a page, and a page drawn again, win over polls that are in progress: three faults of Streamlit 1.67, fixed.
+"""A click on a link to a page, and a page drawn again, win over polls in progress: three faults of Streamlit 1.67, fixed.
 
-Fragments with ``run_every`` have the browser ask for a poll every so often, and every request names the page to show. On a
-busy machine a poll can meet a click on a link or a page that is drawn again, and the page is lost in one of three ways:
+A fragment with ``run_every`` has the browser ask for a poll every so often, and every request names the page to show:
 
-* The poll comes first, the click next, and their runs begin side by side in two threads. Each writes the page it was asked for
-  to the `PagesManager` of the session, and the run for the click draws the one written last. Here each thread reads what it wrote.
-* The click comes first, but until the answer arrives the browser goes on polling for the old page. Carried out after the
-  click, such a poll clears the new page, or goes back to the old one. Here it is dropped when it arrives.
-* The poll comes while the page is drawn again, and its turn comes after that. If ``st.stop`` ends a
-page early, Streamlit keeps fragments of the earlier page that are no longer drawn. Such a fragment
-is then drawn at a place unknown to the browser, whose window stays empty until it is reloaded. Here
-only fragments of the page as it was drawn last are drawn.
+* A poll and then a click begin their runs side by side in two threads; each writes its page to the `PagesManager` of the session, and
+  the run for the click draws the one written last. Here each thread reads what it wrote.
+* Until a click is answered the browser polls for the old page. Carried out after the click, such a poll clears the new page, or goes
+  back to the old one. Here it is dropped when it arrives.
+* Where a page ends early, Streamlit keeps fragments of the earlier page that are no longer drawn; a poll for one is drawn at a place
+  unknown to the browser, whose window stays empty. Here only fragments of the page as it was drawn last are drawn.
 
-Streamlit has no setting for any of them (with ``runner.fastReruns`` off one thread does all, but the newest of several requests
-names the page, even if it is a poll).
+Streamlit has no setting for any of them (with ``runner.fastReruns`` off the newest of several requests names the page, even a poll).
 """
 
 from __future__ import annotations

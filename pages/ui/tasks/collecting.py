@@ -22,8 +22,7 @@ from ldp_core.designs import Configuration
 from ldp_core.people import Counts
 from ldp_core.run import Cancel, Interrupted
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Job
-from pages.ui.tasks.task import Task
+from pages.ui.tasks.jobs import Job, Task
 
 HELD = "collected"
 """In `Session.view`: whether anything was collected here."""

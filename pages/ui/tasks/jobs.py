@@ -1,8 +1,9 @@
-"""Background work: threads that outlive page switches, a visible queue, and cancellation.
+"""Work that may take long: each piece is a `Task` by its inputs, and one call gives its value now or later.
 
-Workers never touch Streamlit. A page submits a function of the `Job`, which reports through ``job.progress`` and stops when
-``job.cancelled()``; fragments on the pages poll. A job drops what it works on when it ends; results belong to the session.
-They go on when no one looks; once their session is forgotten they are cancelled, see `pages.ui.session.session_store`.
+Threads that outlive page switches do it. They never touch Streamlit: a task is a function of its `Job`, which reports through
+``job.progress`` and stops when ``job.cancelled()``; fragments on the pages poll. A job drops what it works on when it ends; results
+belong to the session. Work goes on when no one looks, until its design is changed or its session is forgotten, see
+`pages.ui.session.session_store`.
 """
 
 from __future__ import annotations
@@ -10,14 +11,23 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import streamlit as st
 
+from ldp_core.designs.results import digest
 from ldp_core.limits import MOST_FINISHED_JOBS, MOST_JOBS_AT_ONCE
+from ldp_core.run import Cancel
+
+if TYPE_CHECKING:
+    from pages.ui.session.state import Session
+
+T = TypeVar("T")
+
+DESIGN = ("epsilon", "questions", "data")
 
 
 @dataclass
@@ -25,10 +35,10 @@ class Job:
     """One piece of work of one session. ``key`` identifies its inputs, so equal work is never started twice.
 
     Attributes:
-        asked: what it depends on of the design, as that was when it was requested: see `pages.ui.tasks.task.features`.
-        page: title of the page that shows its result.
+        asked: what it depends on of the design, as that was when it was requested: see `features`.
+        page: title of the page that shows its result. asker: title of the page that waits for it, empty where it was begun by hand.
         limit: seconds after which it ends. expected: seconds it takes by an estimate. None where these are not known.
-        part: of a page that waits for it, see `pages.ui.tasks.later`. Empty where others say when it is given up.
+        stopped: whether a person stopped it, who has not asked for it again; nobody waits for what the program cancels.
     """
 
     key: str
@@ -40,15 +50,11 @@ class Job:
     page: str = ""
     limit: float | None = None
     expected: float | None = None
-    part: str = ""
+    asker: str = ""
     progress: Any = None
     state: str = "queued"  # queued, running, done, cancelled, failed
     error: str = ""
     stopped: bool = False
-    """True if a person stopped it, who has not asked for it again. Nobody waits any more for jobs
-    that the program cancels."""
-    lacked: bool = False
-    """True if the page on screen goes without what this was to find, as it was stopped."""
     started: float = 0.0
     finished: float = 0.0
     number: int = field(default_factory=itertools.count().__next__)
@@ -61,10 +67,6 @@ class Job:
         """Cancel it by hand: a page that waits for it does not begin it again unasked."""
         self.stopped = True
         self.cancel()
-
-    def allow(self) -> None:
-        """Pages may begin it again."""
-        self.stopped = False
 
     def cancelled(self) -> bool:
         return self._cancel.is_set()
@@ -102,15 +104,12 @@ class Jobs:
                         job.work, job.state = None, "cancelled"
                     if job.active:
                         return job
-                    job.allow()  # it is asked for again
+                    job.stopped = False  # it is asked for again
             job = Job(key, session, title, work, **about)
             self._jobs.append(job)
             finished = [job for job in self._jobs if job.session == session and not job.active]
             for old in finished[: max(0, len(finished) - MOST_FINISHED_JOBS)]:
-                if old.stopped:
-                    old.progress = None  # that it was stopped is all that must be remembered
-                else:
-                    self._jobs.remove(old)
+                self._jobs.remove(old)
             self._lock.notify()
             return job
 
@@ -132,23 +131,17 @@ class Jobs:
         with self._lock:
             return {job.session for job in self._jobs}
 
-    def cancel(self, session: str, which: Callable[[str], bool] = lambda key: True) -> None:
-        """Give up the jobs of a session, or ``which`` of them by their keys."""
-        for job in self.active(session):
-            if which(job.key):
-                job.cancel()
+    def forgive(self, session: str) -> None:
+        """Another page is opened: what people stopped that pages wait for may begin again."""
+        for job in self.of(session):
+            job.stopped &= not job.asker
 
     def forget(self, session: str) -> None:
         """Keep nothing of a session; jobs still running are cancelled and no longer found."""
-        self.cancel(session)
+        for job in self.active(session):
+            job.cancel()
         with self._lock:
             self._jobs = [job for job in self._jobs if job.session != session]
-
-    def waiting_before(self, job: Job) -> int:
-        """How many jobs, of whatever session, will run before this queued one."""
-        with self._lock:
-            ahead = self._jobs[: self._jobs.index(job)] if job in self._jobs else []
-            return sum(other.active for other in ahead)
 
     def _worker(self) -> None:
         while True:
@@ -186,3 +179,133 @@ def poll(draw: Callable[[], bool]) -> None:
     """``draw()`` again and again without the page, until it says that the whole page has to follow: the one way to follow work."""
     if draw():
         st.rerun()
+
+
+def features(state: Session) -> dict[str, str]:
+    """The features that distinguish designs: epsilon, and digests of the questions, the domain
+    ("data") and the people."""
+    c, design = state.configuration, state.design()
+    return {
+        "epsilon": f"{c.epsilon_value:.15g}",
+        "questions": c.digest(["workload"]),
+        "data": c.digest(["domain"]),
+        "people": "" if design is None else design.people_digest,
+    }
+
+
+def give_up_earlier(state: Session) -> None:
+    """Cancel what depends on the design that was on screen until now, where that is another one."""
+    was, now = state.worked_for, features(state)
+    state.worked_for = now
+    for job in jobs().active(state.id):
+        if job.asked.items() <= was.items() and not job.asked.items() <= now.items():
+            job.cancel()
+
+
+def give_up_unasked(state: Session) -> None:
+    """Cancel what the page on screen waited for, and no longer does now that it is drawn."""
+    for job in jobs().active(state.id):
+        if job.asker == state.page and job.key not in state.awaited:
+            job.cancel()
+
+
+class Stopped(ValueError):
+    """A visitor has stopped the work that the page would show."""
+
+
+@dataclass(frozen=True)
+class Task(Generic[T]):
+    """One piece of work for a session. ``key`` identifies its inputs, ``title`` says what is being done; ``work`` returns what is
+    to be kept (None for nothing), ``size`` is how many bytes that holds, and ``expensive`` keeps it
+    longest: see `Results`. ``of`` names the `features` of the design that the result depends on.
+    `Job` describes the rest."""
+
+    state: Session
+    key: str
+    title: str
+    work: Callable[[Job], T | None]
+    size: Callable[[T], int] = lambda result: 0
+    of: Sequence[str] = ()
+    page: str = ""
+    limit: float | None = None
+    expected: float | None = None
+    expensive: bool = False
+
+    @property
+    def result(self) -> T | None:
+        """The result; None until there is one."""
+        return self.state.results.get(self.key)
+
+    @property
+    def job(self) -> Job | None:
+        """The latest attempt."""
+        return jobs().find(self.state.id, self.key)
+
+    @property
+    def running(self) -> Job | None:
+        """The latest attempt, while it has not ended."""
+        job = self.job
+        return job if job is not None and job.active else None
+
+    @property
+    def cut_short(self) -> bool:
+        """True if the latest attempt was cancelled, so that the result, if there is one, is only a part."""
+        job = self.job
+        return job is not None and job.state == "cancelled"
+
+    @property
+    def unbegun(self) -> bool:
+        """True if it may begin unasked: it never has, or the program gave it up, as no one waited for it any more."""
+        job = self.job
+        return job is None or (job.cancelled() and not job.stopped)
+
+    @property
+    def error(self) -> str:
+        """Why the latest attempt failed, in a sentence; empty if it did not."""
+        job = self.job
+        return "" if job is None else job.error
+
+    def start(self, asker: str = "") -> None:
+        """Begin it, unless it is running."""
+        now = features(self.state)
+        asked = {name: now[name] for name in self.of}
+        about = {"page": self.page, "limit": self.limit, "expected": self.expected, "asker": asker}
+        jobs().submit(self.state.id, self.key, self.title, self._run, asked=asked, **about)
+
+    def get(self, quick: bool = False) -> T | None:
+        """The result, computed now where that is ``quick``; else None until it has been computed in the background, and the page
+        follows. ValueError with a sentence when it is not available, `Stopped` where somebody stopped it by hand since the page was opened."""
+        if (value := self.result) is not None:
+            return value
+        if quick:
+            return self._run(Job(self.key, self.state.id, self.title, None))
+        job = self.job
+        if job is None or not job.active:
+            if (value := self.result) is not None:  # it ended just now
+                return value
+            if job is not None and job.stopped:
+                raise Stopped(f"You stopped “{self.title}”; it begins again when a page that shows it is opened.")
+            if job is not None and job.state == "failed":
+                raise ValueError(job.error)
+            self.start(self.state.page)
+        self.state.awaited.add(self.key)
+        return None
+
+    def _run(self, job: Job) -> T | None:
+        value = self.work(job)
+        if value is not None:
+            self.state.results.put(self.key, value, self.size(value), self.expensive)
+        return value
+
+
+def ask(
+    state: Session, key: object, title: str, quick: bool, compute: Callable[[Cancel], T], size: int = 0
+) -> T | None:
+    """``compute(cancel)`` for the current design, now or later as by `Task.get`. The result of a job cancelled in the meantime is not kept,
+    because it may have been cut short."""
+
+    def work(job: Job) -> T | None:
+        value = compute(job.cancelled)
+        return None if job.cancelled() else value
+
+    return Task(state, f"value:{digest(key)}", title, work, lambda _: size, (*DESIGN, "people")).get(quick)

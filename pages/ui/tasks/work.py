@@ -8,22 +8,23 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ldp_core import analysis, bounds, estimators, library, mechanisms, studies, workloads
+from ldp_core.bounds.theorems import frequency
+from ldp_core.deploy.kit import package
 from ldp_core.designs import choices, questions_key
+from ldp_core.designs.results import digest
 from ldp_core.designs.setting import Curve, Fit, Proof, Setting
 from ldp_core.limits import AT_ONCE_TYPES, MOST_EXACT_TYPES, MOST_PLAN_SECONDS, MOST_SWEEP_SECONDS
 from ldp_core.run import Budget, Cancel, Interrupted, Progress
 from ldp_core.workloads.axes import axes_of
+from pages.ui.session import exchange
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Job, jobs
-from pages.ui.tasks.later import Later
-from pages.ui.tasks.task import DESIGN, Task
+from pages.ui.tasks.jobs import DESIGN, Job, Task, ask
 from pages.ui.words import case_title
 
 PICTURE_EVERY = 0.4  # seconds between pictures of an optimiser at work
@@ -31,12 +32,13 @@ UNASKED_SECONDS = 5.0
 """An automatic fit ends after this many seconds, with the best result so far."""
 TRADE_OFF = (0.25, 0.5, 1.0, 2.0, 4.0)
 """The epsilons at which a design is fitted for its main picture, besides its own."""
+QUICK_KIT_BYTES = 24 * 2**16
 PRICE_SECONDS = 3.0  # exact errors at `MOST_EXACT_TYPES`
 
 
 def questions(state: Session) -> Task[workloads.Workload]:
     """The structure of the questions of the design, where working it out takes long."""
-    recipe, design = state.configuration.workload, state.present
+    recipe, design = state.configuration.workload, state.setting
     parts = () if recipe is None else recipe.parts
 
     def work(job: Job) -> workloads.Workload | None:
@@ -51,13 +53,6 @@ def questions(state: Session) -> Task[workloads.Workload]:
         lambda _: design.price.bytes,
         *about,
     )
-
-
-def start_questions(state: Session) -> None:
-    """Work out the questions of the design; earlier ones are given up."""
-    task = questions(state)
-    jobs().cancel(state.id, lambda key: key.startswith("questions:") and key != task.key)
-    task.start()
 
 
 @dataclass(frozen=True)
@@ -108,7 +103,7 @@ def fit(state: Session, name: str, enough: float = choices.GOOD_ENOUGH) -> Task[
 
 def _features(state: Session, case: str) -> tuple[str, ...]:
     """The features that a search in this case depends on: see `features`."""
-    chosen = state.present.cases[case]
+    chosen = state.setting.cases[case]
     return DESIGN if chosen.prior is None or chosen.uniform else (*DESIGN, "people")
 
 
@@ -117,19 +112,21 @@ def start_fit(state: Session, *names: str) -> None:
     can beat."""
     for name in names:
         if library.spec(name).aimed:
-            start_certificate(state, state.present.aim(name))
+            start_certificate(state, state.setting.aim(name))
             prove_unasked(state)
         fit(state, name).start()
 
 
 def fit_unasked(state: Session, *names: str) -> None:
     """Fit those of the named mechanisms that take seconds, and are not fitted, nor stopped by somebody."""
-    for name in state.setting.unfitted(names):
-        if not choices.optimized_unasked(name, state.setting.workload, state.setting.fitted_types):
+    setting = state.setting
+    for name in names:
+        if setting.unfit(name) or not choices.optimized_unasked(name, setting.workload, setting.fitted_types):
             continue
         task = fit(state, name, choices.NEAR_ENOUGH)
-        if task.job is None or task.given_up:
-            prove_unasked(state, [state.present.aim(name)])  # the search ends by what is proved
+        # What was given up halfway is fitted, but not as well as it could be.
+        if task.unbegun and (setting.fitted(name) is None or task.job is not None):
+            prove_unasked(state, [setting.aim(name)])  # the search ends by what is proved
             task.start()
 
 
@@ -180,7 +177,7 @@ def points_over_epsilon(state: Session, name: str) -> Job | None:
     key = f"trade-off:{name}:" + json.dumps([other.fitted_key(name) for other in _at_epsilons(setting)])
     of = ("questions", "data")
     task = Task(state, key, "fitting at other epsilons, for the trade-off", work, of=of)
-    if waiting and (task.job is None or task.given_up):
+    if waiting and task.unbegun:
         task.start()
     job = task.running
     if job is not None and job.progress is None:
@@ -222,70 +219,62 @@ def proved(task: Task[Proof], nothing: float) -> Curve:
 
 
 def prove_unasked(state: Session, cases: Sequence[str] | None = None) -> None:
-    """Certificates for every case (or those given), where they are a matter of seconds and are not being computed already.
-    Those that no one asked for and whose questions have changed since are given up, until somebody comes back to these."""
-    design = state.setting
-    keys = {state.setting.certificate_key(case) for case in state.present.cases}
-    jobs().cancel(state.id, lambda key: key in state.automatic - keys)
-    for case in cases or state.present.cases:
-        if not choices.proved_unasked(design.workload, state.present.cases[case]):
+    """Certificates for every case (or those given), where they are a matter of seconds and are not being computed already."""
+    setting = state.setting
+    for case in cases or setting.cases:
+        if not choices.proved_unasked(setting.workload, setting.cases[case]):
             continue
         task = certificate(state, case)
-        if task.given_up or (task.job is None and state.setting.proof(case) is None):
-            state.automatic.add(task.key)
+        if task.unbegun and (setting.proof(case) is None or task.job is not None):
             task.start()
 
 
 def start_certificate(state: Session, case: str) -> None:
     """Prove what no mechanism can beat in this case, unless that has been done."""
-    known, task = state.setting.proof(case), certificate(state, case)
-    state.automatic.discard(task.key)
+    known = state.setting.proof(case)
     if known is None or not known.finished:
-        task.start()
+        certificate(state, case).start()
 
 
 def sweep_options(state: Session, name: str) -> dict[str, Any]:
     """Parameters of the design's mechanism at every point of a sweep or plan, besides those in its
     name. Fits there are cut
     off by rounds."""
-    spec, settings, options = library.spec(name), state.configuration.optimizer, state.present.parameters_for(name)
+    spec, settings, options = library.spec(name), state.configuration.optimizer, state.setting.parameters_for(name)
     if not spec.fitted:
         return options
     if "seed" in spec.parameters:
         options["seed"] = settings.seed
     if settings.max_rounds:
         options["max_rounds"] = settings.max_rounds
-    if spec.aimed and state.present.aim(name) == "worst_case":
+    if spec.aimed and state.setting.aim(name) == "worst_case":
         options["target"] = "worst_case"
     return options
 
 
 def price(state: Session, mechanism: mechanisms.Mechanism) -> Task[np.ndarray]:
-    """The exact errors of a mechanism, type by type, where they take seconds; those of earlier designs are given up."""
-    workload = state.setting.workload
-    here = f"price:{workload.digest}:{state.setting.epsilon}:"
-    jobs().cancel(state.id, lambda key: key.startswith("price:") and not key.startswith(here))
-    seconds = PRICE_SECONDS * (workload.n / MOST_EXACT_TYPES) ** 3
+    """The exact errors of a mechanism, type by type, where they take seconds."""
+    setting = state.setting
+    key = f"price:{setting.workload.digest}:{setting.epsilon}:{mechanism.digest}"
+    seconds = PRICE_SECONDS * (setting.workload.n / MOST_EXACT_TYPES) ** 3
     title = f"working out what {library.spec(mechanism.name).title} costs"
-    work = partial(_price, state, mechanism, workload)
-    return Task(state, here + mechanism.digest, title, work, lambda priced: priced.nbytes, DESIGN, expected=seconds)
+
+    def work(job: Job) -> np.ndarray | None:
+        with suppress(Interrupted):
+            return setting.profiled(mechanism, setting.workload, Budget(cancel=job.cancelled).check)
+        return None
+
+    return Task(state, key, title, work, lambda priced: priced.nbytes, DESIGN, expected=seconds)
 
 
-def _price(
-    state: Session, mechanism: mechanisms.Mechanism, workload: workloads.Workload, job: Job
-) -> np.ndarray | None:
-    with suppress(Interrupted):
-        return _profiled(state, mechanism, workload, job)
-    return None
+def unpriced(state: Session, mechanism: mechanisms.Mechanism) -> bool:
+    """True if the exact errors of a mechanism take seconds, and are not known yet."""
+    return state.setting.profile_takes_seconds(mechanism) and price(state, mechanism).result is None
 
 
-def _profiled(state: Session, mechanism: mechanisms.Mechanism, workload: workloads.Workload, job: Job) -> np.ndarray:
-    return state.setting.profiled(mechanism, workload, Budget(cancel=job.cancelled).check)
-
-
-def priced(state: Session, mechanism: mechanisms.Mechanism, later: Later) -> bool:
+def priced(state: Session, mechanism: mechanisms.Mechanism) -> bool:
     """True if the exact errors of a mechanism can be shown now; else they are being computed, and the page follows them."""
-    return not state.setting.profile_takes_seconds(mechanism) or later.wait(price(state, mechanism)) is not None
+    return not unpriced(state, mechanism) or price(state, mechanism).get() is not None
 
 
 def sweep(state: Session, over: str) -> Task[studies.sweep.Sweep]:
@@ -357,7 +346,7 @@ def recommendation(state: Session, users: float) -> Task[studies.planning.Recomm
     """The mechanism to take for the current design, among all that need no fit or have been fitted, and the variants compared."""
     design, alpha = state.setting, state.setting.alpha
     names = list(dict.fromkeys([*map(state.named, state.offered), *state.setting.side_by_side]))
-    fitted, parameters = _fitted(state, names), {name: state.present.parameters_for(name) for name in names}
+    fitted, parameters = _fitted(state, names), {name: state.setting.parameters_for(name) for name in names}
     about = (design.workload, design.epsilon, users, alpha)
     _, floor = state.setting.floor(analysis.WORST_CASE.name) or ("", None)
     digests = [mechanism.digest for mechanism in fitted.values()]
@@ -437,3 +426,51 @@ def start_simulation(state: Session, names: Sequence[str]) -> None:
     if measuring is not None:
         measuring.cancel()
     simulation(state, names).start()
+
+
+def kit(state: Session, mechanism: mechanisms.Mechanism, figures: bool = False, mixed: bool = False) -> Task[bytes]:
+    """The current design as a kit, see `ldp_core.deploy.kit.package`, with ``figures`` and ``mixed`` as there. ValueError with a sentence where nothing can be
+    promised; the work itself says why a kit is not available."""
+    c, design = state.configuration, state.setting
+    outcome = package.outcome_of(design, figures)
+    key = "kit:" + digest((c.digest(), mechanism.digest, design.people_digest, outcome, mixed))
+
+    def work(job: Job) -> bytes:
+        proof = exchange.certificate(state, mechanism, at_once=False)
+        return package.kit(design, proof, figures, mixed=mixed)
+
+    return Task(state, key, "packing the kit", work, len, (*DESIGN, "people"))
+
+
+def proof_written(state: Session, mechanism: mechanisms.Mechanism) -> bool:
+    """True if the proof that goes with the design is in its files, or there is none; else it is written in the background."""
+    case = state.setting.case
+    proof = state.setting.proof(case)
+    if proof is None or exchange.certificate(state, mechanism) is not None:
+        return True
+
+    def write(cancel: Cancel) -> bool:
+        with suppress(ValueError):  # it proves nothing
+            return exchange.certificate(state, mechanism, at_once=False) is not None
+        return False
+
+    key = ("proof", state.setting.certificate_key(case), proof.certificate.value)
+    return ask(state, key, "writing the proof", False, write) is not None
+
+
+def quick_kit(state: Session, mechanism: mechanisms.Mechanism) -> bool:
+    """True if the kit is packed in a moment."""
+    return mechanism.bytes_held <= QUICK_KIT_BYTES and mechanism.cost_dimension(state.setting.workload) <= AT_ONCE_TYPES
+
+
+def large_sample(
+    state: Session, mechanism: mechanisms.Mechanism, concentration: float | None
+) -> Task[dict[str, tuple[float, float]]]:
+    """Corollary 4.3 and the efficient estimator for a mechanism: see `frequency.figures_of`."""
+
+    def work(job: Job) -> dict[str, tuple[float, float]]:
+        draws = 2 if concentration is None else frequency.affordable_draws(mechanism)
+        return frequency.figures_of(mechanism, concentration, draws, **job.followed)
+
+    key = f"large-sample:{mechanism.digest}:{concentration!r}"
+    return Task(state, key, "averaging over populations", work, of=("epsilon", "data"), page="Bounds")

@@ -18,8 +18,6 @@ from pages.ui import layout
 from pages.ui.controls import control, guarded
 from pages.ui.session.state import Session
 from pages.ui.words import plain
-from pages.ui.workload.bins import split_control
-from pages.ui.workload.choice import add, add_kind, checked, parts_of, remove, replace
 from pages.ui.workload.kinds import (
     KINDS,
     edited,
@@ -33,6 +31,7 @@ from pages.ui.workload.kinds import (
     usable,
     write_conditions,
 )
+from pages.ui.workload.parts import add, add_kind, checked, parts_of, remove, replace
 
 SHOWN_SETS = 20
 SHOWN_LABELS = 6
@@ -321,11 +320,6 @@ def _conditions(part: workloads.PredicatesPart, group: Group) -> None:
         height=110 if len(part.predicates) < 4 else 220,
         help="A name and a colon may stand before a condition; answers are then shown under that name.",
     )
-    refused, design = group.state.invalid.get(f"group-{group.place}-conditions"), group.state.design()
-    if refused is not None or (design is not None and design.misfit):
-        split_control(
-            group.state, group.place, part, refused[0] if refused else write_conditions(part.predicates, axes)
-        )
     with st.expander("How to write them"):
         st.code("\n".join(examples(axes)), language=None, wrap_lines=True)
         st.markdown(

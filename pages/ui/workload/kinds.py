@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ldp_core import wording, workloads
-from ldp_core.designs.problems import in_words
 from ldp_core.limits import MOST_CONDITION_CHARACTERS, MOST_CONDITIONS
+from ldp_core.problems import sentences
 from ldp_core.workloads import (
     Axis,
     KWayMarginalsPart,
@@ -139,11 +139,7 @@ def made(model: type[Made], **fields: Any) -> Made:
     try:
         return model(**fields)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        if problem["type"] == "value_error":  # a sentence of the recipe's own
-            said = str(problem["ctx"]["error"])
-            raise ValueError(wording.capital(said)) from None
-        raise ValueError(in_words(error, fields)) from None
+        raise ValueError(sentences(error, fields)) from None
 
 
 def edited(part: Made, **fields: Any) -> Made:

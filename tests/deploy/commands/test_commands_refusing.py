@@ -14,7 +14,7 @@ from designs_of_commands import HIERARCHICAL, YES_NO
 
 from ldp_core import designs
 from ldp_core.deploy.commands import COMMANDS, main
-from ldp_core.deploy.commands.terminal import Bar, plain
+from ldp_core.deploy.commands.terminal import plain
 
 ROOT = Path(__file__).parents[3]
 
@@ -130,7 +130,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(shell):
 
 
 def test_ctrl_c_ends_a_search_with_the_best_so_far(shell):
-    """A search without an end, on a terminal: it is stopped once its bar shows rounds, and the zip holds what it found."""
+    """A search without an end, on a terminal: it is stopped once it has begun, and the zip holds what it found."""
     many = HIERARCHICAL.with_(
         mechanism=designs.MechanismRecipe(name="optimized_gradient"),
         optimizer=designs.Optimizer(max_rounds=10**9, rows=512),
@@ -139,7 +139,7 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(shell):
     process = started("design", shell.file(many), "-o", output, "--json", stdout=subprocess.PIPE, stderr=slave)
     os.close(slave)
     seen = ""
-    while "fitting" not in seen or " of 1,000,000,000" not in seen:
+    while "Fitting" not in seen:
         seen += os.read(master, 4096).decode("utf-8", "replace")
     process.send_signal(signal.SIGINT)
     out = process.communicate()[0]
@@ -147,12 +147,6 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(shell):
     assert process.returncode == 130
     assert '"stopped": true' in out
     assert designs.load(output.read_bytes()).mechanism is not None
-
-
-def test_a_bar_says_nothing_where_nobody_looks(capsys):
-    with Bar("working", 10.0) as bar:
-        bar.share(0.5)
-    assert capsys.readouterr().err == ""
 
 
 def test_no_text_of_a_file_moves_the_cursor():

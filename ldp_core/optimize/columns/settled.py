@@ -1,0 +1,89 @@
+"""The best weights of fixed rows, by a primal-dual interior-point method.
+
+The updates of `ldp_core.optimize.columns.weights` gain by the ratios of values to prices of rows. Where epsilon is large L is little more
+than tr G, which nothing lessens; these ratios are all near 1, and updates take for ever. Newton steps do not: with ``X = M^-1 G M^-1``, slopes of
+L by the weights are ``-v'Xv / d``, its second derivatives ``2 (v'M^-1 u)(v'Xu) / (d_v d_u)``, and the column sums are linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from ldp_core.optimize.columns.weights import RowBlock, Singular, second_moments
+from ldp_core.run import Check
+
+CENTRED, TO_BORDER = 0.15, 0.95
+"""The part of the complementarity a step aims at, and how far to go towards a border."""
+MOST_STEPS = 40
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The best ``weights`` (k,), the ``objective`` L there, the ``multipliers`` mu (n,), and M^-1 root' for each block."""
+
+    weights: np.ndarray
+    objective: float
+    multipliers: np.ndarray
+    solved: list[np.ndarray]
+
+
+def settled(blocks: Sequence[RowBlock], masses: np.ndarray, weights: np.ndarray, loss: float, check: Check) -> Settled:
+    """The best weights of the rows of ``blocks`` (k, n), of which columns of the first sum to 1; from ``weights`` (k,) that are positive, to
+    a ``loss`` of this much in L. Raises Singular where the rows cannot tell all types apart."""
+    V = blocks[0].rows
+    solved = [block.solved(weights / masses, True, check) for block in blocks]
+    mu = np.full(V.shape[1], _objective(blocks, solved) / V.shape[1])
+    spare = np.zeros(0)
+    for _ in range(MOST_STEPS):
+        check()
+        along = [block.rows @ part for block, part in zip(blocks, solved, strict=True)]
+        worth = sum(np.einsum("ij,ij->i", part, part) for part in along) / masses
+        if not len(spare):
+            spare = np.maximum(V @ mu - worth, 1e-2 * (V @ mu))
+        complementary, off = spare @ weights, V @ mu - worth - spare
+        if complementary < loss and np.abs(off).max() * weights.sum() < loss:
+            break
+        hessian = np.zeros((len(V), len(V)))
+        for block, part in zip(blocks, along, strict=True):
+            check()
+            half = linalg.solve_triangular(_factor(block, weights / masses, check), block.rows.T, lower=True).T
+            hessian += (half @ half.T) * (part @ part.T)
+        hessian *= 2 / np.outer(masses, masses)
+        hessian[np.diag_indices(len(V))] += spare / weights
+        check()
+        aimed = CENTRED * complementary / len(V) / weights - spare
+        inverse = linalg.cho_factor(hessian, lower=True, overwrite_a=True)
+        images = linalg.cho_solve(inverse, np.column_stack([V, aimed - off]))
+        change = linalg.solve(V.T @ images[:, :-1], V.T @ images[:, -1] - (1 - V.T @ weights), assume_a="pos")
+        move = images[:, -1] - images[:, :-1] @ change
+        turn = aimed - spare / weights * move
+        length = min(_room(weights, move), _room(spare, turn))
+        weights, spare, mu = weights + length * move, spare + length * turn, mu + length * change
+        solved = [block.solved(weights / masses, True, check) for block in blocks]
+    weights = weights * (
+        1 + V @ linalg.solve((V.T * weights) @ V, 1 - V.T @ weights, assume_a="pos")
+    )  # what rounding left of the sums
+    solved = [block.solved(weights / masses, True, check) for block in blocks]
+    return Settled(weights, _objective(blocks, solved), mu, solved)
+
+
+def _objective(blocks: Sequence[RowBlock], solved: Sequence[np.ndarray]) -> float:
+    return sum(float(np.einsum("ij,ji->", part, block.root)) for block, part in zip(blocks, solved, strict=True))
+
+
+def _factor(block: RowBlock, weights: np.ndarray, check: Check) -> np.ndarray:
+    """The lower triangle whose product with its transpose is M."""
+    try:
+        return linalg.cholesky(second_moments(block.rows, weights, check), lower=True)
+    except linalg.LinAlgError:
+        raise Singular("the rows cannot tell all types apart.") from None
+
+
+def _room(at: np.ndarray, move: np.ndarray) -> float:
+    """How much of a ``move`` keeps numbers positive."""
+    falling = move < 0
+    return min(1.0, TO_BORDER * float((-at[falling] / move[falling]).min())) if falling.any() else 1.0

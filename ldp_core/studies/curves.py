@@ -1,0 +1,102 @@
+"""Curves: the users needed as epsilon grows, what is proved of them, and the error as people become more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ldp_core import analysis, bounds, library
+from ldp_core.mechanisms import ExplicitMechanism, Mechanism
+from ldp_core.run import Cancel, asked
+from ldp_core.workloads import Workload
+
+QUICK_TYPES = 64
+"""Up to this many types every mechanism that needs no fitting is built and judged in some milliseconds."""
+
+
+def epsilons(chosen: float, points: int = 41) -> np.ndarray:
+    """The epsilons of curves: from 0.1 to 5 in equal ratios. They stay the same while the
+    ``chosen`` one moves inside, and extend to it where it lies beyond."""
+    return np.geomspace(min(0.1, chosen), max(5.0, chosen), points)
+
+
+def quick(mechanism: Mechanism) -> bool:
+    """True if mechanisms like this one are built and judged at a number of epsilons in a second or two."""
+    spec = library.spec(mechanism.name)
+    return not spec.fitted and (
+        mechanism.n <= QUICK_TYPES or (spec.closed_form and not isinstance(mechanism.drawn, ExplicitMechanism))
+    )
+
+
+def users_needed(
+    name: str,
+    workload: Workload,
+    at: Sequence[float] | np.ndarray,
+    case: analysis.Case,
+    alpha: float,
+    parameters: Mapping[str, Any] | None = None,
+    cancel: Cancel | None = None,
+) -> pd.DataFrame:
+    """name, epsilon, users_needed of one mechanism for the mean squared error ``alpha`` in a case; without the epsilons at which
+    it cannot be built or judged."""
+    rows, spec, cancelled = [], library.spec(name), asked(cancel)
+    for epsilon in map(float, at):
+        if cancelled():
+            break
+        if spec.unsuitable(workload.n, epsilon, workload):
+            continue
+        mechanism = library.create(name, n=workload.n, epsilon=epsilon, workload=workload, **dict(parameters or {}))
+        users = analysis.users_for(case.variance(mechanism.variance_profile(workload)), workload.squared_weights, alpha)
+        rows.append({"name": name, "epsilon": epsilon, "users_needed": users})
+    return pd.DataFrame(rows, columns=["name", "epsilon", "users_needed"])
+
+
+def users_bound(
+    workload: Workload, at: Sequence[float] | np.ndarray, case: analysis.Case, alpha: float
+) -> pd.DataFrame:
+    """name, epsilon, users_needed of the centred SVD bound: no unbiased epsilon-LDP mechanism needs
+    fewer in the case.
+
+    The bound is a + b / sinh(epsilon/2)^2 (see `bounds.centred_svd`), so two of its values give
+    all. The worst case uses the bound of people spread evenly, who need no more.
+    """
+    prior = None if case.prior is None or case.uniform else case.prior
+    one, two = 2 * math.asinh(1), 2 * math.asinh(2)
+    first, second = (bounds.centred_svd(workload, epsilon, prior) for epsilon in (one, two))
+    b = (first - second) * 4 / 3
+    a, rows = first - b, []
+    for epsilon in map(float, at):
+        value = a + b / math.sinh(epsilon / 2) ** 2
+        variance = (
+            (value - workload.trace) / workload.n if prior is None else bounds.average_variance(value, workload, prior)
+        )
+        users = analysis.users_for(max(0.0, variance), workload.squared_weights, alpha)
+        rows.append({"name": "centred_svd", "epsilon": epsilon, "users_needed": users})
+    return pd.DataFrame(rows)
+
+
+def strengthened(bound: pd.DataFrame, certified: Mapping[float, float]) -> pd.DataFrame:
+    """What `users_bound` says with the users ``certified`` at some epsilons. These hold at every smaller
+    epsilon as well, and say nothing about larger ones: every mechanism for an epsilon is one for a larger epsilon."""
+    if not certified:
+        return bound
+    edges = [(epsilon, 0.0) for one in certified for epsilon in (one, np.nextafter(one, np.inf))]
+    rows = pd.concat([bound, pd.DataFrame(edges, columns=["epsilon", "users_needed"])]).sort_values("epsilon")
+    at, known = rows["epsilon"].to_numpy(), np.array(list(certified))
+    scale = 1 / np.sinh(np.concatenate([at, bound["epsilon"].to_numpy()]) / 2) ** 2  # on which `users_bound` is a line
+    closed = np.interp(scale[: len(at)], scale[: len(at) - 1 : -1], bound["users_needed"].to_numpy()[::-1])
+    proved = np.where(known >= at[:, None], list(certified.values()), 0.0).max(axis=1)
+    return pd.DataFrame({"name": "certificate", "epsilon": at, "users_needed": np.maximum(closed, proved)})
+
+
+def errors_over_users(plan: pd.DataFrame, users: Sequence[float]) -> pd.DataFrame:
+    """name, epsilon, users, standard_error at each number of ``users``, from a plan at one epsilon: the error falls
+    like one over the root of the number of users."""
+    rows = plan[plan["users"] * plan["standard_error"] >= 0]  # answers only: nan where there is none
+    grid = rows[["name", "epsilon"]].merge(pd.DataFrame({"users": np.asarray(users, dtype=float)}), how="cross")
+    one_user = np.repeat((rows["standard_error"] * np.sqrt(rows["users"])).to_numpy(dtype=float), len(users))
+    return grid.assign(standard_error=one_user / np.sqrt(grid["users"]))

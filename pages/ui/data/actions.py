@@ -1,0 +1,387 @@
+"""The effects of the Data page on the design: tables come in, columns become attributes."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from ldp_core import wording
+from ldp_core.data import tables
+from ldp_core.data.domain import Domain
+from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe, ReadOptions
+from ldp_core.designs import DataChoice, DeclaredData, Population, SampleData, UploadedData
+from ldp_core.limits import MOST_ATTRIBUTES
+from pages.ui import sources
+from pages.ui.controls import guarded
+from pages.ui.data.background_read import look, looking, values
+from pages.ui.session.state import Session, counts_column
+from pages.ui.sources import Source
+from pages.ui.words import plain
+
+PENDING_FILE = "given"
+"""The key under which the view keeps a file that could not be read."""
+TOGETHER = 6
+"""Most columns of a local file that are counted as one table."""
+UNDESCRIBED = (CategoricalRecipe(column="value"),)
+
+
+def adopt(state: Session, source: Source, reading: ReadOptions) -> None:
+    """A table came in: it serves the design available where that was waiting for it or uses its columns; otherwise its
+    first column is offered in the treatment that suits it."""
+    configuration, choice, missed = state.configuration, state.choice, _missed_table(state)
+    kept, domain = {"reading": reading, "query": source.query}, configuration.domain
+    if missed is not None and domain is not None and state.fits(domain, source, missed.counts):
+        population = Population(users=state.count(domain, source, missed.counts).users, origin="data", shape="data")
+        state.install(configuration.with_(population=population, data=missed.model_copy(update=kept)), source)
+    elif isinstance(choice, UploadedData) and {r.column for r in choice.recipes} <= set(source.columns):
+        counts = choice.counts if choice.counts in source.columns else None
+        state.set_data(choice.model_copy(update={**kept, "counts": counts}), source)
+    else:
+        counts, about = _about(state, source)
+        recipes = tuple(suggested(state, source, name) for name in about)
+        state.set_data(UploadedData(recipes=recipes, counts=counts, reading=reading, query=source.query), source)
+
+
+def _about(state: Session, source: Source) -> tuple[str | None, list[str]]:
+    """The column of counts, and the columns that a table is first looked at for; those of a file by its path are counted."""
+    data = _missed_table(state) or state.choice
+    if isinstance(data, UploadedData) and {recipe.column for recipe in data.recipes} <= set(source.columns):
+        counts = data.counts if data.counts in source.columns else None
+        about = [recipe.column for recipe in data.recipes]
+    else:
+        counts = tables.counts_column(source.table)
+        about = [name for name in _asked_about(state) if name in source.columns and name != counts]
+        about = about or [_first(state, source, counts)]
+    _count_together(source, about, counts)
+    return counts, about
+
+
+def _first(state: Session, source: Source, counts: str | None) -> str:
+    """The first column that says something about people."""
+    if isinstance(source.table, tables.LocalTable) and counts is None:
+        return state.results.cached(("first to count", source.id), lambda: _first_to_count(state, source))
+    return _first_telling(state, source, [name for name in source.columns if name != counts], counts)
+
+
+def _missed_table(state: Session) -> UploadedData | None:
+    """The description in a loaded design of the table that it waits for."""
+    data = state.configuration.data
+    return data if state.awaits_upload and isinstance(data, UploadedData) else None
+
+
+def _asked_about(state: Session) -> tuple[str, ...]:
+    """The attributes that a design is about whose questions were loaded without a domain."""
+    c = state.configuration
+    return c.workload.mentions if c.domain is None and c.workload is not None else ()
+
+
+def upload(state: Session, content: bytes, name: str) -> None:
+    """Read an uploaded file. ValueError with a sentence when it is no table; then nothing has changed, and the file is kept
+    until it can be read or another one is given."""
+    read(state, sources.PendingFile("upload", name, _options(state), content))
+
+
+def open_file(state: Session, path: str) -> None:
+    """A CSV or Parquet file of this machine, counted where it is."""
+    read(state, sources.PendingFile("local", Path(path.strip()).name, _options(state), path=path))
+
+
+def read(state: Session, given: sources.PendingFile) -> None:
+    """Read a file as it is to be read; in the background where that takes long."""
+    state.view[PENDING_FILE] = given if given.has_options else None
+
+    def act(state: Session) -> None:
+        adopt(state, given.read(), given.options)
+        state.view.pop(PENDING_FILE, None)
+
+    _done(state, given.slow, "reading the file", act)
+
+
+def _done(state: Session, slow: bool, title: str, act: Callable[[Session], None]) -> None:
+    """``act(state)``, in the background where that is slow."""
+    if slow:
+        look(state, title, act)
+    else:
+        act(state)
+
+
+def read_otherwise(state: Session, **said: Any) -> None:
+    """The file that could not be read, with other options."""
+    given: sources.PendingFile = state.view[PENDING_FILE]
+    read(state, replace(given, options=ReadOptions.model_validate({**dict(given.options), **said})))
+
+
+def forget(state: Session) -> None:
+    """Drop a file that could not be read."""
+    state.view.pop(PENDING_FILE, None)
+    state.notices = []
+
+
+def _options(state: Session) -> ReadOptions:
+    missed = _missed_table(state)
+    return ReadOptions() if missed is None else missed.reading
+
+
+def run_query(state: Session, path: str, query: str) -> None:
+    """The answer of a local database."""
+    look(state, "running the query", lambda state: adopt(state, sources.queried(path, query), ReadOptions()))
+
+
+def rename_columns(state: Session, table: str, typed: str) -> None:
+    """Other names for all columns, from a text with commas."""
+    read_again(state, table, {"names": listed_names(typed)})
+
+
+def listed_names(typed: str) -> tuple[str, ...]:
+    """Names of columns from a text with commas."""
+    names = next(csv.reader([" ".join(typed.splitlines())], skipinitialspace=True), [])
+    return tuple(name.strip() for name in names)
+
+
+def read_again(state: Session, table: str, said: dict[str, Any]) -> None:
+    """The file available under other options; its columns may get other names, which the attributes follow."""
+    choice, source = state.choice, state.source_shown
+    if not isinstance(choice, UploadedData) or source is None or source.id != table:
+        return
+    reading = ReadOptions.model_validate({**dict(choice.reading), **said})
+    if source.kind == "local":
+        again = partial(sources.local_file, source.path, reading)
+    elif source.query is not None:
+        again = partial(sources.queried, source.path, source.query, reading)
+    else:
+        again = partial(sources.uploaded, source.content, source.name, reading)
+
+    def act(state: Session) -> None:
+        found = again()
+        if len(found.columns) != len(source.columns):
+            return adopt(state, found, reading)
+        now = dict(zip(source.columns, found.columns, strict=True))
+        recipes = tuple(r.model_copy(update={"column": now.get(r.column, r.column)}) for r in choice.recipes)
+        counts = choice.counts and now.get(choice.counts)
+        _choose(state, choice.model_copy(update={"recipes": recipes, "counts": counts, "reading": reading}), found)
+
+    _done(state, source.slow, "reading the file again", act)
+
+
+@looking
+def choose_columns(state: Session, choice: DataChoice, source: Source, columns: list[str]) -> None:
+    """The columns that are attributes, in their order. A column comes back with its settings."""
+    if not columns:
+        raise ValueError("Please keep at least one column: a domain needs an attribute.")
+    remembered = remember(state, choice, source)
+    counts = counts_column(choice)
+    recipes = [remembered.get((source.id, column)) or suggested(state, source, column, counts) for column in columns]
+    _choose(state, choice.model_copy(update={"recipes": tuple(recipes)}), source)
+    new = [column for column in columns if column not in {recipe.column for recipe in choice.recipes}]
+    if new:
+        state.view["attribute"] = new[-1]
+        state.view.setdefault("picked", set()).update((source.id, column) for column in new)
+
+
+def picked(state: Session, choice: DataChoice, source: Source) -> set[str]:
+    """The columns among the attributes that somebody chose one by one."""
+    by_hand: set[tuple[str, str]] = state.view.get("picked", set())
+    return {recipe.column for recipe in choice.recipes if (source.id, recipe.column) in by_hand}
+
+
+def remember(state: Session, choice: DataChoice, source: Source) -> dict[tuple[str, str], AttributeRecipe]:
+    """The settings of columns, including those on screen, by table and column."""
+    remembered: dict[tuple[str, str], AttributeRecipe] = state.view.setdefault("recipes", {})
+    remembered.update({(source.id, recipe.column): recipe for recipe in choice.recipes})
+    return remembered
+
+
+@looking
+def set_recipe(state: Session, choice: DataChoice, source: Source, recipe: AttributeRecipe) -> None:
+    """Another treatment of one attribute; of none where its column is not among them any more."""
+    now, columns = state.configuration.domain, [known.column for known in choice.recipes]
+    if recipe.column not in columns:
+        return
+    position = columns.index(recipe.column)
+    if recipe.kind == "numeric" and recipe.method == "own_edges" and not recipe.edges and now is not None:
+        # Start from the bins on screen rather than from an empty line.
+        for attribute in now.attributes:
+            if attribute.name == recipe.column and attribute.kind in ("numeric", "range"):
+                recipe = tables.recipe_of_edges(recipe, tables.edge_table(attribute))
+    recipes = (*choice.recipes[:position], recipe, *choice.recipes[position + 1 :])
+    _choose(state, choice.model_copy(update={"recipes": recipes}), source)
+    state.view["attribute"] = recipe.column
+
+
+@looking
+def set_counts(state: Session, choice: DataChoice, source: Source, column: str | None) -> None:
+    """The column that says how many people a row stands for."""
+    recipes = tuple(recipe for recipe in choice.recipes if recipe.column != column)
+    if not recipes:
+        others = [name for name in source.columns if name != column]
+        if not others:
+            raise ValueError("The table has no other column that could hold the values.")
+        recipes = (suggested(state, source, others[0]),)
+    _choose(state, choice.model_copy(update={"counts": column, "recipes": recipes}), source)
+
+
+def declare(state: Session, recipes: tuple[AttributeRecipe, ...], position: int) -> None:
+    """Attributes without data; the one at ``position`` stays on screen."""
+    state.view["attribute"] = recipes[position].column
+    state.set_data(DeclaredData(recipes=recipes), None)
+
+
+def declare_another(state: Session) -> None:
+    """One more attribute: a yes-or-no question until it is changed."""
+    recipes = declared(state)
+    taken = {recipe.column for recipe in recipes}
+    name = next(f"question {i}" for i in range(1, len(recipes) + 2) if f"question {i}" not in taken)
+    new = CategoricalRecipe(column=name, categories=("no", "yes"))
+    # An attribute no one has described yet gives way to the first one that has been described.
+    kept = () if recipes == UNDESCRIBED else recipes
+    declare(state, (*kept, new), len(kept))
+
+
+def declared(state: Session) -> tuple[AttributeRecipe, ...]:
+    """The attributes that are declared so far."""
+    if isinstance(state.choice, DeclaredData):
+        return state.choice.recipes
+    return tuple(CategoricalRecipe(column=name) for name in _asked_about(state)) or UNDESCRIBED
+
+
+def load_sample(state: Session, file: str) -> None:
+    """One click: a sample with its columns in the treatment that suits them."""
+    entry = next(sample for sample in sources.catalogue() if sample["file"] == file)
+    state.view.pop("source", None)
+    state.set_data(SampleData(file=file, recipes=entry["recipes"]), sources.sample(file))
+
+
+def _choose(state: Session, choice: DataChoice, source: Source) -> None:
+    """The choice becomes the design's; what it needs of a local file is counted in one look."""
+    counts = counts_column(choice)
+    _count_together(source, [recipe.column for recipe in choice.recipes if recipe.column != counts], counts)
+    state.set_data(choice, source)
+
+
+def _count_together(source: Source, columns: list[str], counts: str | None) -> None:
+    """Count columns of a local file in one look at it: what each holds on its own follows. Many are counted each on its own, since
+    hardly two rows are alike in all of them."""
+    together = columns if counts is None else list(dict.fromkeys([*columns, counts]))
+    if columns and isinstance(source.table, tables.LocalTable) and all(name in source.columns for name in together):
+        if len(columns) > TOGETHER:
+            source.table.count_each(columns, counts)
+            return
+        with suppress(tables.TooManyRows):  # each may still be counted on its own
+            source.table.counts(together)
+
+
+def _first_to_count(state: Session, source: Source) -> str:
+    """The first column of a large file with few enough different values, and one that is no id if there is one."""
+    countable = []
+    for name in source.columns[:-1]:
+        try:
+            if not tables.identifies(*values(state, source, name, None)):
+                return name
+            countable.append(name)
+        except tables.TooManyRows:
+            continue
+    return source.columns[-1] if not countable else countable[0]
+
+
+def _first_telling(state: Session, source: Source, names: list[str], counts: str | None) -> str:
+    """The first column that says something about people rather than telling them apart: their numbers often come first."""
+    telling = (name for name in names if not tables.identifies(*values(state, source, name, counts)))
+    return next(telling, names[0])
+
+
+def suggested(state: Session, source: Source, column: str, counts: str | None = None) -> AttributeRecipe:
+    """The treatment to offer first; a million different texts take a second to read, so they are read once."""
+    return state.results.cached(
+        ("suggested", source.id, column, counts),
+        lambda: tables.suggest_recipe(*values(state, source, column, counts)),
+    )
+
+
+def _looked_at(state: Session, choice: DataChoice, source: Source) -> dict[str, tables.Suggestion]:
+    """What is suggested for every column."""
+    counts = counts_column(choice)
+    names = [name for name in source.columns if name != counts]
+    if isinstance(source.table, tables.LocalTable):
+        source.table.count_each(names, counts)
+    return {name: _in_a_survey(state, source, name, counts) for name in names}
+
+
+@looking
+def choose_all(state: Session, choice: DataChoice, source: Source) -> None:
+    """Every column that says something about people becomes an attribute. Settings and choices made
+    by hand stay as they are.
+    ValueError with a sentence where there is none; then nothing has changed."""
+    counts, looked = counts_column(choice), _looked_at(state, choice, source)
+    remembered = remember(state, choice, source)
+    stay = picked(state, choice, source) if state.draft is None else set()
+    for name, suggestion in looked.items():
+        own = remembered.get((source.id, name))
+        by_hand = suggestion.recipe is None and name in stay
+        if own is not None and (by_hand or own != suggested(state, source, name, counts)):
+            looked[name] = replace(suggestion, recipe=own, note="")
+    able = {suggestion.recipe: suggestion.types for suggestion in looked.values() if suggestion.recipe is not None}
+    if not able:
+        raise ValueError(
+            f"No column can be an attribute. {' '.join(suggestion.note for suggestion in list(looked.values())[:3])}"
+        )
+    kept = list(able)[: min(MOST_ATTRIBUTES, tables.fitting(list(able.values())))]
+    state.set_data(choice.model_copy(update={"recipes": tuple(kept)}), source)
+    said = tables.told_of(looked)
+    if len(kept) < len(able):
+        said.append(f"Only the first {len(kept):,} of these fit in one design: leave out some to have others.")
+    state.notices = [*state.notices, ("info", " ".join(said))]
+
+
+def _in_a_survey(state: Session, source: Source, name: str, counts: str | None) -> tables.Suggestion:
+    def look() -> tables.Suggestion:
+        try:
+            return tables.suggest_for_survey(*values(state, source, name, counts))
+        except tables.TooManyRows:
+            return tables.too_different(name)
+
+    return state.results.cached(("in a survey", source.id, name, counts), look)
+
+
+def unused_columns(state: Session) -> None:
+    """The sentence and the button; nothing where every column is used, or the data on screen is not the design's."""
+    design = state.design()
+    if design is None or state.draft is not None or not (names := design.unused_columns):
+        return
+    times = math.prod(a.size for a in design.domain.attributes if a.name in names)
+    with st.container(horizontal=True, vertical_alignment="center", key="unused-columns"):
+        st.warning(
+            plain(
+                f"No question uses {wording.listed([wording.shortened(name, 30) for name in names])}: without {'it' if len(names) == 1 else 'them'} there would be "
+                f"{wording.magnitude(design.domain.size // times)} types instead of {wording.magnitude(design.domain.size)}."
+            ),
+        )
+        st.button(
+            f"Drop {plain(wording.shortened(names[0], 30)) if len(names) == 1 else f'{len(names):,} columns'}",
+            key="drop-unused",
+            icon=":material/playlist_remove:",
+            on_click=guarded,
+            args=(state, _drop, state, names),
+            help="The questions stay. Undo brings the columns back.",
+        )
+
+
+def _drop(state: Session, names: tuple[str, ...]) -> None:
+    """The design without these columns."""
+    c, domain = state.configuration, state.setting.domain
+    kept = [i for i, attribute in enumerate(domain.attributes) if attribute.name not in names]
+    recipes = () if c.data is None else tuple(c.data.recipes[i] for i in kept)
+    if state.source is not None:
+        choose_columns(state, state.source.id, [recipe.column for recipe in recipes])
+    elif isinstance(c.data, DeclaredData):
+        declare(state, recipes, 0)
+    else:  # a design that was loaded without its rows
+        data = None if c.data is None else c.data.model_copy(update={"recipes": recipes})
+        state.change(data=data, domain=Domain(attributes=tuple(domain.attributes[i] for i in kept)))

@@ -1,0 +1,389 @@
+"""The results of the Data page: what the chosen data looks like, and a table to edit it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ldp_core import charts, frames, library, wording
+from ldp_core.data import tables
+from ldp_core.data.domain import Attribute, CategoricalAttribute
+from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe
+from ldp_core.designs import Setting
+from ldp_core.limits import MOST_DOWNLOADED_TYPES, MOST_LISTED_TYPES
+from ldp_core.optimize import refusals
+from ldp_core.people import check_cells
+from ldp_core.workloads import tables_asked
+from pages.ui import layout, listing
+from pages.ui.controls import control, guarded
+from pages.ui.data import actions as data_actions
+from pages.ui.data import background_read
+from pages.ui.session.state import Session
+from pages.ui.sources import Source
+from pages.ui.words import people, plain
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+NAMED = 12
+"""Most attributes whose sizes are listed."""
+_MOST_SPELLINGS = 4
+"""Most spellings of one value that are listed."""
+
+
+def facts(state: Session, design: Setting) -> None:
+    """Users and types in numbers, and what is wrong with them."""
+    tally, domain = state.tally, design.domain
+    several = len(domain.attributes) > 1
+    row = layout.metrics("data")
+    row.metric("Users (N)", wording.count(design.users), help="People who will each send reports.")
+    kinds = "combinations of values a person can have" if several else "values a person can have, after binning"
+    row.metric("Types (n)", wording.magnitude(domain.size), help=f"Different {kinds}.")
+    _per_cell(row, design)
+    if tally is not None:
+        row.metric("Left out", f"{tally.dropped:,}", help="People left out because a value of theirs is missing.")
+    if several:
+        parts = [f"{attribute.size:,} {plain(attribute.name)}" for attribute in domain.attributes]
+        more = f" and {len(parts) - NAMED:,} more columns" if len(parts) > NAMED else ""
+        few = (
+            ""
+            if domain.size <= design.users
+            else " More types than people: ask about a few columns at a time, or choose fewer."
+        )
+        st.caption(f"{wording.magnitude(domain.size)} types = {' × '.join(parts[:NAMED])}{more}.{few}")
+    for sentence in _warnings(state, design):
+        st.warning(plain(sentence))
+    if tally is not None and tally.notes:
+        st.caption(plain(" ".join(tally.notes)))
+
+
+FEW = 0.001
+"""Fewer people per type than this are as good as none."""
+
+
+def _per_cell(row: DeltaGenerator, design: Setting) -> None:
+    """Users per cell of the largest table that the questions are about: of all types, or of a few attributes."""
+    shape, noise = design.domain.shape, "With few people per {}, every count is mostly noise."
+    asked = None if design.asked is None else tables_asked(design.asked, shape)
+    if asked is None or len(asked.largest) == len(shape):
+        average = design.users / design.domain.size
+        shown = wording.significant(average) if average >= FEW else f"under {FEW:g}"
+        row.metric("Users per type", shown, help=f"On average. {noise.format('type')}")
+        return
+    names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
+    row.metric(
+        "Users per cell",
+        wording.significant(design.users / asked.largest_cells),
+        help=f"On average, in the largest table that the questions are about: {names}. {noise.format('cell')}",
+    )
+
+
+def _warnings(state: Session, design: Setting) -> list[str]:
+    """Warnings about choices that are impossible or work badly."""
+    if design.asked is None and design.misfit:
+        return [f"The questions cannot be asked: {design.misfit}"]
+    if design.asked is not None and (survey := design.asked.survey) is not None:
+        largest = tables_asked(survey, design.domain.shape).largest
+        return tables.table_warnings(design.domain, design.users, largest)
+    if design.people.by_type is None:
+        return []
+    return tables.size_warnings(design.domain, tables.people_facts(design.people), *_within_reach(state, design))
+
+
+def _within_reach(state: Session, design: Setting) -> tuple[int, str]:
+    """Most types that the chosen mechanisms can be fitted to, and which these are."""
+    chosen = [library.spec(name) for name in design.side_by_side]
+    out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.asked)]
+    if not out:
+        return design.domain.size, ""
+    most = min(refusals.most_types(s.continuous) for s in out)
+    return most, " and ".join(s.title for s in out)
+
+
+def along_one(state: Session, design: Setting) -> None:
+    """Users along the attribute being set up, whatever else they are."""
+    attribute, others = _shown(state, design)
+    place = next(i for i in range(len(design.domain.attributes)) if i not in others)
+    marginal = design.people.table([place])
+    layout.chart(
+        lambda look: charts.marginal(attribute, marginal, look),
+        _in_words(design, attribute, marginal),
+        "histogram",
+        lambda: _types(design),
+        title=f"People by {plain(attribute.name)}",
+    )
+    _crowded(state, design, attribute)
+    _otherwise(state)
+    if attribute.origin == "data":
+        st.caption(f"The types of {plain(attribute.name)} come from the data, so exported designs reveal them.")
+
+
+def _crowded(state: Session, design: Setting, attribute: Attribute) -> None:
+    """A button that leaves out a few extreme numbers if they take most of the bins."""
+    choice, source = state.choice, state.source_shown
+    if choice is None or choice.source == "declared" or source is None or state.draft is not None:
+        return
+    recipe = choice.recipes[design.domain.attributes.index(attribute)]
+    if recipe.kind != "numeric" or recipe.column != attribute.name:
+        return
+    crowd = background_read.crowd(state, source, recipe)
+    if crowd is None:
+        return
+    held = f"only {crowd.held:,}" if crowd.held > 1 else "one"
+    st.info(
+        f"A few values of {plain(attribute.name)} lie far from all others: at least 98 % of users are in {held} of its {crowd.bins:,} bins."
+    )
+    st.button(
+        plain(f"Bins {crowd.ends}"),
+        key="data-crowd",
+        icon=":material/compress:",
+        on_click=guarded,
+        args=(state, data_actions.set_recipe, state, source.id, crowd.recipe),
+        help=f"{plain(crowd.told)} These ends come from the data, rounded. Ends that are public knowledge, such as 0 and 120 for "
+        "an age, would reveal nothing: give them yourself.",
+    )
+
+
+def spellings(state: Session, design: Setting) -> None:
+    """Categories that look alike, and a button for each attribute that merges them."""
+    choice, source = state.choice, state.source_shown
+    if choice is None or source is None or state.draft is not None:
+        return
+    for place, (recipe, attribute) in enumerate(zip(choice.recipes, design.domain.attributes, strict=True)):
+        if (
+            recipe.kind != "categorical"
+            or attribute.kind != "categorical"
+            or not (groups := tables.spellings(attribute))
+        ):
+            continue
+        shown = wording.listed([", ".join(map(wording.quoted, group[:_MOST_SPELLINGS])) for group in groups])
+        with st.container(horizontal=True, vertical_alignment="center", key=f"spellings-{place}"):
+            st.warning(plain(f"{wording.shortened(attribute.name, 30)}: {shown} look alike."))
+            st.button(
+                "Merge them",
+                key=f"data-merge-{place}",
+                icon=":material/merge:",
+                on_click=guarded,
+                args=(state, _merge, state, source.id, recipe, attribute, design.people.table([place])),
+                help="Under the most common spelling. Undo brings them back.",
+            )
+
+
+def _merge(
+    state: Session, table: str, recipe: CategoricalRecipe, attribute: CategoricalAttribute, counts: np.ndarray
+) -> None:
+    data_actions.set_recipe(state, table, tables.merge_spellings(recipe, attribute, counts))
+
+
+def _otherwise(state: Session) -> None:
+    """A sentence on each column that can be read in two ways, and buttons for the other readings."""
+    choice, source = state.choice, state.source_shown
+    if choice is None or choice.source == "declared" or source is None or state.draft is not None:
+        return
+    for place, recipe in enumerate(choice.recipes[: background_read.MOST_DOUBTED]):
+        if recipe.column not in source.columns:
+            continue
+        for i, reading in enumerate(background_read.readings(state, source, recipe)):
+            st.info(plain(reading.said))
+            with st.container(horizontal=True, key=f"data-readings-{place}-{i}"):
+                for j, (label, other) in enumerate(reading.ways):
+                    st.button(
+                        plain(label),
+                        key=f"data-reading-{place}-{i}-{j}",
+                        on_click=guarded,
+                        args=(state, data_actions.set_recipe, state, source.id, other),
+                    )
+
+
+def across_two(state: Session, design: Setting) -> None:
+    """Users by two attributes, where there are several."""
+    domain = design.domain
+    attribute, others = _shown(state, design)
+    if not others:
+        return
+    chosen, names = state.view.get("across"), [domain.attributes[i].name for i in others]
+    across = control(
+        st.selectbox,
+        f"{plain(attribute.name)} together with",
+        "data-across",
+        chosen if chosen in names else names[0],
+        lambda name: state.view.update(across=name),
+        options=names,
+    )
+    places = [next(i for i, a in enumerate(domain.attributes) if a.name == name) for name in (attribute.name, across)]
+    try:
+        nobody = _nobody(design, places)
+    except ValueError as error:  # a table of more cells than are counted
+        st.caption(plain(str(error)))
+        return
+    layout.chart(
+        lambda look: charts.joint(domain, design.counts, attribute.name, across, look),
+        nobody,
+        "joint",
+        lambda: frames.per_attribute(domain, design.counts),
+        title=f"People by {plain(attribute.name)} and {plain(across)}",
+    )
+
+
+def _nobody(design: Setting, places: Sequence[int]) -> str:
+    """How many types no one has, or combinations of two attributes where no one has nearly all types. ValueError for attributes
+    whose table is too large."""
+    check_cells(design.domain.shape, places, [attribute.name for attribute in design.domain.attributes])
+    if design.people.by_type is not None:
+        size, what = design.domain.size, "For all attributes together, "
+        empty, none = size - tables.people_facts(design.people).occupied, "no type is empty."
+    else:
+        table = design.people.table(sorted(places))
+        size, empty, what, none = table.size, int((table == 0).sum()), "", "Every combination of these two occurs."
+    kind = "types are empty" if what else "combinations of these two do not occur"
+    return f"{what}{wording.share(empty / size)} of the {size:,} {kind}." if empty else f"{what}{none}"
+
+
+def _shown(state: Session, design: Setting) -> tuple[Attribute, tuple[int, ...]]:
+    """The attribute being set up, and the places of all others."""
+    names = [attribute.name for attribute in design.domain.attributes]
+    chosen = state.view.get("attribute")
+    place = names.index(chosen) if chosen in names else 0
+    return design.domain.attributes[place], tuple(i for i in range(len(names)) if i != place)
+
+
+def _in_words(design: Setting, attribute: Attribute, marginal: np.ndarray) -> str:
+    top, users = int(marginal.argmax()), int(marginal.sum())
+    unused, empty = int((marginal == 0).sum()), "every value occurs"
+    if unused:
+        empty = f"{unused:,} of {attribute.size:,} values {'does' if unused == 1 else 'do'} not occur"
+    words = (
+        f"The most common value of {plain(attribute.name)} is **{plain(attribute.decode(np.array([top]))[0])}** with "
+        f"{wording.share(marginal[top] / users)} of {people(users)}; {empty}."
+    )
+    return words if design.on_data else "No data is loaded: this is the population you expect. " + words
+
+
+def _types(design: Setting) -> pd.DataFrame:
+    """Every type with its number, its values and its users: records decoded, and the way to encode them."""
+    if (counts := design.people.by_type) is None:  # too many for a number each
+        return frames.per_attribute(design.domain, design.people)
+    used = np.arange(design.domain.size)
+    if design.domain.size > MOST_DOWNLOADED_TYPES:
+        used = np.flatnonzero(counts)[:MOST_DOWNLOADED_TYPES]
+    table = design.domain.decode(used)
+    table.insert(0, "type", used)
+    return table.assign(users=counts[used])
+
+
+def editor(state: Session, design: Setting) -> None:
+    """A table of the categories or edges of one attribute, to rename, merge, order or move."""
+    choice, source = state.choice, state.source_shown
+    if choice is None or choice.source == "declared" or source is None or state.draft is not None:
+        return
+    attribute, _ = _shown(state, design)
+    recipe = choice.recipes[design.domain.attributes.index(attribute)]
+    if attribute.kind == "date" or attribute.size > MOST_LISTED_TYPES or attribute.name != recipe.column:
+        return
+    base = _base(state, source, recipe, attribute)
+    what = "categories" if attribute.kind == "categorical" else "edges of the bins"
+    with st.expander(f"Edit the {what} of {plain(attribute.name)}", expanded=bool(state.view.get("editing"))):
+        if base.recipe.kind == "categorical" and base.attribute.kind == "categorical":
+            st.caption(
+                "Give several values the same category to merge them, change a category's name to rename it, or its place to move "
+                "it; a value without a category counts as (other)."
+            )
+            about = (base.recipe, base.attribute)
+            table = background_read.edit_table(state, source, recipe.column, tables.category_table, *about)
+            _table(state, base, table, partial(tables.recipe_of_categories, base.recipe, base.attribute))
+        elif base.recipe.kind == "numeric" and base.attribute.kind in ("numeric", "range"):
+            st.caption(
+                "Each row begins a bin, which ends at the next larger edge. Change, add or delete edges: select a row and press "
+                "Delete to join its bin to the one before. People are counted in the bins as they were before these edits."
+            )
+            table = background_read.edit_table(state, source, recipe.column, tables.edge_table, base.attribute)
+            _table(state, base, table, partial(tables.recipe_of_edges, base.recipe))
+        st.button(
+            "These types are public knowledge",
+            key="data-declare",
+            icon=":material/lock_open:",
+            on_click=guarded,
+            args=(state, data_actions.set_recipe, state, source.id, tables.declared_recipe(attribute)),
+            disabled=attribute.origin == "declared",
+            help="Keeps the types as they are now, whatever the data, and marks them as declared. That is right for the months of "
+            "a year or the countries of the world, but not for a list that tells who is in the data.",
+        )
+
+
+@dataclass
+class _Base:
+    """The source of the table on screen, and the recipe with all edits so far.
+
+    The widget remembers its edits by its ``key`` and belongs to one table: a new one for every edit would lose what somebody
+    types meanwhile.
+    """
+
+    source: str
+    recipe: AttributeRecipe
+    attribute: Attribute
+    reached: AttributeRecipe
+    key: str
+
+
+def _base(state: Session, source: Source, recipe: AttributeRecipe, attribute: Attribute) -> _Base:
+    """The table on screen, as long as nothing but its own edits has changed the attribute, or will once a file has been read;
+    else a new one."""
+    base: _Base | None = state.view.get("edit-base")
+    now = recipe if base is None or not background_read.waits(state) else base.reached
+    same = base is not None and (base.source, base.reached) == (source.id, now)
+    if base is None or not same or (base.reached != base.recipe and base.key not in st.session_state):
+        state.view["edits"] = state.view.get("edits", 0) + 1
+        base = _Base(source.id, recipe, attribute, recipe, f"edit-{state.view['edits']}")
+        state.view["edit-base"] = base
+    return base
+
+
+def _table(state: Session, base: _Base, table: pd.DataFrame, read: Callable[[pd.DataFrame], AttributeRecipe]) -> None:
+    """The widget itself: ``read`` makes the recipe that its rows describe."""
+
+    def changed() -> None:
+        state.notices, state.view["editing"] = [], True
+        try:
+            recipe = read(tables.apply_edits(table, st.session_state[base.key]))
+            if recipe != (base.reached if base.reached != base.recipe else read(table)):
+                data_actions.set_recipe(state, base.source, recipe)
+                base.reached = recipe
+        except ValueError as error:
+            state.notices = [("error", f"{error} Nothing has changed.")]
+
+    if table.attrs.get("left_out"):
+        st.caption(f"{table.attrs['left_out']:,} more values are not shown.")
+    st.data_editor(
+        table,
+        key=base.key,
+        on_change=changed,
+        disabled=[name for name in ("value", "people") if name in table],
+        num_rows="dynamic" if "edge" in table else "fixed",
+        hide_index=True,
+        alt="What each value or bin counts as",
+        column_config={
+            "value": st.column_config.TextColumn("Value in the data"),
+            "people": st.column_config.NumberColumn("People", format="localized"),
+            "category": st.column_config.TextColumn("Counts as"),
+            "order": st.column_config.NumberColumn("Place", min_value=1, step=1),
+            "edge": st.column_config.NumberColumn("From"),
+        },
+    )
+
+
+def first_rows(state: Session) -> None:
+    """The beginning of the table."""
+    source = state.source_shown
+    if source is None or state.choice is None:
+        return
+    first, columns = background_read.beginning(state, source), wording.plural(len(source.columns), "column")
+    if isinstance(source.table, tables.LocalTable):
+        listing.show_table(first, f"First rows of {columns}. The rows stay in the file.")
+    else:
+        listing.show_table(first, f"First of {wording.plural(len(source.table), 'row')}, {columns}.")

@@ -1,0 +1,208 @@
+"""The File menu: sample data, designs opened and saved, the named designs of the session, a link, and forgetting everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from ldp_core import designs, library
+from ldp_core.limits import MOST_DESIGN_NAME, MOST_DESIGNS
+from pages.ui import layout, promises
+from pages.ui.controls import control, guarded
+from pages.ui.data import actions as data_actions
+from pages.ui.session import browser, exchange
+from pages.ui.session.history import SavedDesign
+from pages.ui.session.session_store import session_store
+from pages.ui.session.state import Session, session
+from pages.ui.sources import catalogue
+from pages.ui.streamlit_fixes import run_context, tab_storage
+from pages.ui.tasks.jobs import jobs
+from pages.ui.words import plain
+
+
+def draw(state: Session) -> None:
+    layout.download(
+        "Save this design",
+        lambda: exchange.to_save(state),  # made when it is asked for: drawing the sidebar stays quick
+        "ldp-design.zip",
+        "application/zip",
+        "save",
+        icon=":material/save:",
+        width="stretch",
+        help="The whole design as one file, with its strategy and results as far as they are computed. The rows of your data are not "
+        "in it.",
+    )
+    with st.expander("Open a design", icon=":material/upload_file:"):
+        opening(state, "load")
+    with st.expander("Sample data", icon=":material/dataset:"):
+        for sample in catalogue():
+            st.button(
+                sample["title"],
+                key=f"sample-{sample['file']}",
+                help=sample["sentence"],
+                width="stretch",
+                on_click=guarded,
+                args=(state, data_actions.load_sample, state, sample["file"]),
+            )
+    _saved_designs(state)
+    link = layout.fold("Share a link", "share-link", ":material/link:")
+    if link is not None:
+        with link:
+            _link(state)
+    _forgetting(state)
+
+
+def opening(state: Session, place: str) -> None:
+    """An uploader for a saved design; ``place`` distinguishes two on one page."""
+    # A new key after each load empties the uploader, so the same file can be chosen again.
+    key = f"{place}-{st.session_state.setdefault('loads', 0)}"
+    uploaded = st.file_uploader("Exported zip or configuration.json", type=["zip", "json"], key=key)
+    if uploaded is not None:
+        st.session_state["loads"] += 1
+        if exchange.open_file(state, uploaded.getvalue()):
+            st.switch_page("pages/design.py")  # where it is looked at
+        st.rerun()
+
+
+def _link(state: Session) -> None:
+    """The address that opens this design elsewhere; it includes the data only on request."""
+    revealed = designs.revealing(state.configuration)
+    everything = bool(revealed) and st.checkbox("Include what was taken from the data or given by hand", key="link-all")
+    try:
+        address = exchange.address(state, run_context.address() or st.context.url or "", everything)
+    except ValueError as error:
+        st.info(plain(str(error)))
+        return
+    st.code(address, language=None, wrap_lines=True, height=120)
+    if everything:
+        st.caption(f"Opens this design on this server, without the rows. It shows: {plain(' '.join(revealed))}")
+    elif revealed:
+        st.caption("Opens this design on this server, without the data and what was taken from it or given by hand.")
+    else:
+        st.caption("Opens this design on this server, with every choice but not the data.")
+
+
+def _saved_designs(state: Session) -> None:
+    """The list of named designs, folded away: keep, rename, duplicate, switch, delete."""
+    count = f" ({len(state.saved.designs)})" if state.saved.designs else ""
+    with st.expander(f"Saved designs{count}", icon=":material/folder_copy:", key="saved-designs"):
+        _on_screen(state)
+        for place, design in enumerate(state.saved.designs):
+            if design.name != state.saved.name:
+                _waiting(state, place, design)
+        if state.saved.deleted is not None:
+            _button(
+                f"Bring back {plain(state.saved.deleted[1].name)}",
+                "design-back",
+                ":material/undo:",
+                state,
+                state.bring_back,
+            )
+        st.caption(f"At most {MOST_DESIGNS}, each with its own undo. They last as long as this session.")
+
+
+def keep_suggested(state: Session) -> None:
+    """Keep the design on screen under the name that is suggested, unless it has just been given one."""
+    if not state.saved.name:
+        state.saved.keep()
+
+
+def continue_with_copy(state: Session) -> None:
+    """Keep the design on screen and go on with a copy, to be changed and compared."""
+    keep_suggested(state)
+    state.saved.duplicate()
+
+
+def _on_screen(state: Session) -> None:
+    control(
+        st.text_input,
+        "Name of the design on screen",
+        "design-name",
+        state.saved.name,
+        state.saved.keep,
+        placeholder=state.saved.suggested_name(),
+        max_chars=MOST_DESIGN_NAME,
+    )
+    if not state.saved.name:
+        _button(
+            "Keep it in this list",
+            "design-keep",
+            ":material/bookmark_add:",
+            state,
+            lambda: keep_suggested(state),
+            disabled=state.saved.empty,
+        )
+        return
+    left, right = st.columns(2)
+    with left:
+        _button("Duplicate", "design-duplicate", ":material/content_copy:", state, state.saved.duplicate)
+    with right:
+        _button("Delete", "design-delete", ":material/delete:", state, lambda: state.delete(state.saved.name))
+
+
+def _waiting(state: Session, place: int, design: SavedDesign) -> None:
+    """A design that can be switched to."""
+    c = design.history.configuration
+    asked = c.workload.summary if c.workload is not None else "no questions yet"
+    title = library.spec(c.mechanism.name).title
+    left, right = st.columns([5, 1], gap="small")
+    with left:
+        about = f"{asked}, epsilon {c.epsilon}, {title}"
+        _button(
+            plain(design.name),
+            f"design-show-{place}",
+            ":material/arrow_forward:",
+            state,
+            lambda: state.switch(design.name),
+            plain(about),
+        )
+    with right:
+        _button(
+            "",
+            f"design-delete-{place}",
+            ":material/delete:",
+            state,
+            lambda: state.delete(design.name),
+            f"Delete {plain(design.name)}",
+        )
+
+
+def _button(
+    label: str, key: str, icon: str, state: Session, act: Callable[[], None], about: str = "", disabled: bool = False
+) -> None:
+    st.button(
+        label,
+        key=key,
+        icon=icon,
+        help=about or None,
+        width="stretch",
+        disabled=disabled,
+        on_click=guarded,
+        args=(state, act),
+    )
+
+
+_CONFIRMED = "forget-confirmed"
+
+
+def _forgetting(state: Session) -> None:
+    """Everything of this browser is forgotten at once, in this tab and in others; a second button asks before anything is lost."""
+    closed = f"forget-{session_store().mark(state)}"  # a new session begins with this folded away
+    with (
+        st.container(key="forget"),
+        st.expander("Forget everything", key=closed, icon=":material/delete_forever:"),
+    ):
+        st.markdown(promises.FORGOTTEN_AT_ONCE)
+        confirmed = st.button("Yes, forget everything", key=_CONFIRMED, on_click=_forget, args=(state,))
+    if confirmed:
+        st.switch_page("pages/start.py")
+
+
+def _forget(state: Session) -> None:
+    if (visitor := browser.visitor()) is not None:
+        tab_storage.free(session_store().forget(visitor.browser))
+    jobs().forget(state.id)
+    state.leave()
+    browser.clear(_CONFIRMED)
+    session().notices = [("success", "Everything has been forgotten.")]

@@ -1,0 +1,384 @@
+"""The results of the Workload page: a picture of a design's questions, and how hard they are.
+
+Slow results are computed in the background.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from ldp_core import charts, frames, verdicts, wording, workloads
+from ldp_core.designs import Setting
+from ldp_core.limits import (
+    AT_ONCE_TYPES,
+    MOST_DOWNLOADED_QUERIES,
+    MOST_DRAWN_SETS,
+    MOST_DRAWN_VALUES,
+    MOST_EXACT_TYPES,
+    MOST_TRANSFORMED_TYPES,
+)
+from ldp_core.workloads import MarginalsPart, Survey, Workload, WorkloadPart, example_queries, tables_asked
+from pages.ui import layout
+from pages.ui.patterns import PICTURE_BYTES
+from pages.ui.session.state import Session
+from pages.ui.tasks import work
+from pages.ui.tasks.jobs import ask
+from pages.ui.words import case_meaning, people, plain
+from pages.ui.workload.groups import built, queries_of
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+QUICK_ALIKE = 2**13
+"""The same where the questions treat the types alike, so that no large matrices are needed."""
+QUICK_PICTURE = 2**13
+FEW_LEVELS = 4
+"""Singular values with at most this many levels are listed in a sentence, not drawn."""
+
+SOURCES = {
+    "svd": "McKenna et al. 2020, Theorem 5.6",
+    "centred_svd": "derived in this project; see below",
+    "certificate": "a proof by duality, derived in this project; see below",
+}
+
+
+def quick(design: Setting) -> bool:
+    """True if spectra and bounds of the questions take no time."""
+    most = AT_ONCE_TYPES if design.workload.symmetry == "none" else QUICK_ALIKE
+    return design.workload.n <= most or alike(design.workload)
+
+
+def alike(workload: Workload) -> bool:
+    """True if everything is known by sets of attributes, however many types there are."""
+    return workload.survey is not None and workload.survey.symmetric
+
+
+def named_groups(parts: Sequence[WorkloadPart], workload: Workload) -> list[tuple[str, int]]:
+    """Name and number of queries of each group: of the recipe, or of the only part's own groups of attributes."""
+    inner, only = _unweighted(parts, workload), parts[0]
+    if len(parts) == 1 and isinstance(only, MarginalsPart) and isinstance(inner, workloads.Union):
+        return [(" x ".join(group), own.num_queries) for group, own in zip(only.groups, inner.parts, strict=True)]
+    return [(part.summary, own.num_queries) for part, own in zip(parts, built(parts, workload), strict=True)]
+
+
+def groups_of(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> list[tuple[str, int]]:
+    """Name and number of queries of each group of the recipe."""
+    many = queries_of(state, design.naming, parts, design.workload)
+    return [(part.summary, queries) for part, queries in zip(parts, many, strict=True)]
+
+
+def _unweighted(parts: Sequence[WorkloadPart], workload: Workload) -> Workload:
+    """The queries without the weight of the only group, which would make them a union of one."""
+    whole = workload.without_strata
+    if len(parts) == 1 and parts[0].weight != 1 and isinstance(whole, workloads.Union):
+        return whole.parts[0]
+    return whole
+
+
+def spectrum(state: Session, design: Setting) -> tuple[np.ndarray, int] | None:
+    """Singular values and rank; None while they are computed. ValueError where they cannot be."""
+    w = design.workload
+    if w.n > MOST_TRANSFORMED_TYPES:
+        raise ValueError(
+            f"Rank and singular values are worked out for up to {MOST_TRANSFORMED_TYPES:,} types; there are {w.n:,}."
+        )
+    return ask(
+        state,
+        ("spectrum", w.digest),
+        "singular values",
+        quick(design),
+        lambda cancel: (w.singular_values(), w.rank),
+        8 * w.n,
+    )
+
+
+def show(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
+    """All results of the page."""
+    if (survey := design.workload.survey) is not None:
+        _metrics_of_survey(state, design)
+        hardness(state, design)
+        if len({group.attributes for group in survey.groups}) > 1:
+            _asked_together(state, design, survey, parts)
+            _sets(state, survey)
+        return
+    metrics(state, design)
+    hardness(state, design)
+    tabs = {
+        "What they count": partial(matrix, state, design, parts),
+        "Singular values": partial(singular_values, state, design),
+    }
+    layout.panes(state, "workload-tabs", list(tabs), list(tabs.values()))
+
+
+def metrics(state: Session, design: Setting) -> None:
+    """The questions in numbers."""
+    row = layout.metrics("workload")
+    row.metric(
+        "Queries (p)",
+        f"{design.workload.num_queries:,}",
+        help="Numbers that will be estimated, each a count of people.",
+    )
+    try:
+        figures = spectrum(state, design)
+        row.metric(
+            "Independent (rank)",
+            "…" if figures is None else f"{figures[1]:,}",
+            help=f"Queries that do not follow from the others: never more than there are types, here {design.domain.size:,}.",
+        )
+    except ValueError as error:
+        row.caption(plain(str(error)))
+    users_metric(row, state, design)
+
+
+def users_metric(row: DeltaGenerator, state: Session, design: Setting) -> None:
+    """How many users any mechanism needs, as a number of ``row``; where that is not available, why."""
+    try:
+        limits = bounds(state, design)
+        bound = max(limits.values()) if limits else None
+        strongest = "" if limits is None else frames.strongest(limits)
+        source = f" By the {charts.title(strongest)} ({SOURCES[strongest]})." if bound else ""
+        row.metric(
+            "Users any mechanism needs",
+            "…" if bound is None else wording.minimum(bound) if bound > 0 else "unknown",
+            help="How hard the questions are: with fewer users, no unbiased mechanism reaches the target error at this epsilon."
+            f"{source}",
+        )
+    except ValueError as error:
+        row.caption(plain(str(error)))
+
+
+def matrix(state: Session, design: Setting, parts: Sequence[WorkloadPart]) -> None:
+    """The picture of the queries, with three of them named; a single query in words."""
+    w, groups = design.workload, named_groups(parts, design.workload)
+    if w.num_queries == 1:
+        about = f"is about {np.count_nonzero(w.rows(np.array([0]))[0]):,} of {wording.plural(w.n, 'type')}"
+        if verdicts.only_unit(w) is not None:
+            about = f"counts each of {wording.plural(w.n, 'type')} by its value"
+        st.markdown(f"One query: **{plain(wording.shortened(w.query_name(0, design.labels)))}**. It {about}.")
+        return
+    look, title = layout.look(), "the picture of the queries"
+
+    def draw(look: charts.Theme) -> go.Figure:
+        return charts.workload_matrix(w, design.labels, look, groups)
+
+    key = ("matrix", w.digest, design.naming, look)
+    try:
+        picture = ask(state, key, title, w.n <= QUICK_PICTURE, lambda cancel: draw(look), PICTURE_BYTES)
+    except ValueError as error:
+        layout.instead(error)
+        return
+    if picture is None:
+        st.info("The picture of the queries is being drawn.")
+        return
+    last = w.num_queries - 1
+    examples = (w.query_name(query, design.labels) for query in (0, last // 2, last))
+    named = ", ".join(f"**{plain(wording.shortened(name))}**" for name in dict.fromkeys(examples))
+    thinned = " (evenly thinned here)" if w.num_queries > 512 else ""
+    several = ", the groups as bands" if len(groups) > 1 else ""
+    layout.chart(
+        lambda wanted: picture if wanted == look else draw(wanted),
+        f"Each row is one of {w.num_queries:,} queries{thinned}{several}: {_meaning_of_colours(parts)}. Examples: {named}.",
+        "workload",
+        (lambda: query_table(design, groups)) if w.num_queries <= MOST_DOWNLOADED_QUERIES else None,
+    )
+
+
+def _meaning_of_colours(parts: Sequence[WorkloadPart]) -> str:
+    """What the filled cells of the picture say."""
+    parity = [part.kind == "parity" or getattr(part, "family", "") == "parity" for part in parts]
+    if any(parity) or any(part.kind == "matrix" for part in parts):
+        return "types are added in one colour and subtracted in the other"
+    if any(part.kind in ("mean", "total") for part in parts):
+        return "the darker, the more a type counts"
+    return "filled where it counts a type" if len(parts) == 1 else "filled where it counts a type, by weight"
+
+
+def query_table(design: Setting, groups: Sequence[tuple[str, int]]) -> pd.DataFrame:
+    """query, name, group, weight of every query."""
+    w = design.workload
+    return pd.DataFrame(
+        {
+            "query": np.arange(w.num_queries),
+            "name": [w.query_name(query, design.labels) for query in range(w.num_queries)],
+            "group": np.repeat([name for name, _ in groups], [many for _, many in groups]),
+            "weight": w.query_weights(),
+        }
+    )
+
+
+# --- how hard --------------------------------------------------------------------------------------------------------
+
+
+def bounds(state: Session, design: Setting) -> dict[str, float] | None:
+    """Lower bounds on users needed by name, in the case that counts; None while they are computed. ValueError where
+    there are none."""
+    w, case = design.workload, state.setting.case
+    most = MOST_EXACT_TYPES if w.symmetry == "none" else MOST_TRANSFORMED_TYPES
+    if w.n > most and w.survey is None:
+        raise ValueError(
+            f"How many users any mechanism needs is worked out for up to {most:,} types with questions like these; there are "
+            f"{wording.magnitude(w.n)}."
+        )
+    about, alpha = state.setting.cases[case], state.setting.alpha
+    bounds_known = ask(
+        state,
+        ("bounds", state.setting.certificate_key(case), alpha),
+        "how hard the questions are",
+        quick(design),
+        lambda cancel: frames.users_bounds(w, design.epsilon, alpha, about, cancel),
+    )
+    proof = state.setting.proof(case)
+    if bounds_known is None or proof is None:
+        return bounds_known
+    return {**bounds_known, "certificate": frames.users_certified(proof.certificate, alpha)}
+
+
+def hardness(state: Session, design: Setting) -> None:
+    """The bound in a sentence, and proving a sharper one."""
+    c, case = state.configuration, state.setting.case
+    try:
+        limits = bounds(state, design)
+    except ValueError:
+        return  # the metric has said so
+    if limits is None:
+        st.info("How hard the questions are is being worked out.")
+        return
+    bound, error = max(limits.values()), plain(state.setting.error_in_words(state.setting.target))
+    if bound > 0:
+        enough = "are too few" if design.users < bound else "may be enough"
+        st.markdown(
+            f"For {error} at epsilon {plain(c.epsilon)}, {case_meaning(case)}, no unbiased mechanism can need fewer than "
+            f"**{wording.at_least(bound)}**; your {people(design.users)} {enough}."
+        )
+    else:
+        st.markdown("At this epsilon the lower bounds say nothing.")
+    _proving(state, case)
+
+
+def _proving(state: Session, case: str) -> None:
+    proof = state.setting.proof(case)
+    if proof is not None and proof.finished:
+        return
+    work.prove_unasked(state, [case])
+    task = work.certificate(state, case)
+    if (job := task.running) is not None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption("A sharper bound is being proved.")
+            st.button("Stop", on_click=job.stop, key="stop-proof", icon=":material/stop_circle:", type="tertiary")
+        return
+    if task.error:
+        st.caption(plain(task.error))
+        return
+    st.button(
+        "Prove a sharper bound",
+        on_click=work.start_certificate,
+        args=(state, case),
+        key="prove",
+        icon=":material/verified:",
+        help=f"Searches in the background for up to {wording.duration(state.setting.search_seconds)}.",
+    )
+
+
+def singular_values(state: Session, design: Setting) -> None:
+    """How evenly the questions spread over the directions there are."""
+    try:
+        figures = spectrum(state, design)
+    except ValueError:
+        return  # the metric has said so
+    if figures is None:
+        st.info("The singular values are being worked out.")
+        return
+    values, _ = figures
+    levels, times = np.unique(np.round(values / values.max(), 6), return_counts=True)
+    if len(levels) <= FEW_LEVELS:
+        sizes = [wording.significant(level * values.max()) for level in levels[::-1]]
+        sentences = [
+            wording.plural(many, f"is {size}", f"are {size}")
+            for size, many in zip(sizes, times[::-1].tolist(), strict=True)
+        ]
+        each = "" if len(levels) > 1 else ": the questions spread evenly over all directions"
+        st.markdown(
+            f"Of {wording.plural(len(values), 'singular value')}, {wording.listed(sentences, FEW_LEVELS)}{each}."
+        )
+        return
+    first = max(1, len(values) // 10)
+    share = float(values[:first].sum() / values.sum())
+    largest = f"The {first:,} largest hold" if first > 1 else "The largest holds"
+    sentence = (
+        f"The singular values add up to {wording.significant(values.sum())}. {largest} {wording.share(share)}: the more "
+        "evenly they spread, the more independent questions there are, and the more users any mechanism needs."
+    )
+
+    def table() -> pd.DataFrame:
+        return pd.DataFrame({"rank": np.arange(1, len(values) + 1), "singular_value": values})
+
+    if len(values) > MOST_DRAWN_VALUES:
+        st.markdown(sentence)
+        layout.download_table(table, "singular-values")
+        return
+    layout.chart(lambda look: charts.singular_values(design.workload, look), sentence, "singular-values", table)
+
+
+# --- queries with the largest errors
+# ----------------------------------------------------------------------------------
+
+
+# --- a survey: by sets of attributes instead of types -----------------------------------------------------------------
+
+
+def _metrics_of_survey(state: Session, design: Setting) -> None:
+    """The questions in numbers."""
+    asked, row = tables_asked(design.workload, design.domain.shape), layout.metrics("workload")
+    row.metric("Queries (p)", f"{asked.queries:,}", help="Numbers that will be estimated, each a count of people.")
+    row.metric(
+        "Sets of columns", f"{asked.sets:,}", help="Each set has a table of counts that queries are answered from."
+    )
+    names = plain(" x ".join(design.domain.attributes[i].name for i in asked.largest))
+    row.metric("Largest table (cells)", f"{asked.largest_cells:,}", help=f"The table of {names}.")
+    users_metric(row, state, design)
+
+
+def _asked_together(state: Session, design: Setting, survey: Survey, parts: Sequence[WorkloadPart]) -> None:
+    """The sets of attributes in the questions, with some queries by name."""
+    names = (survey.query_name(query) for query in example_queries(survey))
+    named = ", ".join(f"**{plain(wording.shortened(name))}**" for name in names)
+
+    layout.chart(
+        lambda look: charts.asked_together(survey, look),
+        f"How many of the {survey.num_queries:,} queries are about each column, and about each two of them together. Examples: {named}.",
+        "workload",
+        (lambda: query_table(design, groups_of(state, design, parts)))
+        if survey.num_queries <= MOST_DOWNLOADED_QUERIES
+        else None,
+    )
+
+
+def _sets(state: Session, survey: Survey) -> None:
+    """The sets of attributes that make the questions hard."""
+    try:
+        shares = state.results.cached(("attribute sets", survey.digest), lambda: frames.attribute_sets(survey))
+    except ValueError as error:
+        st.caption(plain(str(error)))
+        return
+    first, drawn = shares.iloc[0], shares.head(MOST_DRAWN_SETS)
+    some = (
+        f"These {len(drawn)} of {len(shares):,} sets hold {wording.share(drawn['share'].sum())}."
+        if len(drawn) < len(shares)
+        else f"These are all {len(shares):,} sets."
+    )
+    layout.chart(
+        lambda look: charts.attribute_sets(shares, look),
+        f"Which columns make the questions hard: reports that treat the values of a column alike best spend "
+        f"{wording.share(first['share'])} of their information on **{plain(wording.shortened(first['attributes']))}**. "
+        f"{some} Of each set, only what varies with exactly its columns is counted: {wording.magnitude(shares['dimension'].sum())} "
+        "independent contrasts in all.",
+        "attribute-sets",
+        shares,
+    )

@@ -1,0 +1,53 @@
+"""Certificates to be altered, and one of each kind."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+
+from ldp_core import bounds, workloads
+from ldp_core.bounds import verify
+from ldp_core.bounds.proof import below
+from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
+from ldp_core.bounds.surveys.singles import SinglesSearch
+from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.triples.certificate import improved
+from ldp_core.workloads import Prefix, Survey
+from ldp_core.workloads.surveys import Group, marginal
+
+SIZES = (4, 3, 5)
+MIXED = Survey(SIZES, [Group((0,), Prefix(4)), marginal(SIZES, (1, 2), 0.5), Group((2,), Prefix(5), 2.0)])
+
+
+def triples(workload, epsilon):
+    plain = closed_form_of_survey if workload.survey is not None else symmetric_certificate
+    return next(improved(plain(workload, epsilon)))
+
+
+def columns(sizes, epsilon):
+    return next(SinglesSearch(workloads.survey(sizes, 1), epsilon).starts())
+
+
+def blocks():
+    return closed_form_of_survey(MIXED, 1.0)
+
+
+def forged(proof, **changes):
+    """A certificate with other fields, or other numbers: matrices of pairs of types as such."""
+    own = {name: changes.pop(name) for name in tuple(changes) if name in {field.name for field in fields(proof)}}
+    square = getattr(proof, "kind", "") == "general"
+    numbers = {
+        name: below(np.asarray(new)) if square and name in ("inverse", "pairs") and np.ndim(new) == 2 else new
+        for name, new in changes.items()
+    }
+    if numbers:
+        own["numbers"] = {**proof.numbers, **numbers}
+    return replace(proof, **own)
+
+
+def matrix(proof, name):
+    """One of its matrices of pairs of types."""
+    return verify.square(proof.numbers[name], proof.workload.n)
+
+
+def strongest(workload, epsilon, seconds=None):
+    return bounds.certificate(workload, epsilon, seconds)
