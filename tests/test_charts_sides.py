@@ -34,10 +34,3 @@ def test_marks_stand_on_their_lines_and_say_their_numbers():
     assert figure.data[0].y == pytest.approx(100 * frame["belief"])
     assert {"strongest belief", "best guess", "prior"} <= set(texts(figure))
     assert len(charts.beliefs(frame, 1.0, 0.5, "gaussian").data) == 4  # nothing known of the mechanism
-
-
-def test_numbers_that_would_lie_on_each_other_are_said_once():
-    figure = charts.beliefs(curves(1.0), 1.0, 0.5, "randomized_response", single=0.7310, guess=0.5)
-    marks = [trace for trace in figure.data if "of 100<extra>" in (trace.hovertemplate or "") and len(trace.x) == 1]
-    near = [mark for mark in marks if abs(mark.y[0] - 73.1) < 3]
-    assert [mark.mode for mark in near].count("markers+text") == 1 < len(near)

@@ -351,15 +351,6 @@ def _nothing_goes_on(monkeypatch):
 
 
 @pytest.fixture
-def without_triples(monkeypatch):
-    """Surveys of yes-or-no attributes are proved without triples of people, which take seconds, for tests of something else. Such proofs are
-    not shared."""
-    monkeypatch.setattr("ldp_core.bounds.triples.certificate.components", lambda workload: None)
-    for name, search in PROOFS.items():
-        monkeypatch.setattr(bounds, name, search.__wrapped__)
-
-
-@pytest.fixture
 def app():
     return App()
 
