@@ -10,7 +10,8 @@ from ldp_core import analysis, bounds, library, mechanisms, optimize
 from ldp_core import shuffled as ldp_shuffled
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.strata import stratified_certificate
-from ldp_core.data.domain import CategoricalAttribute, RangeAttribute
+from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
+from ldp_core.deploy.kit import client, devices
 from ldp_core.mechanisms import StratifiedMechanism
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.strata import design_strata
@@ -174,6 +175,33 @@ def test_one_group_is_designed_and_proved_like_no_group():
     proof, whole = bounds.certificate(one, 1.0, None), bounds.certificate(plain, 1.0, None)
     assert proof.parts[0].value == pytest.approx(whole.value, rel=1e-9)
     assert proof.value == pytest.approx(whole.value, rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ["subset_selection", "optimized", "hierarchical"])
+def test_groups_may_have_an_epsilon_each(name):
+    """Who is in them is no secret; each group has the reports, errors and guarantee of its own."""
+    more = {"max_rounds": 3, "time_limit": None} if name == "optimized" else {}
+    whole = {epsilon: mechanisms.create(name, epsilon=epsilon, workload=UNLIKE, **more) for epsilon in (1.0, 0.5)}
+    made = mechanisms.create(name, epsilon=(1.0, 0.5, 0.5), workload=UNLIKE, **more)
+    profile = made.variance_profile(UNLIKE)
+    for z, (types, epsilon) in enumerate(zip(UNLIKE.strata.types, (1.0, 0.5, 0.5), strict=True)):
+        assert made.strata[z].digest == whole[epsilon].strata[z].digest
+        assert 0.9 * epsilon < made.strata[z].audit().epsilon <= epsilon
+        assert profile[types] == pytest.approx(whole[epsilon].variance_profile(UNLIKE)[types], rel=1e-9)
+    assert made.epsilon == 1.0
+    assert made.audit().epsilon == made.strata[0].audit().epsilon
+    frame = ldp.simulate.run(made, UNLIKE, COUNTS, trials=200, seed=1)
+    assert frame["total_squared_error"].mean() == pytest.approx(made.variance_on(UNLIKE, COUNTS), rel=0.15)
+    device = client.Device(devices.describe(made, "1.0", Domain(attributes=(SCORE, ARM))))
+    assert {device.report([score, arm]).split()[0] for score in range(8) for arm in range(3)} == {"0", "1", "2"}
+
+
+def test_epsilons_are_one_for_each_group():
+    for workload, epsilons, said in ((UNLIKE, (1.0, 0.5), "3 groups and 2"), (Prefix(4), [1.0], "no groups and 1")):
+        with pytest.raises(ValueError, match=f"one for each group that the collector knows: there are {said} epsilons"):
+            mechanisms.create("subset_selection", epsilon=epsilons, workload=workload)
+    with pytest.raises(ValueError, match="out of range"):
+        mechanisms.create("subset_selection", epsilon=(1.0, 0.5, 99.0), workload=UNLIKE)
 
 
 def test_twelve_groups_of_128_types_take_one_search_and_one_proof():
