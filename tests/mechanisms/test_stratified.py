@@ -236,7 +236,11 @@ def test_proofs_of_other_questions_or_larger_sums_are_refused():
         replace(proof, epsilon=1.1),
         replace(proof, parts=(first,)),
         replace(proof, parts=(second, first)),
-        replace(proof, parts=(replace(first, value=first.value * 1.1), second)),
+        replace(proof, parts=(replace(first, value=2 * first.value), second), value=proof.value * 1.001),
+        replace(
+            proof,
+            parts=(first, replace(second, numbers={**second.numbers, "inverse": 1.01 * second.numbers["inverse"]})),
+        ),
         replace(proof, prior=np.random.default_rng(0).dirichlet(np.ones(24))),
         replace(proof, workload=over_attributes([RangesPart(attribute="score")], [SCORE, ARM])),
     ):
