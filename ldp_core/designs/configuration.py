@@ -356,7 +356,7 @@ class Configuration(_Inputs):
         if size <= limits.MOST_JSON_BYTES:
             return
         parts = self.workload.parts if self.workload is not None else ()
-        matrix = any(part.kind == "matrix" for part in parts)
+        matrix = any(part.question.kind == "matrix" for part in parts)
         mend = "upload a matrix of fewer queries" if matrix else "use fewer or shorter texts and edges"
         raise ConfigurationError(
             f"The file of this design would have {size / 1e6:.1f} MB, and at most {limits.MOST_JSON_BYTES / 1e6:g} MB "

@@ -87,12 +87,13 @@ def _names_values_of_the_data(configuration: Configuration) -> bool:
 
 
 def _asks(configuration: Configuration, kind: str) -> bool:
-    return configuration.workload is not None and any(part.kind == kind for part in configuration.workload.parts)
+    parts = () if configuration.workload is None else configuration.workload.parts
+    return any(kind in (part.kind, part.question.kind) for part in parts)
 
 
 def _without_queries(configuration: Configuration, kind: str) -> dict[str, object]:
     parts = () if configuration.workload is None else configuration.workload.parts
-    left = tuple(part for part in parts if part.kind != kind)
+    left = tuple(part for part in parts if kind not in (part.kind, part.question.kind))
     return {"workload": WorkloadRecipe(parts=left) if left else None}
 
 
@@ -124,6 +125,12 @@ PARTS = {
         lambda c: _asks(c, "predicates") and _names_values_of_the_data(c),
         lambda c: _without_queries(c, "predicates"),
         "The conditions were typed by hand and may name values taken from the data.",
+    ),
+    "differences": Part(
+        "differences of groups (add them again on the Workload page)",
+        lambda c: _asks(c, "difference") and _names_values_of_the_data(c),
+        lambda c: _without_queries(c, "difference"),
+        "Differences of groups may name values taken from the data.",
     ),
     "histogram": Part(
         "the histogram to optimise for (give it again on the Design page)",

@@ -405,7 +405,9 @@ class Setting(Proved):
             return ""
         key = ("secret", self.certificate_key(self.case), self.alpha)
         limits = self.results.cached(key, partial(frames.users_bounds, whole, self.epsilon, self.alpha, case))
-        share = math.floor(100 * (1 - self.users_needed(mechanism, self.case) / max(limits.values())))
+        if (fewest := max(limits.values())) <= 0:
+            return ""
+        share = math.floor(100 * (1 - self.users_needed(mechanism, self.case) / fewest))
         names = wording.listed([wording.shortened(axis.name, 30) for axis in self.domain.attributes if axis.known])
         said = (
             f"The collector knows {names} already: at least {share} % fewer people are needed than if that were secret."

@@ -22,7 +22,15 @@ from ldp_core.designs import (
     shareable,
     to_link,
 )
-from ldp_core.workloads import HistogramPart, MatrixPart, Predicate, PredicatesPart, PrefixPart
+from ldp_core.workloads import (
+    DifferencePart,
+    HistogramPart,
+    MatrixPart,
+    Predicate,
+    PredicatesPart,
+    PrefixPart,
+    SharePart,
+)
 
 ILLNESS = CategoricalAttribute(name="illness", values=("flu", "gout"), origin="data")
 ANSWER = CategoricalAttribute(name="answer", values=("no", "yes"))
@@ -110,6 +118,18 @@ def test_a_shared_design_tells_nothing_more(configuration):
     kept = {"epsilon", "mechanism", "compared", "target_alpha", "reports_per_user"}
     assert shared.digest(of=kept) == configuration.digest(of=kept)
     assert shared.simulation == configuration.simulation
+
+
+def test_what_is_compared_or_divided_is_looked_into():
+    less = DifferencePart(of=PrefixPart(attribute="age"), attribute="illness", first="flu", second="gout")
+    shares = SharePart(of=CONDITION, within=("illness",))
+    for part in (less, shares):
+        design = OBSERVED.with_(workload=WorkloadRecipe(parts=(part,)))
+        assert revealing(design) != revealing(OBSERVED.with_(workload=None))
+        assert shareable(design).workload is None
+        assert {"conditions", "differences"} & set(left_out(design))
+    matrix = DECLARED.with_(workload=WorkloadRecipe(parts=(SharePart(of=MATRIX, within=("answer",)),)))
+    assert left_out(matrix) == ("matrix",)
 
 
 def test_what_is_shared_fits_a_link_again():

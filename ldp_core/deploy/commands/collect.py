@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ldp_core import estimators, frames, verdicts, wording
+from ldp_core import estimators, frames, verdicts, wording, workloads
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Read
 from ldp_core.deploy.commands import files, terminal
@@ -74,13 +74,17 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     kind, users = "any_time" if given.any_time else "fixed", collection.users / occasions
     answers = collector.answers(collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, **options)
     told = collector.in_units(answers, kit.workload, users)
+    recipe = kit.configuration.workload
+    asked = workloads.ratios_of([] if recipe is None else recipe.parts, kit.domain, kit.workload)
+    ratios = collector.within_groups(collection, kit.mechanism, kit.workload, asked, given.estimator, given.level, kind)
     if given.output:
-        files.write(given.output, frames.as_csv(told).encode())
+        files.write(given.output, frames.as_csv(collector.with_groups(told, ratios)).encode())
     read = [
         {"name": file.name, "accepted": file.accepted, "refused": dict(file.refused), "repeated": file.repeated}
         for file in collection.read
     ]
-    result = {"design": kit.design, "files": read, "answers": told, "unlike": unlike, "file": given.output}
+    result = {"design": kit.design, "files": read, "answers": told, "within_groups": ratios, "unlike": unlike}
+    result["file"] = given.output
 
     def text() -> Iterator[str]:
         yield from map(_said, collection.read)
@@ -89,6 +93,9 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
             return
         target = kit.configuration.target_alpha**0.5
         yield from ("", *_table(told.assign(verdict=collector.judged(answers, users, target, kit.workload))), "")
+        if len(ratios):
+            yield from (*_table(ratios), "")
+            yield from filter(None, [estimators.unbounded_in_words(ratios, kind)])
         yield f"Target error: {verdicts.error_in_words(kit.workload, target, users)}. {verdicts.RULE}"
         missed = estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), users, given.estimator)
         yield from filter(None, (missed, estimators.contradicted_in_words(answers, given.estimator)))
@@ -128,4 +135,6 @@ def _table(answers: pd.DataFrame) -> Iterator[str]:
     }
     if (answers["unit"] != "people").any():
         columns = {**columns, "unit": ("Unit", str)}
-    return terminal.table(answers, {**columns, "verdict": ("Verdict", str)})
+    if "verdict" in answers:
+        columns = {**columns, "verdict": ("Verdict", str)}
+    return terminal.table(answers, columns)

@@ -6,11 +6,16 @@ import argparse
 import threading
 from collections.abc import Iterator
 
-from ldp_core import estimators, library, studies, wording
+from ldp_core import estimators, library, studies, wording, workloads
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.designs import Configuration, Setting, ready
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.workloads.axes import axes_of
+
+WITHIN_GROUPS = {"name": ("Within groups", str), "unit": ("Unit", str)} | {
+    name: (title, lambda value: "none" if value != value else wording.significant(value, 4))
+    for name, title in {"true": "True", "observed": "Error observed", "predicted": "predicted"}.items()
+}
 
 HELP = "Simulate whole collections, and hold the errors that were observed against those predicted"
 
@@ -43,6 +48,7 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         title = estimators.spec(estimator).title
         terminal.say(f"{title} is left out for {library.spec(mechanism).title}. {reason}")
     views = {name: getattr(result, name) for name in ("errors", "groups", "queries", "intervals")}
+    views["within_groups"] = result.ratios
     settings = {"seed": configuration.simulation.seed, "users": setting.users, "trials": result.trials}
     terminal.show(given, stop, settings | views, lambda: _text(setting, result))
 
@@ -61,6 +67,9 @@ def _text(setting: Setting, result: studies.outcomes.Outcomes) -> Iterator[str]:
         "predicted": ("predicted", said),
     }
     yield from terminal.table(result.errors, columns)
+    if len(result.ratios):
+        whose = {name: columns[name] for name in ("mechanism", "estimator")}
+        yield from ("", *terminal.table(result.ratios, whose | WITHIN_GROUPS))
     yield ""
     yield (
         f"{wording.plural(result.trials, 'collection')} from {wording.count(setting.users)} people; the error of a typical answer "
@@ -91,4 +100,5 @@ def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threadi
         studies.outcomes.scales_of(setting.workload, axes_of(setting.domain)),
         cancel=stop,
         parts=[part.summary for part in parts] if len(parts) > 1 else None,
+        ratios=workloads.ratios_of(parts, setting.domain, setting.workload),
     )

@@ -19,7 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy import linalg
 from scipy.linalg import blas
 
-from ldp_core.bounds.centred import centred_gram
+from ldp_core.bounds.closed_form import centred_gram
 from ldp_core.optimize.columns.first_rows import sized_rows, threshold_rows
 from ldp_core.optimize.columns.generation import Mixture, RowSearch, strategy_of
 from ldp_core.optimize.columns.weights import RowBlock, SinglePrecision, Singular

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import fft, linalg
 
-from ldp_core.bounds.centred import high_share
+from ldp_core.bounds.closed_form import high_share
 from ldp_core.definite import inverse_of
 from ldp_core.optimize.columns.first_rows import SHARES, tabulated
 from ldp_core.optimize.columns.weights import fitted_shares
