@@ -303,6 +303,8 @@ class DifferencePart(Part):
         (place,) = places_of(axes, [self.attribute])
         axis, others = axes[place], [other for i, other in enumerate(axes) if i != place]
         first, second = two_values(axis, self.first, self.second)
+        if self.of.kind == "mean":
+            raise ValueError("An average of a group is no number of people in it: compare averages with shares=True.")
         if not others:
             raise ValueError(f"There is nothing to compare by {shortened(axis.name)} alone; add another attribute.")
         row = np.zeros((1, axis.size))
@@ -384,7 +386,7 @@ def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
         if len(known) > 1 or known[0].size > 2:
             return own
         name, (second, first) = known[0].name, known[0].labels
-        compared = (part for part in asked if not isinstance(part, DifferencePart))
+        compared = (part for part in asked if not isinstance(part, DifferencePart | SharePart))
         return own + tuple(DifferencePart(of=part, attribute=name, first=first, second=second) for part in compared)
     if len([axis for axis in axes if axis.size > 1]) > 1:
         return (KWayMarginalsPart(k=2),)
