@@ -123,7 +123,10 @@ def test_new_people_each_trial_bring_the_chance_of_who_takes_part(ready):
     ready.enter("toggle", "new-people", True)
     assert "Nothing is simulated yet." in ready.words
     ready.press("run").finish()
-    assert "Every trial has new people: errors are those of the distribution." in ready.words
+    assert (
+        "Every trial has new people: errors and intervals are for the population that they were drawn from."
+        in ready.words
+    )
     design = ready.session.design()
     below = np.cumsum(design.counts) / design.users
     who = design.users * (below * (1 - below)).sum()

@@ -15,7 +15,7 @@ from ldp_core import analysis, designs, frames, mechanisms
 from ldp_core.deploy import collector
 from ldp_core.deploy.kit.client import Device
 from ldp_core.deploy.kit.opening import open_kit
-from ldp_core.designs import MechanismRecipe
+from ldp_core.designs import MechanismRecipe, detecting
 from ldp_core.studies import outcomes
 from ldp_core.workloads.axes import axes_of
 from pages.ui.session import exchange
@@ -65,6 +65,21 @@ def test_people_are_counted_in_a_table(shell):
     table = shell.holding("age\n5\n15\n15\n75\n", "people.csv")
     found = shell.result("design", shell.file(HIERARCHICAL), "--data", table)
     assert found["users"] == 4
+
+
+def test_a_difference_to_detect_is_that_of_the_app(shell):
+    asked = (0.05, 0.9, 0.01)
+    flags = ["--detect", asked[0], "--power", asked[1], "--significance", asked[2]]
+    state = session(HIERARCHICAL)
+    found = detecting.of_design(state.setting, state.mechanism("hierarchical"))
+    table = found.table(*asked)
+    told = shell.result("design", shell.file(HIERARCHICAL), *flags)["detection"]
+    assert told["answers"] == table.to_dict("records")
+    assert shell.run("design", shell.file(HIERARCHICAL), *flags) == 0
+    assert told["in_words"] == found.in_words(table, *asked)
+    assert told["in_words"].replace("\N{NO-BREAK SPACE}", " ") in shell.out.replace("\N{NO-BREAK SPACE}", " ")
+    assert shell.run("design", shell.file(HIERARCHICAL), "--detect", 2) != 0
+    assert "must be above 0 and at most 100 percentage points; got 2" in shell.err
 
 
 # --- compare ------------------------------------------------------------------------------------------------------------
