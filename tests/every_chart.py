@@ -10,7 +10,7 @@ from ldp_core.bounds.theorems import frequency
 from ldp_core.bounds.theorems.statements import Setting
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
-from ldp_core.studies import asking, outcomes, planning, privacy_accuracy, simulate, sweep, theorems, trial_frames
+from ldp_core.studies import asking, curves, outcomes, planning, simulate, sweep, theorems, trial_frames
 
 N = 24
 MECHANISMS = (
@@ -122,32 +122,27 @@ def _costs():
     errors = query_frame()
     ages = library.create("subset_selection", n=N, epsilon=1.0)
     shares = COUNTS / COUNTS.sum()
-    curves = lambda at: beliefs.over_epsilon(0.5, shares, N, np.union1d(privacy_accuracy.epsilons(at), at))  # noqa: E731
+    allowed = lambda at: beliefs.over_epsilon(0.5, shares, N, np.union1d(curves.epsilons(at), at))  # noqa: E731
     at = np.union1d(np.geomspace(0.1, 5, 9), 1.0)
     own = pd.DataFrame({"name": "subset_selection", "epsilon": at, "users_needed": 9e4 / at**2})
     reach = pd.concat([own, own.assign(name="centred_svd", users_needed=own["users_needed"] / 3)])
     asked = _asked()
-    traded = planning.errors_over_epsilon(swept, workload, 48_842)
+    plan = planning.plan(workload, ["haar", "hierarchical(branching=8)"], epsilon=1.0, users=48_842)
+    over_users = curves.errors_over_users(plan, [1e4, 1e5, 1e6])
     return {
         "users needed": lambda look: charts.users_needed(needed, limits, 8200, look),
         "users needed, on the lines": lambda look: charts.users_needed(needed[4:], {"svd": 9300.0}, 9450, look),
         "closing gap": lambda look: charts.closing_gap(history, proved, "optimized", look),
-        "over epsilon": lambda look: charts.over_epsilon(swept, 1.0, look),
-        "over epsilon, few": lambda look: charts.over_epsilon(few, 1.0, look),
-        "over size": lambda look: charts.over_size(sizes, 24, look),
-        "over size, few": lambda look: charts.over_size(sizes[sizes["name"].isin(["haar", "svd"])], 24, look),
-        "trade-off": lambda look: charts.trade_off(traded, "epsilon", 0.01, look),
-        "trade-off, few": lambda look: charts.trade_off(
-            traded[traded["name"].isin(["haar", "hierarchical(branching=8)", "optimized", "certificate"])],
-            "epsilon",
-            0.01,
-            look,
-        ),
+        "over epsilon": lambda look: charts.users_over_epsilon(swept, 1.0, None, set(swept["name"]), look=look),
+        "over epsilon, few": lambda look: charts.users_over_epsilon(few, 1.0, None, set(few["name"]), look=look),
+        "over size": lambda look: charts.users_over_size(sizes, 24, look),
+        "over size, few": lambda look: charts.users_over_size(sizes[sizes["name"].isin(["haar", "svd"])], 24, look),
+        "error over users": lambda look: charts.error_over_users(over_users, 0.01, look),
         "mixed": lambda look: charts.mixed(shuffled.over_users(shuffled.blanket_of(ages), 4_000), 4_000, look),
         "side by side": lambda look: charts.side_by_side(beside, look),
         "query errors": lambda look: charts.query_errors(errors, look, True),
-        "beliefs": lambda look: charts.beliefs(curves(1.0), 1.0, 0.5, "subset_selection", 0.6, 0.12, look),
-        "beliefs, small epsilon": lambda look: charts.beliefs(curves(0.2), 0.2, 0.5, ages.name, 0.52, 0.09, look),
+        "beliefs": lambda look: charts.beliefs(allowed(1.0), 1.0, 0.5, "subset_selection", 0.6, 0.12, look),
+        "beliefs, small epsilon": lambda look: charts.beliefs(allowed(0.2), 0.2, 0.5, ages.name, 0.52, 0.09, look),
         "users over epsilon": lambda look: charts.users_over_epsilon(reach, 1.0, 48_842, look=look),
         "users over epsilon, marks": lambda look: charts.users_over_epsilon(
             reach, float(at[3]), 48_842, ["subset_selection"], 3.1e4, look
@@ -185,7 +180,7 @@ def _simulated():
     predicted = found.queries[found.queries["predicted"].notna()]
     runs = {name: simulate.collect(one, workload, COUNTS, 5) for name, one in made.items()}
     answers = trial_frames.simulated_answers(runs, workload, AGES)
-    three = privacy_accuracy.releases(made["haar"], workload, COUNTS, AGES)
+    three = trial_frames.releases(made["haar"], workload, COUNTS, AGES)
 
     def one(frame, mechanism="haar", estimator="unbiased"):
         return frame[(frame["mechanism"] == mechanism) & (frame["estimator"] == estimator)]

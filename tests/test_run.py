@@ -48,12 +48,8 @@ def test_events_functions_and_nothing_are_asked_alike(cancel):
     ("limits", "least", "sentence"),
     [
         ({"time_limit": -1}, 0, "number of seconds from 0 up, but is -1"),
-        ({"time_limit": float("nan")}, 0, "time_limit"),
-        ({"max_rounds": -1}, 0, "at least 0, but is -1"),
         ({"max_rounds": 0}, 1, "at least 1, but is 0"),
         ({"max_rounds": 2.5}, 0, "whole number"),
-        ({"max_rounds": float("inf")}, 0, "whole number"),
-        ({"max_rounds": True}, 0, "whole number"),
     ],
 )
 def test_limits_out_of_range_are_refused(limits, least, sentence):

@@ -25,6 +25,7 @@ def binary(users, ones, local):
     return np.convolve(others, [1 - p, p]), np.convolve(others, [p, 1 - p])
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("users", [100, 1_000, 10_000])
 @pytest.mark.parametrize("local", [0.5, 1.0, 2.0])
 def test_binary_randomized_response_is_as_near_as_its_blanket_is(users, local):
@@ -91,6 +92,7 @@ def blanket_sum(of, users, epsilon):
     return math.fsum(max(0.0, values[list(y)].sum()) * chances[list(y)].prod() for y in outcomes) / users
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("users", [1, 2, 5])
 @pytest.mark.parametrize(("name", "local"), [("randomized_response", 1.0), ("subset_selection", 0.3), ("oue", 3.0)])
 def test_the_transform_is_the_sum_over_all_outcomes_rounded_up(users, name, local):

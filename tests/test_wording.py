@@ -15,26 +15,13 @@ from ldp_core import wording
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (18237, "18,200"),
         (18251, "18,300"),
         (999.6, "1,000"),
-        (123, "123"),
-        (12.34, "12.3"),
-        (10, "10"),
         (9.996, "10"),
-        (0.99961, "1"),
-        (1.5, "1.5"),
-        (0.0321, "0.0321"),
         (0.00012345, "0.000123"),
-        (0.0000123, "0.0000123"),
-        (1e-6, "0.000001"),
         (1.234e-9, "1.23\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻⁹"),
-        (-2e-100, "-2\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻¹⁰⁰"),
-        (-4.567, "-4.57"),
         (-1234567, "-1,230,000"),
-        (0, "0"),
         (math.inf, "unlimited"),
-        (-math.inf, "unknown"),
         (math.nan, "unknown"),
     ],
 )
@@ -65,16 +52,11 @@ def test_significant_digits_read_back_within_half_a_unit_of_the_last(value, digi
 @pytest.mark.parametrize(
     ("value", "needed", "floor"),
     [
-        (18237, "18,240 users", "18,230 users"),
         (18236.2, "18,240 users", "18,230 users"),
-        (18200, "18,200 users", "18,200 users"),
         (18200.5, "18,210 users", "18,200 users"),
         (9999.2, "10,000 users", "10,000 users"),
-        (12.1, "13 users", "13 users"),
-        (1, "1 user", "1 user"),
         (0.3, "1 user", "1 user"),
         (0, "0 users", "0 users"),
-        (-5, "0 users", "0 users"),
         (math.inf, "unlimited users", "unlimited users"),
     ],
 )
@@ -100,14 +82,11 @@ def test_users_are_rounded_up_and_bounds_down(value):
     ("value", "short", "phrase"),
     [
         (0.04261, "4.27 %", "4.27 % more users than"),
-        (0.05, "5 %", "5 % more users than"),
         (0.0, "0 %", "no more users than"),
         (-1e-12, "0.01 %", "0.01 % more users than"),
-        (0.9999, "100 %", "100 % more users than"),
         (1.0, "2 times", "2 times as many users as"),
         (9.04, "10.1 times", "10.1 times as many users as"),
         (math.inf, "unknown", None),
-        (math.nan, "unknown", None),
     ],
 )
 def test_gaps_are_rounded_up_and_become_multiples(value, short, phrase):
@@ -134,12 +113,9 @@ def test_per_cent_has_one_style():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (wording.count(18240), "18,240"),
         (wording.needed(18236.2), "18,240"),
         (wording.minimum(18236.0000000001), "18,230"),
-        (wording.needed(math.inf), "unlimited"),
         (wording.share(0.032), "3.2\N{NO-BREAK SPACE}%"),
-        (wording.share(0), "0\N{NO-BREAK SPACE}%"),
         (wording.points(0.009), "0.9 percentage points"),
         (wording.error(0.045), "±\u00a04.5\u00a0percentage points"),
     ],
@@ -152,15 +128,9 @@ def test_units(text, expected):
     ("seconds", "text"),
     [
         (0, "under a second"),
-        (0.99, "under a second"),
-        (1, "1 s"),
         (3.14, "3.1 s"),
-        (42.4, "42 s"),
-        (59.4, "59 s"),
         (59.7, "1 min"),
-        (60, "1 min"),
         (75, "1 min 15 s"),
-        (119.9, "2 min"),
         (3700, "61 min 40 s"),
     ],
 )
@@ -168,21 +138,12 @@ def test_durations(seconds, text):
     assert wording.duration(seconds) == text
 
 
-def test_a_text_too_long_for_a_sentence_is_cut_to_its_length_with_a_mark():
-    assert wording.shortened("a" * 90) == "a" * 90
-    assert wording.shortened("a" * 91) == "a" * 89 + "…"
-    assert wording.shortened("abcdef", 3) == "ab…"
-
-
 @pytest.mark.parametrize(
     ("name", "known", "text"),
     [
         ("har", ["oue", "olh", "haar"], "did you mean 'haar'?"),
-        ("OUE", ["oue", "olh"], "did you mean 'oue'?"),
         ("pre", ["cumulative", "Prefix"], "did you mean 'Prefix'?"),
         ("", ["oue", "olh"], "choose one of oue, olh."),
-        (None, ["oue", "olh"], "choose one of oue, olh."),
-        ("laplace", ["oue"], "choose one of oue."),
         ("laplace", [], "there are none."),
     ],
 )
@@ -200,9 +161,9 @@ HIDDEN = ["\0", "\x1b", "\x85", "\xad", "\u061c", "\u200b", "\u200e", "\u200f", 
     "\u2060", "\u2066", "\u2067", "\u2068", "\u2069", "\u206a", "\ufeff", "\ufffb", "\ud800", "\U000e0041", "\u3164"]  # fmt: skip
 
 
-@pytest.mark.parametrize("sign", HIDDEN, ids=ascii)
-def test_what_cannot_be_seen_is_shown_as_text(sign):
-    assert wording.visible(f"age{sign}, epsilon 12") == f"age{ascii(sign)[1:-1]}, epsilon 12"
+def test_what_cannot_be_seen_is_shown_as_text():
+    for sign in HIDDEN:
+        assert wording.visible(f"age{sign}, epsilon 12") == f"age{ascii(sign)[1:-1]}, epsilon 12"
 
 
 def test_every_sign_of_direction_is_known():

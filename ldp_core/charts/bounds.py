@@ -93,13 +93,13 @@ def on_one_axis(
 
 
 def _add_mechanism(fig: go.Figure, name: str, value: float, quantity: str, scale: wording.Scale, look: Theme) -> None:
-    fig.add_vline(x=scale.times * value, line={"color": colour(name), "width": 1.5, "dash": "dot"})
+    fig.add_vline(x=scale.times * value, line={"color": colour(name, look), "width": 1.5, "dash": "dot"})
     fig.add_scatter(
         x=[scale.times * value],
         y=[0.0],
         name=title(name),
         mode="markers",
-        marker={"size": 14, "color": colour(name), "symbol": marker(name)},
+        marker={"size": 14, "color": colour(name, look), "symbol": marker(name)},
         hovertemplate=f"{title(name)}, exact: {_in_words(value, quantity, scale)}<extra></extra>",
     )
 

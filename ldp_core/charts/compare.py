@@ -66,7 +66,7 @@ def users_needed(
         mode="markers",
         marker={
             "size": 15,
-            "color": [colour(name) for name in frame["name"]],
+            "color": [colour(name, look) for name in frame["name"]],
             "symbol": [marker(name) for name in frame["name"]],
         },
         text=[title(name) for name in frame["name"]],
@@ -147,7 +147,7 @@ def query_errors(
             y=scale.times * points["standard_error"],
             name=title(name),
             mode=query_mode(points["query"]) if in_order else "markers",
-            line={"color": colour(name), "width": 2, "dash": dash(name)},
+            line={"color": colour(name, look), "width": 2, "dash": dash(name)},
             marker={"symbol": marker(name), "size": 6},
             customdata=points["label"].map(literal),
             hovertemplate=f"%{{customdata}}: ±%{{y:.3g}} {literal(scale.unit)}<extra>{title(name)}</extra>",

@@ -44,13 +44,13 @@ def closing_gap(history: pd.DataFrame, proved: pd.DataFrame, name: str, look: Th
             x=history["seconds"],
             y=history["users_needed"],
             mode="lines",
-            line={"color": colour(name), "width": 3, "shape": "hv"},
+            line={"color": colour(name, look), "width": 3, "shape": "hv"},
             hovertemplate="after %{x:.2f} s: the best mechanism needs %{y:,.0f} users<extra></extra>",
         )
         best = history["users_needed"].iloc[-1]
         fig.add_annotation(
             x=end, y=np.log10(best), xanchor="right", yanchor="bottom", yshift=4, showarrow=False,
-            text=f"best so far: {wording.needed(best)} users", font={"size": 13, "color": colour(name)},
+            text=f"best so far: {wording.needed(best)} users", font={"size": 13, "color": colour(name, look)},
         )  # fmt: skip
     if len(both):
         low, high = float(both["users_needed"].min()), float(both["users_needed"].max())

@@ -57,7 +57,7 @@ def side_by_side(frame: pd.DataFrame, look: Theme = LIGHT) -> go.Figure:
             name=title(str(name)),
             marker={
                 "size": 15,
-                "color": colour(str(name)),
+                "color": colour(str(name), look),
                 "symbol": [
                     marker(str(name)) if alike else filled(marker(str(name)), "-open") for alike in own["alike"]
                 ],

@@ -25,6 +25,7 @@ from ldp_core.charts.theme import (
     literal,
     marker,
     query_mode,
+    readable,
     short,
     show_legend,
     varied,
@@ -54,10 +55,10 @@ def group_errors(frame: pd.DataFrame, by: str, look: Theme = LIGHT, scale: wordi
             y=scale.times * points["observed"],
             name=name,
             mode="markers" if by in _CATEGORIES else "lines+markers" if few or varied(mechanism) else "lines",
-            line=_line(points),
+            line=_line(points, look),
             marker=_mark(points, by in _CATEGORIES, few),
             error_y=_bars(
-                2 * scale.times * points["standard_error"], colour(mechanism), scale.times * points["observed"]
+                2 * scale.times * points["standard_error"], colour(mechanism, look), scale.times * points["observed"]
             ),
             customdata=np.stack([points["label"].map(literal), points["queries"]], axis=-1),
             hovertemplate=f"{by} %{{customdata[0]}} (%{{customdata[1]:,}} queries): ± %{{y:.3g}} {literal(scale.unit)}"
@@ -88,9 +89,9 @@ def quantile_errors(frame: pd.DataFrame, unit: str, look: Theme = LIGHT) -> go.F
                 legendgroup=name,
                 showlegend=place == 1,
                 mode="lines+markers",
-                line=_line(points),
+                line=_line(points, look),
                 marker={"symbol": marker(mechanism), "size": 8},
-                error_y=_bars(2 * scale * points[f"{column}_se"], colour(mechanism), scale * points[column]),
+                error_y=_bars(2 * scale * points[f"{column}_se"], colour(mechanism, look), scale * points[column]),
                 customdata=np.stack([points["quantile"], points["true_label"].map(literal)], axis=-1),
                 hovertemplate="quantile %{customdata[0]}, truly at %{customdata[1]}: off by %{y:.3g} "
                 f"{what}<extra>{name}</extra>",
@@ -109,7 +110,7 @@ def distribution(frame: pd.DataFrame, what: str, look: Theme = LIGHT) -> go.Figu
     ``frame``: those rows of `Outcomes.curves`; ``what``: what the types are values of.
     """
     fig = figure(look, literal(what), "share of users up to here (%)", height=420)
-    shade = colour(frame["mechanism"].iloc[0])
+    shade = colour(frame["mechanism"].iloc[0], look)
     x, named = frame["type"], frame["label"].map(literal)
     outline = {"x": x, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
     fig.add_scatter(y=100 * frame["low"], showlegend=False, **outline)
@@ -149,7 +150,7 @@ def releases(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, pe
         look, rows, columns, height=90 + 175 * rows, shared_xaxes=True, shared_yaxes="all",
         horizontal_spacing=0.025, vertical_spacing=0.06, subplot_titles=[f"collection {k}" for k in numbers],
     )  # fmt: skip
-    shade = colour(frame["mechanism"].iloc[0])
+    shade = colour(frame["mechanism"].iloc[0], look)
     for place, number in enumerate(numbers):
         points = frame[frame["release"] == number]
         cell = {"row": place // columns + 1, "col": place % columns + 1}
@@ -187,7 +188,7 @@ def intervals(frame: pd.DataFrame, in_order: bool = True, look: Theme = LIGHT, p
     few = len(frame) <= FEW
     for holds, name, shade in (
         (True, "interval holds the truth", look.faint),
-        (False, "interval misses the truth", MISSED),
+        (False, "interval misses the truth", readable(MISSED, look)),
     ):
         points = frame[frame["holds"] == holds]
         ends = [(100 * row.low, 100 * row.high) for row in points.itertuples()]
@@ -239,10 +240,10 @@ def predicted(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = w
             y=scale.times * points["observed"],
             name=name,
             mode="markers",
-            marker={"color": colour(mechanism), "symbol": marker(mechanism), "size": 8 if few else 5},
+            marker={"color": colour(mechanism, look), "symbol": marker(mechanism), "size": 8 if few else 5},
             error_y=_bars(
                 2 * scale.times * points["standard_error"],
-                _faded(colour(mechanism), 0.5),
+                _faded(colour(mechanism, look), 0.5),
                 scale.times * points["observed"],
             ),
             customdata=points["label"].map(literal),
@@ -310,9 +311,9 @@ def _mark(points: pd.DataFrame, alone: bool, few: bool) -> dict:
     return {"symbol": symbol, "angle": angle, "size": 8 if few else 6, "maxdisplayed": 0 if few or alone else MARKED}
 
 
-def _line(points: pd.DataFrame) -> dict:
+def _line(points: pd.DataFrame, look: Theme) -> dict:
     dash = ESTIMATOR_DASH.get(points["estimator"].iloc[0], "solid")
-    return {"color": colour(points["mechanism"].iloc[0]), "width": 2, "dash": dash}
+    return {"color": colour(points["mechanism"].iloc[0], look), "width": 2, "dash": dash}
 
 
 def _bars(size: pd.Series, shade: str, values: pd.Series) -> dict:

@@ -21,6 +21,7 @@ from ldp_core.charts.theme import (
     literal,
     log_axis,
     marker,
+    readable,
     show_legend,
     title,
 )
@@ -61,7 +62,7 @@ def panel(
     titles = {name: title(name) for name in names}
     fig, compared = figure(look, x, y, HEIGHT), bool(frame["printed"].notna().any())
     named = not pd.api.types.is_numeric_dtype(frame["x"])
-    styles = _styles(names)
+    styles = _styles(names, look)
     for name in names:
         _add_series(fig, frame[frame["series"] == name], name, titles[name], styles, named, look)
     if compared:
@@ -83,12 +84,13 @@ def panel(
     return fig
 
 
-def _styles(names: list[str]) -> Mapping[str, tuple[str, str]]:
+def _styles(names: list[str], look: Theme) -> Mapping[str, tuple[str, str]]:
     """Colour and marker of every series: a mechanism's own, else the next of `OTHERS` in a colour and shape that no mechanism beside it has."""
-    known = {name: (colour(name), marker(name)) for name in names if name in library.REGISTRY}
+    known = {name: (colour(name, look), marker(name)) for name in names if name in library.REGISTRY}
     taken = {part for style in known.values() for part in style}
     again = zip((shade for shade, _ in OTHERS), MORE_MARKERS, strict=True)
-    free = [style for style in (*OTHERS, *again) if not taken & set(style)] or OTHERS
+    every = [(readable(shade, look), symbol) for shade, symbol in (*OTHERS, *again)]
+    free = [style for style in every if not taken & set(style)] or every
     others = (name for name in names if name not in known)
     return known | dict(zip(others, cycle(free), strict=False))
 

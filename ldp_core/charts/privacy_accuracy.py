@@ -51,7 +51,7 @@ def beliefs(
         if own is not None:
             said = "belief in one value against all others" if column == "belief" else called
             hover = f"{said} %{{y:.3g}} of 100<extra>{title(name)}</extra>"
-            _mark(fig, epsilon, own, colour(name), marker(name), "bottom right", hover)
+            _mark(fig, epsilon, own, colour(name, look), marker(name), "bottom right", hover)
     fig.add_annotation(
         x=end["epsilon"], y=100 * end["belief"], xanchor="right", yanchor="bottom", text=_BELIEF, showarrow=False,
         font={"size": 13, "color": look.text},

@@ -71,12 +71,12 @@ def answers(frame: pd.DataFrame, look: Theme = LIGHT, in_order: bool = False) ->
             mode=mode if mode == "markers" or not varied(mechanism) else "lines+markers",
             customdata=points["label"].map(literal),
             marker={
-                "color": colour(mechanism),
+                "color": colour(mechanism, look),
                 "symbol": marker(mechanism),
                 "size": 8,
                 "maxdisplayed": 0 if mode == "markers" else MARKED,
             },
-            line={"color": colour(mechanism), "width": 1.5, "dash": ESTIMATOR_DASH.get(estimator, "solid")},
+            line={"color": colour(mechanism, look), "width": 1.5, "dash": ESTIMATOR_DASH.get(estimator, "solid")},
             error_y={"type": "data", "array": 100 * points["deviation"], "thickness": 1.2, "width": 2 if few else 0},
             opacity=1.0 if estimator == "unbiased" else 0.6,
             hovertemplate="%{customdata}: %{y:.2f} %<extra>"
@@ -116,7 +116,7 @@ def errors(frame: pd.DataFrame, look: Theme = LIGHT, scale: wording.Scale = word
         name="observed, ± 2 standard errors",
         marker={
             "size": 12,
-            "color": [colour(n) for n in frame["mechanism"]],
+            "color": [colour(n, look) for n in frame["mechanism"]],
             "symbol": [marker(n) for n in frame["mechanism"]],
         },
         error_x={

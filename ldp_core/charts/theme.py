@@ -49,6 +49,8 @@ ROW_LETTERS = 50
 BAR = 0.4
 """Thickness of a bar in a row."""
 COLOUR_BAR = 50
+CONTRAST = 4.5
+"""Least contrast with the page of text, and here of lines and marks too (WCAG 2.2, success criteria 1.4.3 and 1.4.11)."""
 MODE_BAR = 34
 """Pixels at the top that are left to the buttons of a chart."""
 
@@ -69,8 +71,33 @@ LIGHT = Theme("#262730", "#6B6F7B", "rgba(49,51,63,0.14)", "#0072B2", "#FFFFFF",
 DARK = Theme("#FAFAFA", "#A3A8B4", "rgba(250,250,250,0.18)", "#56B4E9", "#171614", "Cividis")
 
 
-def colour(name: str) -> str:
-    return _style(name)[0]
+def colour(name: str, look: Theme = LIGHT) -> str:
+    """The colour of a mechanism, readable on the page."""
+    return readable(_style(name)[0], look)
+
+
+@cache
+def readable(shade: str, look: Theme) -> str:
+    """``shade``, as "#RRGGBB", mixed with the colour of text as little as `CONTRAST` with the page asks for."""
+    pairs = list(zip(_channels(shade), _channels(look.text), strict=True))
+    mixtures = ([(1 - part / 50) * own + part / 50 * text for own, text in pairs] for part in range(51))
+    mixed = ("#" + "".join(f"{round(255 * channel):02X}" for channel in mixture) for mixture in mixtures)
+    return next((one for one in mixed if contrast(one, look.paper) >= CONTRAST), look.text)
+
+
+def contrast(shade: str, other: str) -> float:
+    """Contrast of two colours, as "#RRGGBB": from 1 to 21 (WCAG 2.2, definition of contrast ratio)."""
+    dark, light = sorted(map(_luminance, (shade, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(shade: str) -> float:
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in _channels(shade)]
+    return float(np.dot((0.2126, 0.7152, 0.0722), linear))
+
+
+def _channels(shade: str) -> list[float]:
+    return [int(shade[place : place + 2], 16) / 255 for place in (1, 3, 5)]
 
 
 def marker(name: str) -> str:

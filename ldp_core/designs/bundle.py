@@ -28,7 +28,7 @@ from ldp_core import limits
 from ldp_core.designs import certificate_file, patterns_file, strict_json
 from ldp_core.designs.certificate_file import ARRAYS, DOCUMENT, Written
 from ldp_core.designs.configuration import Configuration, load_configuration
-from ldp_core.designs.privacy_note import observed_parts
+from ldp_core.designs.reveals import observed_parts
 from ldp_core.designs.zips import zipped
 from ldp_core.limits import MOST_DESIGN_BYTES, MOST_KIT_BYTES, MOST_PROOF_BYTES, MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms import Mechanism, OnClasses, StratifiedMechanism

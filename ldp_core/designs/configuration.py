@@ -25,13 +25,13 @@ from ldp_core.data.domain import Domain
 from ldp_core.data.population import CONCENTRATIONS, SHAPES, Shape
 from ldp_core.data.tables import AttributeRecipe, ReadOptions
 from ldp_core.designs import strict_json
-from ldp_core.designs.problems import ConfigurationError, in_words, join
 from ldp_core.designs.supplied_tables import SUPPLIED_TABLES, SuppliedTable, check_names, check_together
 from ldp_core.library import USUAL
 from ldp_core.library.table_strategies import is_own
 from ldp_core.limits import MOST_ATTRIBUTES, MOST_LISTED_TYPES, MOST_PARTS, MOST_USERS
 from ldp_core.priors import Dirichlet
 from ldp_core.privacy import MAX_EPSILON, MIN_EPSILON
+from ldp_core.problems import ConfigurationError, in_words, join
 from ldp_core.wording import NUMBER
 from ldp_core.workloads import Workload, WorkloadPart, default_parts, over_attributes
 
@@ -356,7 +356,7 @@ class Configuration(_Inputs):
         if size <= limits.MOST_JSON_BYTES:
             return
         parts = self.workload.parts if self.workload is not None else ()
-        matrix = any(part.kind == "matrix" for part in parts)
+        matrix = any(part.question.kind == "matrix" for part in parts)
         mend = "upload a matrix of fewer queries" if matrix else "use fewer or shorter texts and edges"
         raise ConfigurationError(
             f"The file of this design would have {size / 1e6:.1f} MB, and at most {limits.MOST_JSON_BYTES / 1e6:g} MB "

@@ -9,18 +9,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ldp_core import analysis, library, workloads
 from ldp_core.data import tables
 from ldp_core.data.domain import Domain
 from ldp_core.designs import choices
 from ldp_core.designs.configuration import Configuration
 from ldp_core.designs.results import Results
+from ldp_core.limits import MOST_SEARCH_SECONDS
 from ldp_core.people import Counted, Counts, Records, people_of
 from ldp_core.run import Cancel, Interrupted, asked
 
 QUICK_SECONDS = 1.5
 """Questions that take longer than this are computed in the background, once somebody asks for it."""
 NO_PRICE = workloads.Price(0.0, 0)
+SEARCH_SECONDS = {64: 10.0, 128: 30.0, 256: 60.0, 512: 120.0}
+"""How long to search for the best mechanism, and to prove a bound, for at most this many types."""
 USERS = 10_000
 """Expected where no one said how many."""
 
@@ -126,11 +131,15 @@ class Asked:
     @cached_property
     def cases(self) -> dict[str, analysis.Case]:
         """Whose error can count. Costs and bounds are only ever compared within one case."""
-        return choices.cases(self.configuration, self.people, self.asked)
+        weights, found = self.configuration.optimizer.histogram, analysis.cases_of(self.people, self.asked)
+        if weights is not None and len(weights) == self.domain.size and len(found) > 1:
+            found["histogram"] = analysis.Case("histogram", np.array(weights) / math.fsum(weights))
+        return found
 
     def aim(self, name: str) -> str:
         """The case of a mechanism: the one it is fitted for, or else the worst case."""
-        return choices.aim(self.configuration, self.cases, name)
+        aims, chosen = library.spec(name).aims, self.configuration.optimizer.aim
+        return chosen if chosen in aims and chosen in self.cases else aims[0]
 
     @property
     def case(self) -> str:
@@ -171,7 +180,8 @@ class Asked:
     @property
     def search_seconds(self) -> float:
         """How long a fit or a proof may take: as set, or by its size."""
-        return choices.search_seconds(self.configuration, self.fitted_types)
+        by_size = (seconds for size, seconds in SEARCH_SECONDS.items() if self.fitted_types <= size)
+        return self.configuration.optimizer.time_limit or next(by_size, MOST_SEARCH_SECONDS)
 
     @property
     def fitted_types(self) -> int:

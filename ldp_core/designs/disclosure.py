@@ -15,7 +15,7 @@ from dataclasses import replace
 import pandas as pd
 
 from ldp_core.data import tables
-from ldp_core.designs.privacy_note import observed_parts
+from ldp_core.designs.reveals import observed_parts
 from ldp_core.designs.setting import Setting
 from ldp_core.people import Counted, Records
 

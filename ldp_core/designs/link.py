@@ -7,8 +7,8 @@ import zlib
 from ldp_core import limits
 from ldp_core.designs import strict_json
 from ldp_core.designs.configuration import Configuration, load_configuration
-from ldp_core.designs.problems import ConfigurationError
 from ldp_core.limits import MOST_LINK_CHARACTERS
+from ldp_core.problems import ConfigurationError
 
 
 def to_link(configuration: Configuration) -> str:

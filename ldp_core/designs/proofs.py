@@ -12,7 +12,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from ldp_core import analysis, bounds, frames, verdicts
-from ldp_core.designs import certificate_file, choices, proof_check
+from ldp_core.designs import certificate_file, proof_check
 from ldp_core.designs.certificate_file import Written
 from ldp_core.designs.configuration import Configuration
 from ldp_core.designs.design import Asked
@@ -51,8 +51,13 @@ class Proved(Asked):
 
     @cached_property
     def settled(self) -> Configuration:
-        """The configuration with its target error as a number: see `choices.settled`."""
-        return choices.settled(self.configuration, lambda: self.suggested)
+        """The configuration with its target error as a number. One that is left to the questions and the people is worked out once and
+        stored."""
+        c = self.configuration
+        if c.difference is None:
+            return c
+        target = (c.difference == "smallest" and self.suggested.smallest_target) or self.suggested.target
+        return c.model_copy(update={"difference": None, "target_alpha": verdicts.alpha_for(target)})
 
     @property
     def alpha(self) -> float:
@@ -102,14 +107,20 @@ class Proved(Asked):
     def prove(self, case: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Proof:
         """Search for a certificate of what no mechanism can beat in a case, and keep the better of this and the last."""
         history, cancelled = list[tuple[float, float]](), asked(cancel)
-        seconds, began = self.search_seconds, time.perf_counter()
+        seconds, began, prior = self.search_seconds, time.perf_counter(), self.cases[case].prior
 
         def follow(progress: Progress) -> None:
-            history.append((progress.seconds, progress.bound or 0.0))
+            value = progress.bound or 0.0
+            if prior is not None:  # the worst case is reported on the scale of L already
+                value = bounds.equivalent_objective(bounds.average_variance(value, self.workload, prior), self.workload)
+            history.append((progress.seconds, value))
             if callback is not None:
-                callback(replace(progress, history=history))
+                callback(replace(progress, bound=value, history=history))
 
-        certificate = choices.prove(self.workload, self.epsilon, self.cases[case], seconds, follow, cancelled)
+        alike = prior is not None or self.workload.survey is not None  # a survey has one bound for all cases
+        search = bounds.certificate if alike else bounds.worst_case
+        people = None if self.cases[case].uniform else prior
+        certificate = search(self.workload, self.epsilon, seconds, people, callback=follow, cancel=cancelled)
         finished = time.perf_counter() - began < seconds and not cancelled()
         return self._better(self.certificate_key(case), Proof(certificate, tuple(history), finished))
 

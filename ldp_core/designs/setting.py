@@ -26,6 +26,7 @@ from ldp_core.designs.proofs import Proof as Proof
 from ldp_core.designs.proofs import Proved
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DEVICE_ENTRIES, MOST_FITTED_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
 from ldp_core.mechanisms.base import Mechanism
+from ldp_core.optimize import refusals
 from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.people import dense
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked, unchecked
@@ -115,7 +116,7 @@ class Setting(Proved):
 
     def build(self, name: str, callback: Callback | None = None, cancel: Cancel | None = None) -> Mechanism:
         """The named mechanism, fitted now where it has yet to be. ValueError, one sentence, where it is not available."""
-        if reason := choices.unfit(self.configuration, self.cases, name, self.workload):
+        if reason := self._unsuited(name):
             raise ValueError(reason)
         mechanism = self.mechanism(name)
         return self.fit(name, callback, cancel).mechanism if mechanism is None else mechanism
@@ -174,10 +175,22 @@ class Setting(Proved):
 
     def unfit(self, name: str) -> str | None:
         """Why a mechanism cannot be fitted to the design, in a sentence; None where it can, or needs no fit."""
-        if reason := choices.unfit(self.configuration, self.cases, name, self.workload):
+        if reason := self._unsuited(name):
             return reason
         if library.spec(name).fitted and self.results.too_large(self.fit_bytes(name)):
             return "This number of rows is too large to keep: choose fewer, or leave it empty."
+        return None
+
+    def _unsuited(self, name: str) -> str | None:
+        spec = library.spec(self.named(name))
+        if not spec.fitted:
+            return None
+        if reason := spec.unsuitable(self.workload.n, self.epsilon, self.workload):
+            return reason
+        case = self.cases[self.aim(spec.name)]
+        if spec.aimed and case.prior is not None and not case.uniform:
+            reason = refusals.too_large(self.workload.n)
+            return reason and f"{reason} More can be had where the worst case counts, or an even spread."
         return None
 
     def unfitted(self, names: Iterable[str]) -> list[str]:
@@ -208,8 +221,17 @@ class Setting(Proved):
         )
 
     def fit_options(self, name: str) -> dict[str, Any]:
-        """The optimiser settings of the design that a mechanism knows."""
-        return choices.fit_options(self.configuration, self.cases, name, self.fitted_types)
+        """The optimiser settings of the design that a mechanism knows, and whose error it is to make small."""
+        spec, chosen = library.spec(self.named(name)), self.configuration.optimizer.model_dump()
+        settings = {k: v for k, v in chosen.items() if k in spec.parameters and v is not None}
+        if spec.aimed:
+            case = self.cases[self.aim(spec.name)]
+            settings["time_limit"] = self.search_seconds
+            if case.prior is None:
+                settings["target"] = "worst_case"
+            elif not case.uniform:
+                settings["prior"] = case.prior
+        return settings | self.parameters_for(spec.name)
 
     def fit(
         self,

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from ldp_core.limits import MOST_JSON_BYTES
-from ldp_core.wording import shortened
+from ldp_core.problems import shorten as shorten
 
 _MAX_DIGITS = 20  # no integer of ours is longer than 2^63, and longer ones only cost time
 
@@ -78,11 +78,3 @@ def _short_integer(text: str) -> int:
     if len(text) > _MAX_DIGITS:
         raise ValueError(f"contains {shorten(text)}, which is too large a number: write a smaller one.")
     return int(text)
-
-
-def shorten(value: Any) -> str:
-    """`value` as it may be quoted in a sentence: on one line and at most about 40 characters."""
-    if isinstance(value, dict | list | tuple):
-        return "a list" if not isinstance(value, dict) else "an object"
-    text = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
-    return shortened(text, 42)

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ldp_core.problems import in_words
+
 
 class Part(BaseModel):
     """A part of such a file: nothing more in it than is named, and nothing converted."""
@@ -20,9 +22,6 @@ def usable(name: str) -> Iterator[None]:
     """Whatever is wrong with the content, called ``name``, becomes a ValueError of one sentence."""
     try:
         yield
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = " > ".join(map(str, first["loc"]))
-        raise ValueError(f"{name} cannot be used: {where}: {first['msg']}. Export the design again.") from None
     except ValueError as error:
-        raise ValueError(f"{name} cannot be used: {str(error).rstrip('.')}. Export the design again.") from None
+        said = in_words(error) if isinstance(error, ValidationError) else str(error)
+        raise ValueError(f"{name} cannot be used: {said.rstrip('.')}. Export the design again.") from None

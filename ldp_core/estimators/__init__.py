@@ -14,6 +14,8 @@ from ldp_core.estimators.contradicted import contradicted_in_words as contradict
 from ldp_core.estimators.contradicted import why as why
 from ldp_core.estimators.mle import LikelihoodEstimate as LikelihoodEstimate
 from ldp_core.estimators.posterior import PosteriorEstimate as PosteriorEstimate
+from ldp_core.estimators.ratios import ratio_answers as ratio_answers
+from ldp_core.estimators.ratios import unbounded_in_words as unbounded_in_words
 from ldp_core.estimators.registry import ESTIMATORS as ESTIMATORS
 from ldp_core.estimators.registry import EstimatorSpec as EstimatorSpec
 from ldp_core.estimators.registry import apply as apply

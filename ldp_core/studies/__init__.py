@@ -7,9 +7,9 @@ from ldp_core import parts
 
 __all__ = [
     "asking",
+    "curves",
     "outcomes",
     "planning",
-    "privacy_accuracy",
     "sampling",
     "simulate",
     "sweep",
@@ -20,9 +20,9 @@ __all__ = [
 if TYPE_CHECKING:
     from ldp_core.studies import (
         asking,
+        curves,
         outcomes,
         planning,
-        privacy_accuracy,
         sampling,
         simulate,
         sweep,

@@ -11,11 +11,12 @@ from ldp_core import analysis
 from ldp_core.estimators import ESTIMATORS
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.people import Counts, users_of
-from ldp_core.studies import sampling
+from ldp_core.studies import sampling, simulate
 from ldp_core.studies.simulate import Trials
 from ldp_core.workloads import Workload
 from ldp_core.workloads.shown import unweighted_answers
 
+RELEASES = 3
 ROUNDING = 1e-12
 """Errors up to this share of all users are rounding alone: the answer is known exactly."""
 
@@ -42,6 +43,16 @@ def simulated_answers(runs: Mapping[str, Trials], workload: Workload, labels: Se
             }
             parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
+
+
+def releases(mechanism: Mechanism, workload: Workload, counts: Counts, labels: Sequence[str]) -> pd.DataFrame:
+    """mechanism, estimator, release (from 1), query, label, true, released: the unbiased answers of `RELEASES` simulated
+    collections as shares of all users, in the form of `Outcomes.releases`. ValueError where they cannot be simulated."""
+    run = simulate.collect(mechanism, workload, counts, RELEASES, 0)
+    one = simulated_answers({mechanism.name: run}, workload, labels).query("estimator == 'unbiased'")
+    shares = run.answers["unbiased"] / users_of(run.counts)
+    every = [one.assign(release=place, released=shares[place - 1]) for place in range(1, len(shares) + 1)]
+    return pd.concat(every, ignore_index=True)
 
 
 def simulated_errors(

@@ -50,6 +50,7 @@ from ldp_core.workloads.parts import PredicatesPart as PredicatesPart
 from ldp_core.workloads.parts import PrefixPart as PrefixPart
 from ldp_core.workloads.parts import RangesPart as RangesPart
 from ldp_core.workloads.parts import RectanglesPart as RectanglesPart
+from ldp_core.workloads.parts import SharePart as SharePart
 from ldp_core.workloads.parts import WorkloadPart as WorkloadPart
 from ldp_core.workloads.parts import default_parts as default_parts
 from ldp_core.workloads.parts import over_attributes as over_attributes
@@ -57,6 +58,10 @@ from ldp_core.workloads.predicates import Predicates as Predicates
 from ldp_core.workloads.pricing import Price as Price
 from ldp_core.workloads.pricing import price as price
 from ldp_core.workloads.pricing import work_out as work_out
+from ldp_core.workloads.ratios import AVERAGES_COUNTED as AVERAGES_COUNTED
+from ldp_core.workloads.ratios import SHARES_COUNTED as SHARES_COUNTED
+from ldp_core.workloads.ratios import Ratios as Ratios
+from ldp_core.workloads.ratios import ratios_of as ratios_of
 from ldp_core.workloads.representatives import Representatives as Representatives
 from ldp_core.workloads.spanned import spans as spans
 from ldp_core.workloads.spanned import tells_everybody as tells_everybody

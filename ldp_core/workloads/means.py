@@ -19,6 +19,7 @@ from ldp_core.workloads.comparisons import nearest, shortened
 from ldp_core.workloads.composite import Custom
 from ldp_core.workloads.grouped import placed, places_of
 from ldp_core.workloads.part import Name, Part
+from ldp_core.workloads.ratios import AVERAGES_COUNTED, Ratio, Sides, sides
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Unit:
 
     Its query gives people a number from 0, at the value ``low``, to 1, at ``low`` + ``span``, so that the share of an answer is the place
     of the average between these, and errors of shares are shares of ``span``. ``total``: of all people together, no average. ``off``: how far
-    the middle of a bin may be from the number of somebody in it.
+    the middle of a bin may be from the number of somebody in it. ``grouped``: of a group of people, were all groups equally large; numbers of its
+    query are then from -g/2 to g/2 among g groups, and those of other people 0.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Unit:
     span: float
     total: bool = False
     off: float = 0.0
+    grouped: bool = False
 
     def bins_in_words(self, users: float) -> str:
         """What bins may add to the error of an answer, in a sentence; empty where nothing."""
@@ -43,7 +46,7 @@ class Unit:
 
     def value(self, share: float, users: float) -> float:
         """An answer that is this ``share`` of ``users``, in the unit."""
-        return (self.low + self.span * share) * (users if self.total else 1.0)
+        return (self.low + self.span * (share + self.grouped / 2)) * (users if self.total else 1.0)
 
     def error(self, share: float, users: float) -> float:
         """A difference of shares in the unit."""
@@ -52,7 +55,8 @@ class Unit:
     @property
     def scale(self) -> str:
         """What shares of an answer are shares of."""
-        return f"from {wording.significant(self.low)} to {wording.significant(self.low + self.span)}"
+        ends = f"from {wording.significant(self.low)} to {wording.significant(self.low + self.span)}"
+        return f"{ends}, counted from its middle" if self.grouped else ends
 
     def errors(self, users: float) -> wording.Scale:
         """How errors of this answer are written."""
@@ -118,10 +122,6 @@ class _NumberPart(Part):
         return self._build(axes_of(attributes))  # a group's people are not those of the others: see below
 
     def _build(self, axes: Sequence[Axis]) -> Workload:
-        if self.by and not self._total:
-            raise ValueError(
-                f"The {self._what} within groups needs the number of people in each; ask for the histogram by {self.by[0]}."
-            )
         axis = self._axis(axes)
         self._check(axis)
         values, low, high, off = middles(axis)
@@ -170,17 +170,14 @@ class _NumberPart(Part):
             said, exact = (f"{text} {' and '.join(axis.labels[axis.ordinary :])} count as 0." for text in (said, exact))
             low, high = min(low, 0.0), max(high, 0.0)
         scale = Unit(axis.name, low, high - low, self._total).scale
-        ratio = ""
-        if self.by:
-            ratio = " The average of a group is its total over its size: ask for the sizes as well, a histogram or a table, and divide."
-        return (
-            f"{said if off else exact} Errors in per cent or percentage points are parts of the range {scale}.{ratio}"
-        )
+        if self.by and not self._total:
+            return f"{said if off else exact} {AVERAGES_COUNTED}"
+        return f"{said if off else exact} Errors in per cent or percentage points are parts of the range {scale}."
 
 
 class MeanPart(_NumberPart):
-    """The average of a numeric attribute, each person at the middle of their bin. The number of people is known, so it is their total by
-    that number."""
+    """The average of a numeric attribute, each person at the middle of their bin: of all people, whose number is known, or of those in each
+    group of the attributes ``by``, a ratio where it is secret who is in them (`ldp_core.workloads.ratios`)."""
 
     kind: Literal["mean"] = "mean"
     _what = "average"
@@ -193,6 +190,26 @@ class MeanPart(_NumberPart):
                 "not known; ask for its total, where they count as 0, or leave them out on the Data page."
             )
 
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        own = self.sides(axes)
+        return self._build(axes) if own is None else own.asked(axes)
+
+    def summed(self, axes: Sequence[Axis], groups: int) -> tuple[Workload, Ratio]:
+        if self.by:
+            raise ValueError("An average within groups is not divided once more; compare averages of all instead.")
+        axis = self._axis(axes)
+        self._check(axis)
+        values, low, high, off = middles(axis)
+        middle, span = (low + high) / 2, high - low
+        row = groups * (values - middle) / span  # errors are then those of averages, were all groups equally large
+        named = [f"average of {axis.name} (groups of equal size)"]
+        base = Mean(row[None], named, Unit(axis.name, low, span, off=off, grouped=True))
+        return placed(axes, places_of(axes, [self.attribute]), base), Ratio(middle, span / groups, axis.name, groups)
+
+    def sides(self, axes: Sequence[Axis]) -> Sides | None:
+        return sides(self.model_copy(update={"by": ()}), axes, self.by) if self.by else None
+
 
 class TotalPart(_NumberPart):
     """The total of a numeric attribute over all people, or those of each group of the attributes ``by``, each at the middle of their bin; those
@@ -204,3 +221,6 @@ class TotalPart(_NumberPart):
 
     def _check(self, axis: Axis) -> None:
         pass
+
+    def summed(self, axes: Sequence[Axis], groups: int) -> tuple[Workload, Ratio]:
+        raise ValueError("A total has no share of a group; ask for the average.")

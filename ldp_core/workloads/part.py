@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, Strict
 from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.grouped import by_groups, places_of
+from ldp_core.workloads.ratios import Ratio, Sides
 
 Name = Annotated[str, Field(min_length=1)]
 Names = Annotated[tuple[Name, ...], Strict(False)]  # a list from a widget is welcome
@@ -47,6 +48,14 @@ class Part(Frozen):
     def _build(self, axes: Sequence[Axis]) -> Workload:
         """`build` on the attributes that do not make up the groups."""
 
+    def summed(self, axes: Sequence[Axis], groups: int) -> tuple[Workload, Ratio]:
+        """What is summed over the people of each of so many ``groups`` for its shares or averages, and how these are told."""
+        return self.build(axes), Ratio()
+
+    def sides(self, axes: Sequence[Axis]) -> Sides | None:
+        """What is divided by sizes of groups, where answers are shares or averages within these."""
+        return None
+
     def about(self, before: str, name: str) -> Self:
         """The same queries where the attribute ``before`` is called ``name``, for recipes that are about one attribute."""
         fits = getattr(self, "attribute", None) == before
@@ -58,6 +67,11 @@ class Part(Frozen):
         several = [getattr(self, field, None) or () for field in ("attributes", "by")]
         groups = [[getattr(self, "attribute", None)], *several, *getattr(self, "groups", ())]
         return tuple(dict.fromkeys(name for group in groups for name in group if name))
+
+    @property
+    def question(self) -> Any:
+        """The recipe that it compares or divides; itself for all others."""
+        return self
 
     @property
     def summary(self) -> str:

@@ -21,13 +21,14 @@ from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.comparisons import shortened
 from ldp_core.workloads.composite import Custom, Product, Union
-from ldp_core.workloads.grouped import placed, places_of, within
+from ldp_core.workloads.grouped import placed, places_of, two_values, within
 from ldp_core.workloads.marginals import AllMarginals, KWayMarginals, Parity
 from ldp_core.workloads.matrix_part import MatrixPart
 from ldp_core.workloads.means import MeanPart, TotalPart
 from ldp_core.workloads.ordered import AllRange, Histogram, Prefix, WidthRange
 from ldp_core.workloads.part import Frozen, Name, Names, Part
 from ldp_core.workloads.predicates import Predicates
+from ldp_core.workloads.ratios import Sides, sides
 from ldp_core.workloads.strata import stratified
 from ldp_core.workloads.surveyed import surveyed
 from ldp_core.workloads.types_part import TypesPart
@@ -268,31 +269,40 @@ Question = Annotated[
 
 class DifferencePart(Part):
     """The answers to a question among the people who have the value ``first`` of an attribute, less those among the people who have
-    ``second``, both by their labels."""
+    ``second``, both by their labels; with ``shares``, of the share of each group, or its average."""
 
     kind: Literal["difference"] = "difference"
     of: Question
     attribute: Name
     first: Name
     second: Name
+    shares: bool = Field(default=False, exclude_if=lambda shares: not shares)
 
     @property
     def _summary(self) -> str:
-        return f"{self.of.summary}: {self.attribute} {self.first} less {self.second}"
+        as_shares = ", as shares" if self.shares and self.of.kind != "mean" else ""
+        return f"{self.of.summary}: {self.attribute} {self.first} less {self.second}{as_shares}"
+
+    @property
+    def question(self) -> Any:
+        return self.of
 
     @property
     def mentions(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([self.attribute, *self.of.mentions, *self.by]))
 
+    def build(self, attributes: Any) -> Workload:
+        axes = axes_of(attributes)
+        own = self.sides(axes)
+        return super().build(axes) if own is None else own.asked(axes)
+
+    def sides(self, axes: Sequence[Axis]) -> Sides | None:
+        return sides(self.of, axes, [self.attribute, *self.by], (self.first, self.second)) if self.shares else None
+
     def _build(self, axes: Sequence[Axis]) -> Workload:
         (place,) = places_of(axes, [self.attribute])
         axis, others = axes[place], [other for i, other in enumerate(axes) if i != place]
-        first, second = axis.find(self.first), axis.find(self.second)
-        if first is None or second is None or first == second:
-            raise ValueError(
-                f"A difference compares two values of {shortened(axis.name)}; {shortened(self.first)} and {shortened(self.second)} are not two "
-                "of them."
-            )
+        first, second = two_values(axis, self.first, self.second)
         if not others:
             raise ValueError(f"There is nothing to compare by {shortened(axis.name)} alone; add another attribute.")
         row = np.zeros((1, axis.size))
@@ -301,7 +311,39 @@ class DifferencePart(Part):
         return within(self.of.build(others), axes, [place], [compared])
 
 
-WorkloadPart = Annotated[Question | DifferencePart, Field(discriminator="kind")]
+class SharePart(Part):
+    """The answers to a question as shares of the people in each group of the attributes ``within``: a ratio where it is secret who is in
+    them (`ldp_core.workloads.ratios`)."""
+
+    kind: Literal["share"] = "share"
+    of: Question
+    within: Annotated[Names, Field(min_length=1)]
+
+    @property
+    def _summary(self) -> str:
+        return f"{self.of.summary}, as shares of each {' x '.join(self.within)}"
+
+    @property
+    def question(self) -> Any:
+        return self.of
+
+    @property
+    def mentions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self.within, *self.of.mentions, *self.by]))
+
+    def build(self, attributes: Any) -> Workload:
+        return self._build(axes_of(attributes))
+
+    def sides(self, axes: Sequence[Axis]) -> Sides:
+        if self.of.kind == "mean":
+            raise ValueError("An average has no share of a group; ask for the average within each group.")
+        return sides(self.of, axes, [*self.within, *self.by])
+
+    def _build(self, axes: Sequence[Axis]) -> Workload:
+        return self.sides(axes).asked(axes)
+
+
+WorkloadPart = Annotated[Question | DifferencePart | SharePart, Field(discriminator="kind")]
 
 
 def over_attributes(
@@ -342,7 +384,7 @@ def default_parts(attributes: Any) -> tuple[WorkloadPart, ...]:
         if len(known) > 1 or known[0].size > 2:
             return own
         name, (second, first) = known[0].name, known[0].labels
-        compared = (part for part in asked if not isinstance(part, DifferencePart))
+        compared = (part for part in asked if not isinstance(part, DifferencePart | SharePart))
         return own + tuple(DifferencePart(of=part, attribute=name, first=first, second=second) for part in compared)
     if len([axis for axis in axes if axis.size > 1]) > 1:
         return (KWayMarginalsPart(k=2),)

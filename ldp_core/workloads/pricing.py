@@ -56,6 +56,7 @@ def price(parts: Sequence[WorkloadPart], attributes: Any) -> Price:
     parts that do not fit: they cost what they would if they did."""
     axes = axes_of(attributes)
     alike = all(part.kind in ALIKE for part in parts)
+    parts = [part.question for part in parts]  # shares and differences cost what their questions do
     # Equal parts cost no more than one, except conditions: each builds tables of its own.
     distinct = {part.model_dump_json(exclude={"weight"}): part for part in parts if part.kind != "predicates"}
     counted = [*distinct.values(), *(part for part in parts if part.kind == "predicates")]

@@ -282,8 +282,7 @@ def chart(
     title: str = "",
 ) -> None:
     """A figure below its title and a small menu of downloads, and one sentence of what it says. Downloads say so where the design has
-    counted people. ``draw`` takes a theme and returns the figure, which is made readable in place: one that is kept stays so. ``data``
-    may be a function where making the table takes long."""
+    counted people. ``draw`` takes a theme and returns the figure. ``data`` may be a function where making the table takes long."""
     mark, file = disclosure.MARK if of_design and _counted() else "", file_name(name, of_design)
     with st.container(horizontal=True, vertical_alignment="center", key=f"chart-head-{name}"):
         heading = title or CHART_TITLES.get(name, "")
@@ -305,7 +304,7 @@ def chart_title(name: str) -> None:
 def picture(figure: go.Figure, key: str, name: str, file: str = "") -> None:
     """A figure alone, with the ``name`` that screen readers say; its picture is downloaded as ``file``."""
     config = {**_CHART_OPTIONS, "toImageButtonOptions": {"filename": file or file_name("chart")}}
-    st.plotly_chart(charts.readable(figure, look()), theme=None, config=config, key=key, alt=name)
+    st.plotly_chart(figure, theme=None, config=config, key=key, alt=name)
 
 
 def _counted() -> bool:
@@ -327,7 +326,7 @@ def heading(text: str) -> None:
 
 def standalone(draw: Callable[[charts.Theme], go.Figure], mark: str = "") -> str:
     """The figure as one HTML file that needs no network, below a ``mark`` in plain words."""
-    figure = charts.readable(go.Figure(draw(charts.LIGHT)), charts.LIGHT)  # the one on screen may be kept
+    figure = go.Figure(draw(charts.LIGHT))  # a copy: the one on screen may be kept
     figure.update_layout(paper_bgcolor="white", plot_bgcolor="white")
     page = figure.to_html(config=_CHART_OPTIONS, include_plotlyjs=True, full_html=True)
     return page.replace("<body>", f"<body><p>{mark}</p>", 1) if mark else page

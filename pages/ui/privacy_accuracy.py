@@ -13,7 +13,7 @@ from ldp_core import beliefs, charts, library, shuffled, wording
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
 from ldp_core.people import dense
-from ldp_core.studies import privacy_accuracy
+from ldp_core.studies import curves, trial_frames
 from ldp_core.studies.outcomes.groups_of_queries import counts_people
 from pages.ui import layout
 from pages.ui.controls import control, pick
@@ -150,9 +150,7 @@ def draw_beliefs(
 ) -> None:
     """Beliefs over epsilon, and what a mechanism allows at this one, as a picture and in words; ``what`` of a person is guessed at."""
     n, single, guess = len(prior), None, None
-    curves = beliefs.over_epsilon(
-        before, prior, n, np.union1d(privacy_accuracy.epsilons(epsilon), epsilon), delta, reports
-    )
+    allowed = beliefs.over_epsilon(before, prior, n, np.union1d(curves.epsilons(epsilon), epsilon), delta, reports)
     words = [beliefs.belief_in_words(before, epsilon, delta, reports)]
     if exposure is not None:
         words.append(beliefs.exposure_in_words(exposure, charts.title(name), before, epsilon, reports))
@@ -162,10 +160,10 @@ def draw_beliefs(
     limit = beliefs.best_guess(prior, n, epsilon, delta, reports)
     words.append(beliefs.guess_in_words(exposure, beliefs.blind_guess(prior, n), limit, reports, what))
     layout.chart(
-        lambda look: charts.beliefs(curves, epsilon, before, name, single, guess, look),
+        lambda look: charts.beliefs(allowed, epsilon, before, name, single, guess, look),
         plain(" ".join(words)),
         "sides-beliefs",
-        curves,
+        allowed,
     )
 
 
@@ -184,9 +182,9 @@ def _mixed(state: Session, mechanism: Mechanism) -> None:
         if found is None:
             st.caption("What mixing gives is being worked out.")
         else:
-            said, curves = found
+            said, central = found
             layout.chart(
-                lambda look: charts.mixed(curves, users, look), plain(f"{said} {shuffled.TRUST}"), "mixed", curves
+                lambda look: charts.mixed(central, users, look), plain(f"{said} {shuffled.TRUST}"), "mixed", central
             )
 
 
@@ -226,7 +224,7 @@ def _releases(state: Session, design: Setting, mechanism: Mechanism) -> None:
             key,
             "simulating three collections",
             design.working_types <= QUICK_TYPES,
-            lambda cancel: privacy_accuracy.releases(mechanism, workload, design.counts, design.labels),
+            lambda cancel: trial_frames.releases(mechanism, workload, design.counts, design.labels),
         )
     except ValueError as error:
         st.caption(plain(str(error)))

@@ -71,6 +71,7 @@ def test_altered_arrays_prove_no_more(kind):
         assert replace(other, value=more).verify() is False, what
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("kind", ["single columns", "triples of a survey", "triples"])
 @pytest.mark.parametrize("scale", [1e-60, 1e-150, 3e-310, 1e-318, 1e-322, 1e60, 1e95])
 def test_all_multipliers_scaled_prove_no_more(kind, scale):

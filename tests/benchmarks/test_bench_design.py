@@ -8,7 +8,7 @@ import pytest
 
 from ldp_core import bounds, workloads
 from ldp_core.bounds.centred import centred_gram
-from ldp_core.optimize import design, projected_gradient
+from ldp_core.optimize import design
 
 pytestmark = pytest.mark.benchmark
 
@@ -102,29 +102,3 @@ def test_large_domains(name, n, epsilon, capsys):
             end="",
         )
     assert gap <= target
-
-
-@pytest.mark.parametrize("n", [32, 64, 128, 256, 512])
-def test_time_to_beat_the_projected_gradient(n, capsys):
-    """The paper's method runs until it converges, ours until it is better."""
-    workload = workloads.prefix(n)
-    gradient = projected_gradient(workload, 1.0)
-    found = []
-    started = time.perf_counter()
-    better = lambda progress: found.append(progress.objective)  # noqa: E731
-    result = design(
-        workload,
-        1.0,
-        time_limit=None,
-        callback=better,
-        cancel=lambda: bool(found) and found[-1] < gradient.objective,
-    )
-    seconds = time.perf_counter() - started
-    with capsys.disabled():
-        print(
-            f"\nprefix {n}: projected gradient {gradient.objective:.6g} in {gradient.seconds:.2f} s; column generation "
-            f"{result.objective:.6g} in {seconds:.2f} s, {gradient.seconds / seconds:.1f} times as fast",
-            end="",
-        )
-    assert result.objective < gradient.objective
-    assert seconds < gradient.seconds

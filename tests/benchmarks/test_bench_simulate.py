@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from ldp_core import estimators, mechanisms, workloads
+from ldp_core import mechanisms, workloads
 from ldp_core.mechanisms import ExplicitMechanism
 from ldp_core.studies import simulate
 
@@ -62,17 +62,3 @@ def test_a_thousand_trials(workload, names, rows, capsys):
         print(f"\n{workload!r}, {rows} outputs, {' and '.join(names)}: {seconds:.2f} s")
     assert len(run.frame) == 1000 * len(names)
     assert seconds < (5 if names == ["unbiased"] else 10)
-
-
-@pytest.mark.parametrize("name", ["mle", "posterior"])
-def test_one_estimate_from_the_likelihood(name, capsys):
-    mechanism = ExplicitMechanism("optimized", two_valued_strategy(1.0, 256, 4096), 1.0)
-    workload = workloads.prefix(256)
-    counts = np.random.default_rng(0).multinomial(30_000, np.random.default_rng(1).dirichlet(np.full(256, 0.3)))
-    reports = mechanism.simulate(counts, np.random.default_rng(0))
-    start = time.perf_counter()
-    estimators.apply(name, reports, mechanism, workload)
-    seconds = time.perf_counter() - start
-    with capsys.disabled():
-        print(f"\n{name}, 256 types, 4096 outputs: {seconds:.2f} s")
-    assert seconds < 30

@@ -1,7 +1,5 @@
 """Populations of the papers, beside the distributions they are named for."""
 
-import math
-
 import numpy as np
 import pytest
 from scipy.stats import cauchy, dirichlet
@@ -46,10 +44,7 @@ def test_a_dirichlet_population_has_the_moments_of_its_distribution(concentratio
     ("shape", "parameters", "sentence"),
     [
         ("cauchy", {"centre": 0.0}, "choose a number between 0 and 1"),
-        ("cauchy", {"centre": math.nan}, "choose a number between 0 and 1"),
         ("dirichlet", {"concentration": 0.001}, "choose a number from 0.01 to 1000"),
-        ("dirichlet", {"concentration": math.inf}, "choose a number from 0.01 to 1000"),
-        ("dirichlet", {"draw": -1}, "choose a whole number from 0 up"),
         ("dirichlet", {"draw": 1.5}, "choose a whole number from 0 up"),
     ],
 )

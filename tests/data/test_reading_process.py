@@ -21,16 +21,12 @@ DEATHS = [
     ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "The system ended this reading"),
     ("import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", r"processor time than this system allows .*ulimit -t"),
     ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", r"crashed on this one \(SIGSEGV\)"),
-    ("import os; os.abort()", r"crashed on this one \(SIGABRT\)"),
-    ("import os; os.write(2, b'terminate: std::bad_alloc'); os.abort()", r"more memory than is allowed \(3 GB\)"),
     ("raise ImportError('/usr/lib/x.so: failed to map segment from shared object')", "more memory than is allowed"),
     (
         "raise ModuleNotFoundError(\"No module named 'et_xmlfile'\")",
         "ModuleNotFoundError: No module named 'et_xmlfile'",
     ),
-    ("raise OSError(28, 'No space left on device', '/tmp/abc/def')", "OSError: No space left on device"),
     ("import os; os.write(2, b'x' * 10**6); os._exit(3)", "cannot be read on this machine now"),
-    ("import os; os._exit(3)", "ended with code 3"),
 ]
 
 
@@ -72,7 +68,7 @@ print(len(tables.load(sys.stdin.buffer.read(), "x.xlsx").table))
 """
 
 
-@pytest.mark.parametrize(("kind", "value"), [("RLIMIT_AS", 5 * 2**29), ("RLIMIT_CPU", 60), ("RLIMIT_FSIZE", 0)])
+@pytest.mark.parametrize(("kind", "value"), [("RLIMIT_AS", 5 * 2**29), ("RLIMIT_FSIZE", 0)])
 def test_lower_limits_of_the_system_are_kept_and_enough_for_a_small_file(kind, value):
     run = [sys.executable, "-c", LOWER, kind, str(value)]
     done = subprocess.run(run, input=workbook(), capture_output=True, check=False, timeout=120)
@@ -87,20 +83,3 @@ def test_a_process_that_dies_gives_the_true_cause_in_one_sentence(shadowed, does
     sentence = str(refused.value)
     assert not any(part in sentence for part in ("[Errno", "/tmp", "/usr", "Traceback"))
     assert len(sentence) < 250
-
-
-def test_a_lower_limit_of_memory_is_named_where_it_is_too_low():
-    sentence = tables.limits_in_words.died(1, "MemoryError", 3 * 2**30, 5 * 2**20, "save it as CSV.")
-    assert (
-        sentence
-        == "This takes more memory than this system allows a process (5 MB, ulimit -v): allow it more, or save it as CSV."
-    )
-
-
-def test_a_process_that_cannot_start_says_so(monkeypatch):
-    def refuse(*about, **more):
-        raise BlockingIOError(11, "Resource temporarily unavailable")
-
-    monkeypatch.setattr(subprocess, "Popen", refuse)
-    with pytest.raises(tables.UnreadableTable, match=r"on this machine now \(Resource temporarily unavailable\)"):
-        tables.load(workbook(), "x.xlsx")

@@ -102,15 +102,6 @@ def test_ordered_categories_keep_their_order_and_those_that_no_row_holds(way, tm
     assert merged.attributes[0].values == ("small", "big")
 
 
-def test_enumerations_of_duckdb_are_ordered_categories(tmp_path):
-    path = tmp_path / "x.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE TYPE size AS ENUM ('small', 'medium', 'large')")
-        connection.execute("CREATE TABLE t AS SELECT * FROM (VALUES ('small'::size), ('large'::size)) AS v(s)")
-    frame = tables.query(str(path), "SELECT s FROM t").table
-    assert counted(frame, tables.CategoricalRecipe(column="s")) == {"small": 1, "medium": 0, "large": 1}
-
-
 @pytest.mark.parametrize("way", [uploaded, by_path])
 def test_unordered_categories_are_read_off_the_rows(way, tmp_path):
     values = pd.Categorical(["b", "a", "b"], ["c", "b", "a"])

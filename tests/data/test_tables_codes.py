@@ -18,6 +18,7 @@ def found(numbers, **about):
     return codes_of(parse(pd.Series(numbers, name="age")), **about)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("share", [0.005, 0.02, 0.1, 0.4])
 @pytest.mark.parametrize("code", [99, 98, 999, 998, 9999, 99999, -1, -9, -8, -99, -88, -999, 999.9])
 def test_a_code_that_many_share_beside_a_gap_is_found(code, share):

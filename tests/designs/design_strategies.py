@@ -167,7 +167,7 @@ PARTS = {
     "ranges": st.builds(
         w.RangesPart, weight=weights, attribute=names, width=perhaps(st.integers(1, 99)), by=several(names)
     ),
-    "mean": st.builds(w.MeanPart, weight=weights, attribute=names),
+    "mean": st.builds(w.MeanPart, weight=weights, attribute=names, by=several(names)),
     "total": st.builds(w.TotalPart, weight=weights, attribute=names, by=several(names)),
     "rectangles": st.builds(w.RectanglesPart, weight=weights, attributes=st.tuples(names, names)),
     "marginals": st.builds(w.MarginalsPart, weight=weights, groups=groups),
@@ -189,6 +189,11 @@ PARTS = {
         parameters=st.dictionaries(st.sampled_from(["width", "k", "max_weight"]), whole),
     ),
 }
+QUESTIONS = st.one_of(*PARTS.values())
+PARTS["share"] = st.builds(w.SharePart, weight=weights, of=QUESTIONS, within=several(names, min_size=1))
+PARTS["difference"] = st.builds(
+    w.DifferencePart, weight=weights, of=QUESTIONS, attribute=names, first=names, second=names, shares=st.booleans()
+)
 workload_recipes = st.builds(WorkloadRecipe, parts=st.lists(st.one_of(*PARTS.values()), min_size=1, max_size=4))
 
 people = {"users": perhaps(st.integers(1, 10**9)), "origin": origins}

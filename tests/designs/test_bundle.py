@@ -102,37 +102,16 @@ def test_a_mechanism_without_a_strategy_has_two_files():
 
 
 def test_results_become_strict_json():
-    @dataclasses.dataclass
-    class Row:
-        name: str
-        pair: tuple[int, int]
-
-    outcome = {
-        "float": np.float64(0.5),
-        "int": np.int64(3),
-        "bool": np.bool_(True),
-        "array": np.array([[1.0, np.nan], [np.inf, 2.0]]),
-        "nothing": None,
-        "row": Row("a", (0, 1)),
-        "nan": float("nan"),
-    }
+    row = dataclasses.make_dataclass("Row", ["name", "pair"])("a", (0, 1))
+    outcome = {"int": np.int64(3), "array": np.array([[1.0, np.nan], [np.inf, 2.0]]), "row": row}
     recorded = load(export(CONFIGURATION, outcome, explicit(STRATEGY))).outcome
-    assert {key: recorded[key] for key in outcome} == {
-        "float": 0.5,
-        "int": 3,
-        "bool": True,
-        "array": [[1.0, None], [None, 2.0]],
-        "nothing": None,
-        "row": {"name": "a", "pair": [0, 1]},
-        "nan": None,
-    }
+    assert [recorded[key] for key in outcome] == [3, [[1.0, None], [None, 2.0]], {"name": "a", "pair": [0, 1]}]
 
 
 @pytest.mark.parametrize(
     ("outcome", "reason"),
     [
         ({"a": {"b": object()}}, "outcome > a > b is a object"),
-        ({"a": {1: 2}}, "has the key 1"),
         ({"a": "x" * 6_000_000}, "too many to load again"),
         ({"a": "\ud800"}, "half of a character"),
     ],
@@ -244,11 +223,9 @@ def test_a_broken_configuration_is_refused_in_its_own_words():
     ("content", "reason"),
     [
         (b"[]", "must be a JSON object"),
-        (b"{", "outcome.json is not valid JSON"),
         (b'{"a": NaN}', "contains NaN"),
         (b" " * 5_000_001, "too large"),
         (b"{}", "does not match the SHA-256"),
-        (b'{"strategy": {"sha256": 3}}', "does not match the SHA-256"),
     ],
 )
 def test_a_broken_outcome_is_refused(content, reason):

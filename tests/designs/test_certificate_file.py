@@ -203,28 +203,6 @@ def test_what_a_script_cannot_check_is_said_in_the_file():
     assert "take more than a short script to check" in json.loads(written("triples").document)["stronger"]["meaning"]
 
 
-def arrays_with(kind, **more):
-    return {**verify.arrays(written(kind).arrays), **more}
-
-
-@pytest.mark.parametrize(
-    ("kind", "more", "proof_of"),
-    [
-        ("tables", {"weights": np.ones(3)}, {"kinds": [[0], [1], [2]]}),
-        ("tables", {}, {"angle": 0.5}),
-        ("triples", {"degree_weights": np.ones(6)}, {"sets": 3}),
-    ],
-)
-def test_kinds_of_proofs_of_older_versions_are_refused_with_a_way_out(kind, more, proof_of):
-    files, found = written(kind), proof(kind)
-    older = sealed(files, arrays_with(kind, **more), proof=proof_of, stronger={"value": found.value})
-    assert refusal(older, kind) == (
-        "The proof in the file cannot be used: it is of a kind that this version does not check any more. "
-        "Prove it again."
-    )
-    assert "lower bound" in repr(certificate_file.read(files, found.workload, epsilon(kind)))
-
-
 def test_the_number_in_words_is_the_variance_rounded_down():
     for kind in KINDS:
         document = json.loads(written(kind).document)
@@ -256,7 +234,7 @@ def test_epsilon_is_the_decimal_number_that_was_meant():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("factor", [1 + 1e-7, pytest.param(1.01, marks=pytest.mark.slow), 1e6])
+@pytest.mark.parametrize("factor", [1 + 1e-7, 1e6])
 def test_claims_of_more_are_refused(kind, factor):
     document = json.loads(written(kind).document)
     forged = sealed(written(kind), value=document["value"] * factor)
@@ -396,13 +374,6 @@ def test_questions_are_said_to_be_those_that_the_numbers_are_about(kind):
         refusal(forged, kind)
 
 
-def test_shares_just_below_one_do_not_change_the_answers_own_part():
-    document = {"kind": "general", "types": N, "workload": {"gram": "prefix"}, "prior": "array"}
-    exact = verify.own(document, {"prior": PRIOR})
-    for short in (1 - 9e-10, 1 + 9e-10):
-        assert verify.own(document, {"prior": PRIOR * short}) == pytest.approx(exact, rel=1e-14)
-
-
 def test_a_name_that_is_there_twice_is_refused():
     """Readers disagree on which of them counts."""
     files = written("running totals")
@@ -428,30 +399,11 @@ def test_a_short_document_does_not_fill_the_memory(kind, changes):
     refusal(forged, kind)
 
 
-def test_columns_of_one_value_count_for_nothing():
-    sizes = [3, *[1] * 30, 2]
-    groups = [{"columns": [*range(32)], "weight": 1.0}]
-    found = verify.by_set({"sizes": sizes, "groups": groups})
-    assert np.array_equal(found, verify.by_set({"sizes": sizes, "groups": [{"columns": [0, 31], "weight": 1.0}]}))
-
-
 @pytest.mark.parametrize(
     ("kind", "changes"),
     [
         ("running totals", {"types": 6.0}),
         ("running totals", {"value": 0}),
-        ("running totals", {"value": -1.0}),
-        ("running totals", {"value": True}),
-        (
-            "questions of one's own",
-            {
-                "workload": {
-                    "gram": "array",
-                    "roundings": float(proof("questions of one's own").workload.gram_roundings),
-                }
-            },
-        ),
-        ("tables", {"types": 60.0}),
         ("all alike", {"workload": {"gram": "classes", "bits": False}}),
     ],
 )
@@ -461,7 +413,7 @@ def test_numbers_of_another_kind_are_refused_by_both(kind, changes):
     refusal(forged, kind)
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"\xff\xfe{", b"9" * 5000, b'{"a": 1} 2'])
+@pytest.mark.parametrize("text", [b"", b"\xff\xfe{", b"9" * 5000])
 def test_the_script_says_in_a_sentence_what_it_cannot_read(text):
     said = disproved(Written(text, written("tables").arrays))
     assert said.startswith("certificate.json cannot be read: ")
@@ -469,7 +421,7 @@ def test_the_script_says_in_a_sentence_what_it_cannot_read(text):
 
 
 @pytest.mark.parametrize("name", ["inverse", "pairs", "multipliers", "diagonal", "prior"])
-@pytest.mark.parametrize("shape", [(0,), (1, 1, -1), (1, 1, 1, -1), (1, -1), (-1, 1)])
+@pytest.mark.parametrize("shape", [(0,), (1, -1), (-1, 1)])
 def test_arrays_of_another_shape_do_not_belong_together(name, shape):
     arrays = verify.arrays(written("a given prior").arrays)
     forged = sealed(
@@ -479,9 +431,7 @@ def test_arrays_of_another_shape_do_not_belong_together(name, shape):
     refusal(forged, "a given prior")
 
 
-@pytest.mark.parametrize(
-    "shape", ["(4000000000, 4000000000)", "(999999999,)", "(-6,)", "()", "(9**9,)", "((6,))", "(7,)"]
-)
+@pytest.mark.parametrize("shape", ["(4000000000, 4000000000)", "(-6,)", "(9**9,)", "(7,)"])
 def test_headers_cannot_ask_for_more_than_the_file_holds(shape):
     numbers = np.ones(6)
     header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
@@ -500,7 +450,7 @@ def test_nothing_is_unpacked_beyond_what_the_file_holds():
     refusal(bomb, "running totals")
 
 
-@pytest.mark.parametrize("content", [b"", b"PK", b"no zip at all", written("tables").document])
+@pytest.mark.parametrize("content", [b"", b"PK", written("tables").document])
 def test_damaged_files_are_refused_in_a_sentence(content):
     files = written("running totals")
     for damaged in (Written(files.document, content), Written(content, files.arrays), sealed_raw(files, content)):

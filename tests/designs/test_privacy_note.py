@@ -51,10 +51,10 @@ def test_guarantee_of_a_pure_mechanism():
         assert part in line
 
 
-@pytest.mark.parametrize("name", library.names())
-def test_the_mechanism_is_named_as_on_the_pages(name):
-    line = guarantee(FULL.with_(mechanism={"name": name}), PURE)
-    assert f" per report; mechanism: {library.spec(name).title}; privacy unit" in line
+def test_the_mechanism_is_named_as_on_the_pages():
+    for name in library.names():
+        line = guarantee(FULL.with_(mechanism={"name": name}), PURE)
+        assert f" per report; mechanism: {library.spec(name).title}; privacy unit" in line
 
 
 def test_guarantee_adds_up_reports_and_delta():
@@ -79,7 +79,7 @@ def test_no_guarantee_without_a_domain():
 
 @pytest.mark.parametrize(
     ("epsilon", "factor"),
-    [(0.001, "1.01"), (1.0, "2.72"), (1.1, "3.01"), (math.log(3), "3.00"), (5.0, "149"), (13.8, "985,000")],
+    [(0.001, "1.01"), (math.log(3), "3.00"), (13.8, "985,000")],
 )
 def test_risk_is_rounded_up_to_three_digits(epsilon, factor):
     assert risk_in_words(epsilon) == f"a report can change anyone's odds by at most a factor {factor}"
@@ -89,9 +89,7 @@ def test_risk_is_rounded_up_to_three_digits(epsilon, factor):
     ("epsilon", "reports", "factor"),
     [
         (20.0, 1, "4.86 × 10^8"),
-        (7 * math.log(10), 1, "1.00 × 10^7"),
         (1.0, 1000, "1.98 × 10^434"),
-        (20.0, 1000, "7.76 × 10^8685"),
     ],
 )
 def test_a_factor_that_limits_nothing_is_called_so(epsilon, reports, factor):
@@ -131,16 +129,9 @@ def test_a_mechanism_with_delta_promises_no_factor_for_every_report():
     assert norm.sf(broken, 1, scale) > 5 * delta
 
 
-@pytest.mark.parametrize(
-    ("audited", "said"),
-    [
-        (1 - 1e-9, "audited epsilon 1, computed"),
-        (1.0, "audited epsilon 1, computed"),
-        (0.98765432, "audited epsilon 0.987655, computed"),
-    ],
-)
-def test_what_is_delivered_is_rounded_up(audited, said):
-    assert said in guarantee(FULL, Audit(audited, 0.0, "exact", (0, 1)))
+def test_what_is_delivered_is_rounded_up():
+    assert "audited epsilon 1, computed" in guarantee(FULL, Audit(1 - 1e-9, 0.0, "exact", (0, 1)))
+    assert "audited epsilon 0.987655, computed" in guarantee(FULL, Audit(0.98765432, 0.0, "exact", (0, 1)))
 
 
 def test_anything_above_the_claim_is_refused_and_said():
@@ -159,7 +150,6 @@ def named(*names: str) -> Domain:
 @pytest.mark.parametrize(
     ("names", "unit"),
     [
-        (["age"], 'one person\'s value of "age" per report'),
         (["age", "sex"], 'one person\'s record of "age" and "sex" per report'),
         (["age", "sex", "in\ncome"], 'one person\'s record of "age", "sex" and "in come" per report'),
     ],
@@ -227,14 +217,6 @@ SEEN = {
         'The 3 categories of "school" were taken from the data and then edited. They, and the '
         "values merged into them, show what values people have.",
     ),
-    "whole numbers": (
-        NumericRecipe(column="age", bins=4),
-        'The range of "age", 17 to 92, was set by the smallest and the largest value in the data.',
-    ),
-    "decimals": (
-        NumericRecipe(column="hours", bins=4),
-        'The range of "hours", 0.5 to 8.25, was set by the smallest and the largest value in the data.',
-    ),
     "quantiles": (
         NumericRecipe(column="age", method="equal_count", bins=3),
         'The bin edges of "age" are quantiles of the data.',
@@ -242,10 +224,6 @@ SEEN = {
     "range": (
         NumericRecipe(column="age", method="range", bins=4),
         'The range of "age", 17 to 90, was set by the smallest and the largest value in the data.',
-    ),
-    "range from a given end": (
-        NumericRecipe(column="age", method="range", low=0, bins=4),
-        'The range of "age", 0 to 90, was set by the largest value in the data.',
     ),
     "range to a given end": (
         NumericRecipe(column="age", method="range", high=120, bins=4),
@@ -262,10 +240,6 @@ SEEN = {
     "dates": (
         DateRecipe(column="day"),
         'The range of "day", 2026-01 to 2026-06, was set by the first and the last date in the data.',
-    ),
-    "dates to a given end": (
-        DateRecipe(column="day", last="2026-12"),
-        'The range of "day", 2026-01 to 2026-12, was set by the first date in the data.',
     ),
 }
 DECLARED = [
@@ -300,16 +274,12 @@ def test_every_attribute_speaks_for_itself():
     assert told[:-1] == [SEEN["rare values"][1], SEEN["dates"][1]]
 
 
-def test_the_domain_alone_is_told_as_it_stands():
-    domain = build_domain([SEEN["rare values"][0], SEEN["range from a given end"][0]], TABLE)
+def test_the_domain_alone_is_told_as_it_stands_and_none_reveals_nothing():
+    domain = build_domain([SEEN["rare values"][0], SEEN["range"][0]], TABLE)
     told = observed_parts(FULL.with_(domain=domain))
     assert told[0] == 'The 2 categories of "school" were observed in the data: each of them shows that somebody has it.'
-    assert told[1] == 'The range of "age", 0 to 90, was set by the smallest and the largest value in the data.'
-
-
-def test_nothing_chosen_reveals_nothing():
-    assert observed_parts(FULL) == []
-    assert observed_parts(Configuration()) == []
+    assert told[1] == SEEN["range"][1]
+    assert observed_parts(FULL) == observed_parts(Configuration()) == []
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from ldp_core.bounds.symmetric.certificate import symmetric_certificate
 from ldp_core.designs import certificate_file, proof_check
 from ldp_core.designs.certificate_file import Written
 from ldp_core.limits import READ_PROOF
-from tests.certificates import MIXED, blocks, columns
+from tests.certificates import blocks, columns
 
 KINDS = {
     "types": lambda: closed_form(workloads.custom([[1.0, 0.1, 0.3]]), 1.0, np.full(3, 1 / 3)),
@@ -57,16 +57,6 @@ def test_a_limit_is_said_in_a_sentence():
     short = replace(READ_PROOF, seconds=0)
     with pytest.raises(ValueError, match=r"^The proof in the file cannot be used\. This took longer than 0 seconds"):
         proof_check.read(files, found.workload, "1", short)
-
-
-def test_never_is_started_for_a_few_numbers(monkeypatch):
-    monkeypatch.setattr(proof_check, "run", never)
-    found = KINDS["types"]()
-    assert proof_check.read(certificate_file.write(found, "1"), found.workload, "1").verify()
-    assert proof_check.read(certificate_file.write(blocks(), "1"), MIXED, "1").verify()
-    found = KINDS["columns"]()
-    with pytest.raises(AssertionError):  # inequalities for columns have no price
-        proof_check.read(certificate_file.write(found, "1"), found.workload, "1")
 
 
 # --- what the price refuses -------------------------------------------------------------------------

@@ -148,19 +148,6 @@ def test_mechanisms_that_do_not_suit_are_refused_with_the_reason():
         setting.build("harr")
 
 
-def test_a_search_tells_its_history_while_it_runs():
-    configuration = DECLARED.with_(
-        mechanism=MechanismRecipe(name="optimized_gradient"), optimizer=Optimizer(seed=2, max_rounds=5)
-    )
-    setting = realise(configuration)
-    fits, bounds = [], []
-    found = setting.fit("optimized_gradient", lambda progress: fits.append(tuple(progress.history)))
-    assert len(fits[-1]) > 0
-    assert fits[-1] == found.history[: len(fits[-1])]
-    proof = setting.prove("average", lambda progress: bounds.append(tuple(progress.history)))
-    assert bounds[-1] == proof.history
-
-
 def three_columns(region, **changes):
     """Running totals of eight ages, in a domain with two more columns that no question uses."""
     more = [

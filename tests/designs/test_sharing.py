@@ -22,7 +22,15 @@ from ldp_core.designs import (
     shareable,
     to_link,
 )
-from ldp_core.workloads import HistogramPart, MatrixPart, Predicate, PredicatesPart, PrefixPart
+from ldp_core.workloads import (
+    DifferencePart,
+    HistogramPart,
+    MatrixPart,
+    Predicate,
+    PredicatesPart,
+    PrefixPart,
+    SharePart,
+)
 
 ILLNESS = CategoricalAttribute(name="illness", values=("flu", "gout"), origin="data")
 ANSWER = CategoricalAttribute(name="answer", values=("no", "yes"))
@@ -46,13 +54,9 @@ DECLARED = Configuration(
 
 
 def test_all_that_is_told_is_listed():
-    by_hand = [
-        "The histogram to optimise for was given by hand.",
-        "The uploaded matrix of queries was given by hand.",
-        "The conditions were typed by hand and may name values taken from the data.",
-        "The SQL query was typed by hand and may name people.",
-    ]
-    assert given_by_hand(OBSERVED) == by_hand
+    by_hand = given_by_hand(OBSERVED)
+    for what in ("histogram", "matrix", "conditions", "SQL query"):
+        assert sum(what in sentence and "by hand" in sentence for sentence in by_hand) == 1
     assert revealing(OBSERVED) == [*observed_parts(OBSERVED), *by_hand]
     assert len(observed_parts(OBSERVED)) == 4
 
@@ -114,6 +118,18 @@ def test_a_shared_design_tells_nothing_more(configuration):
     kept = {"epsilon", "mechanism", "compared", "target_alpha", "reports_per_user"}
     assert shared.digest(of=kept) == configuration.digest(of=kept)
     assert shared.simulation == configuration.simulation
+
+
+def test_what_is_compared_or_divided_is_looked_into():
+    less = DifferencePart(of=PrefixPart(attribute="age"), attribute="illness", first="flu", second="gout")
+    shares = SharePart(of=CONDITION, within=("illness",))
+    for part in (less, shares):
+        design = OBSERVED.with_(workload=WorkloadRecipe(parts=(part,)))
+        assert revealing(design) != revealing(OBSERVED.with_(workload=None))
+        assert shareable(design).workload is None
+        assert "conditions" in left_out(design)
+    matrix = DECLARED.with_(workload=WorkloadRecipe(parts=(SharePart(of=MATRIX, within=("answer",)),)))
+    assert left_out(matrix) == ("matrix",)
 
 
 def test_what_is_shared_fits_a_link_again():

@@ -80,13 +80,9 @@ def test_the_chances_of_all_epochs_add_up_to_the_tail():
 
 BUILDS = {
     "randomized_response": {},
-    "subset_selection": {},
     "oue": {"reconstruction": "standard"},
-    "olh": {},
-    "hrr": {},
     "haar": {},
     "hierarchical": {"reconstruction": "raw", "oracle": "oue"},
-    "matrix_l2": {},
     "matrix_l1": {},
     "rejection_gaussian": {},
 }

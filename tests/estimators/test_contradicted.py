@@ -33,14 +33,14 @@ def test_an_answer_that_the_reports_contradict_is_told_with_the_reason():
     assert "far better than the counts behind them. Choose unbiased." in said
 
 
-@pytest.mark.parametrize("name", ["unbiased", "wnnls", "wnnls_total", "mle"])
+@pytest.mark.parametrize("name", ["wnnls_total", "mle"])
 def test_nothing_is_said_of_estimates_that_keep_to_the_reports(name):
     frame = answered(telling_little_but_the_half(), name)
     assert frame["unbiased"][0] == pytest.approx(USERS / 2, abs=6 * frame["promised"][0])
     assert estimators.contradicted_in_words(frame, name) == ""
 
 
-@pytest.mark.parametrize("mechanism", ["randomized_response", "oue", "hadamard", "haar"])
+@pytest.mark.parametrize("mechanism", ["oue", "haar"])
 def test_nothing_is_said_where_norm_sub_is_at_home(mechanism):
     made = mechanisms.create(mechanism, n=N, epsilon=1.0)
     for workload in (HALF, workloads.histogram(N), workloads.prefix(N)):

@@ -97,6 +97,7 @@ def covered_exactly(low, high, users, counts, level=0.95):
     return min(coverage), methods
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("chances", [(0.4, 0.6), (0.27, 0.73), (0.057, 0.145), (0.018, 0.5), (0.3, 0.99)])
 @pytest.mark.parametrize("users", [1, 5, 20])
 def test_two_answers_are_covered_exactly_for_every_population(chances, users):
@@ -117,6 +118,7 @@ def test_the_normal_interval_holds_where_it_begins_to_be_used(chances, level):
     assert coverage >= level
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("users", [1, 4, 30, 1000])
 @pytest.mark.parametrize("chance", [0.02, 0.3, 0.5, 0.9])
 def test_bennett_bounds_the_tail_of_binomials(users, chance):

@@ -69,7 +69,8 @@ def test_what_the_mechanism_cannot_answer_no_estimator_can():
         assert "8 types, the workload 5" in estimators.spec(name).unsuitable(mechanism, other)
 
 
-@pytest.mark.parametrize("branching", [2, 3, 4])
+@pytest.mark.crossed
+@pytest.mark.parametrize("branching", [2, 3])
 @pytest.mark.parametrize("oracle", ["oue", "hrr"])
 def test_consistency_turns_raw_trees_into_consistent_ones(branching, oracle):
     options = {"branching": branching, "oracle": oracle}
@@ -85,6 +86,7 @@ def test_consistency_turns_raw_trees_into_consistent_ones(branching, oracle):
     assert found.ranges(np.array([2]), np.array([7])) == pytest.approx(found.counts()[2:8].sum())
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("make", [workloads.prefix, workloads.all_range, lambda n: workloads.width_range(n, 4)])
 @pytest.mark.parametrize("users", [50, 5000])
 def test_raw_answers_are_projected_as_they_are(make, users):

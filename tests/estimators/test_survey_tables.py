@@ -9,7 +9,6 @@ import pytest
 import ldp_core as ldp
 from ldp_core import estimators
 from ldp_core.estimators import norm_sub, survey_tables
-from ldp_core.mechanisms.surveys.estimates import FittedEstimate
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
 from ldp_core.people import Records
@@ -90,6 +89,7 @@ def closest(asked, estimate, users):
     return np.concatenate([g.weight * g.base.answers(np.asarray(tables[g.attributes].value)) for g in asked.groups])
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("asked", [PAIRS, NESTED, PARITIES], ids=["pairs", "nested", "parities"])
 @pytest.mark.parametrize("name", ["wnnls", "wnnls_total"])
 def test_non_negative_tables_are_the_closest_that_agree(mechanism, records, asked, name):
@@ -149,20 +149,6 @@ def test_what_needs_counts_of_all_types_is_refused_in_a_sentence(mechanism, reco
     assert abs(single.estimate(reports).answers(parity)[0]) > 10
     found = estimators.apply("wnnls_total", reports, single, parity)
     assert abs(found.answers(parity)[0]) <= 10 + 1e-6  # more than all people cannot be even
-
-
-def test_too_many_cells_are_refused():
-    assert survey_tables.too_large(survey([64] * 12, 2)) is not None
-    assert survey_tables.too_large(survey([16] * 12, 2)) is None
-    assert survey_tables.maximal(NESTED) == [(0, 1), (1, 3), (2, 3)]
-
-
-def test_fitted_tables_answer_what_they_hold():
-    estimate = FittedEstimate(unbiased=False, sizes=SIZES, users=6.0, tables={(0, 1): np.arange(6.0)})
-    np.testing.assert_allclose(estimate.table([1]), [3, 5, 7])
-    np.testing.assert_allclose(estimate.table([1, 0]), [0, 3, 1, 4, 2, 5])
-    with pytest.raises(ValueError, match="attributes 1, 4 together"):
-        estimate.table([0, 3])
 
 
 @pytest.mark.parametrize(("users", "method"), [(3000, "normal"), (6, "bounded")])

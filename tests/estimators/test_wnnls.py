@@ -50,6 +50,7 @@ def distance(workload, x, counts):
     return ((workload.matrix @ (x - counts)) ** 2).sum()
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("scale", [1.0, 1e6])
 @pytest.mark.parametrize("kind", MAKERS)
 @pytest.mark.parametrize("n", [2, 5, 24])
@@ -96,6 +97,7 @@ def test_leaves_possible_counts_alone(kind):
     assert wnnls.project(MAKERS[kind](5), np.zeros(5)).tolist() == [0.0] * 5
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("name", ["randomized_response", "subset_selection", "hierarchical"])
 @pytest.mark.parametrize("kind", MAKERS)
 def test_never_has_the_larger_error_in_any_trial(kind, name):
@@ -122,18 +124,6 @@ def test_larger_domains_are_solved():
     assert found.min() >= 0
     assert slope.min() >= -1e-6 * np.abs(workload.apply_gram(counts)).max()
     assert abs(slope @ found) <= 1e-6 * workload.quadratic(counts)
-
-
-def test_the_registry_knows_its_estimators():
-    assert {"unbiased", "wnnls"} <= set(estimators.names())
-    for name in estimators.names():
-        assert estimators.spec(name).name == name
-        assert estimators.spec(name).title
-        assert estimators.spec(name).meaning
-    unbiased = Estimate(np.array([-1.0, 4.0]), unbiased=True)
-    assert estimators.improve("unbiased", unbiased, workloads.histogram(2)) is unbiased
-    with pytest.raises(ValueError, match="Unknown estimator 'best'; choose one of unbiased"):
-        estimators.improve("best", unbiased, workloads.histogram(2))
 
 
 def test_answers_and_squared_error_follow_the_counts():
@@ -171,6 +161,7 @@ def oracle_with_total(workload, counts, users):
     return problem.value * scale**2
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("workload", EIGHT, ids=repr)
 @pytest.mark.parametrize("users", [None, 2.0, 40.0, 3000.0])
 def test_every_workload_equals_a_convex_solver(workload, users):

@@ -89,20 +89,12 @@ def test_what_is_not_told_apart_is_not_answered():
     [
         (np.ones((2, 4)), "nothing to learn"),
         (np.full((1, 3), np.nan), "finite"),
-        (np.ones(4), "finite .k, n. matrix"),
-        (np.ones((1, 1)), "n >= 2"),
         (np.broadcast_to(np.arange(5000.0), (1, 5000)), "at most 4,096"),
     ],
 )
 def test_useless_vectors_are_refused(vectors, sentence):
     with pytest.raises(ValueError, match=sentence):
         AdditiveMechanism("trial", vectors, GaussianNoise(1.0), 1.0)
-
-
-@pytest.mark.parametrize("raw", [np.ones((3, 5)), np.ones(6), np.full((2, 6), np.inf)])
-def test_malformed_reports_are_refused(raw):
-    with pytest.raises(ValueError, match="6 finite numbers"):
-        mechanism("gaussian").aggregate(raw)
 
 
 # --- the matrix mechanism -----------------------------------------------------------------------------------------
@@ -130,19 +122,10 @@ def test_matrix_mechanisms_keep_their_promise_and_predict_their_errors(workload)
         assert m.bits_per_report == 64 * len(m.vectors)
 
 
-def test_matrix_mechanisms_are_reproducible():
-    workload = workloads.prefix(12)
-    one, two, other = (build_l1(workload, 1.0, seed=seed, max_rounds=30) for seed in (0, 0, 5))
-    assert one.digest == two.digest != other.digest
-    assert build_l2(workload, 1.0).digest == build_l2(workload, 1.0).digest
-
-
 @pytest.mark.parametrize(
     ("build", "options", "sentence"),
     [
         (build_l1, {"epsilon": 0}, "out of range"),
-        (build_l2, {"epsilon": 1.0, "delta": 0}, "Delta"),
-        (build_l2, {"epsilon": 1.0, "delta": "x"}, "Delta must be a number"),
         (build_l2, {"epsilon": 1.0, "delta": 0.5}, "at most 0.1"),
         (build_l2, {"epsilon": math.nan}, "out of range"),
     ],

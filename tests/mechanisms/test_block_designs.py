@@ -11,7 +11,7 @@ from ldp_core import analysis, library, mechanisms, workloads
 from ldp_core.mechanisms import block_designs
 from ldp_core.mechanisms.block_designs import geometry, prime_power, sketch
 
-ORDERS = (2, 3, 4, 5, 7, 8, 9, 16, 25, 27)
+ORDERS = (3, 4, 8, 9, 27)
 DESIGNS = {
     "Fano plane": (geometry(7, 2), 7),
     "plane of order 4": (geometry(21, 4), 21),
@@ -42,10 +42,9 @@ def test_every_two_points_share_equally_many_blocks(name):
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
-def test_errors_are_those_of_subset_selection_with_sets_like_blocks(name, epsilon):
+def test_errors_are_those_of_subset_selection_with_sets_like_blocks(name):
     """Park, Nam and Lee 2023: only the number of points and the size of blocks matter."""
-    design, n = DESIGNS[name]
+    epsilon, (design, n) = 1.0, DESIGNS[name]
     mechanism = block_designs._mechanism(design, n, epsilon, {})
     same = mechanisms.create("subset_selection", n, epsilon, size=design.size)
     counts = np.arange(n)
@@ -89,8 +88,7 @@ def test_a_count_mean_sketch_is_a_random_hash_and_randomized_response(n, q, leng
     assert np.sort(Q, axis=0) == pytest.approx(np.sort(expected, axis=0)[:, :n])
 
 
-@pytest.mark.parametrize("n", [5, 10, 64, 100])
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize(("n", "epsilon"), [(5, 0.3), (64, 1.0), (100, 4.0)])
 def test_the_sketch_is_a_kind_of_geometry(n, epsilon):
     histogram, name = workloads.histogram(n), "projective_geometry(kind=count_mean_sketch)"
     found, best, hashed = (
@@ -102,26 +100,6 @@ def test_the_sketch_is_a_kind_of_geometry(n, epsilon):
     assert "kind count mean sketch" in library.spec(name).title
     with pytest.raises(ValueError, match="Unknown kind 'sketch'"):
         mechanisms.create("projective_geometry", n, epsilon, kind="sketch")
-
-
-def test_with_many_types_the_sketch_is_as_good_as_the_optimum():
-    """Pan 2026, "Strict optimality of frequency and distribution estimation": near 100 types at
-    epsilon 1 the two are hardly distinguishable."""
-    histogram = workloads.histogram(100)
-    found, best = (
-        analysis.average_variance(mechanisms.create(name, 100, 1.0), histogram)
-        for name in ("projective_geometry(kind=count_mean_sketch)", "subset_selection")
-    )
-    assert found < 1.01 * best
-
-
-@pytest.mark.parametrize(("epsilon", "order"), [(0.05, 2), (1.0, 4), (2.0, 8)])
-def test_the_field_is_near_e_to_the_epsilon_plus_one(epsilon, order):
-    mechanism = mechanisms.create("projective_geometry", 64, epsilon)
-    assert mechanism.digest != mechanisms.create("projective_geometry", 64, epsilon, order=order).digest
-    assert np.array_equal(
-        mechanism.strategy, mechanisms.create("projective_geometry", 64, epsilon, order=order).strategy
-    )
 
 
 @pytest.mark.parametrize("q", ORDERS)
@@ -157,12 +135,3 @@ def test_prime_powers():
 def test_other_orders_are_refused_in_a_sentence(order, words):
     with pytest.raises(ValueError, match=re.escape(words)):
         mechanisms.create("projective_geometry", 8, 1.0, order=order)
-
-
-def test_what_is_too_large_is_said_before_and_refused():
-    name = "projective_geometry"
-    for n, epsilon in ((5_000, 0.5), (2**20, 1.0), (10**30, 1.0)):
-        assert "strategy matrix" in library.spec(name).unsuitable(n, epsilon)
-        with pytest.raises(ValueError, match=r"strategy matrix of at least .* too large here"):
-            mechanisms.create(name, n, epsilon)
-    assert library.spec(name).unsuitable(2048, 1.0) is None

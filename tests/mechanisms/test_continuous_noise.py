@@ -13,7 +13,6 @@ from ldp_core import frames, library, mechanisms, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, guarantee
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism, GaussianNoise, LaplaceNoise, VectorMechanism
-from ldp_core.studies import planning
 
 ONE_QUESTION = {"duchi", "piecewise", "hybrid"}
 NAMES = [name for name in mechanisms.names() if not library.spec(name).surveys_only and name not in ONE_QUESTION]
@@ -49,13 +48,6 @@ def test_in_floating_point_some_reports_are_impossible_for_other_types(noise):
     assert impossible_for_type_1(reports).mean() > 0.14
 
 
-def test_a_gaussian_of_the_library_has_the_defect():
-    mechanism = built("gaussian")
-    assert np.array_equal(mechanism.vectors, np.eye(4))  # types 0 and 1 are as above in the coordinate of type 1
-    reports = mechanism.privatize(np.zeros(20_000, dtype=int), np.random.default_rng(0))[:, 1]
-    assert ((np.abs(reports) < 0.5) & (reports * 2.0**53 % 1 != 0)).mean() > 0.02
-
-
 # --- what is said ----------------------------------------------------------------------------------------------------
 
 
@@ -79,14 +71,6 @@ def test_those_with_continuous_noise_say_so_everywhere_and_no_others_do(name):
     json.dumps(line)
 
 
-def test_a_recommendation_says_so():
-    workload = workloads.histogram(4)
-    for name, pure in (("gaussian", False), ("randomized_response", True)):
-        found = planning.recommend(workload, 1.0, 1000, 0.01, candidates=[name], delta=True)
-        assert found.name == name
-        assert (SAID in found.sentences) == (not pure)
-
-
 # --- what draws reports is for simulation ----------------------------------------------------------------------------
 
 
@@ -98,9 +82,8 @@ def samplers():
                 continue
             drawn = node.name.split("_")[0] in ("privatize", "simulate", "draw", "respond")
             if drawn or any(argument.arg == "rng" for argument in node.args.args):
-                yield pytest.param(ast.get_docstring(node) or "", id=f"{path.stem}-{node.lineno}-{node.name}")
+                yield f"{path.stem}:{node.lineno} {node.name}", ast.get_docstring(node) or ""
 
 
-@pytest.mark.parametrize("words", list(samplers()))
-def test_everything_that_draws_says_that_it_is_for_simulation_only(words):
-    assert "simulation only" in " ".join(words.split()).lower()
+def test_everything_that_draws_says_that_it_is_for_simulation_only():
+    assert not [name for name, words in samplers() if "simulation only" not in " ".join(words.split()).lower()]

@@ -24,8 +24,8 @@ SURVEYS = {"yes or no": YES_NO, "mixed": MIXED, "ordered": ORDERED}
 
 
 @pytest.mark.parametrize("sizes", [(2,) * 9, (3, 2, 4, 2, 2, 5, 1), ADULT])
-@pytest.mark.parametrize("ways", [1, 2, 3])
-@pytest.mark.parametrize("cells", [4, 8, 24, 256])
+@pytest.mark.parametrize("ways", [1, 3])
+@pytest.mark.parametrize("cells", [8, 256])
 def test_what_is_asked_is_held_by_tables_that_are_small_enough(sizes, ways, cells):
     asked = maximal_sets(workloads.survey(sizes, ways))
     found = covering.cover(asked, sizes, cells)
@@ -35,10 +35,6 @@ def test_what_is_asked_is_held_by_tables_that_are_small_enough(sizes, ways, cell
         assert members in asked or math.prod(sizes[i] for i in members) <= cells
     assert not any(set(one) < set(other) for one in found for other in found)
     assert list(found) == sorted(set(found))
-
-
-def test_a_table_with_room_for_everything_is_the_only_one():
-    assert covering.cover(maximal_sets(YES_NO), YES_NO.shape, 32) == ((0, 1, 2, 3, 4),)
 
 
 def test_triples_of_yes_or_no_columns_are_few():
@@ -69,8 +65,7 @@ def test_tables_in_common_are_averaged_as_the_best_linear_estimate_does(name, ep
     assert told - (asked - total) == pytest.approx(best / survey.n, rel=1e-9)
 
 
-@pytest.mark.parametrize("oracle", ["subset_selection", "oue", "randomized_response"])
-@pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
+@pytest.mark.parametrize(("oracle", "epsilon"), [("subset_selection", 1.0), ("oue", 0.2), ("randomized_response", 4.0)])
 @pytest.mark.parametrize("survey", [*SURVEYS.values(), workloads.survey(ADULT, 2), workloads.survey([2] * 12, 3)])
 def test_they_are_never_worse_than_the_sets_asked_about(survey, epsilon, oracle):
     covered, asked = build(survey, epsilon, oracle, sets="covering"), SampledSets(survey, epsilon, oracle)
@@ -89,15 +84,6 @@ def test_larger_tables_pay_off_where_columns_have_few_values():
     assert covered < 0.4 * asked
     single = workloads.survey(ADULT, 1)
     assert build(single, 1.0, sets="covering").sets == SampledSets(single, 1.0).sets
-
-
-def test_it_has_a_name_of_its_own():
-    mechanism = mechanisms.create("covering_sets", epsilon=4.0, workload=YES_NO)
-    assert mechanism.name == mechanism.consistent.name == "covering_sets"
-    assert mechanism.digest != SampledSets(YES_NO, 4.0).digest
-    assert "sets of columns" in mechanism.explain()
-    assert "CALM" in library.spec("covering_sets").paper
-    assert "covering_sets" in library.USUAL_FOR_SURVEYS
 
 
 def test_others_are_refused_in_a_sentence():

@@ -24,14 +24,13 @@ MADE = [
     ("subset_selection", 6, {"size": 3}),
     ("hadamard", 5, {}),
     ("square_wave", 5, {}),
-    ("haar", 2, {}),
     ("haar", 5, {}),
     ("haar", 8, {}),
-    *(("hrr", n, {"reconstruction": r}) for n in (2, 5, 8) for r in ("optimal", "transform")),
+    *(("hrr", n, {"reconstruction": r}) for n in (5, 8) for r in ("optimal", "transform")),
     *((name, 5, {"reconstruction": r}) for name in ("oue", "rappor") for r in RECONSTRUCTIONS),
     *(
         ("hierarchical", n, {"branching": branching, "oracle": oracle, "reconstruction": r})
-        for n, branching in ((2, 2), (5, 2), (7, 3), (6, 16))
+        for n, branching in ((5, 2), (7, 3))
         for oracle in NODE_ORACLES
         for r in ("consistent", "raw")
     ),
@@ -41,7 +40,7 @@ MADE = [
             rows * columns,
             {"shape": (rows, columns), "branching": 2, "oracle": oracle, "reconstruction": r},
         )
-        for rows, columns in ((2, 4), (3, 2))
+        for rows, columns in ((3, 2),)
         for oracle in TABLE_ORACLES
         for r in ("consistent", "raw")
     ),

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 from written_out import EveryReport, check_errors
 
-from ldp_core import analysis, library, mechanisms, workloads
+from ldp_core import analysis, mechanisms, workloads
 from ldp_core.mechanisms import fourier
-from ldp_core.studies import sweep
-
-# The tables of 2^-53 steps that all characters had before workloads were read.
-DIGEST_OF_8_TYPES = "a77003ce261298442a770c62ba5b261a1d2b3b0155f4a0a97e544cbc15910a0b"
-DIGEST_OF_WEIGHT_2 = "45b65a0332822776763b3122fd311b530cf815fd1da5184ead3770ec55cfd927"
 
 
 def sampled(workload):
@@ -67,44 +62,10 @@ def test_three_way_marginals_need_as_many_users_as_in_the_paper():
     assert mechanism.digest == mechanisms.create("fourier", n=512, epsilon=1.0, max_weight=3).digest
 
 
-def test_sweeps_compare_what_is_built_for_the_workload():
-    workload = workloads.k_way_marginals(6, 2)
-    points = sweep.epsilons(["fourier"], workload, [1.0]).points
-    users = points[points["name"] == "fourier"].users_needed.item()
-    mechanism = mechanisms.create("fourier", workload=workload, epsilon=1.0)
-    assert users == pytest.approx(analysis.sample_complexity(mechanism, workload))
-
-
-def test_without_a_workload_it_is_the_mechanism_that_it_was():
-    assert mechanisms.create("fourier", n=8, epsilon=1.0).digest == DIGEST_OF_8_TYPES
-    assert mechanisms.create("fourier", n=8, epsilon=1.0, max_weight=2).digest == DIGEST_OF_WEIGHT_2
-    asked = mechanisms.create("fourier", workload=workloads.histogram(8), epsilon=1.0)
-    assert asked.digest == DIGEST_OF_8_TYPES
-
-
 def test_a_largest_weight_that_is_given_decides():
     mechanism = mechanisms.create("fourier", workload=three_way(4), epsilon=1.0, max_weight=2)
     assert mechanism.digest == mechanisms.create("fourier", n=16, epsilon=1.0, max_weight=2).digest
     assert "cannot answer" in mechanism.supports(three_way(4))
-
-
-def test_the_total_alone_needs_no_parity_and_is_answered_exactly():
-    total = workloads.custom(np.ones((1, 8)))
-    mechanism = mechanisms.create("fourier", workload=total, epsilon=1.0)
-    assert mechanism.digest == DIGEST_OF_8_TYPES
-    assert mechanism.variance_profile(total) == pytest.approx(np.zeros(8), abs=1e-9)
-
-
-def test_the_library_says_that_it_may_use_a_workload():
-    assert [name for name in library.names() if library.spec(name).may_use_workload] == [
-        "hierarchical",
-        "hierarchical_2d",
-        "fourier",
-    ]
-    assert library.spec("fourier").uses_workload
-    assert not library.spec("fourier").needs_workload
-    assert library.spec("adaptive").uses_workload
-    assert not library.spec("hadamard").uses_workload
 
 
 @pytest.mark.parametrize("d", [1, 3, 5])

@@ -66,13 +66,3 @@ def test_size_decides_the_reconstruction_and_large_domains_work():
         hrr.build(2**17, 1.0, "optimal")
     with pytest.raises(ValueError, match="Unknown reconstruction 'best'"):
         mechanisms.create("hrr", 8, 1.0, reconstruction="best")
-
-
-def test_foreign_and_bad_reports_are_refused():
-    mechanism = hrr.build(8, 1.0, "transform")
-    with pytest.raises(ValueError, match="made by another mechanism"):
-        mechanism.estimate(hrr.build(8, 1.0, "optimal").simulate(np.arange(8), np.random.default_rng(0)))
-    with pytest.raises(ValueError, match="from 0 to 13"):
-        mechanism.aggregate(np.array([14]))
-    with pytest.raises(ValueError, match="from 0 to 7"):
-        mechanism.privatize(np.array([8]), np.random.default_rng(0))

@@ -57,8 +57,6 @@ def test_the_objective_of_the_design_is_that_of_the_mechanism(adult):
     ("sizes", "near"),
     [
         ([2] * 6, 0.003),
-        pytest.param([2] * 8, 0.003, marks=pytest.mark.slow),
-        ([3, 4, 5], None),
         ([2, 3, 8], None),
     ],
 )

@@ -111,19 +111,6 @@ def test_nothing_grows_with_the_number_of_types():
     assert abs(error / total - 1) < 0.2
 
 
-def test_people_are_given_by_records_or_by_types(mechanism):
-    rng = np.random.default_rng(0)
-    records = np.stack([rng.integers(size, size=500) for size in SIZES], axis=1)
-    types = np.ravel_multi_index(records.T, SIZES)
-    one, two = (mechanism.privatize(given, np.random.default_rng(1)) for given in (records, types))
-    np.testing.assert_array_equal(one, two)
-    for outside in (-1, math.prod(SIZES)):
-        with pytest.raises(ValueError, match="Types run from 0 to"):
-            mechanism.privatize(np.array([0, outside]), rng)
-    with pytest.raises(ValueError, match="Records must be"):
-        mechanism.privatize(np.array([0.0, 1.0]), rng)
-
-
 def test_bad_input_is_refused(mechanism):
     with pytest.raises(ValueError, match="probability each"):
         ScrambledPatterns("optimized", SIZES, 1.0, PATTERNS, [0.25] * 4)
@@ -145,13 +132,6 @@ def test_bad_input_is_refused(mechanism):
     other = scrambled(epsilon=1.0)
     with pytest.raises(ValueError, match="another mechanism"):
         mechanism.estimate(other.aggregate(good))
-
-
-@pytest.mark.parametrize("attributes", [(0, 0), (3,), (-1,)])
-def test_tables_of_other_attributes_are_refused(mechanism, attributes):
-    estimate = mechanism.estimate(mechanism.simulate(COUNTS, np.random.default_rng(0)))
-    with pytest.raises(ValueError, match="different attributes, from 0 to 2"):
-        estimate.table(attributes)
 
 
 def test_a_million_values_work_and_too_many_reports_are_refused():

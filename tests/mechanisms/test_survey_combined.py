@@ -1,7 +1,6 @@
 """Reports about tables that share attributes: what they tell together is the best linear unbiased estimate, and never worse than apart."""
 
 import math
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,9 +11,6 @@ from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.combined import Combined, Strategies, together
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from ldp_core.optimize import SearchLimits
-from ldp_core.optimize.certified import design_strategy
-from ldp_core.optimize.columns.weights import Singular
-from ldp_core.optimize.surveys import split_design as splitting
 from ldp_core.optimize.surveys.split_design import design_split
 from ldp_core.optimize.surveys.tables import TableQuestions
 from ldp_core.run import Budget
@@ -196,36 +192,3 @@ def test_combined_conditions_need_fewer_people_than_divided_ones(lower):
     put_together = divided.mechanism()
     assert put_together.digest == divided.mechanism().digest
     assert analysis.objective(put_together, asked) < 0.99 * divided.objective
-
-
-@pytest.mark.slow
-def test_tables_that_many_others_meet_leave_what_is_common_to_all_of_them(lower):
-    """Common parts of tables are divided among them, and each is fitted again to the part that the
-    others leave it."""
-    shape, about = (5, 5, 5, 5), SearchLimits(None, 10)
-    totals = workloads.product([Prefix(5), Prefix(5)])
-    asked = Survey(shape, [Group(pair, totals) for pair in combinations(range(4), 2)])
-    found = design_split(asked, 1.0, about)
-    assert found.objective == pytest.approx(analysis.objective(found.mechanism(), asked), rel=1e-6)
-    lower(_MOST_DIMENSIONS=0)
-    divided = design_split(asked, 1.0, about)
-    constant = float(asked.n) * asked.components.constant
-    assert found.objective - constant < 0.966 * (divided.objective - constant)
-
-
-def test_a_search_over_all_types_that_fails_leaves_what_is_there(monkeypatch):
-    """Reports can be too much alike for it where questions tell few types apart."""
-
-    def failing(workload, *about, **more):
-        if workload.n > 4:
-            raise Singular("no")
-        return design_strategy(workload, *about, **more)
-
-    asked = Survey((8, 6, 8, 5), overlapping().groups[:2])
-    monkeypatch.setattr(splitting, "design_strategy", failing)
-    found = design_split(asked, 1.0, SearchLimits(max_rounds=1))
-    assert [members for members, _ in found.own] == [(0, 1), (1, 2)]
-    with pytest.raises(Singular):
-        design_split(
-            Survey((8, 6), [Group((0,), Prefix(8)), Group((0, 1), Histogram(48), 0.1)]), 1.0, SearchLimits(max_rounds=1)
-        )

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ldp_core import mechanisms, workloads
+from ldp_core import workloads
 from ldp_core.mechanisms.local_hashing import LocalHashing
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
 
@@ -61,31 +61,6 @@ def test_hashed_collections_have_the_exact_covariance(reconstruction):
         # A sample covariance has standard error sqrt((C_ii C_jj + C_ij^2)/trials).
         spread = np.sqrt((np.outer(np.diag(C), np.diag(C)) + C**2) / trials)
         assert (np.abs(np.cov(found.T) - C) < 5 * spread).all()
-
-
-@pytest.mark.parametrize(
-    ("name", "n", "parameters", "kept"),
-    [
-        ("subset_selection", 8, {"size": 3}, False),
-        ("olh", 8, {}, False),
-        ("oue", 10, {}, True),
-        ("rappor", 10, {"reconstruction": "optimal"}, True),
-        ("oue", 11, {}, False),
-        ("hierarchical", 8, {"oracle": "oue", "reconstruction": "raw"}, False),
-        ("hierarchical", 8, {"oracle": "hrr", "reconstruction": "raw"}, True),
-        ("hierarchical_2d", 8, {"shape": (2, 4)}, False),
-    ],
-)
-def test_sums_of_reports_have_no_channel(name, n, parameters, kept):
-    assert (mechanisms.create(name, n, 1.0, **parameters).channel is not None) == kept
-
-
-def test_keyed_mixing_looks_uniform():
-    m, rng = LocalHashing(16, 1.0), np.random.default_rng(3)
-    found = m._keyed(rng.integers(2**64, size=(20_000, 1), dtype=np.uint64), np.arange(16))
-    tally = np.array([np.bincount(column, minlength=4) for column in found.T])
-    expected = 20_000 / 4
-    assert ((tally - expected) ** 2 / expected).sum() < 110  # chi-square, 48 degrees of freedom: 1e-6 quantile is 108
 
 
 class BitSums(UnaryEncoding):

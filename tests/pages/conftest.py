@@ -30,7 +30,7 @@ from pages.ui.data import actions, background_read
 from pages.ui.session import browser
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Jobs, jobs
-from tests.pages.drawn import drawn_once, readable_once
+from tests.pages.drawn import drawn_once
 from tests.pages.proofs import found_once
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -45,8 +45,8 @@ PROOFS = {name: found_once(getattr(bounds, name)) for name in ("certificate", "w
 CHARTS = {
     name: drawn_once(draw)
     for name, draw in vars(charts).items()
-    if callable(draw) and get_type_hints(draw).get("return") is go.Figure and name != "readable"
-} | {"readable": readable_once(charts.readable)}
+    if callable(draw) and get_type_hints(draw).get("return") is go.Figure
+}
 
 
 class NavigationAsServed(PagesManager):
@@ -317,8 +317,8 @@ def _served(monkeypatch):
     # AppTest has no browser that could come back.
     monkeypatch.setattr(browser, "visitor", lambda: None)
     # Searches end because they are done, however slow the machine is.
-    monkeypatch.setattr(choices, "SEARCH_SECONDS", {})
-    monkeypatch.setattr(choices, "MOST_SEARCH_SECONDS", float(PATIENCE))
+    monkeypatch.setattr("ldp_core.designs.design.SEARCH_SECONDS", {})
+    monkeypatch.setattr("ldp_core.designs.design.MOST_SEARCH_SECONDS", float(PATIENCE))
     # Every run of an AppTest compiles its page, a twentieth of a second.
     for module in (app_test, local_script_runner):  # for pages, and for app.py
         monkeypatch.setattr(module, "ScriptCache", lambda: COMPILED)
@@ -348,15 +348,6 @@ def _nothing_goes_on(monkeypatch):
     yield
     for session in jobs().sessions():
         jobs().forget(session)  # no other test looks through them, nor waits for what they hold
-
-
-@pytest.fixture
-def without_triples(monkeypatch):
-    """Surveys of yes-or-no attributes are proved without triples of people, which take seconds, for tests of something else. Such proofs are
-    not shared."""
-    monkeypatch.setattr("ldp_core.bounds.triples.certificate.components", lambda workload: None)
-    for name, search in PROOFS.items():
-        monkeypatch.setattr(bounds, name, search.__wrapped__)
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ from functools import wraps
 
 
 def drawn_once(draw):
-    """``draw``, a function of `ldp_core.charts`, which draws once for the same arguments; whoever asks again gets the same figure. Pages
-    change none but to make it readable, which leaves one that is readable as it is."""
+    """``draw``, a function of `ldp_core.charts`, which draws once for the same arguments; whoever asks again gets the same figure."""
     kept = {}
 
     @wraps(draw)
@@ -24,16 +23,3 @@ def _bytes(about):
     while True:  # questions keep what another thread finds out about them: a dictionary may grow meanwhile
         with suppress(RuntimeError):
             return pickle.dumps(about)
-
-
-def readable_once(mend):
-    """``mend``, which is `ldp_core.charts.readable`, leaves a figure as it is that it has made readable in the same colours."""
-    mended = {}
-
-    @wraps(mend)
-    def look(figure, theme):
-        if mended.get((id(figure), theme)) is not figure:
-            mended[id(figure), theme] = mend(figure, theme)
-        return figure
-
-    return look

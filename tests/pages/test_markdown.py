@@ -71,9 +71,8 @@ def reported():
     return {BYPASSES[np.searchsorted(starts, line, side="right") - 1] for line in lines if line >= starts[0]}
 
 
-@pytest.mark.parametrize("bypass", BYPASSES)
-def test_a_bypass_is_found(reported, bypass):
-    assert bypass in reported
+def test_every_bypass_is_found(reported):
+    assert set(BYPASSES) == reported
 
 
 def test_html_in_markdown_is_never_switched_on():
@@ -94,9 +93,9 @@ def test_a_cookie_cannot_end_the_script_that_sets_it(monkeypatch):
     assert json.loads(text.rsplit("ldp.remember(", 1)[1].split("); ")[0])["token"] == hostile
 
 
-@pytest.mark.parametrize("sign", list("\\`*_{}[]()<>#+-.!|$~:^&"))
-def test_every_sign_of_markdown_gets_a_backslash(sign):
-    assert f"\\{sign}" in plain(f"a{sign}b")
+def test_every_sign_of_markdown_gets_a_backslash():
+    for sign in "\\`*_{}[]()<>#+-.!|$~:^&":
+        assert f"\\{sign}" in plain(f"a{sign}b")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import pytest
 
 from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
-from pages.ui.ask import questions
 from pages.ui.data import actions
 
 
@@ -74,13 +73,6 @@ def test_rounds_are_set_before_the_first_question_only(survey):
     assert not asked(survey)
 
 
-@pytest.mark.parametrize("text", ["0", "101", "ten"])
-def test_bad_rounds_are_refused_in_words(survey, text):
-    survey.enter("text_input", "ask-rounds", text)
-    assert any("number of rounds" in error.value for error in survey.at.error)
-    assert survey.at.metric[0].value == "10 of 10"
-
-
 def test_a_condition_with_a_mistake_is_told_and_costs_nothing(survey):
     survey.enter("text_input", "ask-condition", "height > 3")
     assert any("height" in error.value for error in survey.at.error)
@@ -128,13 +120,13 @@ def test_no_change_undo_or_redo_gives_rounds_back(spent, change):
     assert "as it is now" not in said(spent)
 
 
-@pytest.mark.parametrize(("change", "words"), [("epsilon", "age at epsilon 1,"), ("bins", "age at epsilon 1,")])
-def test_people_go_on_as_they_were_first_asked_and_the_page_says_so(survey, change, words):
+@pytest.mark.parametrize("change", ["epsilon", "bins"])
+def test_people_go_on_as_they_were_first_asked_and_the_page_says_so(survey, change):
     """Half of their rounds at another epsilon would be another promise."""
     before = asked(ask(survey, "age >= 30"))
     CHANGES[change](survey)
     to_ask(survey)
-    assert words in said(survey)
+    assert "age at epsilon 1," in said(survey)
     first, second = asked(survey.press("ask-put"))
     assert [first] == before
     assert second.question.query.size == first.question.query.size
@@ -182,17 +174,3 @@ def test_the_people_of_a_file_are_the_same_however_it_is_read(app):
     assert rounds_left(app) == "0 of 1"
     app.upload("other.csv", b"age\n" + b"\n".join(b"%d" % (20 + k % 40) for k in range(600)))
     assert rounds_left(to_ask(app)) == "1 of 1"
-
-
-def test_so_many_groups_of_people_are_asked_at_most(survey, monkeypatch):
-    monkeypatch.setattr(questions, "MOST_DESIGNS", 1)
-    ask(survey, "age >= 30")
-    survey.session.set_data(DeclaredData(recipes=(CategoricalRecipe(column="pet", categories=("cat", "dog")),)), None)
-    ask(to_ask(survey), "pet = cat")
-    assert any("At most 1 groups" in error.value for error in survey.at.error)
-    assert len(asked(survey)) == 1
-
-
-def test_without_people_the_page_says_where_to_find_them(app):
-    to_ask(app)
-    assert "needs people to ask" in app.at.info[0].value

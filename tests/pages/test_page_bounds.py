@@ -8,7 +8,6 @@ from ldp_core import analysis, mechanisms, wording, workloads
 from ldp_core.bounds.theorems.statements import KINDS, STATEMENTS
 from pages.ui.bounds.subject import GROUPS
 from pages.ui.session.state import choose_mechanism
-from pages.ui.tasks.jobs import jobs
 
 
 def choose(app, name, **parameters):
@@ -91,20 +90,6 @@ def test_bounds_speak_about_the_case_that_the_design_is_for(app):
     assert "over people spread evenly over the types" not in app.words
 
 
-@pytest.mark.parametrize(
-    ("n", "epsilon", "users"),
-    [
-        (32, "1", "34 users"),
-        *(pytest.param(512, *one, marks=pytest.mark.slow) for one in (("0.5", "61 users"), ("4", "2 users"))),
-    ],
-)
-def test_example_5_8(app, n, epsilon, users):
-    app.declare(bins=n, high=str(n)).ask("histogram")
-    app.session.change(epsilon=epsilon, difference=None, target_alpha=0.01)
-    choose(app, "randomized_response").go("bounds")
-    assert f"For ± 10 percentage points: {users}." in inside(app, "SVD bound")
-
-
 def test_every_statement_is_on_the_page_once_or_its_absence_is_explained(histogram):
     histogram.finish()
     absent = not_applying(histogram)
@@ -133,11 +118,6 @@ def test_large_samples_of_the_notes_and_how_loose_they_are(histogram):
         assert f"Loose by a factor of {wording.significant(exact / value)}**" in inside(histogram, title)
         assert "Users grow without limit" in inside(histogram, title)
         assert "does not hold here" in inside(histogram, title)
-
-
-def test_the_mechanism_attains_what_is_efficient(histogram):
-    histogram.finish()
-    assert "**Binding**: Hadamard response attains it." in inside(histogram, "Efficient estimator, frequency")
 
 
 def test_a_prior_of_ones_own_brings_an_error_bar(histogram):
@@ -175,23 +155,6 @@ def test_the_axis_changes_to_users_needed(histogram):
     )
 
 
-def test_groups_can_be_left_out_of_the_picture(histogram):
-    histogram.finish().enter("pills", "bounds-groups", ["impossible"])
-    assert {trace["name"] for trace in histogram.charts[0]["data"]} == {"Impossible", "Hadamard response"}
-
-
-def test_only_what_changes_the_picture_is_asked(histogram):
-    assert histogram.has("selectbox", "bounds-prior")
-    assert histogram.at.pills(key="bounds-groups").options == ["Impossible", "As users grow", "Predictions"]
-    histogram.enter("pills", "bounds-groups", ["impossible", "large_sample"])
-    histogram.ask("prefix")
-    assert not histogram.has("selectbox", "bounds-prior")
-    offered = histogram.at.pills(key="bounds-groups")
-    assert (offered.options, offered.value) == (["Impossible", "Predictions"], ["impossible"])
-    histogram.enter("pills", "bounds-groups", ["prediction"]).ask("histogram")
-    assert set(histogram.at.pills(key="bounds-groups").value) == {"large_sample", "prediction"}
-
-
 @pytest.fixture
 def ranges(app):
     app.declare(bins=16, users=20_000).ask("all_range")
@@ -213,11 +176,6 @@ def test_predictions_stand_beside_exact_errors(ranges):
     assert "It is about the histogram, one query for each type" in not_applying(ranges)
 
 
-def test_a_branching_factor_that_is_not_offered_can_be_looked_at(ranges):
-    choose(ranges, "hierarchical", branching=5, oracle="oue", reconstruction="consistent").go("design")
-    assert ranges.at.selectbox(key="choice-branching").value == 5
-
-
 def test_a_mechanism_with_a_delta_has_no_impossible_region(app):
     app.declare(bins=16, users=500).ask("prefix")
     choose(app, "gaussian").go("bounds").finish()
@@ -234,14 +192,6 @@ def test_a_mechanism_with_a_delta_has_no_impossible_region(app):
     assert table["Here"][0] == f"500 users: {'project' if below > 500 else 'do not'}"
 
 
-def test_the_corrected_lemma_has_its_numbers(app):
-    app.declare(bins=10, high="10").ask("prefix")
-    turn(choose(app, "hadamard").go("bounds"), "few_users")
-    assert "With your 10 types: printed 1.52, true mean **1.88**, corrected bound 2.45" in " ".join(
-        mark.value for mark in app.at.markdown
-    )
-
-
 def test_a_large_domain_has_the_bounds_that_need_no_matrix(app):
     app.declare(high="65536", bins=65536, users=1_000_000).ask("prefix")
     choose(app, "hierarchical", branching=4, oracle="oue", reconstruction="consistent").go("bounds").finish()
@@ -250,34 +200,3 @@ def test_a_large_domain_has_the_bounds_that_need_no_matrix(app):
     assert number(app, "Centred SVD bound").startswith("±")
     assert "formed for at most 4,096 types" in not_applying(app)
     assert len(turn(app, "impossible").charts) == 1  # no picture of 65,536 singular values goes to the browser
-
-
-def test_a_large_histogram_is_bound_in_closed_form(app):
-    app.declare(high="65536", bins=65536, users=1_000_000).ask("histogram")
-    choose(app, "oue").go("bounds").finish()
-    assert "**Binding**" in inside(app, "Centred SVD bound")
-    assert "**Binding**" in inside(app, "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency, sharper")
-    assert "Its likelihood needs an n x n matrix" in not_applying(app)
-
-
-def test_long_work_can_be_cancelled(app, busy):
-    app.declare(bins=5, high="5").ask("histogram")
-    choose(app, "hadamard").go("bounds")
-    assert "not worked out yet" in entry(app, "Corollary 4.3 for this mechanism, frequency").label
-    assert app.has("button", "cancel-populations")
-    app.press("cancel-populations")
-    for job in jobs().active(app.session.id):
-        assert job.cancelled() == job.key.startswith("large-sample")
-
-
-def test_without_a_domain_the_page_says_what_it_needs(app):
-    app.go("bounds")
-    assert "needs a domain" in app.at.info[0].value
-
-
-def test_weights_are_explained(app):
-    app.declare(bins=8, users=100)
-    part = app.configuration.workload.parts[0].model_copy(update={"weight": 2.0})
-    app.session.change(workload=app.configuration.workload.model_copy(update={"parts": (part,)}))
-    app.go("bounds").finish()
-    assert "a query of weight 2 counts like four of weight 1" in app.words

@@ -4,16 +4,10 @@ import re
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from ldp_core import analysis, frames, library, mechanisms, wording, workloads
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.studies import sweep
-from pages.ui import listing
-from pages.ui.session.state import choose_mechanism
-from pages.ui.tasks import work
-from pages.ui.tasks.jobs import Job, jobs
 
 CLOSED = ["randomized_response", "subset_selection", "hadamard", "hierarchical"]
 TITLES = {library.spec(name).title: name for name in mechanisms.names()}
@@ -66,15 +60,6 @@ def test_errors_halve_and_users_quadruple_with_the_difference(compared):
     assert np.array_equal(after["standard_error_worst_case"], before["standard_error_worst_case"])
 
 
-def test_mechanisms_can_be_left_out_down_to_none(compared):
-    compared.enter("multiselect", "compared", ["hadamard"])
-    assert list(figures(compared).index) == ["Hadamard response"]
-    missing = "Optimised is not optimised yet. Of the others, Hadamard response needs the fewest people"
-    assert missing in compared.words
-    compared.enter("multiselect", "compared", [])
-    assert "Choose at least one mechanism" in compared.at.info[0].value
-
-
 def test_every_mechanism_can_be_compared_or_says_why_not(compared):
     compared.enter("multiselect", "compared", mechanisms.names())
     n, epsilon = 25, 1.0
@@ -112,11 +97,6 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
     assert f"the hardest query is **{name}**" in turn(compared, "Error of each query").words
 
 
-def test_hardest_of_a_selection_is_called_that(app):
-    turn(app.declare(bins=32, high="32").ask("all_range").go("compare"), "Error of each query")
-    assert "the hardest of the 400 queries shown (of 528) is" in app.words
-
-
 def test_the_optimised_mechanism_joins_and_wins(app):
     app.declare(bins=8).ask("prefix").session.change(optimizer=Optimizer(max_rounds=60))
     app.go("compare").press("optimise").finish()
@@ -147,28 +127,6 @@ def test_bounds_and_gaps_are_of_the_case_chosen(app):
         assert "(certificate)" in app.words
 
 
-def test_equal_mechanisms_share_the_first_place(app):
-    app.declare(bins=2).ask("histogram").go("compare")
-    # On two types subset selection is randomized response.
-    assert (
-        "Randomized response, Subset selection and Optimised (here: subset selection) need the fewest people"
-        in app.words
-    )
-
-
-def test_where_one_person_is_enough_nobody_needs_more(app):
-    app.declare().go("design").enter("text_input", "epsilon-text", "20").go("compare").finish()
-    assert 0 < max(app.session.setting.bounds().values()) < 1
-    assert (figures(app)["gap"] >= 0).all()
-
-
-def test_the_certificate_speaks_where_the_closed_forms_are_silent(app):
-    app.declare().go("design").enter("text_input", "epsilon-text", "5").go("compare").finish()
-    limits = app.session.setting.bounds()
-    assert limits["centred_svd"] == 0 < limits["certificate"]
-    assert (figures(app)["gap"] >= 0).all()
-
-
 def test_sweep_agrees_with_the_table_and_is_kept(app):
     app.declare(bins=8).session.change(optimizer=Optimizer(max_rounds=2))
     app.go("compare").enter("multiselect", "compared", CLOSED)
@@ -192,31 +150,6 @@ def test_sweep_agrees_with_the_table_and_is_kept(app):
     assert not app.has("button", "sweep-epsilon")  # a sweep does not depend on the epsilon chosen
     app.target(2.5)
     assert app.has("button", "sweep-epsilon")
-
-
-def test_a_table_of_few_high_rows_is_shown_whole(monkeypatch):
-    drawn = []
-    monkeypatch.setattr(listing.st, "dataframe", lambda frame, **options: drawn.append(options.get("height")))
-    long = "One random set of columns, oracle randomized response"
-    height = listing.height_for([long])
-    for rows, high in ((6, height), (30, height), (6, None)):
-        listing.show_table(pd.DataFrame({"Mechanism": [long] * rows}), "Mechanisms.", row_height=high)
-    assert drawn == ["content", None, None]
-
-
-def test_sizes_that_cannot_be_computed_are_said_before(app):
-    app.declare(bins=8).ask("prefix").go("compare").enter("multiselect", "compared", ["fourier", "optimized"])
-    turn(app, "Over domain size")
-    assert "at 8, 16, 32, 64, 128, 256, 512, 1,024 types" in app.at.button(key="sweep-size").help
-    assert "What will be left out" in [box.label for box in app.at.expander]
-    assert "- Optimised at 1,024 types: Fitting it to 1,024 types takes too long" in app.words
-    assert "certificate at" not in app.words
-
-
-def test_questions_of_their_own_types_offer_no_sizes(app):
-    turn(app.declare_table().go("compare"), "Over domain size")
-    assert "exist for their own types only" in app.words
-    assert not app.has("button", "sweep-size")
 
 
 @pytest.mark.slow
@@ -246,13 +179,6 @@ def test_an_unreachable_cluster_is_a_sentence(app):
     assert not app.errors, "it was about the address before"
 
 
-def test_a_cancelled_sweep_keeps_its_points_and_can_start_again(app):
-    turn(app.declare(bins=256).ask("prefix").go("compare"), "Over epsilon")
-    app.enter("multiselect", "compared", ["optimized_gradient", "hadamard"]).press("sweep-epsilon")
-    app.press("cancel-epsilon").finish()
-    assert app.has("button", "sweep-epsilon")
-
-
 def test_costs_that_take_seconds_join_the_comparison_once_they_are_known(ages, monkeypatch, another):
     at_once = figures(ages.go("compare").finish())  # with the proof for the worst case
     other = another()
@@ -260,79 +186,6 @@ def test_costs_that_take_seconds_join_the_comparison_once_they_are_known(ages, m
     other.sample(page="compare").finish()
     pd.testing.assert_frame_equal(figures(other), at_once)
     assert "are being computed" not in other.words
-
-
-def test_costs_that_take_seconds_are_awaited_on_every_page(busy, app, monkeypatch):
-    monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
-    app.session.change(mechanism=choose_mechanism("hierarchical"))
-    app.sample(page="design")
-    assert "Hierarchical. Its costs are not known yet" in app.words
-    assert "What this mechanism costs is being worked out" in app.words
-    assert "The exact error of Hierarchical is being worked out" in app.go("bounds").words
-    assert "What this mechanism costs is being worked out" in app.go("export").words
-    app.go("compare")
-    assert "The costs of these are being computed: Hadamard response, Hierarchical" in app.words
-    assert set(figures(app).index) == {"Randomized response", "Subset selection"}  # in closed form
-    assert [job.title for job in jobs().active(app.session.id) if "costs" in job.title] == [
-        "working out what Hierarchical costs",
-        "working out what Hadamard response costs",
-    ]
-
-
-def test_costs_that_were_awaited_are_shown(app, monkeypatch):
-    monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
-    app.sample(page="export").session.change(mechanism=choose_mechanism("hierarchical"))
-    app.finish()
-    assert "answers are usable" in app.words
-    assert "being worked out" not in app.words
-
-
-@pytest.mark.parametrize("page", ["design", "export"])
-def test_costs_that_cannot_be_had_are_told_on_every_page_that_needs_them(app, monkeypatch, page):
-    def no_memory(self, form, check):
-        raise MemoryError
-
-    monkeypatch.setattr("ldp_core.designs.setting.UNASKED_TYPES", 16)
-    monkeypatch.setattr(mechanisms.ExplicitMechanism, "_profile", no_memory)
-    app.declare(bins=32).ask("prefix").session.change(mechanism=choose_mechanism("hierarchical"))
-    app.go(page).finish()
-    assert "needs more memory than the server has" in " ".join(app.errors)
-
-
-def test_costs_that_nobody_waits_for_any_more_are_given_up(ages):
-    mechanism, job = ages.session.mechanism("hadamard"), Job("price", ages.session.id, "", None)
-    task = work.price(ages.session, mechanism)
-    job.cancel()
-    assert task.work(job) is None
-    assert "reconstruction" not in vars(mechanism)
-    fit = work.fit(ages.session, "optimized").work(job)
-    assert fit.mechanism.audit().epsilon <= 1, "the best so far"
-    assert "reconstruction" not in vars(fit.mechanism)
-    np.testing.assert_array_equal(
-        task.work(Job("price", "", "", None)), mechanism.variance_profile(ages.session.setting.workload)
-    )
-
-
-def test_a_sweep_ends_in_the_time_that_was_said_and_goes_on(app, monkeypatch):
-    app.declare(bins=8, users="5,000").ask("prefix")
-    app.session.change(compared=("hadamard", "optimized"), optimizer=Optimizer(max_rounds=5))
-    turn(app.go("compare"), "Over epsilon")
-    assert "It takes 10 minutes at most" in app.at.button(key="sweep-epsilon").help
-    with monkeypatch.context() as patched:
-        patched.setattr(work, "MOST_SWEEP_SECONDS", 0.0)
-        app.press("sweep-epsilon").finish()
-    assert sweep.TIME_OVER in app.words
-    app.press("sweep-epsilon").finish()
-    assert sweep.TIME_OVER not in app.words
-    assert not app.has("button", "sweep-epsilon")
-
-
-def test_figures_are_shown_with_their_units(compared):
-    """As they are written in the table, which the columns of numbers behind them do not say."""
-    (shown,) = (element.proto for element in compared.at.dataframe if "standard_error_average" in element.value)
-    written = pa.ipc.open_stream(shown.arrow_data.styler.display_values).read_pandas()
-    errors = [column for column in written if "pp" in str(written[column].iloc[0])]
-    assert len(errors) == 3
 
 
 def test_theorems_of_the_papers_are_lines_over_epsilon(app):

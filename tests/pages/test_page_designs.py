@@ -13,8 +13,7 @@ from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import Configuration, Optimizer, UploadedData, WorkloadRecipe
 from ldp_core.workloads import PrefixPart
 from pages.ui.session import exchange
-from pages.ui.session.state import Session, choose_mechanism
-from pages.ui.sources import Source
+from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -58,22 +57,6 @@ def test_save_holds_the_strategy_and_brings_back_the_same_numbers(ages, another)
     other = another().load(saved)
     assert other.at.title[0].value == "Design"
     assert needed(other) == needed(ages)
-
-
-def test_a_design_is_packed_once_as_long_as_all_that_goes_into_it_stays(ages):
-    def content(**changes):
-        ages.session.change(**changes)
-        return exchange.export(ages.session)
-
-    ages.session.change(mechanism=choose_mechanism("subset_selection"), epsilon="1")
-    first = content()
-    assert exchange.export(ages.session) is first
-    others = [content(epsilon="1.0"), content(epsilon="2"), content(simulation={"seed": 7})]
-    assert len({first, *others}) == 4, "its configuration is in the file as it is spelled"
-    before, case = exchange.export(ages.session), ages.session.setting.aim("subset_selection")
-    work.certificate(ages.session, case).get(True)
-    assert b"certificate.npz" not in before
-    assert b"certificate.npz" in exchange.export(ages.session), "a proof that came meanwhile goes with it"
 
 
 def test_save_works_where_nothing_can_be_worked_out(app, another):
@@ -214,27 +197,6 @@ def test_a_design_is_kept_renamed_copied_changed_and_found_again(ages):
     assert not ages.session.history.future, "undo belongs to the other design"
 
 
-def test_a_name_made_here_follows_what_is_chosen_and_one_that_was_typed_stays(ages):
-    ages.press("design-keep").press("design-duplicate").go("design")
-    first, copy = (one.name for one in ages.session.saved.designs)
-    assert copy == f"{first} (2)"
-    ages.enter("text_input", "epsilon-text", "2")
-    assert [one.name for one in ages.session.saved.designs] == [first, "Running totals along age, epsilon 2"]
-    assert (
-        ages.at.text_input(key="design-name").value == ages.session.saved.name == "Running totals along age, epsilon 2"
-    )
-    ages.enter("selectbox", "mechanism", "haar").press("undo").press("undo")
-    assert ages.session.saved.name == copy
-    ages.press("redo").press("design-show-0")
-    assert [one.name for one in ages.session.saved.designs] == [first, "Running totals along age, epsilon 2"]
-    ages.enter("text_input", "design-name", "mine").enter("text_input", "epsilon-text", "3")
-    assert ages.session.saved.name == "mine"
-    ages.press("design-duplicate").enter("text_input", "epsilon-text", "4")
-    assert ages.session.saved.name == "mine (2)", "its first part is somebody's own"
-    ages.enter("text_input", "design-name", "")
-    assert "needs a name" in ages.errors[0]
-
-
 def test_names_are_refused_in_a_sentence(ages):
     ages.press("design-keep").press("design-duplicate")
     first = ages.session.saved.designs[0].name
@@ -301,39 +263,6 @@ def test_the_list_has_an_end(ages):
     assert f"At most {limits.MOST_DESIGNS}, each" in ages.words
 
 
-class Large(Source):
-    @property
-    def size(self):
-        return limits.MOST_HISTORY_BYTES // 4
-
-
-def test_tables_of_designs_that_wait_are_bounded():
-    state = Session("bounded")
-    tables = [Large(None, f"t{i}", "upload") for i in range(9)]
-    state.install(Configuration(), tables[0])
-    for i in (1, 2, 3):
-        state.change(epsilon=f"{i}")
-        state.install(state.configuration, tables[i])
-    state.saved.keep("first")
-    state.saved.duplicate()
-    held = {
-        step[1].id
-        for one in state.saved.designs
-        for step in (*one.history.past, *one.history.future)
-        if step[1] is not None
-    }
-    assert len(held | {one.history.source.id for one in state.saved.designs}) <= 4
-    for i in (4, 5, 6):
-        state.saved.begin()
-        state.install(Configuration(epsilon=f"1{i}"), tables[i])
-        state.saved.keep(f"{i}")
-    state.saved.begin()
-    state.install(Configuration(epsilon="9"), tables[7])
-    with pytest.raises(ValueError, match="tables of these designs take"):
-        state.saved.keep("too much")
-    assert (state.saved.name, len(state.saved.designs)) == ("", 5)
-
-
 def test_a_session_that_leaves_keeps_no_design(app):
     app.upload("rows.csv", ROWS)
     app.session.saved.keep("mine")
@@ -388,27 +317,6 @@ def test_two_sets_of_questions_are_shown_and_said_not_to_compare(ages):
     assert "has other questions or types and has another target error" in ages.words
     marks = [s for trace in ages.charts[0]["data"] if trace.get("text") for s in trace["marker"]["symbol"]]
     assert [mark.endswith("-open") for mark in marks] == [False, True, True]
-
-
-def test_what_is_not_optimised_takes_one_click(ages):
-    ages.session.change(optimizer=Optimizer(max_rounds=5))
-    ages.session.saved.keep("one")
-    ages.session.saved.duplicate()
-    ages.session.change(epsilon="2")
-    beside(ages)
-    assert "Not optimised yet: one, one (2)" in ages.words
-    (table,) = [one.proto for one in ages.at.dataframe if "users_bound" in one.value]
-    assert table.placeholder == "–", "else it says None"
-    ages.press("optimise-designs").finish()
-    needed = [one.state.setting.users_needed(one.mechanism, "worst_case") for one in _costs(ages)]
-    assert needed[0] > needed[1] > 0
-    assert "Not optimised yet" not in ages.words
-
-
-def _costs(app):
-    from pages.ui import compare_designs as view
-
-    return [view._cost(app.session.standing_for(one.history), one, "worst_case") for one in app.session.saved.designs]
 
 
 def test_designs_without_costs_say_why(ages):

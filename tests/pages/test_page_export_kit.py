@@ -2,9 +2,8 @@
 
 import pytest
 
-from ldp_core import designs, wording
+from ldp_core import designs
 from ldp_core.deploy.kit.opening import open_kit
-from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
 from pages.ui.tasks import work
 
@@ -37,27 +36,6 @@ def test_the_kit_on_offer_is_that_of_the_design_and_loads_again(subsets, another
     assert packed(other.go("export")) == content
 
 
-def test_the_page_says_what_is_in_the_kit_and_how_large_it_is(subsets):
-    assert f"The kit ({wording.significant(len(packed(subsets)) / 1000)} kB)" in subsets.words
-    for name in designs.bundle.KIT:
-        assert f"**{name}**" in subsets.words
-    assert "The clients in the kit draw them." in subsets.words
-    assert [b.key for b in subsets.at.download_button][:2] == ["download-kit", "download"]
-
-
-def test_what_whole_numbers_cost_is_told_for_what_was_fitted_here(ages, another):
-    ages.session.change(optimizer=Optimizer(max_rounds=5))
-    ages.go("design").press("optimise").finish().go("export").finish()
-    mechanism = ages.session.mechanism(ages.configuration.mechanism.name)
-    assert abs(mechanism.lost) < 1e-4
-    told = wording.small_share(mechanism.lost).replace("\N{NO-BREAK SPACE}", " ")
-    assert f"takes {told} more users for the same error" in ages.words
-    content = packed(ages)
-    other = another().load(content).go("export").finish()
-    assert "more users for the same error" not in other.words  # a table from a file is a table already
-    assert packed(other) is not None
-
-
 def test_continuous_noise_has_no_kit_and_the_page_says_why(ages):
     ages.go("design").enter("selectbox", "mechanism", "gaussian").go("export")
     assert "There is no kit of this design." in ages.words
@@ -65,11 +43,3 @@ def test_continuous_noise_has_no_kit_and_the_page_says_why(ages):
     assert packed(ages) is None
     assert ages.has("download_button", "download")
     assert "device.json" not in ages.words
-
-
-def test_what_takes_long_is_packed_in_the_background(subsets, monkeypatch):
-    monkeypatch.setattr(work, "AT_ONCE_TYPES", 0)
-    subsets.go("design").enter("text_input", "epsilon-text", "1.7").go("export")
-    assert subsets.has("button", "packing") or subsets.has("download_button", "download-kit")
-    subsets.finish()
-    assert open_kit(packed(subsets)).configuration.epsilon == "1.7"

@@ -14,7 +14,6 @@ from ldp_core.workloads import (
     PrefixPart,
 )
 from pages.ui.session.state import choose_mechanism
-from pages.ui.tasks import work
 
 PAGES = ["design", "compare", "bounds", "simulate", "export"]
 AGE = NumericRecipe(column="age", method="range", low=0, high=80, bins=8, integer=False)
@@ -85,12 +84,6 @@ def test_errors_of_single_queries_are_without_weights(groups):
     assert trace["customdata"][-1] == "young with q0"
 
 
-def test_the_export_lists_the_queries_by_name(groups):
-    groups.go("export")
-    assert any(one.proto.id.endswith("download-queries") for one in groups.at.get("download_button"))
-    assert "All queries in the order of their numbers" in groups.words
-
-
 def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):
     declare(app, yes_no(13), [KWayMarginalsPart(k=2, weight=2.0), KWayMarginalsPart(k=13)], "haar")
     for page in PAGES[:2]:
@@ -102,16 +95,6 @@ def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):
     assert (
         len(chart(app.open("outcome-tabs", "Predicted"), "simulated-predicted")["data"]) == 2
     )  # errors of single queries are predicted all the same
-
-
-def test_sweeps_of_equal_recipes_on_other_attributes_are_kept_apart(app):
-    part = [KWayMarginalsPart(k=1)]
-    declare(app, [AGE, *yes_no(2)], part, "subset_selection")
-    first = work.sweep(app.session, "epsilon").key
-    four = NumericRecipe(column="age", method="range", low=0, high=80, bins=16, integer=False)
-    declare(app, [four, *yes_no(1)], part, "subset_selection")
-    assert app.session.design().domain.size == 32
-    assert work.sweep(app.session, "epsilon").key != first
 
 
 def test_ranges_over_two_orders_are_asked_and_trees_over_both_answer_them_best(app):
@@ -127,23 +110,3 @@ def test_ranges_over_two_orders_are_asked_and_trees_over_both_answer_them_best(a
         app.go(page)
     app.go("workload").enter("selectbox", "group-0-second", "x")
     assert "named twice" in app.errors[0]
-
-
-def test_ranges_over_three_orders_are_asked_named_and_answered(app):
-    app.declare_table(4, 3, 2).go("workload").enter("selectbox", "group-0-questions", "rectangles")
-    assert app.session.design().workload.num_queries == 10 * 6
-    app.enter("selectbox", "group-0-third", "z")
-    assert "All ranges over x, y and z together" in app.words
-    workload = app.session.design().workload
-    assert workload.num_queries == 10 * 6 * 3
-    assert workload.query_name(0) == "x [0, 1) and y [0, 1) and z [0, 1)"
-    assert app.go("design").session.setting.users_needed(app.session.mechanism("subset_selection"), "worst_case") > 0
-    app.go("workload").enter("selectbox", "group-0-third", "x")
-    assert "named twice" in app.errors[0]
-    app.enter("selectbox", "group-0-third", "–")
-    assert app.session.design().workload.num_queries == 10 * 6
-
-
-def test_ranges_over_two_orders_need_two(ages):
-    ages.go("workload")
-    assert "rectangles" not in ages.at.selectbox(key="group-0-questions").options

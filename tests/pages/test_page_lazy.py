@@ -54,19 +54,6 @@ def test_a_tab_is_drawn_once_it_is_opened_and_stays_open(ages):
     assert "patterns-hadamard" in drawn(ages)
 
 
-def test_what_is_folded_away_is_worked_out_when_it_is_opened(ages, counted):
-    ages.session.change(mechanism=choose_mechanism("hierarchical"))
-    ages.go("design").finish()
-    assert "reports" not in counted
-    before = len(ages.dataframes)
-    ages.unfold("groups")
-    assert counted["reports"] == 1
-    assert len(ages.dataframes) == before + 1
-    ages.go("compare").finish()
-    assert "catalogue" not in counted
-    assert any("made_for" in frame for frame in ages.unfold("every-mechanism").dataframes)
-
-
 def test_nothing_is_worked_out_twice_on_return(ages, counted):
     ages.session.change(mechanism=choose_mechanism("hierarchical"))
     pages = ("workload", "design", "compare", "bounds", "simulate", "export")
@@ -97,9 +84,3 @@ def test_addresses_of_former_pages_open_where_these_went(ages, address, title, k
     assert ages.at.title[0].value == title
     assert ages.session.view[key] == view
     assert not any(link.endswith(address) for link in ages.links)
-
-
-def test_of_the_tabs_of_the_workload_only_the_open_one_is_drawn(on_ages):
-    on_ages.open("workload-tabs", "Singular values")
-    assert drawn(on_ages) == {"singular-values"}
-    assert drawn(on_ages.go("data").go("workload")) == {"singular-values"}

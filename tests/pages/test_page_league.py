@@ -1,11 +1,8 @@
 """The league on Compare: stored at first, worked out again on request, and stopped like any long work."""
 
-import time
-
 import pytest
 
 from ldp_core.papers import league
-from pages.ui.tasks.jobs import jobs
 from pages.ui.words import plain
 
 FOLD = "league-fold"
@@ -21,31 +18,11 @@ def shown(app):
     return found
 
 
-def test_it_is_folded_away_until_somebody_asks(app):
-    app.declare(bins=8).go("compare")
-    assert not app.has("button", "league-compute")
-
-
 def test_the_stored_table_shows_at_once(opened):
     told = league.table(league.read())
     assert shown(opened).to_numpy().tolist() == told.map(plain).to_numpy().tolist()
     assert league.MEANING in opened.words
     assert "stored results of the same calculation" in opened.words
-
-
-def test_it_can_be_stopped(opened, monkeypatch):
-    def endless(callback, cancel):
-        while not cancel():
-            time.sleep(0.01)
-        return league.read().head(1)
-
-    monkeypatch.setattr(league, "compute", endless)
-    opened.press("league-compute").unfold(FOLD)
-    assert not opened.has("button", "league-compute")
-    opened.press("league-cancel").finish().unfold(FOLD)
-    assert not jobs().active(opened.session.id)
-    assert len(shown(opened)) == league.read()["name"].nunique()
-    assert "stored results" in opened.words
 
 
 def test_it_is_worked_out_again(opened, monkeypatch):

@@ -1,17 +1,12 @@
 """What was fitted stays, every page survives what is missing, and limits are known before a button is pressed."""
 
-import time
-
-import numpy as np
 import pytest
 
 from ldp_core import limits
 from ldp_core.designs import results as kept
 from ldp_core.designs.configuration import Optimizer
-from ldp_core.designs.results import Results, digest
+from ldp_core.designs.results import Results
 from ldp_core.optimize.columns.generation import rows_held
-from pages.ui.tasks import work
-from pages.ui.tasks.jobs import jobs
 
 PAGES = (
     "data",
@@ -78,7 +73,7 @@ def test_pictures_do_not_push_out_what_they_show(fitted, monkeypatch):
     assert "People needed" in fitted.words
 
 
-@pytest.mark.parametrize("lost", [("fitted:",), pytest.param(("certificate:",), marks=pytest.mark.slow), ("",)])
+@pytest.mark.parametrize("lost", [("fitted:",), ("",)])
 def test_every_page_survives_what_is_missing(fitted, lost):
     for page in PAGES:
         results = fitted.session.results
@@ -87,34 +82,6 @@ def test_every_page_survives_what_is_missing(fitted, lost):
                 del results._items[key]
         fitted.go(page)
         assert "Current design" in fitted.words
-
-
-def test_a_cancelled_fit_stays_with_its_costs(app):
-    """The largest fit of one attribute, at a small scale: cancelled at once, it is what there is before any search."""
-    chosen(app.declare("0", "64", 64).go("design"))
-    session = app.session
-    while session.setting.fitted("optimized") is None:  # it may be cancelled before it has begun
-        app.at.button(key="optimise").click().run()
-        jobs().cancel(session.id)
-        app.finish()
-    app.go("design")
-    assert "People needed" in app.words
-    assert session.results.get(kept_profile(session)) is not None
-
-
-def kept_profile(session):
-    mechanism = session.setting.fitted("optimized").mechanism
-    return digest(("profile", mechanism.digest, session.setting.workload.digest))
-
-
-def test_what_a_fit_costs_is_worked_out_along_with_it(brief):
-    """Not when the page is drawn, which would take ten seconds at 2,048 types."""
-    session = brief.session
-    work.fit(session, "optimized").start()
-    while jobs().active(session.id):
-        time.sleep(0.01)
-    fresh = session.results.get(kept_profile(session))
-    assert np.array_equal(fresh, session.setting.fitted("optimized").mechanism.variance_profile(brief.workload))
 
 
 def test_one_limit_is_known_on_every_page(app, lower):
@@ -149,15 +116,6 @@ def test_rows_that_cannot_be_kept_are_refused_before_the_fit(ages, monkeypatch):
     assert "too large to keep" in ages.errors[0]
     ages.enter("text_input", "choice-rows", "500")
     assert not ages.at.button(key="optimise").disabled
-
-
-def test_what_makes_room_is_said_before_the_fit(fitted, monkeypatch):
-    monkeypatch.setattr(kept, "MOST_RESULT_BYTES", 24 * 25 * 500)
-    chosen(fitted.go("design"), "optimized_gradient")
-    assert "do not all fit beside each other" in fitted.words
-    fitted.session.change(compared=("optimized_gradient",))
-    fitted.go("compare")
-    assert "do not all fit beside each other" in fitted.words
 
 
 def test_a_prior_on_many_types_is_refused_before_the_fit(app, lower):

@@ -33,8 +33,15 @@ def test_fits_run_from_the_compare_page_and_join_the_table(app):
     assert not app.has("button", "optimise")
 
 
-@pytest.mark.parametrize("name", [n for n, spec in library.REGISTRY.items() if not (spec.fitted or spec.surveys_only)])
-def test_every_other_mechanism_opens_on_the_design_page(app, name):
+FAMILIES = [
+    next(name for name in names if not library.spec(name).fitted)
+    for group, names in settings.GROUPS.items()
+    if not all(library.spec(name).fitted or library.spec(name).surveys_only for name in names)
+]
+
+
+@pytest.mark.parametrize("name", dict.fromkeys([*FAMILIES, "hierarchical_2d", "gaussian", "hierarchical"]))
+def test_a_mechanism_of_each_family_opens_on_the_design_page_with_all_its_choices(app, name):
     declared = app.declare_table() if name == "hierarchical_2d" else app.declare(bins=8)
     if name in settings.GROUPS["means"]:
         app.session.change(
@@ -67,19 +74,6 @@ def test_trees_over_two_attributes_are_for_two_ordered_ones(app):
     assert set(figures["name"]) == {library.spec(name).title for name in ("hierarchical_2d", "oue")}
 
 
-def test_trees_over_two_attributes_are_exact_past_any_matrix(app):
-    app.declare_table(100, 100).session.change(compared=("hierarchical_2d", "hierarchical"))
-    app.go("compare")
-    (figures,) = [table for table in app.dataframes if "users_needed" in table]
-    assert list(figures["name"]) == [library.spec("hierarchical_2d").title]
-
-
-def test_fourier_says_that_it_needs_yes_or_no_attributes(app):
-    app.declare(bins=12).go("design").session.change(mechanism=choose_mechanism("fourier"))
-    app.at.run()
-    assert "power of two" in app.errors[0]
-
-
 def test_fourier_is_built_for_the_questions_on_every_page_and_anew_when_they_change(app):
     app.declare(bins=16).ask("parity", max_weight=2)
     app.session.change(compared=("fourier",))
@@ -92,9 +86,8 @@ def test_fourier_is_built_for_the_questions_on_every_page_and_anew_when_they_cha
     assert app.session.setting.summary(app.session.mechanism("fourier")).users_needed > 1.4 * few
 
 
-@pytest.mark.parametrize("file", ["survey_ages.csv", "working_lives.csv"])
-def test_mechanisms_are_offered_by_group_and_those_that_cannot_run_say_why(app, file):
-    app.sample(file, "design")
+def test_mechanisms_are_offered_by_group_and_those_that_cannot_run_say_why(app):
+    app.sample("working_lives.csv", "design")
     workload, epsilon = app.workload, app.session.configuration.epsilon_value
     reasons = {name: library.spec(name).unsuitable(workload.n, epsilon, workload) for name in library.names()}
     shown = app.at.selectbox(key="mechanism").options

@@ -83,10 +83,19 @@ class Told:
         return w.answers(counts) / counts.sum()
 
 
+_told = {}
+
+
 @pytest.fixture(params=DESIGNS)
 def told(request, another):
-    app = another()
-    app.go("guide").load(DESIGNS[request.param].model_dump(mode="json"))
+    """Each design is fitted and proved once: what follows looks at it, and leaves it as it is."""
+    if request.param not in _told:
+        _told[request.param] = made(request.param, another())
+    return _told[request.param]
+
+
+def made(name, app):
+    app.go("guide").load(DESIGNS[name].model_dump(mode="json"))
     app.go("design").finish()
     if app.session.setting.unfitted([app.session.chosen]):
         app.press("optimise").finish()

@@ -189,19 +189,6 @@ def test_it_can_be_the_mechanism_of_the_design_and_goes_out_as_a_kit(ours):
     assert "strategy matrix: our table" in ours.words, ours.words
 
 
-def test_it_is_listed_with_every_mechanism_while_it_is_in_the_design(ours):
-    ours.unfold("every-mechanism")
-    assert table(ours, "bits_a_report").set_index("mechanism").loc["our table", "note"] == ""
-    ours.go("guide")
-    assert list(table(ours, "Made for")["Mechanism"])[-1] == "our table"
-    assert "The Compare page takes any other mechanism" in ours.words
-    unfold(ours.declare(bins=8).go("compare")).unfold("every-mechanism")
-    assert "It is for 16 types" in table(ours, "bits_a_report").set_index("mechanism").loc["our table", "note"]
-    unfold(ours).press("remove-own-1").unfold("every-mechanism")
-    assert "our table" not in set(table(ours, "bits_a_report")["mechanism"])
-    assert "our table" not in set(table(ours.go("guide"), "Made for")["Mechanism"])
-
-
 def test_a_loaded_file_has_it_again(ours, another):
     one = ours.configuration.own[0]
     expected = figures(ours).loc["our table", "users_needed"]
@@ -219,15 +206,3 @@ def test_other_types_leave_it_out_with_the_reason(ours):
     ours.go("design")
     assert "our table · yours" not in [one.lower() for one in ours.at.selectbox(key="mechanism").options]
     assert "**our table**: It is for 16 types and there are 8 here" in ours.words.replace("\\", "")
-
-
-def test_a_table_turned_round_is_the_same(comparing):
-    uneven = np.random.default_rng(0).uniform(1, 2, (20, 16))
-    uneven /= uneven.sum(axis=0)
-    bring(comparing, uneven, name="Upright")
-    bring(comparing, uneven.T, name="Turned")
-    found = figures(comparing)
-    made = comparing.session.mechanism(comparing.configuration.own[1].mechanism)
-    needed = comparing.session.setting.users_needed(made, "worst_case")
-    assert found.loc["Upright", "users_needed"] == pytest.approx(needed)
-    assert found.loc["Turned", "users_needed"] == pytest.approx(needed)

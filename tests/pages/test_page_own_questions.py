@@ -165,10 +165,3 @@ def test_matrices_that_do_not_fit_are_refused(on_ages):
         assert said in on_ages.errors[0]
         assert on_ages.errors[0].endswith("What you had set up is unchanged.")
         assert on_ages.configuration == before
-
-
-def test_a_matrix_that_no_configuration_could_hold_is_refused(on_ages):
-    before = on_ages.configuration
-    upload(on_ages, npz(np.random.default_rng(0).random((30_000, 25))), "large.npz")
-    assert "files of at most 5 MB" in on_ages.errors[0]
-    assert on_ages.configuration == before

@@ -64,37 +64,6 @@ def check(app, panel):
     assert ("Standard error" in table) == frame["standard_error"].notna().any()
 
 
-@pytest.mark.parametrize("paper", papers.PAPERS, ids=lambda paper: paper.key)
-def test_what_is_not_here_is_said(app, paper):
-    app.go("papers").enter("segmented_control", "papers-paper", paper.key)
-    assert paper.title in app.words
-    for place, reason in paper.absent:
-        assert f"{place}**: {reason}" in app.words
-
-
-def test_choices_stay_when_pages_are_turned(app):
-    show(app, "mckenna-figure-2-parity").go("guide").go("papers")
-    assert "Figure 2: Parity." in app.words
-    app.enter("segmented_control", "papers-paper", "lopuhaa").enter("segmented_control", "papers-paper", "mckenna")
-    assert "Figure 2: Parity." in app.words
-
-
-def test_a_second_click_on_a_choice_keeps_it(app):
-    show(app, "lopuhaa-table-1").enter("pills", "papers-place-lopuhaa", None)
-    assert "Table I: " in app.words
-
-
-def test_a_failure_is_told_in_words(app, monkeypatch):
-    def failing():
-        raise ValueError("There is no more *room* here.")
-
-    _, panel = find("lopuhaa-table-1")
-    monkeypatch.setitem(vars(panel), "compute", failing)
-    gallery._points.clear()
-    assert "There is no more *room* here." in show(app, panel.key).errors
-    gallery._points.clear()
-
-
 def test_a_setting_opens_as_a_design_and_undo_takes_it_back(ages):
     before = ages.configuration
     show(ages, "mckenna-example-5.5").press("papers-open")

@@ -41,15 +41,15 @@ def replaced(request):
     return replace
 
 
-@pytest.mark.parametrize(("kind", "key", "value"), CONTROLS.values(), ids=CONTROLS)
-def test_a_control_of_another_table_changes_nothing(uploaded, replaced, kind, key, value):
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_control_of_another_table_changes_nothing(uploaded, control):
     now = replaced(uploaded)
-    uploaded.enter(kind, key, value)
+    uploaded.enter(*CONTROLS[control])
     assert (uploaded.configuration, uploaded.session.draft) == (now, None)
     assert not uploaded.errors
 
 
-def test_types_of_another_table_are_not_declared(uploaded, replaced):
+def test_types_of_another_table_are_not_declared(uploaded):
     now = replaced(uploaded)
     uploaded.press("data-declare")
     assert uploaded.configuration == now
@@ -126,7 +126,7 @@ def test_what_other_controls_still_show_is_no_choice(app):
     assert app.configuration.epsilon == "1"
 
 
-@pytest.mark.parametrize("told", ["", "-1", "1e9", "\u0661", "9" * 20])
+@pytest.mark.parametrize("told", ["-1", "\u0661", "9" * 20])
 def test_a_number_of_no_page_is_passed_over(app, told):
     app.sample(page="design").enter("text_input", "epsilon-text", "2")
     app.at.text_input(key=run_context.NUMBER).set_value(told)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, beliefs, library, workloads
-from ldp_core.designs.configuration import Optimizer
-from ldp_core.studies import privacy_accuracy
+from ldp_core.studies import trial_frames
 
 
 def titled(app, text):
@@ -25,13 +24,6 @@ def open_sides(app):
 def subset(ages):
     ages.session.change(mechanism={"name": "subset_selection"})
     return open_sides(ages.go("design"))
-
-
-def test_the_risk_is_said_in_odds_before_anything_is_opened(ages):
-    ages.go("design")
-    assert "at most 73\N{NO-BREAK SPACE}% sure" in ages.at.slider(key="epsilon-slider").help
-    ages.enter("slider", "epsilon-slider", 2.0)
-    assert "at most 88\N{NO-BREAK SPACE}% sure" in ages.at.slider(key="epsilon-slider").help
 
 
 def test_both_sides_follow_epsilon_and_the_suspicion(subset):
@@ -61,7 +53,7 @@ def test_both_sides_follow_epsilon_and_the_suspicion(subset):
 def test_three_collections_are_shown_over_the_truth(subset):
     releases = titled(subset, "share of users")
     published = [one for one in releases["data"] if one["name"] == "published"]
-    assert len(published) == privacy_accuracy.RELEASES == 3
+    assert len(published) == trial_frames.RELEASES == 3
     design = subset.session.design()
     truth = next(one for one in releases["data"] if one["name"] == "true")["y"]
     assert np.allclose(truth, 100 * np.cumsum(design.counts) / design.users)
@@ -80,38 +72,3 @@ def test_delta_is_said_with_what_it_allows(subset):
     subset.enter("selectbox", "mechanism", "gaussian")
     assert "but for delta: with probability 0.000001 the value itself may be given away" in subset.words
     assert "goes further in rare reports, up to practical certainty" in subset.words
-
-
-def test_before_the_optimiser_has_run_it_is_about_all_mechanisms(ages):
-    ages.session.change(optimizer=Optimizer(max_rounds=20))
-    open_sides(ages.go("design"))
-    assert "The best guess" in ages.words
-    assert not [one for one in titled(ages, "users needed")["data"] if one["name"].startswith("Optimised")]
-    ages.press("optimise").finish()
-    fitted = ages.session.mechanism("optimized")
-    (mark,) = [one for one in titled(ages, "users needed")["data"] if one["name"].startswith("Optimised")]
-    assert mark["y"] == [pytest.approx(ages.session.setting.users_needed(fitted, "worst_case"))]
-
-
-def test_more_types_are_worked_out_in_the_background(app):
-    app.declare(high="100", bins=100, users=5000).ask("histogram")
-    app.session.change(mechanism={"name": "hadamard"})
-    open_sides(app.go("design"))
-    app.finish()
-    assert "by Hadamard" in app.words
-    found = beliefs.exposure(library.create("hadamard", n=100, epsilon=1.0))
-    assert beliefs.out_of(found.guess, beliefs.base_of(1 / 100)) in app.words
-
-
-def test_questions_that_the_mechanism_cannot_answer_are_no_error(app):
-    app.declare(bins=8).ask("prefix")
-    app.session.change(mechanism={"name": "fourier", "parameters": {"max_weight": 1}})
-    open_sides(app.go("design"))
-    assert "at most 73\N{NO-BREAK SPACE}% sure" in app.at.slider(key="epsilon-slider").help
-
-
-def test_the_demonstration_shows_the_risk_beside_the_answers(app):
-    assert "at most 73 % sure" in app.go("start").words
-    app.enter("slider", "suspicion", 20).enter("slider", "demo-epsilon", 2.0)
-    assert "at most 65 % sure" in app.words
-    assert titled(app, "chance (%)")["data"]

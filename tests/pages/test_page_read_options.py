@@ -83,12 +83,6 @@ def test_blank_rows_are_nobody_and_the_page_says_so(app, how, tmp_path):
     assert "2 blank rows were left out." in app.words
 
 
-def test_names_may_be_given_instead(app):
-    app.upload("people.csv", TWICE).enter("text_area", "given-names", "first, second")
-    assert app.session.source.columns == ["first", "second"]
-    assert app.session.tally.users == 3
-
-
 def test_another_sheet_of_a_workbook_is_chosen_when_the_first_is_no_table(app):
     content = io.BytesIO()
     with pd.ExcelWriter(content) as book:
@@ -129,15 +123,6 @@ def test_a_large_upload_is_read_in_the_background_and_can_be_cancelled(app, monk
     assert app.errors == ["Reading was cancelled. What you had set up is unchanged."]
     assert app.configuration == before
     assert app.has("button", "given-again")  # it need not be uploaded again
-
-
-def test_a_large_upload_is_read_and_counted_in_the_background(app, monkeypatch):
-    monkeypatch.setattr(sources, "QUICK_BYTES", 0)
-    monkeypatch.setattr(background_read, "WAITED", 0.0)
-    app.upload("people.csv", b"age,sex\n1,f\n2,m\n3,f\n").finish()
-    assert app.session.tally.users == 3
-    app.enter("multiselect", "data-columns", ["age", "sex"]).finish()
-    assert app.session.design().domain.shape == (3, 2)
 
 
 def test_counting_a_large_upload_can_be_cancelled_whatever_its_size(app, monkeypatch, busy):

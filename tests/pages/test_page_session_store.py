@@ -15,11 +15,9 @@ from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
 from pages.ui import promises, streamlit_fixes
 from pages.ui.data import actions as data_actions
-from pages.ui.session import cleanup
 from pages.ui.session.browser import SessionStore, Visitor
 from pages.ui.session.state import Session
-from pages.ui.tasks.jobs import Jobs, ask
-from pages.ui.tasks.jobs import jobs as all_jobs
+from pages.ui.tasks.jobs import Jobs
 
 KEPT, RETURNS = 3600.0, 120.0
 ROOM = 2**40
@@ -51,17 +49,6 @@ def test_a_job_lets_go_of_what_it_worked_on(fails):
     del table, work
     gc.collect()
     assert held() is None
-
-
-def test_what_is_imported_is_not_looked_through_after_every_page(monkeypatch):
-    imported = lambda: any(known is vars(cleanup) for known in gc.get_objects())  # noqa: E731
-    gc.unfreeze()
-    assert imported()
-    monkeypatch.setattr(cleanup, "_watch", lambda store: None)
-    cleanup.watch.clear()
-    cleanup.watch()
-    cleanup.watch.clear()
-    assert not imported()
 
 
 def seated(store, name, browser="a browser"):
@@ -161,9 +148,7 @@ def test_the_moment_of_forgetting_follows_from_the_settings(app, monkeypatch):
     """How long it takes a server is seen in tests/browser/test_server_keeps_nothing.py."""
     for held_for, returns, every, told, hour in [
         (3600, 120, 10, "at most 62 minutes", "for 60 minutes"),
-        (1, 120, 10, "at most 4 minutes", "for 2 minutes"),
         (0, 1, 10, "at most 2 minutes", "for less than a minute,"),
-        (7200, 120, 30, "at most 123 minutes", "for 120 minutes"),
     ]:
         monkeypatch.setenv("LDP_HELD_SECONDS", str(held_for))
         monkeypatch.setattr(promises, "EVERY", float(every))
@@ -197,27 +182,6 @@ def test_the_settings_are_those_of_the_server(monkeypatch):
     assert f"{limits.MOST_HELD_BYTES // 2**30} GB" in promises.holding()
 
 
-def test_work_that_a_page_waits_for_notices_when_it_is_cancelled():
-    state, begun = Session("who goes away"), threading.Event()
-
-    def compute(cancel):
-        begun.set()
-        while not cancel():
-            threading.Event().wait(0.005)
-        return "a part"
-
-    def value(quick, compute):
-        return ask(state, "figure", "a figure", quick, compute)
-
-    assert value(False, compute) is None
-    begun.wait()
-    (job,) = all_jobs().active(state.id)
-    job.cancel()
-    assert ended(all_jobs(), job).state == "cancelled"
-    assert value(True, lambda cancel: "all of it") == "all of it"  # a part is not kept
-    assert value(False, compute) == "all of it"
-
-
 def test_what_is_changed_while_everything_is_forgotten_is_no_error(app):
     """Both arrive together: one control finds nothing of what it showed."""
 
@@ -239,24 +203,3 @@ def test_what_is_changed_while_everything_is_forgotten_is_no_error(app):
     at.run()
     assert not at.exception
     assert [box.value for box in at.text_input] == ["shown", "shown"]
-
-
-def test_a_job_that_was_forgotten_is_drawn_no_more(app):
-    """A fragment may still run once: what it draws speaks of a design that is gone."""
-
-    def page():
-        from types import SimpleNamespace
-
-        import streamlit as st
-
-        from pages.ui import layout
-
-        st.session_state["runs"] = st.session_state.get("runs", 0) + 1
-        if st.session_state["runs"] == 1:
-            gone = SimpleNamespace(active=True, session="somebody else", progress=1, state="running")
-            layout.live(gone, lambda progress, job: st.error("drawn"))
-
-    at = AppTest.from_function(page).run()
-    assert not at.exception
-    assert not at.error
-    assert at.session_state["runs"] == 2

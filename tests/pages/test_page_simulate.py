@@ -4,14 +4,12 @@ import numpy as np
 import pytest
 
 from ldp_core.analysis import variance_on_data
-from ldp_core.data.tables import CategoricalRecipe, NumericRecipe, build_domain
-from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Optimizer, Population, WorkloadRecipe
+from ldp_core.designs import Optimizer, WorkloadRecipe
 from ldp_core.estimators import ESTIMATORS, METHODS
 from ldp_core.mechanisms import create
 from ldp_core.studies.outcomes import RELEASES
-from ldp_core.studies.simulate import collect
 from ldp_core.wording import significant
-from ldp_core.workloads import KWayMarginalsPart, PredicatesPart, histogram, prefix
+from ldp_core.workloads import PredicatesPart, prefix
 from tests.pages.conftest import plain
 
 TABS = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
@@ -72,31 +70,6 @@ def test_run_shows_every_view_of_the_same_collections(ready):
     assert "the error of a query is largest for" in turn(ready, "By query").words
 
 
-def test_estimates_that_add_up_to_other_people_are_named_with_how_many(app):
-    app.declare(bins=40, high="40", users=2000).ask("histogram").go("design")
-    app.enter("selectbox", "mechanism", "subset_selection").go("simulate")
-    app.enter("multiselect", "estimators", ["unbiased", "wnnls", "wnnls_total"]).press("run").finish()
-    (told,) = [caption.value for caption in app.at.caption if "add up to" in caption.value]
-    assert told.startswith("Some answers do not add up to 2,000 users, on average over 200 trials. ")
-    run = collect(
-        create("subset_selection", n=40, epsilon=1.0), histogram(40), app.session.design().counts, 200, 0, ["wnnls"]
-    )
-    assert told.count("users") == 2
-    assert f"non-negative: {run.answers['wnnls'].sum(axis=1).mean():,.0f} users. " in told
-    turn(app, "Possible releases")
-    assert told in [caption.value for caption in app.at.caption]
-    app.enter("multiselect", "estimators", ["unbiased", "wnnls_total"]).press("run").finish()
-    assert "add up to" not in app.words
-
-
-def test_every_chart_and_table_can_be_downloaded(ready):
-    ready.press("run").finish()
-    keys = {element.proto.id for tab in TABS for element in turn(ready, tab).at.get("download_button")}
-    for name in ("errors", "groups", "distribution", "quantiles", "releases", "intervals", "predicted"):
-        for kind in ("csv", "html"):
-            assert any(key.endswith(f"-{kind}-simulated-{name}") for key in keys), (kind, name)
-
-
 def test_seed_reproduces_in_another_session(ready, another):
     ready.enter("text_input", "seed", "123,456").press("run").finish()
     other = another().sample().go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate")
@@ -144,35 +117,6 @@ def test_several_mechanisms_and_the_choice_between_them(ready):
     assert ready.at.selectbox(key="pair-distribution").value == ("randomized_response", "norm_sub")
 
 
-def test_an_estimate_that_does_not_suit_is_left_out_in_words(ready):
-    ready.enter("multiselect", "estimators", ["unbiased", "mle"])
-    assert "Maximum likelihood is left out for Subset selection" in ready.words
-    ready.press("run").finish()
-    assert list(observed(ready)) == ["Unbiased"]
-    ready.enter("multiselect", "estimators", ["mle"])
-    assert ready.at.button(key="run").disabled
-
-
-def test_slow_estimates_say_how_long_they_take(ready):
-    ready.enter("multiselect", "simulated", ["randomized_response"])
-    assert "judging from one" not in ready.words
-    ready.enter("multiselect", "estimators", ["unbiased", "posterior"]).enter("number_input", "trials", 2).finish()
-    assert "2 trials take about" in ready.words
-    ready.press("run").finish()
-    assert "judging from one" not in ready.words
-    turn(ready, "Intervals").enter("selectbox", "pair-intervals", ("randomized_response", "posterior"))
-    assert "credible intervals of the first collection hold the truth" in ready.words
-
-
-def test_nothing_to_run_cannot_be_run(ready):
-    ready.enter("multiselect", "estimators", [])
-    assert ready.at.button(key="run").disabled
-    ready.enter("multiselect", "estimators", ["unbiased"]).enter("multiselect", "simulated", [])
-    assert ready.at.button(key="run").disabled
-    assert "Nothing is simulated yet." in ready.words
-    assert "Run draws" not in ready.words
-
-
 def test_an_unfitted_mechanism_can_be_fitted_where_it_is_missed(ages):
     ages.session.change(optimizer=Optimizer(max_rounds=5))
     ages.go("simulate")
@@ -182,54 +126,6 @@ def test_an_unfitted_mechanism_can_be_fitted_where_it_is_missed(ages):
     ages.press("fit-simulated").finish()
     assert not ages.has("button", "fit-simulated")
     assert not ages.at.button(key="run").disabled
-
-
-def test_a_mechanism_that_cannot_be_built_is_said_not_raised(ready):
-    ready.enter("multiselect", "simulated", ["subset_selection", "fourier"])  # 25 types are no power of two
-    assert "power of two" in ready.words
-    assert not ready.at.button(key="run").disabled
-    ready.press("run").finish()
-    assert len(observed(ready)) == 2
-
-
-def test_marginals_are_shown_by_attributes_and_tell_the_distribution(app):
-    app.declare(bins=8).ask("all_marginals")
-    app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate").press("run").finish()
-    assert (
-        "at each value nine in ten private curves lie inside the band" in turn(app, "Distribution").words
-    )  # all marginals tell every count
-    groups = shown(app, "groups")[0]
-    assert len(groups["x"]) == 8  # sets of three yes-or-no attributes
-
-
-def test_the_column_of_the_distribution_is_chosen_and_missing_values_are_left_out_in_words(app):
-    ages = NumericRecipe(column="age", method="range", low=0.0, high=80.0, bins=4, integer=False)
-    hours = ages.model_copy(update={"column": "hours", "missing": "category"})
-    names = [CategoricalRecipe(column=f"q{i}", categories=("a", "b", "c", "d")) for i in range(6)]
-    recipes = [ages, hours, *names]
-    made = Configuration(
-        data=DeclaredData(recipes=recipes),
-        domain=build_domain(recipes),
-        population=Population(users=2000, origin="declared", shape="uniform"),
-        workload=WorkloadRecipe(parts=(KWayMarginalsPart(k=2),)),
-        mechanism=MechanismRecipe(name="sampled_sets"),
-    )
-    app.load(made.model_dump(mode="json")).go("simulate").enter("number_input", "trials", 10).press("run").finish()
-    assert len(shown(app, "distribution")[0]["x"]) == 4
-    choice = app.at.selectbox(key="distribution-column")
-    assert (choice.options, choice.value) == (["age", "hours"], "age")
-    assert "left out of these totals" not in app.words
-    app.enter("selectbox", "distribution-column", "hours")
-    true = shown(app, "distribution")[-1]["y"]
-    assert "(missing) (20 % of users) is left out of these totals of hours" in app.words.replace("\\", "")
-    assert len(true) == 4
-    assert true[-1] == pytest.approx(80, abs=0.1)
-
-
-def test_questions_that_do_not_tell_the_running_totals_have_no_distribution(app):
-    app.declare(bins=8).ask("parity", max_weight=1)
-    app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate").press("run").finish()
-    assert "needs questions along the order of an attribute" in turn(app, "Distribution").words
 
 
 def test_predictions_are_the_exact_standard_errors(ready):
@@ -294,23 +190,6 @@ def test_results_belong_to_their_design(ready):
     assert not ready.charts
     ready.go("design").enter("text_input", "epsilon-text", "1").go("simulate")
     assert published(ready) == first
-
-
-def test_a_finished_result_survives_the_jobs_being_forgotten(ready, monkeypatch):
-    ready.press("run").finish()
-    monkeypatch.setattr("pages.ui.tasks.jobs.Jobs.find", lambda *_: None)  # jobs() keeps only the last few
-    ready.at.run()
-    assert ready.check().charts
-    assert ready.at.button(key="run").disabled
-
-
-def test_cancelling_keeps_the_trials_done(app):
-    app.declare(bins=256).ask("all_range")
-    app.go("design").enter("selectbox", "mechanism", "subset_selection").go("simulate")
-    app.enter("number_input", "trials", 10_000).press("run").press("cancel").finish()
-    assert not app.at.button(key="run").disabled
-    if app.charts:
-        assert "10,000 trials of" not in app.words
 
 
 def test_an_estimate_that_errs_many_times_as_much_as_the_unbiased_one_is_told_with_the_reason(app):

@@ -3,7 +3,6 @@
 import re
 import threading
 import time
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,22 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import RerunData
-from streamlit.testing.v1 import AppTest, app_test, local_script_runner
+from streamlit.testing.v1 import AppTest, app_test
 from streamlit.util import calc_hash
 
 from ldp_core import library
-from ldp_core.designs.results import Results
 from ldp_core.limits import MOST_FINISHED_JOBS
-from pages.ui import streamlit_fixes
 from pages.ui.controls import whole_number
-from pages.ui.session.state import Session, choose_mechanism
+from pages.ui.session.state import choose_mechanism
 from pages.ui.sources import catalogue
 from pages.ui.streamlit_fixes import page_polls
 from pages.ui.tasks.jobs import Jobs, Task
-from pages.ui.words import gap_in_words, people
 
 APP = Path(__file__).parents[2] / "app.py"
 FRAME = APP.parent / "pages/ui/main.py"
@@ -52,27 +46,14 @@ def test_those_who_come_with_data_have_what_is_pressed_and_typed_on_pages(app, a
     assert there.go("data").words == pressed.go("data").words
 
 
-@pytest.mark.parametrize("page", [*PAGES, "papers"])
-def test_page_opens_without_data_and_all_lead_on(app, page):
-    assert app.go(page).at.title[0].value
-    assert app.has("button", "next")
-
-
-@pytest.mark.parametrize("page", NEED_DATA)
-def test_page_without_data_says_what_it_needs_and_links_there(app, page):
-    app.go(page)
-    assert "needs" in app.at.info[0].value
-    main = [link.proto.label for link in app.at.main.get("page_link")]
-    assert main == ["Choose or declare data"]
-    assert not app.charts
-
-
-@pytest.mark.parametrize("page", ["design", "compare", "simulate", "export", "collect"])
-def test_page_without_workload_links_to_workloads(ages, page):
-    ages.session.history.configuration = ages.configuration.with_(workload=None)
-    ages.go(page)
-    assert "workload" in ages.at.info[0].value
-    assert [link.proto.label for link in ages.at.main.get("page_link")] == ["Choose a workload"]
+def test_every_page_opens_without_data_leads_on_and_says_what_it_needs(app):
+    for page in (*PAGES, "papers"):
+        assert app.go(page).at.title[0].value
+        assert app.has("button", "next")
+        if page in NEED_DATA:
+            assert "needs" in app.at.info[0].value
+            assert [link.proto.label for link in app.at.main.get("page_link")] == ["Choose or declare data"]
+            assert not app.charts
 
 
 @pytest.mark.parametrize("file", [*FILES[:3], *(pytest.param(file, marks=pytest.mark.slow) for file in FILES[3:])])
@@ -91,33 +72,6 @@ def test_samples_on_the_data_page_take_one_click(app, file):
     assert "First of " in app.words
 
 
-@pytest.mark.parametrize(("kind", "charts"), [("histogram", 1), ("prefix", 2), ("all_range", 2)])
-def test_each_workload_is_pictured_and_named(ages, kind, charts):
-    ages.ask(kind).go("workload")
-    workload = ages.session.design().workload
-    assert workload.kind == kind
-    assert f"Queries (p) {workload.num_queries:,}" in ages.words
-    assert workload.query_name(0, ages.session.design().labels) in ages.words
-    assert len(ages.charts) == charts
-    assert ("spread evenly over all directions" in ages.words) == (charts == 1)
-
-
-def test_sums_along_unordered_categories_are_warned_about(app):
-    app.sample("favourites.csv").ask("prefix").go("workload")
-    assert "no natural order" in app.at.warning[0].value
-
-
-@pytest.mark.parametrize("name", [n for n, spec in library.REGISTRY.items() if spec.choices and spec.fitted])
-def test_each_parameter_of_a_fit_can_be_chosen(ages, name):
-    app = ages.go("design").enter("selectbox", "mechanism", name)
-    for parameter, values in library.spec(name).choices.items():
-        for value in values:
-            app.enter("selectbox", f"choice-{parameter}", value)
-            assert app.at.selectbox(key=f"choice-{parameter}").value == value
-            assert app.session.setting.parameters_for(name).get(parameter, values[0]) == value
-            assert app.has("button", "optimise")
-
-
 def test_start_shows_a_demonstration_and_hands_it_over(app):
     assert len(app.go("start").charts) == 2  # the answers, and what a report can tell
     assert "At epsilon 1 a typical answer is off by" in app.words
@@ -126,16 +80,6 @@ def test_start_shows_a_demonstration_and_hands_it_over(app):
     app.press("begin")
     assert app.configuration.epsilon == "2"
     assert app.at.title[0].value == "Design"
-
-
-def test_demonstration_errs_more_the_more_private(app):
-    def off():
-        return float(app.words.split("typical answer is off by ± ")[1].split()[0])
-
-    app.go("start")
-    loose = off()
-    app.enter("slider", "demo-epsilon", 0.1)
-    assert off() > 5 * loose
 
 
 def test_guide_never_rounds_a_guess_up_to_certainty(app):
@@ -196,29 +140,6 @@ def test_texts_are_whole_numbers_or_refused_with_the_range(text):
             whole_number(text, "the number of users", 1, 10**9)
 
 
-def test_signs_in_the_guide_quote_nothing(app):
-    """A line that begins with ">", as in ">=", would be a quotation."""
-    lines = [line for element in app.go("guide").at.markdown for line in element.value.splitlines()]
-    assert any(">=" in line for line in lines)
-    assert not [line for line in lines if re.match(r"\s*(- |\d+\. )?\s*>", line)]
-
-
-def test_refused_epsilon_is_named_once(app):
-    app.go("design").sample(page="design").enter("text_input", "epsilon-text", "0")
-    (sentence,) = app.errors
-    assert sentence.startswith("Epsilon 0 is too small")
-
-
-def test_phrases():
-    assert [people(n) for n in (1, 2, 3000)] == ["1 user", "2 users", "3,000 users"]
-    assert [gap_in_words(gap) for gap in (-1e-12, 0.0593, 25, float("inf"))] == [
-        "0.01\N{NO-BREAK SPACE}%",
-        "5.93\N{NO-BREAK SPACE}%",
-        "26 times",
-        "unknown",
-    ]
-
-
 def test_a_deep_link_to_a_fresh_server_still_comes_through_the_app(monkeypatch):
     # Streamlit's own navigation of pages/, which is on until app.py has run once in a process.
     monkeypatch.setattr(PagesManager, "uses_pages_directory", True)
@@ -275,66 +196,6 @@ def test_polls_for_a_page_that_a_click_has_left_are_dropped():
     assert not late("simulate", True)
 
 
-def test_late_polls_do_not_reach_the_session(app):
-    session = AppSession.__new__(AppSession)  # without a server to belong to
-    session._state, session._scriptrunner, begun = None, None, []
-    session._client_state = ClientState(page_script_hash="plan")
-    session._fragment_storage = SimpleNamespace(contains=lambda fragment: True)
-    session._create_scriptrunner = begun.append
-    for request in (asked("plan", True), asked("simulate"), asked("plan", True)):
-        session.request_rerun(request)
-    session._state = AppSessionState.SHUTDOWN_REQUESTED  # nothing to shut down
-    assert [(data.page_script_hash, data.is_auto_rerun) for data in begun] == [("plan", True), ("simulate", False)]
-
-
-def test_a_poll_for_what_the_page_no_longer_shows_draws_nothing(monkeypatch):
-    """The page has ended early, and the poll came in before: there is no place any more for what it would draw."""
-    streamlit_fixes.install()
-
-    def page():
-        import streamlit as st
-
-        @st.fragment(run_every=1.0)
-        def follow():
-            st.session_state["drawn"] = st.session_state.get("drawn", 0) + 1
-
-        if st.session_state.get("works", True):
-            follow()
-        st.stop()
-
-    at = AppTest.from_function(page, default_timeout=3600).run()
-
-    def poll():
-        with monkeypatch.context() as polled:
-            polled.setattr(local_script_runner, "RerunData", partial(RerunData, fragment_id_queue=[fragment]))
-            at.run()
-        return at.session_state["drawn"]
-
-    (fragment,) = at._fragment_storage._fragments
-    assert poll() == 2
-    assert poll() == 3
-    at.session_state["works"] = False
-    at.run()
-    assert poll() == 3
-    at.session_state["works"] = True
-    at.run()
-    assert poll() == 5
-
-
-def test_results_keep_the_newest_within_their_limit(monkeypatch):
-    monkeypatch.setattr("ldp_core.designs.results.MOST_RESULT_BYTES", 100)
-    results = Results()
-    results.put("weightless", 0)
-    for name in "abc":
-        results.put(name, name, 40)
-    assert [results.get(name) for name in ("weightless", "a", "b", "c")] == [0, None, "b", "c"]
-    results.get("b")
-    results.put("d", "d", 40)  # c was used longest ago
-    assert [results.get(name) for name in "bcd"] == ["b", None, "d"]
-    results.put("huge", "huge", 1000)
-    assert results.get("huge") == "huge"
-
-
 def wait_while(busy):
     while busy():
         time.sleep(0.01)
@@ -369,47 +230,6 @@ def test_work_that_breaks_ends_in_a_sentence():
     assert job.state == "failed"
     assert "stopped unexpectedly" in job.error
     assert "secret" not in job.error
-
-
-def test_a_task_keeps_one_result_for_equal_inputs():
-    state, done = Session("who counts"), []
-
-    def task(key="count", work=lambda job: done.append(1) or len(done)):
-        return Task(state, key, "counting", work, lambda found: found)
-
-    assert task().get() is None
-    wait_while(lambda: task().running)
-    assert task().get() == task().result == 1  # by another object with the same key
-    assert task("more").get(True) == 2
-    assert task("more").job is None
-    assert done == [1, 1]
-
-
-def test_a_task_without_a_result_says_why():
-    state, begun = Session("who fails"), threading.Event()
-
-    def fail(job):
-        raise ValueError("There is nothing to count.")
-
-    def stop(job):
-        begun.set()
-        while not job.cancelled():
-            time.sleep(0.005)
-
-    failing, stopped = Task(state, "fail", "failing", fail), Task(state, "stop", "stopping", stop)
-    assert failing.get() is None
-    wait_while(lambda: failing.running)
-    with pytest.raises(ValueError, match="nothing to count"):
-        failing.get()
-    assert failing.error == "There is nothing to count."
-    assert not failing.cut_short
-    stopped.start()
-    begun.wait()
-    stopped.running.cancel()
-    wait_while(lambda: stopped.running)
-    assert stopped.cut_short
-    assert stopped.result is None
-    assert not stopped.error
 
 
 @pytest.mark.parametrize("page", ["design", "compare", "workload", "export", "collect"])

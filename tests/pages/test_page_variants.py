@@ -34,17 +34,6 @@ def add(app, key="compared", mechanism="hierarchical", **parameters):
     return app.press(f"add-{key}")
 
 
-def test_long_names_have_rows_in_which_lines_break(compared):
-    def height():
-        return next(table.proto for table in compared.at.dataframe if "users_needed" in table.value).row_height
-
-    assert height() == 0, "as Streamlit has it"
-    add(compared, branching=16, oracle="oue", reconstruction="consistent")
-    longest = max(map(len, figures(compared).index))
-    assert longest > 60
-    assert height() == 66 > 20 * (longest / 29)
-
-
 def test_variants_are_added_and_removed_where_mechanisms_are_compared(compared):
     assert compared.at.button(key="add-compared").disabled  # nothing is chosen yet that is not there
     add(compared, branching=2)
@@ -80,22 +69,6 @@ def test_a_parameter_that_cannot_be_is_refused_and_nothing_is_added(app):
     assert app.configuration.compared == (*before, "gaussian(delta=1e-09)")
     assert "Gaussian, delta 1\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻⁹" in figures(app).index
     assert app.session.setting.priced("gaussian(delta=1e-09)").audit().delta == pytest.approx(1e-9)
-
-
-def test_standard_and_optimal_oue_on_plan(app):
-    app.declare(bins=16).ask("histogram")
-    app.solve_for("users").enter("multiselect", "compared", ["oue"])
-    for reconstruction in ("standard", "optimal"):
-        add(app, mechanism="oue", reconstruction=reconstruction)
-    app.finish()
-    (table,) = [table for table in app.dataframes if "users" in table]
-    users = table.set_index("name")["users"]
-    names = ["oue(reconstruction=optimal)", "oue", "oue(reconstruction=standard)"]
-    assert users[[library.spec(name).title for name in names]].is_monotonic_increasing
-    assert users[[library.spec(name).title for name in names]].nunique() == 3
-    app.open("compare-tabs", "Recommendation").finish()
-    (ranking,) = [table for table in app.dataframes if "collector_cost" in table]
-    assert titles(*names) <= set(ranking["name"])
 
 
 def test_two_variants_are_simulated_and_the_results_are_not_mixed(app):
@@ -163,44 +136,6 @@ def test_a_variant_is_taken_into_the_design_with_one_click(compared):
     assert compared.configuration.mechanism == choose_mechanism("hierarchical")
 
 
-def test_the_name_of_a_mechanism_alone_means_it_as_it_is_in_the_design(compared):
-    compared.go("design").enter("selectbox", "mechanism", "hierarchical").enter("selectbox", "choice-branching", 2)
-    assert compared.configuration.compared == ("hierarchical",)
-    assert set(figures(compared.go("compare")).index) == titles(HH2)
-    compared.enter("selectbox", "variant-compared", "hierarchical").press("add-compared")
-    assert set(figures(compared).index) == titles(HH2, "hierarchical()")
-    compared.go("design").enter("selectbox", "choice-branching", 16).go("compare")
-    assert set(figures(compared).index) == titles(HH16, "hierarchical")
-
-
-def test_a_recommended_variant_is_taken_with_its_parameters(app):
-    app.declare(bins=16).ask("histogram").go("compare").enter("multiselect", "compared", ["oue"])
-    add(app, mechanism="subset_selection", size="3").finish()
-    app.open("compare-tabs", "Recommendation").finish()
-    assert "subset_selection(size=3)" in app.session.setting.side_by_side
-    app.press("use-subset_selection(size=3)")
-    assert app.configuration.mechanism.parameters == {"size": 3}
-    app.go("design")
-    assert app.at.text_input(key="choice-size").value == "3"
-    app.enter("text_input", "choice-size", "99")
-    assert "from 1 to 15" in app.errors[0]
-    app.enter("text_input", "choice-size", "three")
-    assert "Size must be a whole number of at least 1; got 'three'." in app.errors[0]
-    app.enter("text_input", "choice-size", "")
-    assert app.configuration.mechanism.parameters == {}
-
-
-def test_delta_of_the_design_is_the_one_chosen(app):
-    app.declare(bins=8).go("design").enter("selectbox", "mechanism", "gaussian")
-    app.enter("text_input", "choice-delta", "1e-9")
-    assert app.session.delta == pytest.approx(1e-9)
-    assert "delta = 1 × 10⁻⁹" in app.words
-    app.enter("selectbox", "mechanism", "matrix_l2").enter("text_input", "choice-delta", "1e-8")
-    assert app.session.delta == 1e-8  # before it is fitted, too
-    app.press("optimise").finish()
-    assert app.session.mechanism("matrix_l2").audit().delta == pytest.approx(1e-8)
-
-
 def test_variants_come_back_from_a_file_and_from_a_link(compared, another):
     add(compared, branching=16)
     compared.go("design").enter("selectbox", "mechanism", "gaussian").enter("text_input", "choice-delta", "1e-9")
@@ -212,12 +147,7 @@ def test_variants_come_back_from_a_file_and_from_a_link(compared, another):
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("hierarchical(branching=1)", "Branching must be a whole number of at least 2; got 1."),
-        ("hierarchical(branch=2)", "Hierarchical has no parameter 'branch'; did you mean 'branching'?"),
-        ("wizardry(x=1)", "Unknown mechanism 'wizardry'"),
-    ],
+    ("name", "sentence"), [("hierarchical(branching=1)", "got 1"), ("hierarchical(branch=2)", "'branching'?")]
 )
 def test_a_file_with_a_bad_variant_is_refused_in_a_sentence(compared, another, name, sentence):
     document = json.loads(compared.configuration.with_(compared=("haar", name)).to_json())
@@ -226,9 +156,3 @@ def test_a_file_with_a_bad_variant_is_refused_in_a_sentence(compared, another, n
     other.load(document, "configuration.json")
     assert sentence in other.errors[0]
     assert other.configuration == before
-
-
-def test_the_mechanism_of_a_design_goes_by_its_name_alone(compared, another):
-    document = json.loads(compared.configuration.to_json())
-    other = another().load({**document, "mechanism": {"name": HH16, "parameters": {}}}, "configuration.json")
-    assert "goes by its name alone, with its parameters beside it" in other.errors[0]

@@ -4,7 +4,7 @@ import pytest
 
 from ldp_core import workloads
 from ldp_core.data.tables import CategoricalRecipe
-from ldp_core.designs import DeclaredData, UploadedData, WorkloadRecipe
+from ldp_core.designs import DeclaredData, UploadedData
 from pages.ui.workload.kinds import KINDS
 
 HEALTH = "health_survey.csv"
@@ -71,17 +71,6 @@ def test_kinds_that_cannot_work_are_left_out_and_say_why(app):
     assert KINDS["parity"].title in options
 
 
-def test_adding_the_same_kind_asks_something_new(health):
-    for _ in range(2):
-        health.add("histogram")
-        health.add("marginals")
-    assert [part.attribute for part in health.parts if part.kind == "histogram"] == NAMES[:2]
-    assert [part.groups for part in health.parts if part.kind == "marginals"] == [
-        (("smokes", "high_blood_pressure"),),
-        (("smokes", "diabetes"),),
-    ]
-
-
 def test_settings_of_histogram_marginals_k_way_and_parity(health):
     health.change_kind("histogram").enter("selectbox", "group-0-attribute", "asthma")
     assert health.parts[0].attribute == "asthma"
@@ -118,23 +107,6 @@ def test_two_groups_are_compared_by_any_question(health):
     assert not health.errors
 
 
-def test_the_same_attributes_twice_are_refused_in_a_sentence(health):
-    health.change_kind("marginals").press("group-0-add-set")
-    health.enter("multiselect", "group-0-set-1", ["high_blood_pressure", "smokes"])
-    assert "A group of attributes is there more than once" in health.errors[0]
-    assert health.at.multiselect(key="group-0-set-1").value == ["high_blood_pressure", "smokes"]
-    assert len(health.parts[0].groups) == 2
-
-
-def test_ranges_up_to_a_width(on_ages):
-    on_ages.change_kind("ranges").enter("checkbox", "group-0-limited", True)
-    assert on_ages.parts[0].width == 3
-    on_ages.enter("number_input", "group-0-width", 2)
-    assert on_ages.workload.num_queries == 25 + 24
-    on_ages.enter("checkbox", "group-0-limited", False)
-    assert on_ages.workload.num_queries == 325
-
-
 def test_along_an_order_within_groups(app):
     csv = "age,sex\n" + "".join(f"{age},{sex}\n" for age in range(20, 60) for sex in ("f", "m"))
     app.upload("people.csv", csv.encode())
@@ -166,16 +138,6 @@ def test_special_types_have_no_place_in_the_order(app):
     app.change_kind("types").enter("selectbox", "group-0-family", "prefix")
     assert "The type (missing) stands at the end of the order" in app.words
     assert app.workload.num_queries == n
-
-
-def test_the_papers_workloads(on_ages):
-    on_ages.change_kind("types").enter("selectbox", "group-0-family", "width_range")
-    assert on_ages.parts[0].parameters == {"width": 3}
-    on_ages.enter("number_input", "group-0-width", 1)
-    assert on_ages.workload.num_queries == 25
-    assert on_ages.at.selectbox(key="group-0-family").options == [
-        workloads.ON_TYPES[family].title for family in workloads.kinds_for(25)
-    ]
 
 
 def test_sums_along_a_list_without_order_are_warned_about(app):
@@ -246,17 +208,6 @@ def test_questions_that_no_longer_fit_are_kept_and_can_be_mended(health):
     assert "no longer fit" not in health.words
 
 
-def test_questions_that_no_longer_fit_give_way_to_the_default_ones(health):
-    health.change_kind("predicates")
-    health.sample()
-    assert health.workload is None
-    health.press("ask-default")
-    assert health.parts == WorkloadRecipe.default(health.configuration.domain).parts
-    assert health.workload is not None
-    health.press("undo")
-    assert health.parts[0].kind == "predicates"
-
-
 def test_every_kind_can_be_mended_in_place_after_the_data_has_changed(health):
     for kind in ("marginals", "parity", "types", "all_marginals", "joint_histogram"):
         health.add(kind)
@@ -280,31 +231,7 @@ def test_rank_and_hardness_are_shown(health):
     assert "fewer than" in health.words
 
 
-def test_a_bound_that_takes_long_is_proved_when_asked(app):
-    app.declare(bins=520).go("workload")
-    app.change_kind("ranges")
-    assert "certificate" not in app.session.setting.bounds("worst_case")
-    app.press("prove")
-    assert app.has("button", "stop-proof")
-    app.press("stop-proof").finish()
-    assert not app.has("button", "stop-proof")
-
-
-@pytest.mark.usefixtures("without_triples")
-def test_many_types_do_not_stop_the_page(app):
-    recipes = tuple(CategoricalRecipe(column=f"q{i}", categories=["no", "yes"]) for i in range(13))
-    app.session.set_data(DeclaredData(recipes=recipes), None)
-    app.go("workload")
-    app.add("predicates").add("joint_histogram")
-    assert app.workload.n == 2**13
-    app.finish()
-    assert f"Queries (p) {13 * 12 // 2 * 4 + 1 + 2**13:,}" in app.words
-    assert "is worked out for up to 2,048 types" in app.words
-    assert not app.errors
-
-
-@pytest.mark.parametrize("rows", ["sample", "declared", "absent"])
-@pytest.mark.parametrize("page", ["workload", "design"])
+@pytest.mark.parametrize(("rows", "page"), [("sample", "workload"), ("declared", "design"), ("absent", "workload")])
 def test_columns_that_no_question_uses_are_dropped_by_one_button(health, rows, page, another):
     health.change_kind("histogram").enter("selectbox", "group-0-attribute", "asthma")
     if rows != "sample":
@@ -328,9 +255,7 @@ def test_columns_that_no_question_uses_are_dropped_by_one_button(health, rows, p
     ("kind", "said"),
     [
         ("predicates", "One query: **smokes = yes and high_blood_pressure = yes**. It is about 16 of 64 types."),
-        ("joint_histogram", "Of 64 singular values, 64 are 1: the questions spread evenly"),
         ("parity", "Of 64 singular values, 64 are 8: the questions spread evenly"),
-        ("k_way_marginals", "Of 60 singular values, 1 is 15.5, 6 are 8.94, 15 are 4 and 38 are 0"),
     ],
 )
 def test_pictures_of_one_bar_or_a_flat_line_are_sentences(health, kind, said):

@@ -8,7 +8,7 @@ import pytest
 
 import ldp_core as ldp
 from ldp_core.people import Counted, Records, drawn_anew
-from ldp_core.studies import outcomes, sampling, simulate
+from ldp_core.studies import outcomes, sampling
 
 COUNTS = np.array([400, 100, 250, 250])
 USERS = 1000
@@ -110,12 +110,3 @@ def test_people_drawn_anew_follow_the_distribution(kind):
     spread = np.sqrt(USERS * share * (1 - share))
     assert np.all(np.abs(drawn.mean(axis=0) - COUNTS) <= 4 * spread / 20)
     assert np.allclose(drawn.std(axis=0), spread, rtol=0.2)
-
-
-def test_the_same_people_report_unless_asked():
-    mechanism, workload = ldp.mechanisms.create("haar", n=4, epsilon=1.0), ldp.workloads.prefix(4)
-    one, other = (simulate.collect(mechanism, workload, COUNTS, 3, new_people=new) for new in (False, True))
-    assert (one.new_people, other.new_people) == (False, True)
-    # The last running total is everyone, and known.
-    assert np.allclose(one.answers["unbiased"][:, -1], USERS)
-    assert np.allclose(other.answers["unbiased"][:, -1], USERS)

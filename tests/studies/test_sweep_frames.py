@@ -66,9 +66,8 @@ def test_users_bounds_and_gap():
     assert frames.gap(150, 0) == math.inf
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 2.0])
-def test_every_case_has_a_bound_of_its_own(epsilon):
-    workload, n = workloads.prefix(12), 12
+def test_every_case_has_a_bound_of_its_own():
+    workload, n, epsilon = workloads.prefix(12), 12, 2.0
     prior = np.arange(1.0, n + 1) / np.arange(1, n + 1).sum()
     cases = {
         "worst_case": analysis.WORST_CASE,
@@ -88,13 +87,6 @@ def test_every_case_has_a_bound_of_its_own(epsilon):
         assert frame.loc["people", "users_needed"] == pytest.approx(prior @ profile / (workload.num_queries * 0.01))
 
 
-def test_groups_are_named_by_their_runs():
-    names = ["a", "b", "c", "d", "e"]
-    assert frames.group_name(np.array([0, 1, 2, 4]), names) == "a to c; e"
-    assert frames.group_name(np.array([3]), names) == "d"
-    assert frames.group_name(np.array([], dtype=int), names) == "nobody in particular"
-
-
 def test_reports_tell_who_shares_them():
     Q = mechanisms.create("subset_selection", n=5, epsilon=1.0, size=2).strategy
     frame = frames.reports(Q, list("abcde"))
@@ -105,7 +97,7 @@ def test_reports_tell_who_shares_them():
     assert (frame["high"] / frame["low"]).to_numpy() == pytest.approx(np.full(10, np.e))
 
 
-@pytest.mark.parametrize(("n", "expected"), [(5, 15), (27, 378), (28, 400), (512, 400)])
+@pytest.mark.parametrize(("n", "expected"), [(27, 378), (512, 400)])
 def test_shown_queries_are_few_and_evenly_spread(n, expected):
     workload = workloads.all_range(n)
     shown = shown_queries(workload)
@@ -188,12 +180,3 @@ def test_only_unbiased_estimates_have_an_exact_prediction():
     assert abs(unbiased["observed"] - unbiased["predicted"]) < 4.5 * unbiased["standard_error"]
     assert math.isnan(frame.loc["wnnls", "predicted"])
     assert frame.loc["wnnls", "observed"] < unbiased["observed"]
-
-
-def test_convergence_speaks_in_users():
-    workload = workloads.histogram(4)
-    frame = frames.convergence([(0.1, 24.0), (0.4, 12.0)], workload, 0.01)
-    assert frame["seconds"].tolist() == [0.1, 0.4]
-    # (L - tr G) / (n p alpha) with tr G = n = p = 4.
-    assert frame["users_needed"].tolist() == pytest.approx([20 / 0.16, 8 / 0.16])
-    assert frames.convergence([], workload, 0.01).empty

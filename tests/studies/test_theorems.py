@@ -186,16 +186,6 @@ def test_the_table_holds_every_statement_with_its_error_bar():
     assert math.isnan(table.loc["haar", "standard_error"])
 
 
-def test_what_is_cancelled_keeps_its_first_part():
-    cancelled = lambda: True  # noqa: E731
-    workload, seen = workloads.histogram(64), []
-    hadamard = created("hadamard", workload)
-    figures = frequency.figures_of(hadamard, 1.0, 1500, callback=seen.append, cancel=cancelled)
-    assert [progress.max_rounds for progress in seen] == [1500]
-    assert 2 <= seen[0].round < 1500
-    assert figures["efficient_frequency"][1] > 0
-
-
 def test_which_side_of_the_switch_the_users_are_on():
     workload = workloads.custom(np.random.default_rng(0).integers(0, 2, size=(64, 32)).astype(float))
     found = {one.algorithm: one for one in theorems.switches(Setting(workload, 1.0, 2142, None, None))}

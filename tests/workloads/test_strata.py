@@ -128,7 +128,7 @@ def test_names_and_refusals_of_groups():
         (less.model_copy(update={"attribute": "score"}), "no attribute score|compares two values"),
         (HistogramPart(attribute="arm", by=("arm",)), "named twice"),
         (HistogramPart(attribute="score", by=("arms",)), "did you mean arm"),
-        (MeanPart(attribute="score", by=("arm",)), "number of people in each"),
+        (MeanPart(attribute="score", by=("arm",)), "people without a number"),
         (TypesPart(family="prefix", by=("arm", "score")), "nothing to ask within"),
     ]:
         with pytest.raises(ValueError, match=words):

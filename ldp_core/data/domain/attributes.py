@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
-from pydantic_core import ErrorDetails
 
 from ldp_core.data import columns
 from ldp_core.limits import MOST_LISTED_TYPES
+from ldp_core.problems import sentences
 from ldp_core.wording import quote_examples, quoted
 
 # Marks used while encoding, before the attribute's rules turn them into types or drop them.
@@ -76,16 +76,7 @@ def build(model: type[Model], **fields: Any) -> Model:
     try:
         return model(**fields)
     except ValidationError as error:
-        raise ValueError(" ".join(map(_in_words, error.errors(include_url=False)))) from error
-
-
-def _in_words(problem: ErrorDetails) -> str:
-    """A problem of one field that pydantic found, as a sentence."""
-    if problem["type"] == "value_error":
-        return str(problem["ctx"]["error"])
-    field, value, bounds = ", ".join(map(str, problem["loc"])), problem["input"], problem.get("ctx", {})
-    allowed = [f"at {'most' if key == 'le' else 'least'} {bounds[key]:,.12g}" for key in ("le", "ge") if key in bounds]
-    return f"{field} cannot be {str(value)[:30]}: it must be {allowed[0] if allowed else 'of another kind'}."
+        raise ValueError(sentences(error, fields)) from error
 
 
 class BaseAttribute(BaseModel):

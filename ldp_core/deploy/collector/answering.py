@@ -10,12 +10,12 @@ import pandas as pd
 
 from ldp_core import verdicts
 from ldp_core.deploy.collector.collection import Collection
-from ldp_core.estimators import Intervals, apply, intervals, people_told
+from ldp_core.estimators import Intervals, apply, intervals, people_told, ratio_answers
 from ldp_core.estimators.sequences import any_time
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.noise.additive import AdditiveMechanism
 from ldp_core.wording import meant
-from ldp_core.workloads import Workload, in_chunks
+from ldp_core.workloads import Ratios, Workload, in_chunks
 
 KINDS: dict[str, Callable[..., Intervals]] = {"fixed": intervals, "any_time": any_time}
 """Intervals for one look at the answers, and for as many as one likes."""
@@ -85,6 +85,30 @@ def answers(
             "unbiased": based_on.answers(workload, chosen) / weights,
         }
     )
+
+
+def within_groups(
+    collection: Collection,
+    mechanism: Mechanism,
+    workload: Workload,
+    asked: Sequence[Ratios],
+    estimator: str = "unbiased",
+    level: float = 0.95,
+    kind: str = "fixed",
+    **options: Any,
+) -> pd.DataFrame:
+    """The shares and averages within groups ``asked`` for in a ``workload`` (see `ldp_core.workloads.ratios_of`), estimated as `answers` are: a frame
+    as of `estimators.ratio_answers`, without rows where nothing is asked for."""
+    unbiased = mechanism.estimate(collection.reports)
+    estimate = apply(estimator, collection.reports, mechanism, workload, unbiased, **options)
+    based_on, shown = (estimate, None) if estimate.unbiased else (unbiased, estimate)
+    tables = [ratio_answers(own, mechanism, based_on, level, KINDS[kind], collection.users, shown) for own in asked]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+def with_groups(answers: pd.DataFrame, ratios: pd.DataFrame) -> pd.DataFrame:
+    """`in_units` and below them the answers of `within_groups`, which are no queries and have no promise: one table for a file."""
+    return pd.concat([answers.astype({"query": "Int64"}), ratios], ignore_index=True) if len(ratios) else answers
 
 
 def in_units(answers: pd.DataFrame, workload: Workload, users: float) -> pd.DataFrame:

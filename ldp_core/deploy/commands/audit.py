@@ -54,10 +54,9 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     else:
         mechanism = _own(strategy_files.read_strategy(content), MAX_EPSILON)
         result = _audited(given, mechanism, mechanism.audit())
-    if given.json:
-        terminal.write_json({**result, "stopped": stop.is_set()})
-    else:
-        _tell(result)
+    if "missing" in result and not given.json:
+        terminal.say(result["missing"])
+    terminal.show(given, stop, result, lambda: terminal.facts(_facts(result)))
 
 
 def _of_design(given: argparse.Namespace, stop: threading.Event) -> dict[str, Any]:
@@ -128,27 +127,21 @@ def _judged(setting: Setting, mechanism: Mechanism, case: str, stop: threading.E
     workload, alpha = setting.workload, setting.alpha
     costs = frames.costs(mechanism.variance_profile(workload), setting.cases, limits, workload.squared_weights, alpha)
     chosen = costs[costs["case"] == case].iloc[0]
-    return {
-        "answers_the_questions": True,
-        "judged_at_epsilon": setting.epsilon,
-        "case": case,
-        "alpha": alpha,
-        "users_needed": chosen["users_needed"],
-        "users_bound": chosen["users_bound"],
-        "gap": chosen["gap"],
-        "cases": costs,
-    }
+    judged = {name: chosen[name] for name in ("users_needed", "users_bound", "gap")} | {"cases": costs}
+    where = {"answers_the_questions": True, "judged_at_epsilon": setting.epsilon, "case": case, "alpha": alpha}
+    return where | judged
 
 
-def _tell(result: dict[str, Any]) -> None:
+def _facts(result: dict[str, Any]) -> dict[str, str]:
     epsilon, claimed = result["audited_epsilon"], result.get("claimed_epsilon")
+    answered = result.get("answers_the_questions")
+    pair = result.get("worst_pair_named")
+    certain = "none: a report can tell two types apart for certain"
     facts = {
-        "Epsilon": wording.rounded_up(epsilon, 12)
-        if math.isfinite(epsilon)
-        else "none: a report can tell two types apart for certain",
+        "Epsilon": wording.rounded_up(epsilon, 12) if math.isfinite(epsilon) else certain,
         "How": result["method"],
-        "Told apart best": " and ".join(result["worst_pair_named"])
-        if "worst_pair_named" in result
+        "Told apart best": " and ".join(pair)
+        if pair
         else "types {} and {}, counted from 0".format(*result["worst_pair"]),
     }
     if result["audited_delta"]:
@@ -156,16 +149,12 @@ def _tell(result: dict[str, Any]) -> None:
     if "mixed" in result:
         facts["If mixed"] = result["mixed"]["meaning"]
     if claimed is not None:
-        kept = epsilon <= claimed
-        facts["Promised"] = f"{claimed:g}: {'kept' if kept else 'NOT KEPT'}"
-    if (answered := result.get("answers_the_questions")) is not None:
+        facts["Promised"] = f"{claimed:g}: {'kept' if epsilon <= claimed else 'NOT KEPT'}"
+    if answered is not None:
         facts["Answers the questions"] = "yes" if answered else f"no. {result['reason']}"
     if answered:
         facts["People needed"] = f"{wording.needed(result['users_needed'])}, {working.WHOSE[result['case']]}"
-        facts["Proved minimum"] = (
-            f"{wording.at_least(result['users_bound'])} at epsilon {result['judged_at_epsilon']:g}"
-        )
+        least = wording.at_least(result["users_bound"])
+        facts["Proved minimum"] = f"{least} at epsilon {result['judged_at_epsilon']:g}"
         facts["From the best, at most"] = working.gap(result["gap"])
-    terminal.write_facts(facts)
-    if "missing" in result:
-        terminal.say(result["missing"])
+    return facts

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
-from ldp_core import estimators, frames, verdicts, wording
+from ldp_core import estimators, frames, verdicts, wording, workloads
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import Read
 from ldp_core.deploy.commands import files, terminal
@@ -62,40 +63,44 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     for warning in kit.warnings:
         terminal.say(warning)
     occasions = _occasions(given.occasions, kit.configuration.reports_per_user)
-    with terminal.Bar("counting reports") as bar:
-        collection = collector.collect(
-            given.reports, kit.mechanism, kit.design, progress=bar.share, cancel=stop, state=given.state
-        )
-    for file in collection.read:
-        if not collection.users:  # then why is all there is to say
+    terminal.begin("Counting reports")
+    collection = collector.collect(given.reports, kit.mechanism, kit.design, cancel=stop, state=given.state)
+    if not collection.users:  # then why is all there is to say
+        for file in collection.read:
             terminal.say(_said(file))
-        elif not given.json:
-            print(terminal.plain(_said(file)))
-    options: dict[str, Any] = {"labels": kit.domain.type_labels, "occasions": occasions}
     if unlike := collector.unlike_in_words(collection, kit.mechanism):
         terminal.say(unlike)
-    kind = "any_time" if given.any_time else "fixed"
+    options: dict[str, Any] = {"labels": kit.domain.type_labels, "occasions": occasions}
+    kind, users = "any_time" if given.any_time else "fixed", collection.users / occasions
     answers = collector.answers(collection, kit.mechanism, kit.workload, given.estimator, given.level, kind, **options)
-    users = collection.users / occasions
     told = collector.in_units(answers, kit.workload, users)
+    recipe = kit.configuration.workload
+    asked = workloads.ratios_of([] if recipe is None else recipe.parts, kit.domain, kit.workload)
+    ratios = collector.within_groups(collection, kit.mechanism, kit.workload, asked, given.estimator, given.level, kind)
     if given.output:
-        files.write(given.output, frames.as_csv(told).encode())
-    if given.json:
-        read = [_read(file) for file in collection.read]
-        terminal.write_json(
-            {"design": kit.design, "files": read, "answers": told, "unlike": unlike, "file": given.output}
-        )
-    elif given.output:
-        print(f"Answers written to {terminal.plain(given.output)}.")
-    else:
+        files.write(given.output, frames.as_csv(collector.with_groups(told, ratios)).encode())
+    read = [
+        {"name": file.name, "accepted": file.accepted, "refused": dict(file.refused), "repeated": file.repeated}
+        for file in collection.read
+    ]
+    result = {"design": kit.design, "files": read, "answers": told, "within_groups": ratios, "unlike": unlike}
+    result["file"] = given.output
+
+    def text() -> Iterator[str]:
+        yield from map(_said, collection.read)
+        if given.output:
+            yield f"Answers written to {given.output}."
+            return
         target = kit.configuration.target_alpha**0.5
-        _tell(told.assign(verdict=collector.judged(answers, users, target, kit.workload)))
-        print()
-        print(terminal.plain(f"Target error: {verdicts.error_in_words(kit.workload, target, users)}. {verdicts.RULE}"))
-        if missed := estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), users, given.estimator):
-            print(terminal.plain(missed))
-        if contradicted := estimators.contradicted_in_words(answers, given.estimator):
-            print(terminal.plain(contradicted))
+        yield from ("", *_table(told.assign(verdict=collector.judged(answers, users, target, kit.workload))), "")
+        if len(ratios):
+            yield from (*_table(ratios), "")
+            yield from filter(None, [estimators.unbounded_in_words(ratios, kind)])
+        yield f"Target error: {verdicts.error_in_words(kit.workload, target, users)}. {verdicts.RULE}"
+        missed = estimators.missed_in_words(float(answers["adds_up_to"].iloc[0]), users, given.estimator)
+        yield from filter(None, (missed, estimators.contradicted_in_words(answers, given.estimator)))
+
+    terminal.show(given, stop, result, text)
 
 
 def _occasions(stated: int | None, allowed: int) -> int:
@@ -113,10 +118,6 @@ def _occasions(stated: int | None, allowed: int) -> int:
     return occasions
 
 
-def _read(file: Read) -> dict[str, Any]:
-    return {"name": file.name, "accepted": file.accepted, "refused": dict(file.refused), "repeated": file.repeated}
-
-
 def _said(file: Read) -> str:
     """A file in a sentence."""
     parts = [f"{file.name}: {wording.count(file.accepted)} reports counted"]
@@ -126,14 +127,14 @@ def _said(file: Read) -> str:
     return ", ".join(parts) + "."
 
 
-def _tell(answers: pd.DataFrame) -> None:
-    number = wording.significant
-    columns = {"name": ("Question", str)} | {
-        name: (heading, lambda value: "none" if value != value else number(value, 5))
-        for name, heading in {"answer": "Answer", "low": "Low", "high": "High", "standard_error": "±"}.items()
+def _table(answers: pd.DataFrame) -> Iterator[str]:
+    numbers = {"answer": "Answer", "low": "Low", "high": "High", "standard_error": "±"}
+    columns: terminal.Columns = {"name": ("Question", str)} | {
+        name: (heading, lambda value: "none" if value != value else wording.significant(value, 5))
+        for name, heading in numbers.items()
     }
     if (answers["unit"] != "people").any():
-        columns["unit"] = ("Unit", str)
-    columns["verdict"] = ("Verdict", str)
-    print()
-    terminal.write_table(answers, columns)
+        columns = {**columns, "unit": ("Unit", str)}
+    if "verdict" in answers:
+        columns = {**columns, "verdict": ("Verdict", str)}
+    return terminal.table(answers, columns)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 import threading
+from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -48,23 +50,19 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
             terminal.say(f"{library.spec(name).title}: {error}")
             del mechanisms[name]
     table, limits = setting.compared(mechanisms, case), setting.bounds(case)
-    if given.json:
-        result = {"case": case, "alpha": setting.alpha, "users": setting.users}
-        result |= {"users_no_mechanism_can_do_without": limits, "mechanisms": table, "left_out": left_out}
-        terminal.write_json({**result, "stopped": stop.is_set()})
-    elif len(table):
-        _tell(setting, table, case, limits)
+    result: dict[str, Any] = {"case": case, "alpha": setting.alpha, "users": setting.users}
+    result |= {"users_no_mechanism_can_do_without": limits, "mechanisms": table, "left_out": left_out}
+    terminal.show(given, stop, result, lambda: _text(setting, table, case, limits) if len(table) else ())
 
 
-def _tell(setting: Setting, table: pd.DataFrame, case: str, limits: dict[str, float]) -> None:
-    shown = table.assign(name=[setting.titled(name) for name in table["name"]])
+def _text(setting: Setting, shown: pd.DataFrame, case: str, limits: dict[str, float]) -> Iterator[str]:
     scale = setting.scale
 
     def said(value: float) -> str:
         return f"{scale.text(value)} {scale.short}"
 
     columns: terminal.Columns = {
-        "name": ("Mechanism", str),
+        "name": ("Mechanism", setting.titled),
         "users_needed": ("Users needed", wording.needed),
         "gap": ("Gap, at most", lambda value: "none" if math.isinf(value) else working.gap(value)),
         "standard_error_worst_case": ("± worst case", said),
@@ -73,10 +71,11 @@ def _tell(setting: Setting, table: pd.DataFrame, case: str, limits: dict[str, fl
     }
     if analysis.only_case(setting.people, setting.workload):  # the other cases are no others
         columns = {name: column for name, column in columns.items() if not name.endswith(("_average", "_on_data"))}
-    terminal.write_table(shown, columns)
+    yield from terminal.table(shown, columns)
+    yield ""
     least, name = wording.at_least(max(limits.values())), frames.BOUND_TITLES[frames.strongest(limits)]
-    print(f"\nNo unbiased mechanism with pure epsilon can need fewer than {least}, {working.WHOSE[case]} ({name}).")
-    print(
+    yield f"No unbiased mechanism with pure epsilon can need fewer than {least}, {working.WHOSE[case]} ({name})."
+    yield (
         f"Users needed are for a standard error of {setting.error_in_words(setting.target)} in a typical answer, {working.WHOSE[case]}; "
         f"± is that of a typical answer from {wording.count(setting.users)} people."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from ldp_core import frames, library, wording
@@ -38,12 +39,9 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
         outcome, proof = package.outcome_of(setting, given.errors_on_data), package.certificate_of(setting)
         content = package.design(setting.configuration, outcome, setting.chosen_mechanism, certificate=proof)
         files.write(given.output, content)
-    if given.json:
-        terminal.write_json({**costs, "file": given.output, "stopped": stop.is_set()})
-        return
-    _tell(setting, costs)
-    if given.output:
-        print(f"\nWritten to {terminal.plain(given.output)}.")
+    if "missing" in costs and not given.json:
+        terminal.say(costs["missing"])
+    terminal.show(given, stop, costs | {"file": given.output}, lambda: _text(setting, costs, given.output))
 
 
 def fitted(given: argparse.Namespace, stop: threading.Event) -> Setting:
@@ -99,22 +97,22 @@ def _costs(setting: Setting) -> dict[str, Any]:
     }
 
 
-def _tell(setting: Setting, costs: dict[str, Any]) -> None:
-    c, case = setting.configuration, costs["case"]
+def _text(setting: Setting, costs: dict[str, Any], written: str | None) -> Iterator[str]:
+    c, case, mechanism = setting.configuration, costs["case"], setting.chosen_mechanism
     limits = costs["users_no_mechanism_can_do_without"][case]
-    asked = "" if c.workload is None else c.workload.summary
-    print(terminal.plain(f"{setting.titled(setting.chosen)}, epsilon {c.epsilon}, for {asked}"), end="\n\n")
+    yield f"{setting.titled(setting.chosen)}, epsilon {c.epsilon}, for {'' if c.workload is None else c.workload.summary}"
+    yield ""
+    if costs["expected_errors"] is not None:
+        yield from (setting.verdict(mechanism), "")
     facts = {
         "People needed": "not worked out" if costs["users_needed"] is None else wording.needed(costs["users_needed"]),
         "Proved minimum": f"{wording.at_least(max(limits.values()))} ({frames.BOUND_TITLES[frames.strongest(limits)]})",
         "Gap, at most": "unknown" if costs["gap"] is None else working.gap(costs["gap"]),
         "Counted for": working.WHOSE[case],
         "Target error": f"{setting.error_in_words(setting.target)} in a typical answer",
-        "Audited epsilon": audited_in_words(setting.chosen_mechanism.audit().epsilon, setting.chosen_mechanism.audit()),
+        "Audited epsilon": audited_in_words(costs["audited_epsilon"], mechanism.audit()),
         "People": f"{wording.count(setting.users)}, {'counted' if setting.on_data else 'expected'}",
     }
-    if costs["expected_errors"] is not None:
-        print(terminal.plain(setting.verdict(setting.chosen_mechanism)), end="\n\n")
-    terminal.write_facts(facts)
-    if "missing" in costs:
-        terminal.say(costs["missing"])
+    yield from terminal.facts(facts)
+    if written:
+        yield from ("", f"Written to {written}.")

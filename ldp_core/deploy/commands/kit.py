@@ -40,13 +40,8 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     setting = design.fitted(given, stop)
     content = package.kit(setting, package.certificate_of(setting), given.errors_on_data, key, given.mixed)
     files.write(given.output, content)
-    if given.json:
-        terminal.write_json(
-            {"file": given.output, "bytes": len(content), "stopped": stop.is_set(), "public_key": public_key}
-        )
-    else:
-        print(
-            f"Written to {terminal.plain(given.output)}: {len(content) / 1000:,.0f} kB. Its README.md says how to run it."
-        )
-        if public_key is not None:
-            print(f"Signed. Clients check that with --key {public_key}: give them the key by another way than the kit.")
+    said = [f"Written to {given.output}: {len(content) / 1000:,.0f} kB. Its README.md says how to run it."]
+    if public_key is not None:
+        said += [f"Signed. Clients check that with --key {public_key}: give them the key by another way than the kit."]
+    result = {"file": given.output, "bytes": len(content), "public_key": public_key}
+    terminal.show(given, stop, result, lambda: said)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import argparse
 import threading
+from collections.abc import Iterator
 
-from ldp_core import estimators, library, studies, wording
+from ldp_core import estimators, library, studies, wording, workloads
 from ldp_core.deploy.commands import files, terminal, working
 from ldp_core.designs import Configuration, Setting, ready
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.workloads.axes import axes_of
+
+WITHIN_GROUPS: terminal.Columns = {"name": ("Within groups", str), "unit": ("Unit", str)} | {
+    name: (title, lambda value: "none" if value != value else wording.significant(value, 4))
+    for name, title in {"true": "True", "observed": "Error observed", "predicted": "predicted"}.items()
+}
 
 HELP = "Simulate whole collections, and hold the errors that were observed against those predicted"
 
@@ -41,37 +47,33 @@ def run(given: argparse.Namespace, stop: threading.Event) -> None:
     for mechanism, estimator, reason in result.skipped:
         title = estimators.spec(estimator).title
         terminal.say(f"{title} is left out for {library.spec(mechanism).title}. {reason}")
-    if given.json:
-        views = {
-            "errors": result.errors,
-            "groups": result.groups,
-            "queries": result.queries,
-            "intervals": result.intervals,
-        }
-        settings = {"seed": configuration.simulation.seed, "users": setting.users, "trials": result.trials}
-        terminal.write_json({**settings, **views, "stopped": stop.is_set()})
-        return
-    errors = result.errors.assign(
-        mechanism=[library.spec(name).title for name in result.errors["mechanism"]],
-        estimator=[estimators.spec(name).title for name in result.errors["estimator"]],
-    )
+    views = {name: getattr(result, name) for name in ("errors", "groups", "queries", "intervals")}
+    views["within_groups"] = result.ratios
+    settings = {"seed": configuration.simulation.seed, "users": setting.users, "trials": result.trials}
+    terminal.show(given, stop, settings | views, lambda: _text(setting, result))
+
+
+def _text(setting: Setting, result: studies.outcomes.Outcomes) -> Iterator[str]:
     scale = setting.scale
 
     def said(value: float) -> str:
         return "none" if value != value else f"{scale.text(value)} {scale.short}"
 
     columns: terminal.Columns = {
-        "mechanism": ("Mechanism", str),
-        "estimator": ("Estimate", str),
+        "mechanism": ("Mechanism", lambda name: library.spec(name).title),
+        "estimator": ("Estimate", lambda name: estimators.spec(name).title),
         "observed": ("Error observed", said),
         "standard_error": ("give or take", said),
         "predicted": ("predicted", said),
     }
-    terminal.write_table(errors, columns)
-    print(
-        f"\n{result.trials:,} collection{'s' if result.trials > 1 else ''} from {wording.count(setting.users)} people; the error of a "
-        f"typical answer {'in percentage points (pp) of all people' if scale == wording.POINTS else scale.unit}. Exact predictions exist "
-        "for unbiased estimates only."
+    yield from terminal.table(result.errors, columns)
+    if len(result.ratios):
+        yield from ("", *terminal.table(result.ratios, WITHIN_GROUPS))
+    yield ""
+    yield (
+        f"{wording.plural(result.trials, 'collection')} from {wording.count(setting.users)} people; the error of a typical answer "
+        f"{'in percentage points (pp) of all people' if scale == wording.POINTS else scale.unit}. Exact predictions exist for unbiased "
+        "estimates only."
     )
 
 
@@ -83,22 +85,19 @@ def _told(configuration: Configuration, asked: dict[str, object]) -> Configurati
 
 
 def _simulated(setting: Setting, mechanisms: dict[str, Mechanism], stop: threading.Event) -> studies.outcomes.Outcomes:
-    c = setting.configuration
-    titles = (
-        [part.summary for part in c.workload.parts] if c.workload is not None and len(c.workload.parts) > 1 else None
+    c, simulated = setting.configuration, setting.configuration.simulation
+    parts = () if c.workload is None else c.workload.parts
+    terminal.begin("Simulating")
+    return studies.outcomes.compare(
+        mechanisms,
+        setting.workload,
+        setting.counts,
+        setting.labels,
+        simulated.trials,
+        simulated.seed,
+        simulated.estimators,
+        studies.outcomes.scales_of(setting.workload, axes_of(setting.domain)),
+        cancel=stop,
+        parts=[part.summary for part in parts] if len(parts) > 1 else None,
+        ratios=workloads.ratios_of(parts, setting.domain, setting.workload),
     )
-    scales = studies.outcomes.scales_of(setting.workload, axes_of(setting.domain))
-    with terminal.Bar("simulating") as bar:
-        return studies.outcomes.compare(
-            mechanisms,
-            setting.workload,
-            setting.counts,
-            setting.labels,
-            c.simulation.trials,
-            c.simulation.seed,
-            c.simulation.estimators,
-            scales,
-            bar,
-            stop,
-            titles,
-        )

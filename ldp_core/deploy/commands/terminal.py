@@ -1,15 +1,15 @@
-"""Output of commands: progress and Ctrl-C, tables for people and JSON for programs."""
+"""Output of commands: one result as text for people or JSON for programs, and Ctrl-C."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import re
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from types import FrameType
@@ -19,12 +19,9 @@ import numpy as np
 import pandas as pd
 
 from ldp_core import wording
-from ldp_core.run import Progress
 
-WIDTH = 24
 Columns = Mapping[str, tuple[str, Callable[[Any], str]]]
 """Columns of a table by name: the heading, and how a value is written."""
-EVERY = 0.1  # seconds between two looks of a bar
 
 
 class Stopping(Exception):
@@ -54,8 +51,6 @@ def stopping() -> Iterator[threading.Event]:
 
 def say(sentence: str) -> None:
     """A sentence for people, beside the results."""
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")
     print(plain(sentence), file=sys.stderr)
 
 
@@ -64,46 +59,22 @@ def plain(text: str) -> str:
     return wording.visible(re.sub(r"[\t\n\r]", " ", text))
 
 
-class Bar:
-    """One line about work in progress, on a terminal; nothing elsewhere. ``seconds`` is how long the work may take."""
-
-    def __init__(self, title: str, seconds: float | None = None):
-        self.title, self.seconds = plain(title), seconds
-        self._shown = -math.inf
-        self._terminal = sys.stderr.isatty()
-
-    def __enter__(self) -> Bar:
-        self.share(0.0)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._terminal:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-    def __call__(self, progress: Progress) -> None:
-        """The share done, by rounds or by time, as `ldp_core.run` reports it."""
-        limit = progress.max_rounds
-        if limit:
-            self.share(progress.round / limit, f"{progress.round:,} of {limit:,}")
-        else:
-            done = 0.0 if not self.seconds else progress.seconds / self.seconds
-            self.share(done, f"round {progress.round:,}, {wording.duration(progress.seconds)}")
-
-    def share(self, done: float, words: str = "") -> None:
-        """How much is done, 0 to 1."""
-        now = time.monotonic()
-        if not self._terminal or (now - self._shown < EVERY and done < 1):
-            return
-        self._shown = now
-        full = round(WIDTH * min(max(done, 0.0), 1.0))
-        sys.stderr.write(f"\r\x1b[K{'█' * full}{'░' * (WIDTH - full)} {self.title} {words}".rstrip())
-        sys.stderr.flush()
+def begin(work: str) -> None:
+    """Say on a terminal that long ``work`` begins; nothing elsewhere."""
+    if sys.stderr.isatty():
+        say(f"{work} ...")
 
 
-def write_json(result: object) -> None:
-    """One JSON document; NaN and infinities are null."""
-    print(json.dumps(_json(result), indent=2, allow_nan=False))  # ASCII, whatever the encoding of the output
+def show(
+    given: argparse.Namespace, stop: threading.Event, result: Mapping[str, Any], text: Callable[[], Iterable[str]]
+) -> None:
+    """The result of a command: one JSON document where that was asked for, with whether it was stopped; else its lines of ``text``."""
+    if given.json:
+        document = _json({**result, "stopped": stop.is_set()})
+        print(json.dumps(document, indent=2, allow_nan=False))  # ASCII, whatever the encoding of the output
+        return
+    for line in text():
+        print(plain(line))
 
 
 def _json(value: Any) -> Any:
@@ -122,19 +93,17 @@ def _json(value: Any) -> Any:
     return value
 
 
-def write_facts(facts: Mapping[str, str]) -> None:
-    """Names and values below each other."""
-    width = max(map(len, facts), default=0)
-    for name, value in facts.items():
-        print(plain(f"{name:<{width}}  {value}"))
+def facts(named: Mapping[str, str]) -> Iterator[str]:
+    """Lines of names and values below each other."""
+    width = max(map(len, named), default=0)
+    return (f"{name:<{width}}  {value}" for name, value in named.items())
 
 
-def write_table(frame: pd.DataFrame, shown: Columns) -> None:
-    """Some columns of a frame; numbers to the right."""
+def table(frame: pd.DataFrame, shown: Columns) -> Iterator[str]:
+    """Lines of some columns of a frame; numbers to the right."""
     columns = []
     for name, (heading, written) in shown.items():
         cells = [heading, *(plain(written(value)) for value in frame[name])]
         width, text = max(map(len, cells)), frame[name].dtype.kind not in "iuf"
         columns.append([cell.ljust(width) if text else cell.rjust(width) for cell in cells])
-    for row in zip(*columns, strict=True):
-        print("  ".join(row).rstrip())
+    return ("  ".join(row).rstrip() for row in zip(*columns, strict=True))

@@ -1,4 +1,4 @@
-"""Long work of several commands: mechanisms built and proofs found, with a bar each."""
+"""Long work of several commands: mechanisms built and proofs found."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 from ldp_core import library, wording
 from ldp_core.deploy.commands import terminal
-from ldp_core.deploy.commands.terminal import Bar
 from ldp_core.designs import Bundle, Setting, choices
 from ldp_core.designs.standalone import adopt
 from ldp_core.mechanisms.base import Mechanism
@@ -33,19 +32,17 @@ def prove(setting: Setting, stop: threading.Event, cases: Iterable[str] = ()) ->
     for name, case in setting.cases.items():
         if stop.is_set() or not (name in asked or choices.proved_unasked(setting.workload, case)):
             continue
-        with Bar(f"proving what no mechanism can beat, {WHOSE[name]}", setting.search_seconds) as bar:
-            setting.prove(name, bar, stop)
+        terminal.begin(f"Proving what no mechanism can beat, {WHOSE[name]}")
+        setting.prove(name, None, stop)
 
 
 def built(setting: Setting, name: str, stop: threading.Event, bundle: Bundle | None = None) -> Mechanism:
     """The named mechanism: that of the ``bundle`` where it is the chosen one, else built or fitted."""
     if name == setting.chosen and (mechanism := adopt(setting, bundle)) is not None:
         return mechanism
-    spec = library.spec(name)
-    if not spec.fitted:
-        return setting.build(name)
-    with Bar(f"fitting {spec.title}", setting.search_seconds if spec.aimed else None) as bar:
-        return setting.build(name, bar, stop)
+    if library.spec(name).fitted:
+        terminal.begin(f"Fitting {library.spec(name).title}")
+    return setting.build(name, None, stop)
 
 
 def several(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from functools import reduce
 from random import Random
 from typing import Any
 
@@ -13,7 +14,9 @@ from ldp_core.data.domain.dates import label_of_period
 from ldp_core.deploy.kit.client import ONE, Device, Value, design_id
 
 REPORTS = 12
-Change = Callable[[dict[str, Any]], None]
+SUMMED = ("columns", "rest", "shares")
+"""Chances that sum to 2^53 with others; those `ALONE` do not."""
+ALONE = ("truth", "inside", "own", "keep", "flip")
 
 
 class _Bytes:
@@ -41,19 +44,13 @@ def vectors(description: Mapping[str, Any], seed: int = 0, reports: int = REPORT
     * "refused_devices": {"path", "add", "design", "why"}: the number at ``path`` of the description is raised by ``add``, and the design id
       replaced where "design" is not null. A client must refuse to load it.
     """
-    device, random = Device(description), Random(seed)
-    values = _values(description, random, reports)
-    cases = []
-    for i, value in enumerate(values):
+    device, cases = Device(description), []
+    for i, value in enumerate(_values(description, Random(seed), reports)):
         source = _Bytes(f"{description['design']} {seed} {i}")
         report = device.report(value, source)
         cases.append({"value": value, "bytes": source.taken.hex(), "report": report})
-    return {
-        "design": description["design"],
-        "reports": cases,
-        "refused_values": _refused_values(description),
-        "refused_devices": _refused_devices(description),
-    }
+    refused = {"refused_values": _refused_values(description), "refused_devices": _refused_devices(description)}
+    return {"design": description["design"], "reports": cases} | refused
 
 
 def _values(description: Mapping[str, Any], random: Random, many: int) -> list[Value]:
@@ -98,38 +95,43 @@ def _refused_values(description: Mapping[str, Any]) -> list[dict[str, object]]:
         {"value": [0] * (len(sizes) + 17), "why": "more numbers than there are attributes"},
         {"value": {}, "why": "no value of any attribute"},
     ]
-    for attribute in (description["domain"] or {"attributes": []})["attributes"]:
-        others = {
-            described_attribute["name"]: next(iter(described_attribute["words"]), None)
-            for described_attribute in description["domain"]["attributes"]
-        }
+    attributes = [] if description["domain"] is None else description["domain"]["attributes"]
+    usual = {attribute["name"]: next(iter(attribute["words"]), None) for attribute in attributes}
+    for attribute in attributes:
+        name, codes = attribute["name"], attribute.get("no_answer", ())
         if attribute["missing"] is None:
-            refused.append({"value": {**others, attribute["name"]: None}, "why": f"no value of {attribute['name']}"})
-            refused += [
-                {"value": {**others, attribute["name"]: code}, "why": f"a code for no answer of {attribute['name']}"}
-                for code in attribute.get("no_answer", ())
-            ]
+            refused.append({"value": usual | {name: None}, "why": f"no value of {name}"})
+            refused += [{"value": usual | {name: code}, "why": f"a code for no answer of {name}"} for code in codes]
     return refused
 
 
 def _refused_devices(description: Mapping[str, Any]) -> list[dict[str, object]]:
     """The first chance altered, with the old id; with an id that matches, chances that sum to less than 2^53, and one that breaks the promise,
     where there are such; and the number of values of the first attribute."""
-    path = _first_chance(description["sampler"], ["sampler"])
-    refused = [{"path": path, "add": 1, "design": None, "why": "a chance altered by one unit, with the old design id"}]
-    if {"columns", "rest", "shares"} & set(path):
-        refused.append(_altered(description, path, -1, "chances that sum to one unit less than 2^53"))
-    alone = _first_chance(description["sampler"], ["sampler"], shares=False)
-    if not {"columns", "rest"} & set(alone):
-        now = _at(description, alone)[alone[-1]]
-        never = -now if alone[-1] == "flip" else ONE - now
-        refused.append(_altered(description, alone, never, "a report that some people send and others never do"))
+    found = list(_chances(description["sampler"], ["sampler"]))
+    summed, alone = ([path for path, of in found if (of in SUMMED) == whether] for whether in (True, False))
+    why = "a chance altered by one unit, with the old design id"
+    refused: list[dict[str, object]] = [{"path": found[0][0], "add": 1, "design": None, "why": why}]
+    if summed:
+        refused.append(_altered(description, summed[0], -1, "chances that sum to one unit less than 2^53"))
+    if alone:
+        now = _at(description, alone[0])[alone[0][-1]]
+        never = -now if alone[0][-1] == "flip" else ONE - now
+        refused.append(_altered(description, alone[0], never, "a report that some people send and others never do"))
     if description["domain"] is not None:
         where = ["domain", "attributes", 0, "ordinary"]
-        refused.append(
-            {"path": where, "add": 1, "design": None, "why": "another domain, with the old id of the domain"}
-        )
+        refused += [{"path": where, "add": 1, "design": None, "why": "another domain, with the old id of the domain"}]
     return refused
+
+
+def _chances(part: Any, path: list[Any], of: str = "") -> Iterator[tuple[list[Any], str]]:
+    """The path of every chance of a sampler, and what it is a chance of."""
+    for key, value in part.items() if isinstance(part, dict) else enumerate(part):
+        chance = key if key in (*SUMMED, *ALONE) else of
+        if isinstance(value, dict | list):
+            yield from _chances(value, [*path, key], chance)
+        elif chance and isinstance(value, int):
+            yield [*path, key], chance
 
 
 def _altered(description: Mapping[str, Any], path: list[Any], add: int, why: str) -> dict[str, object]:
@@ -141,25 +143,7 @@ def _altered(description: Mapping[str, Any], path: list[Any], add: int, why: str
 
 def _at(description: Mapping[str, Any], path: list[Any]) -> Any:
     """The list or object that holds the number at ``path``."""
-    place: Any = description
-    for step in path[:-1]:
-        place = place[step]
-    return place
-
-
-def _first_chance(described: Mapping[str, Any], path: list[Any], shares: bool = True) -> list[Any]:
-    if described["kind"] == "table":
-        return [*path, "columns", 0, 0]
-    if described["kind"] == "two_valued":
-        return [*path, "rest", 0]
-    if shares and described.get("shares"):
-        return [*path, "shares", 0]
-    if described["kind"] == "classes":
-        return _first_chance(described["draw"], [*path, "draw"], shares)
-    if "draws" in described:
-        return _first_chance(described["draws"][0], [*path, "draws", 0], shares)
-    chance = next(key for key in ("truth", "inside", "own", "keep", "flip") if key in described)
-    return [*path, chance]
+    return reduce(lambda place, step: place[step], path[:-1], description)
 
 
 def text(document: Mapping[str, object]) -> str:

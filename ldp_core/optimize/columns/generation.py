@@ -123,6 +123,7 @@ class RowSearch:
         self._rough = True  # whether updates may be in single precision
         self._single: SinglePrecision | None = None
         self._hessian: np.ndarray | None = None
+        self._solved_odd: np.ndarray | None = None
         self._updated_rounds = 0
         self._power = MONOTONE  # of the ratio by which weights change: bold where the last update did not raise L
         self._odd: RowBlock | None = None
@@ -204,8 +205,8 @@ class RowSearch:
         """New rows, exchanges of single entries while these pay, and updates of all weights; the best feasible mixture is kept."""
         if self.finished:
             return
-        if self._updated_rounds >= UPDATED_ROUNDS and self._can_settle:
-            return self._settle()
+        if self._updated_rounds >= UPDATED_ROUNDS and self._can_solve:
+            return self._solve()
         self._updated_rounds += 1
         before, objective = self._objective, self.best.objective
         self._price()
@@ -234,11 +235,11 @@ class RowSearch:
             self._restart()
 
     @property
-    def _can_settle(self) -> bool:
-        heavy = np.count_nonzero(self.best.weights > BARELY * self.best.weights.mean())
+    def _can_solve(self) -> bool:
+        heavy = int(np.count_nonzero(self.best.weights > BARELY * self.best.weights.mean()))
         return self._ratio > self._workload.n and not self._anchors and heavy <= MOST_SOLVED
 
-    def _settle(self) -> None:
+    def _solve(self) -> None:
         """Rows that pay at the multipliers of the last time, and the best weights of these and of the best rows."""
         best, climbed = self.best, self._high[:0]
         if self._updated_rounds > UPDATED_ROUNDS:

@@ -19,7 +19,7 @@ from ldp_core.run import Budget, Callback, Cancel, Progress
 from ldp_core.studies import sampling, simulate, trial_frames
 from ldp_core.studies.outcomes.groups_of_queries import Groups, counts_people, query_groups
 from ldp_core.studies.outcomes.quantiles import QUANTILES, Scale, rank_errors
-from ldp_core.workloads import Workload
+from ldp_core.workloads import Ratios, Workload
 from ldp_core.workloads.shown import scaled_names, spread, unweighted_answers
 
 RELEASES = 9
@@ -49,6 +49,8 @@ class Outcomes:
             bounds between which nine of ten collections lie; empty where types have no order.
         quantiles: attribute, quantile, true_label, first_label, value_error, value_error_se, quantile_error, quantile_error_se: mean
             distances to the true quantile, in the unit of the scale and as shares; empty where ``curves`` is.
+        ratios: name, unit, true, answer, low, high, holds (those of the first collection, as of `estimators.ratio_answers`), observed, standard_error,
+            predicted (by the delta method): of the shares and averages within groups, in their units; empty where none is asked for.
         trials: how many were run of each pair.
         people: whether all answers count people; otherwise some may be below 0 or above the number of users.
         skipped: (mechanism, estimator, why) of the pairs that do not go together.
@@ -62,6 +64,7 @@ class Outcomes:
     intervals: pd.DataFrame
     curves: pd.DataFrame
     quantiles: pd.DataFrame
+    ratios: pd.DataFrame
     trials: int
     people: bool = True
     skipped: tuple[tuple[str, str, str], ...] = ()
@@ -120,11 +123,12 @@ def compare(
     parts: Sequence[str] | None = None,
     new_people: bool = False,
     prior: float | np.ndarray | None = None,
+    ratios: Sequence[Ratios] = (),
 ) -> Outcomes:
     """Simulate every mechanism with every estimator that suits it, on the same users ``counts`` (n,).
 
     ``labels`` name the types and ``parts`` the parts of a union; ``scales`` are the orders along which they have quantiles
-    (see `scales_of`); ``prior`` is for the posterior mean. With ``new_people``, every trial has people of its
+    (see `scales_of`); ``ratios`` are the answers within groups (see `ldp_core.workloads.ratios_of`); ``prior`` is for the posterior mean. With ``new_people``, every trial has people of its
     own (see `simulate.collect`). ``callback`` (after each trial, with the mechanism's name as ``found``) and ``cancel`` as in `ldp_core.run`.
     A cancelled run keeps what it has: at least one trial of the first mechanism.
     ValueError when no pair goes together, with the reasons, or for what `simulate.collect` refuses.
@@ -146,6 +150,7 @@ def compare(
             budget.tell(found=name)
 
         views = _views(chosen[name], workload, counts, groups, scales)
+        views |= {f"ratios {k}": simulate.View(own.linear, None, own.values) for k, own in enumerate(ratios)}
         collected = simulate.collect(
             chosen[name], workload, counts, trials, seed, suitable, follow, cancel, views, new_people, prior
         )
@@ -160,8 +165,8 @@ def compare(
         ]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
-    def along(columns: Callable[..., Columns | None]) -> pd.DataFrame:
-        frames = [frame(partial(columns, k=k)) for k in range(len(scales))]
+    def along(columns: Callable[..., Columns | None], over: Sequence[Any] = scales) -> pd.DataFrame:
+        frames = [frame(partial(columns, k=k)) for k in range(len(over))]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     return Outcomes(
@@ -173,6 +178,7 @@ def compare(
         intervals=frame(lambda run, estimator: run.intervals(estimator, seed, budget.cancelled)),
         curves=along(_Run.curves),
         quantiles=along(_Run.quantiles),
+        ratios=along(lambda run, estimator, k: run.ratios(estimator, k, ratios[k], seed), ratios),
         trials=min(len(answers) for run in runs for answers in run.trials.answers.values()),
         people=counts_people(workload),
         skipped=skipped,
@@ -300,6 +306,40 @@ class _Run:
             "high": high / users,
             "holds": (low - rounding <= truth) & (truth <= high + rounding),
             "method": intervals.methods,
+        }
+
+    def ratios(self, estimator: str, k: int, asked: Ratios, seed: int) -> Columns:
+        """Intervals are those of unbiased estimates; errors observed leave out collections that estimate a group to have nobody."""
+        found, counts = self.trials.views[f"ratios {k}"][estimator], self.trials.counts
+        linear = asked.linear.answers(counts)
+        true, source = asked.values(linear), trial_frames.predictable(self.mechanism, estimator)
+        squares, predicted = (found - true) ** 2, np.full(len(true), np.nan)
+        if source is not None:
+            errors, queries = asked.errors(linear), np.arange(len(true))
+            predicted = source.query_variances(errors, counts, queries)
+            if self.trials.new_people:
+                predicted = predicted + sampling.of_queries(errors, counts, queries)
+            predicted = np.sqrt(np.maximum(predicted, 0.0))
+        observed, uncertain = trial_frames.root_mean(squares)
+        low = high = np.full(len(true), np.nan)
+        if estimation.spec(estimator).unbiased:
+            stream = np.random.SeedSequence(seed).spawn(1)[0]
+            took_part, reports = simulate.one_collection(self.mechanism, counts, stream, self.trials.new_people)
+            estimate = estimation.apply(estimator, reports, self.mechanism, self.workload)
+            own = estimation.ratio_answers(asked, self.mechanism, estimate, LEVEL, users=round(self.users))
+            low, high = own["low"].to_numpy(), own["high"].to_numpy()
+            true = asked.values(asked.linear.answers(took_part))
+        return {
+            "name": asked.names,
+            "unit": [asked.told.unit] * len(true),
+            "true": true,
+            "answer": found[0],
+            "low": low,
+            "high": high,
+            "holds": (low - 1e-9 <= true) & (true <= high + 1e-9),
+            "observed": observed,
+            "standard_error": uncertain,
+            "predicted": predicted,
         }
 
     def curves(self, estimator: str, k: int) -> Columns | None:

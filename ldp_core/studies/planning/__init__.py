@@ -10,8 +10,6 @@ that no unbiased epsilon-LDP mechanism can beat. If queries have weights, so doe
 them, and p is `Workload.squared_weights`.
 """
 
-from ldp_core.studies.planning.curves import errors_over_epsilon as errors_over_epsilon
-from ldp_core.studies.planning.curves import errors_over_users as errors_over_users
 from ldp_core.studies.planning.recommendation import TOLERANCE as TOLERANCE
 from ldp_core.studies.planning.recommendation import Recommendation as Recommendation
 from ldp_core.studies.planning.recommendation import recommend as recommend

@@ -111,26 +111,18 @@ def recommend(
     near = eligible[eligible["users_needed"] <= best["users_needed"] * (1 + TOLERANCE)]
     chosen = near.sort_values(["fitted", "bits", "users_needed"], kind="stable").iloc[0]
     unfitted = [row["name"] for row in rows if row["note"] == NOT_FITTED and (row["pure"] or delta)]
-    answers = None
+    name, answers = chosen["name"], None
     if users and not asked(cancel)():
-        name = chosen["name"]
-        built = (
-            fitted[name]
-            if chosen["fitted"]
-            else library.create(name, workload.n, epsilon, workload, **parameters.get(name, {}))
-        )
+        built = fitted[name] if chosen["fitted"] else None
+        built = built or library.create(name, workload.n, epsilon, workload, **parameters.get(name, {}))
         answers = _judged(built, workload, users, counts, math.sqrt(alpha))
     said = partial(verdicts.error_in_words, workload, users=users or 1.0)
     sentences = _sentences(chosen, best, unfitted, epsilon, said(math.sqrt(alpha)), said, users, answers)
-    return Recommendation(chosen["name"], tuple(sentences), ranking, answers)
+    return Recommendation(name, tuple(sentences), ranking, answers)
 
 
 def _judged(
-    mechanism: Mechanism,
-    workload: Workload,
-    users: float,
-    counts: Counts | None,
-    target: float,
+    mechanism: Mechanism, workload: Workload, users: float, counts: Counts | None, target: float
 ) -> verdicts.Tally | None:
     """The verdicts on all answers, counted; None where single answers take too long."""
     if counts is None and workload.survey is not None:  # no one has a number for each of its types
@@ -155,31 +147,14 @@ def _computed(point: SweepPoint, results: Cache | None, cancel: Cancel | None) -
 def _row(
     spec: Spec, outcome: Outcome, workload: Workload, alpha: float, users: float | None, floor: float, delta: bool
 ) -> dict[str, Any]:
-    needed = analysis.users_for(outcome.worst_case, workload.squared_weights, alpha)
+    needed, least = (analysis.users_for(v, workload.squared_weights, alpha) for v in (outcome.worst_case, floor))
     known = not outcome.reason
     error = math.sqrt(needed * alpha / users) if users and known else math.nan
     passed_over = "" if delta or not spec.delta else "Its privacy is (epsilon, delta), weaker than the others'."
-    return {
-        "name": spec.name,
-        "users_needed": needed,
-        "bits": outcome.bits,
-        "gap": _gap(needed, floor, workload, alpha) if known and floor > 0 else math.nan,
-        "fitted": spec.fitted,
-        "pure": not spec.delta,
-        "user_cost": spec.user_cost,
-        "collector_cost": spec.collector_cost,
-        "standard_error": error,
-        "typical": str(verdicts.judge(np.array([error]), math.sqrt(alpha))[0]),
-        "note": outcome.reason or passed_over,
-    }
-
-
-def _gap(needed: float, floor: float, workload: Workload, alpha: float) -> float:
-    return frames.gap(needed, analysis.users_for(floor, workload.squared_weights, alpha))
-
-
-def _people(users: float) -> str:
-    return f"your {wording.count(users)} user{'' if users == 1 else 's'}"
+    gap = frames.gap(needed, least) if known and floor > 0 else math.nan
+    typical = str(verdicts.judge(np.array([error]), math.sqrt(alpha))[0])
+    figures = (spec.name, needed, outcome.bits, gap, spec.fitted, not spec.delta, spec.user_cost, spec.collector_cost)
+    return dict(zip(COLUMNS, (*figures, error, typical, outcome.reason or passed_over), strict=True))
 
 
 def _sentences(
@@ -193,16 +168,19 @@ def _sentences(
     answers: verdicts.Tally | None,
 ) -> Iterator[str]:
     """The users needed, then why not the mechanism with the fewest, then costs, the gap, and what is not known."""
-    title = library.spec(chosen["name"]).title
+    title, people = (
+        library.spec(chosen["name"]).title,
+        f"your {wording.count(users or 0)} user{'' if users == 1 else 's'}",
+    )
     yield (
         f"Take {title}: at epsilon {epsilon:g} it needs {wording.users(chosen['users_needed'])} for a standard error of "
         f"{target} in a typical answer, whatever values people have."
     )
     if users and answers is not None:
-        yield f"With {_people(users)}: {answers.in_words()}"
+        yield f"With {people}: {answers.in_words()}"
     elif users:
         yield (
-            f"With {_people(users)}, a typical answer is {chosen['typical']} ({said(chosen['standard_error'])}); single answers were "
+            f"With {people}, a typical answer is {chosen['typical']} ({said(chosen['standard_error'])}); single answers were "
             "not judged."
         )
     if chosen["name"] != best["name"]:

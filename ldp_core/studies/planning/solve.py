@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,18 +20,9 @@ from ldp_core.workloads import Workload
 
 COLUMNS = ["name", "solved", "epsilon", "users", "standard_error", "alpha", "case", "reason"]
 
-# How closely epsilon is solved for, as a share of it: closed forms, and figures that take a fit or a certificate each.
-EXACT = 1e-12
-ROUGH = 0.004
-_MOST_FITS = 12
-# The search for a crossing steps through log epsilon by these shares of the log of how far v is off: about half of it
-# leads to the crossing where v falls like 1/epsilon^2. But Hadamard response jumps upwards where its block size
-# changes, and small steps find the lower of two crossings.
-CAREFUL = 0.25
-BOLD = 0.55
-LEAST_STEP = 0.04
-
-
+EXACT, ROUGH = 1e-12, 0.004
+"""How closely epsilon is solved for, as a share of it: closed forms, and figures that take a fit or a certificate each."""
+MOST_FITS = 8
 TIME_OVER = "The time was over before"
 
 
@@ -98,22 +89,14 @@ def plan(
     budget = Budget(time_limit, len(names) + 1, cancel, callback)
     curves = [
         _Curve(
-            SweepPoint(name, workload, 1.0, parameters.get(name, {}), recipe),
-            case,
-            fitted.get(name),
-            results,
-            budget,
+            SweepPoint(name, workload, 1.0, parameters.get(name, {}), recipe), case, fitted.get(name), results, budget
         )
         for name in [*names, default_bound(workload) if bound is None else bound]
     ]
     if floor is not None and epsilon is not None:
-        curves[-1].seen[question.epsilon] = floor
-    rows: dict[int, dict[str, Any]] = {}
-
-    def so_far() -> pd.DataFrame:
-        return pd.DataFrame([rows[place] for place in sorted(rows)], columns=COLUMNS)
-
+        curves[-1].seen[question[1]] = floor
     order = sorted(range(len(curves)), key=lambda place: curves[place].point.effort)
+    rows, found = dict[int, dict[str, Any]](), pd.DataFrame(columns=COLUMNS)
     for done, place in enumerate(order):
         left = budget.left()
         if left is not None and curves[place].point.effort:
@@ -122,8 +105,9 @@ def plan(
             rows[place] = _solved(question, curves[place])
         except _Stopped:
             break
-        budget.tell(found=so_far())
-    return so_far()
+        found = pd.DataFrame([rows[one] for one in sorted(rows)], columns=COLUMNS)
+        budget.tell(found=found)
+    return found
 
 
 def default_bound(workload: Workload) -> str:
@@ -132,20 +116,10 @@ def default_bound(workload: Workload) -> str:
     return "certificate" if not point.effort or sweep.certified(workload) else "centred_svd"
 
 
-@dataclass(frozen=True)
-class _Question:
-    """The given quantities, checked; nan marks the one to be ``solved`` for."""
-
-    case: str
-    solved: str
-    epsilon: float
-    users: float
-    alpha: float
-
-
 def _question(
     epsilon: float | None, users: float | None, alpha: float | None, standard_error: float | None, case: str
-) -> _Question:
+) -> tuple[str, float, float, float]:
+    """Which quantity is to be solved for, and epsilon, users and alpha, checked; nan marks that one."""
     if alpha is not None and standard_error is not None:
         raise ValueError("Give the error as alpha or as standard_error, its root, not both.")
     if standard_error is not None:
@@ -161,8 +135,9 @@ def _question(
     if case not in analysis.CASES:
         raise ValueError(f"Unknown case {case!r}; {wording.meant(case, analysis.CASES)}")
     solved = "epsilon" if epsilon is None else "users" if users is None else "standard_error"
-    numbers = (None if epsilon is None else check_epsilon(epsilon), users, alpha)
-    return _Question(case, solved, *(math.nan if value is None else float(value) for value in numbers))
+    given = (None if epsilon is None else check_epsilon(epsilon), users, alpha)
+    epsilon, users, alpha = (math.nan if value is None else float(value) for value in given)
+    return solved, epsilon, users, alpha
 
 
 @dataclass
@@ -210,13 +185,13 @@ def given(mechanism: Mechanism | None, point: SweepPoint) -> Outcome | None:
     return sweep.outcome_of(mechanism, point.workload, "given")
 
 
-def _solved(question: _Question, curve: _Curve) -> dict[str, Any]:
+def _solved(question: tuple[str, float, float, float], curve: _Curve) -> dict[str, Any]:
     p, reason = curve.point.workload.squared_weights, ""
-    epsilon, users, alpha = question.epsilon, question.users, question.alpha
+    solved, epsilon, users, alpha = question
     try:
-        if question.solved == "epsilon":
+        if solved == "epsilon":
             epsilon, reason = _epsilon_for(curve, p * users * alpha)
-        elif question.solved == "users":
+        elif solved == "users":
             users = curve(epsilon) / (p * alpha)
         else:
             alpha = curve(epsilon) / (p * users)
@@ -227,68 +202,64 @@ def _solved(question: _Question, curve: _Curve) -> dict[str, Any]:
             raise
         reason = f"{TIME_OVER} its figures were known. Go on, or ask for fewer mechanisms."
     error = math.sqrt(max(alpha, 0.0))  # nan stays nan
-    row = (curve.point.name, question.solved, epsilon, users, error, alpha, question.case, reason)
+    row = (curve.point.name, solved, epsilon, users, error, alpha, curve.case, reason)
     return dict(zip(COLUMNS, row, strict=True))
 
 
 def _epsilon_for(curve: _Curve, goal: float) -> tuple[float, str]:
     """The smallest epsilon found with ``v <= goal``, and why there may be a smaller one if the time was over; for a bound the largest found
     with ``v > goal``, below which everything is excluded. ValueError where there is none."""
-    reason = ""
+    reason, end = "", curve.limits[1]
     try:
         _search(curve, goal)
     except _Stopped:
         if curve.budget.cancelled():
             raise
         reason = f"{TIME_OVER} the search ended: a {'larger' if curve.bound else 'smaller'} epsilon may be found. Go on to look further."
-    if curve.bound:
-        excluded = [epsilon for epsilon, variance in curve.seen.items() if variance > goal]
-        if not excluded:
-            _still_searching(reason)
-            raise ValueError(f"No epsilon from {MIN_EPSILON:g} up is excluded.")
-        if max(excluded) >= curve.limits[1]:
-            raise ValueError(
-                f"No unbiased mechanism can, even at epsilon {MAX_EPSILON:g}. Take more users or allow more error."
-            )
-        return max(excluded), reason
-    meeting = [epsilon for epsilon, variance in curve.seen.items() if variance <= goal]
-    if not meeting:
-        _still_searching(reason)
-        short = curve(curve.limits[1]) / goal
-        raise ValueError(
-            f"Even at epsilon {wording.significant(curve.limits[1])} it needs {wording.significant(short)} times as many "
-            "users. Take more users or allow more error."
-        )
-    return min(meeting), reason
-
-
-def _still_searching(reason: str) -> None:
-    if reason:
+    found = [epsilon for epsilon, variance in curve.seen.items() if (variance > goal) == curve.bound]
+    if not found and reason:
         raise ValueError(f"{TIME_OVER} an epsilon was found. Go on, or ask for fewer mechanisms.")
+    if curve.bound and not found:
+        raise ValueError(f"No epsilon from {MIN_EPSILON:g} up is excluded.")
+    if curve.bound and max(found) >= end:
+        raise ValueError(f"No unbiased mechanism can, even at epsilon {end:g}. Take more users or allow more error.")
+    if not found:
+        raise ValueError(
+            f"Even at epsilon {wording.significant(end)} it needs {wording.significant(curve(end) / goal)} times as many users. Take "
+            "more users or allow more error."
+        )
+    return (max if curve.bound else min)(found), reason
 
 
 def _search(curve: _Curve, goal: float) -> None:
-    """Try epsilons until the crossing of ``goal`` is known, or one end of the range is on the wrong side of it."""
+    """Try epsilons from where the bound allows the goal until a step crosses it or an end of the range is reached, then between. Closed
+    forms go in small steps: Hadamard response jumps upwards where its block size changes, and these find the lower of two crossings.
+    Where each step is a fit, it goes a little beyond where 1/epsilon^2 would cross."""
     low, high = (math.log(limit) for limit in curve.limits)
-    width = ROUGH if curve.point.effort else EXACT
+    fits = bool(curve.point.effort)
 
     def excess(x: float) -> float:
         """log(v / goal) at log epsilon x, never infinite."""
-        return math.log(max(curve(_epsilon(x, curve.limits)), 1e-300) / goal)
+        epsilon = min(
+            max(math.exp(x), curve.limits[0]), curve.limits[1]
+        )  # the logarithm of a limit may come back outside
+        return math.log(max(curve(epsilon), 1e-300) / goal)
 
-    start = min(max(math.log(_where_bound_allows(curve.point.workload, goal)), low), high)
-    bracket = _bracket(excess, start, low, high, BOLD if curve.point.effort else CAREFUL)
-    if bracket is None:
-        return
-    root = brentq(
-        excess, *bracket, xtol=width, rtol=EXACT, maxiter=_MOST_FITS if curve.point.effort else 100, disp=False
-    )
+    x = before = min(max(math.log(_where_bound_allows(curve.point.workload, goal)), low), high)
+    y = excess(x)
+    upwards = y > 0
+    end = high if upwards else low
+    while (y > 0) == upwards:
+        if x == end:
+            return
+        step = max(0.04, (0.55 if fits else 0.25) * abs(y))
+        before, x = x, min(high, x + step) if upwards else max(low, x - step)
+        x = end if fits and len(curve.seen) > MOST_FITS // 2 else x
+        y = excess(x)
+    width, left = (ROUGH, max(1, MOST_FITS - 1 - len(curve.seen))) if fits else (EXACT, 100)
+    root = brentq(excess, min(before, x), max(before, x), xtol=width, rtol=EXACT, maxiter=left, disp=False)
     # A root is met to rounding only, and not at all at a jump: the answer must be an epsilon that was tried.
     excess(max(low, root - width) if curve.bound else min(high, root + width))
-
-
-def _epsilon(x: float, limits: tuple[float, float]) -> float:
-    return min(max(math.exp(x), limits[0]), limits[1])  # the logarithm of a limit may come back a little outside
 
 
 def _where_bound_allows(workload: Workload, goal: float) -> float:
@@ -302,19 +273,3 @@ def _where_bound_allows(workload: Workload, goal: float) -> float:
         return 1.0
     room = workload.n * goal - (constant - workload.trace)
     return max(MIN_EPSILON, 2 * math.asinh(math.sqrt(max(0.0, multiple / room))))
-
-
-def _bracket(
-    excess: Callable[[float], float], start: float, low: float, high: float, stride: float
-) -> tuple[float, float] | None:
-    """Neighbouring steps (below, above) in [low, high] with excess > 0 and <= 0; None when an end comes first."""
-    x, y = start, excess(start)
-    upwards = y > 0
-    while (y > 0) == upwards:
-        if x == (high if upwards else low):
-            return None
-        before = x
-        step = max(LEAST_STEP, stride * abs(y))
-        x = min(high, x + step) if upwards else max(low, x - step)
-        y = excess(x)
-    return (before, x) if upwards else (x, before)

@@ -15,48 +15,27 @@ def in_words(row: Mapping[str, Any], said: Callable[[float], str] = wording.erro
 
     The number solved for is rounded so that the sentence stays true: up what a mechanism needs, down what is excluded.
     """
-    if row["name"] in sweep.BOUNDS:
-        return _bound(row, said)
-    title = library.spec(row["name"]).title
-    if row["reason"] and math.isnan(row[row["solved"]]):
-        return f"{title}: {row['reason']}"
-    people, epsilon, error = _people(row["users"]), row["epsilon"], row["standard_error"]
-    typical = f"(standard error of a typical query, {analysis.CASES[row['case']]})"
-    if row["solved"] == "users":
-        needed, error = wording.users(row["users"]), said(error)
-        return f"At epsilon {epsilon:g}, {title} needs {needed} for an error of {error} {typical}."
-    if row["solved"] == "epsilon":
-        epsilon, error = rounded(epsilon, up=True), said(error)
-        return f"With {people}, {title} needs epsilon {epsilon:g} for an error of {error} {typical}.{_and(row)}"
-    error = said(rounded(error, up=True))
-    return f"With {people} and epsilon {epsilon:g}, {title} gives an error of {error} {typical}."
-
-
-def _bound(row: Mapping[str, Any], said: Callable[[float], str]) -> str:
-    nobody = "no unbiased epsilon-LDP mechanism"
-    if row["reason"] and math.isnan(row[row["solved"]]):
-        return f"What {nobody} can do: {row['reason']}"
-    people, epsilon, error = _people(row["users"]), row["epsilon"], row["standard_error"]
-    whose = f"({analysis.CASES[row['case']]})"
-    if row["solved"] == "users" and row["users"] == 0:
-        return f"At epsilon {epsilon:g} the lower bounds say nothing {whose}."
-    if row["solved"] == "users":
-        excluded, error = wording.at_least(row["users"]), said(error)
-        return f"At epsilon {epsilon:g}, {nobody} has an error of {error} with fewer than {excluded} {whose}."
-    if row["solved"] == "epsilon":
-        epsilon, error = rounded(epsilon, up=False), said(error)
-        return f"With {people}, {nobody} has an error of {error} at epsilon {epsilon:g} or below {whose}.{_and(row)}"
-    error = said(rounded(error, up=False))
-    return f"With {people} and epsilon {epsilon:g}, {nobody} has an error below {error} {whose}."
-
-
-def _and(row: Mapping[str, Any]) -> str:
-    """Why there may be a better epsilon."""
-    return f" {row['reason']}" if row["reason"] else ""
-
-
-def _people(users: float) -> str:
-    return f"{wording.count(users)} user{'' if users == 1 else 's'}"
+    bound, solved, case = row["name"] in sweep.BOUNDS, row["solved"], analysis.CASES[row["case"]]
+    title = "no unbiased epsilon-LDP mechanism" if bound else library.spec(row["name"]).title
+    if row["reason"] and math.isnan(row[solved]):
+        return f"What {title} can do: {row['reason']}" if bound else f"{title}: {row['reason']}"
+    whose = f"({case})" if bound else f"(standard error of a typical query, {case})"
+    epsilon, error = (
+        rounded(row[column], not bound) if solved == column else row[column] for column in ("epsilon", "standard_error")
+    )
+    users = f"{wording.count(row['users'])} user{'' if row['users'] == 1 else 's'}"
+    more = f" {row['reason']}" if row["reason"] else ""  # why there may be a better epsilon
+    if solved == "users":
+        if bound and row["users"] == 0:
+            return f"At epsilon {epsilon:g} the lower bounds say nothing {whose}."
+        fewer = f"has an error of {said(error)} with fewer than {wording.at_least(row['users'])}"
+        needs = f"needs {wording.users(row['users'])} for an error of {said(error)}"
+        return f"At epsilon {epsilon:g}, {title} {fewer if bound else needs} {whose}."
+    if solved == "epsilon":
+        at = f"has an error of {said(error)} at epsilon {epsilon:g} or below"
+        return f"With {users}, {title} {at if bound else f'needs epsilon {epsilon:g} for an error of {said(error)}'} {whose}.{more}"
+    gives = f"has an error below {said(error)}" if bound else f"gives an error of {said(error)}"
+    return f"With {users} and epsilon {epsilon:g}, {title} {gives} {whose}."
 
 
 def rounded(value: float, up: bool, digits: int = 3) -> float:

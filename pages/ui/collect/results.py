@@ -19,6 +19,7 @@ from ldp_core.designs import choices
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DOWNLOADED_ANSWERS
 from ldp_core.people import dense
 from ldp_core.priors import Dirichlet
+from ldp_core.run import Cancel
 from ldp_core.studies.outcomes import LEVEL
 from ldp_core.workloads.shown import scaled_names, shown_queries
 from pages.ui import layout, listing
@@ -191,14 +192,21 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         kind,
         occasions,
         np.asarray(options.get("prior", 0.0)).tolist(),
+        [own.names for own in subject.ratios],
     )
+
+    def work_out(cancel: Cancel) -> tuple[pd.DataFrame, str, pd.DataFrame]:
+        about = (collection, subject.mechanism, workload, subject.ratios, estimator, LEVEL, kind)
+        unlike = collector.unlike_in_words(collection, subject.mechanism)
+        return compute(queries=chosen), unlike, collector.within_groups(*about, **options)
+
     try:
         found = ask(
             state,
             key,
             "working out the answers",
             subject.mechanism.cost_dimension(workload) <= AT_ONCE_TYPES and not estimators.spec(estimator).from_reports,
-            lambda cancel: (compute(queries=chosen), collector.unlike_in_words(collection, subject.mechanism)),
+            work_out,
         )
     except ValueError as error:
         layout.instead(error)
@@ -206,7 +214,7 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
     if found is None:
         st.info("The answers are being worked out.")
         return
-    table, unlike = found
+    table, unlike, ratios = found
     users = collection.users / occasions
     if unlike:
         st.error(plain(unlike))
@@ -216,12 +224,32 @@ def answers(state: Session, subject: Subject, collection: Collection) -> None:
         _said(subject, table, users, estimator)
         + (f" {in_words(subject.configuration, prior_kind(state, subject))}" if "prior" in options else ""),
         "collected",
-        lambda: collector.in_units(compute() if listed else table, workload, users),
+        lambda: collector.with_groups(collector.in_units(compute() if listed else table, workload, users), ratios),
     )
+    if len(ratios):
+        _within_groups(ratios, kind)
     _table(subject, table, users)
     if len(table) < workload.num_queries:
         more = "the download has all of them" if listed else "the download has the same"
         st.caption(f"{len(table):,} of {workload.num_queries:,} answers are shown, evenly spread; {more}.")
+
+
+def _within_groups(ratios: pd.DataFrame, kind: str) -> None:
+    """Shares and averages within groups, which are asked for above what they are made of."""
+    numbers = {
+        name: ratios[column].map(lambda x: wording.significant(x, 4) if x == x else "none")
+        for name, column in IN_UNITS.items()
+    }
+    listing.show_words(
+        pd.DataFrame({"Question": ratios["name"], "Unit": ratios["unit"], **numbers}),
+        "Shares and averages within groups, the answers asked for.",
+    )
+    if (ratios["method"] == "Fieller").any():
+        st.caption(
+            "Sizes of secret groups are estimated as well: the intervals are Fieller's, for the ratio of two estimates."
+        )
+    if unbounded := estimators.unbounded_in_words(ratios, kind):
+        st.caption(plain(unbounded))
 
 
 def _said(subject: Subject, table: pd.DataFrame, users: float, estimator: str) -> str:

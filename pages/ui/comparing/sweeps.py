@@ -109,8 +109,9 @@ def _sentence(state: Session, frame: pd.DataFrame, over: str) -> str:
 
 def _chart(state: Session, frame: pd.DataFrame, over: str, look: charts.Theme) -> go.Figure:
     if over == "epsilon":
-        return charts.over_epsilon(frame, state.setting.epsilon, look, _theorems(state, frame))
-    return charts.over_size(frame, state.setting.domain.size, look)
+        named, theorems = frame["name"].unique(), _theorems(state, frame)
+        return charts.users_over_epsilon(frame, state.setting.epsilon, None, named, None, look, theorems)
+    return charts.users_over_size(frame, state.setting.domain.size, look)
 
 
 def _theorems(state: Session, frame: pd.DataFrame) -> pd.DataFrame:

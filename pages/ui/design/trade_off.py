@@ -11,7 +11,7 @@ import streamlit as st
 from ldp_core import charts, library, wording
 from ldp_core.designs import Setting
 from ldp_core.mechanisms import Mechanism
-from ldp_core.studies import privacy_accuracy, theorems
+from ldp_core.studies import curves, theorems
 from pages.ui import layout
 from pages.ui.bounds import subject as bounds_subject
 from pages.ui.session.state import Session
@@ -53,7 +53,7 @@ def compared(state: Session, case: str) -> None:
         words += f" **{plain(' and '.join(missing))} {'is' if len(missing) == 1 else 'are'} not computed yet.**"
     p = state.setting.workload.squared_weights * state.setting.alpha
     averages = {} if even is None else dict(zip(even["epsilon"], p * even["users_needed"], strict=True))
-    at = privacy_accuracy.epsilons(state.setting.epsilon, CURVE_POINTS).tolist()
+    at = curves.epsilons(state.setting.epsilon, CURVE_POINTS).tolist()
     _picture(state, case, lines, names, f"{words} {BROKEN}", theorem_lines(state, at, averages))
 
 
@@ -82,18 +82,18 @@ def _bound(state: Session, case: str) -> pd.DataFrame | None:
     workload, chosen, alpha = setting.workload, setting.cases[case], setting.alpha
     people = None if chosen.prior is None else chosen.prior.tobytes()
     certified = work.certified_over_epsilon(state, case)
-    at = privacy_accuracy.epsilons(setting.epsilon)
+    at = curves.epsilons(setting.epsilon)
     try:
         closed = ask(
             state,
             ("users bound", workload.digest, alpha, people, at.tobytes()),
             "computing the bound over epsilon",
             setting.working_types <= AT_ONCE_TYPES,
-            lambda cancel: privacy_accuracy.users_bound(workload, at, chosen, alpha),
+            lambda cancel: curves.users_bound(workload, at, chosen, alpha),
         )
     except ValueError:  # too many types: the picture does without
         return None
-    return None if closed is None else privacy_accuracy.strengthened(closed, certified)
+    return None if closed is None else curves.strengthened(closed, certified)
 
 
 def _known(state: Session, name: str) -> Mechanism | None:
@@ -123,7 +123,7 @@ def _line(state: Session, name: str, case: str) -> pd.DataFrame | None:
     if mechanism is None:
         return None
     point = _point(setting, name, mechanism, case)
-    if not privacy_accuracy.quick(mechanism):
+    if not curves.quick(mechanism):
         return point
     workload, chosen, alpha, parameters = (
         setting.workload,
@@ -132,7 +132,7 @@ def _line(state: Session, name: str, case: str) -> pd.DataFrame | None:
         setting.parameters_for(name),
     )
     people = None if chosen.prior is None else chosen.prior.tobytes()
-    at = privacy_accuracy.epsilons(setting.epsilon, CURVE_POINTS)
+    at = curves.epsilons(setting.epsilon, CURVE_POINTS)
     about = (name, sorted(parameters.items()), workload.digest, alpha, people, at.tobytes())
     try:
         curve = ask(
@@ -140,7 +140,7 @@ def _line(state: Session, name: str, case: str) -> pd.DataFrame | None:
             ("users over epsilon", *about),
             "computing users needed over epsilon",
             setting.working_types <= AT_ONCE_TYPES // 2,
-            lambda cancel: privacy_accuracy.users_needed(
+            lambda cancel: curves.users_needed(
                 library.spec(name).mechanism,
                 workload,
                 at,

@@ -36,7 +36,9 @@ def show(state: Session, outcomes_shown: Outcomes) -> None:
             help=f"Seed {state.configuration.simulation.seed:d}. {PREDICTED}",
         )
     titles = ["Errors", "By query", "Distribution", "Possible releases", "Intervals", "Predicted"]
-    views = (_errors, _by_query, _distribution, _releases, _intervals, _predicted)
+    views = [_errors, _by_query, _distribution, _releases, _intervals, _predicted]
+    if len(outcomes_shown.ratios):
+        titles, views = ["Within groups", *titles], [_within_groups, *views]
     layout.panes(state, "outcome-tabs", titles, [partial(view, state, state.setting, outcomes_shown) for view in views])
     if missed := _missed(state.setting, outcomes_shown):
         st.caption(missed)
@@ -173,6 +175,33 @@ def _with_uncertainty(values: pd.Series, uncertain: pd.Series | None = None) -> 
         f"{text} ± {wording.significant(spread, 2)}" if spread == spread else text
         for text, spread in zip(texts, uncertain, strict=True)
     ]
+
+
+def _within_groups(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:
+    pair, rows = _chosen(state, outcomes_shown.ratios, "pair-ratios")
+    told = rows["low"].notna()
+    words = f"{_name(pair)}: shares and averages within groups, each in its unit"
+    if told.any():
+        words += f"; **{int(rows['holds'].sum()):,} of {wording.plural(int(told.sum()), 'interval')}** of the first collection hold the truth"
+    st.markdown(f"{words}.")
+    if ESTIMATORS[pair[1]].unbiased and (without := estimators.unbounded_in_words(rows)):
+        st.caption(plain(without))
+    numbers = {
+        heading: rows[name].map(lambda value: wording.significant(value) if value == value else "none")
+        for name, heading in {
+            "true": "True",
+            "answer": "First collection",
+            "low": "Low",
+            "high": "High",
+            "observed": "± observed",
+            "predicted": "± predicted",
+        }.items()
+    }
+    listing.show_words(
+        pd.DataFrame({"Question": rows["name"], "Unit": rows["unit"], **numbers}),
+        f"Errors of {_trials(outcomes_shown)}, and those predicted for these people, which hold where groups are estimated well.",
+    )
+    layout.download_table(rows, "simulated-ratios")
 
 
 def _by_query(state: Session, design: Setting, outcomes_shown: Outcomes) -> None:

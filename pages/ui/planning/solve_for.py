@@ -13,7 +13,7 @@ from ldp_core import analysis, charts, library, shuffled, verdicts, wording
 from ldp_core.limits import MOST_PLAN_SECONDS, MOST_USERS
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Cancel, Progress, asked
-from ldp_core.studies import planning
+from ldp_core.studies import curves, planning
 from ldp_core.studies.sweep import BOUNDS
 from pages.ui import layout, listing
 from pages.ui.compared import fit_button
@@ -238,10 +238,10 @@ def _answer(state: Session, solved: str, frame: pd.DataFrame) -> None:
 def _trade_off(state: Session, solved: str, users: float, frame: pd.DataFrame) -> None:
     """The error over the number of users at this epsilon: straight lines on log axes."""
     centre = users if solved == "standard_error" else max(frame["users"].min(), 1.0)
-    points = planning.errors_over_users(frame, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
+    points = curves.errors_over_users(frame, np.geomspace(max(centre / 8, 1), centre * 100, 9).tolist())
     layout.chart(
-        lambda look: charts.trade_off(
-            points, "users", state.setting.target if solved == "users" else None, look, state.setting.scale
+        lambda look: charts.error_over_users(
+            points, state.setting.target if solved == "users" else None, look, state.setting.scale
         ),
         f"At epsilon {state.configuration.epsilon} half the error takes four times the users. No unbiased mechanism reaches the "
         "shaded region.",

@@ -53,6 +53,12 @@ class Subject:
     def labels(self) -> Sequence[str]:
         return self.domain.type_labels
 
+    @cached_property
+    def ratios(self) -> list[workloads.Ratios]:
+        """The shares and averages within groups that are asked for."""
+        recipe = self.configuration.workload
+        return [] if recipe is None else workloads.ratios_of(recipe.parts, self.domain, self.workload)
+
 
 def identity(state: Session, mechanism: mechanisms.Mechanism) -> Task[str]:
     """The id of the current design. ValueError, one sentence, where no device can draw its reports."""

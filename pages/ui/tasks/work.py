@@ -410,6 +410,7 @@ def simulation(state: Session, names: Sequence[str]) -> Task[studies.outcomes.Ou
             "prior": about.prior,
             "scales": scales,
             "parts": titles,
+            "ratios": workloads.ratios_of([] if recipe is None else recipe.parts, design.domain, w),
             **job.followed,
         }
         return studies.outcomes.compare(about.chosen, w, design.counts, design.labels, **how)

@@ -35,7 +35,7 @@ from pages.ui.workload.parts import add, add_kind, checked, parts_of, remove, re
 
 SHOWN_SETS = 20
 SHOWN_LABELS = 6
-NOT_COMPARED = ("difference", "matrix", "mean", "total")
+NOT_COMPARED = ("difference", "share", "matrix", "mean", "total")
 NO_OTHER = "–"
 """Stands for no third attribute."""
 
@@ -206,7 +206,7 @@ def _of_numbers(part: workloads.MeanPart | workloads.TotalPart, group: Group) ->
     if len(names) > 1 or part.attribute not in names:
         _chooser(group, "Attribute", "attribute", part.attribute, names, lambda name: edited(part, attribute=name))
     others = [name for name in usable("histogram", group.axes) if name != part.attribute]
-    if isinstance(part, workloads.TotalPart) and (others or part.by):
+    if (others or part.by) and not isinstance(group, Inner):
         _chooser(group, "Within each group of (optional)", "by", part.by, others, lambda by: edited(part, by=by))
     if part.attribute in names:
         st.caption(plain(part.caveat(group.axes)))
@@ -324,14 +324,41 @@ def _conditions(part: workloads.PredicatesPart, group: Group) -> None:
 
 
 @dataclass(frozen=True)
-class Compared(Group):
-    """The question of a difference, as a group of its own on screen."""
+class Inner(Group):
+    """The question of a difference or a share, as a group of its own on screen."""
 
-    whole: workloads.DifferencePart
+    whole: workloads.DifferencePart | workloads.SharePart
     every: Sequence[Axis]
 
     def become(self, part: WorkloadPart) -> None:
         replace(self.state, self.place, checked(edited(self.whole, of=part), self.every))
+
+
+def _question(
+    label: str, part: workloads.DifferencePart | workloads.SharePart, group: Group, apart: Sequence[str], averages: bool
+) -> None:
+    """The question that a difference or a share is about, among the attributes that are not kept ``apart``."""
+    others = [axis for axis in group.axes if axis.name not in apart]
+    inner = Inner(group.state, group.place, others, part, group.axes)
+    fits = [kind for kind in offered(others) if kind not in NOT_COMPARED or (averages and kind == "mean")]
+    kinds = [kind for kind in KINDS if kind == part.of.kind or kind in fits]
+    options = {"options": kinds, "format_func": lambda kind: KINDS[kind].title}
+    _setting(st.selectbox, label, "of", inner, part.of.kind, lambda kind: starting(kind, others), **options)
+    _settings(part.of, inner)
+
+
+@_settings.register
+def _share(part: workloads.SharePart, group: Group) -> None:
+    names = [name for name in usable("share", group.axes) if name not in part.of.mentions]
+
+    def choose(within: list[str]) -> WorkloadPart:
+        if not within:
+            raise ValueError("Please choose at least one attribute whose groups the shares are of.")
+        return edited(part, within=within)
+
+    _chooser(group, "Within each group of", "within", part.within, names, choose)
+    _question("Questions", part, group, part.within, averages=False)
+    st.caption(plain(workloads.SHARES_COUNTED))
 
 
 @_settings.register
@@ -353,13 +380,13 @@ def _difference(part: workloads.DifferencePart, group: Group) -> None:
     _chooser(group, "In", "first", part.first, labels, partial(choose, "first", "second"))
     _chooser(group, "less in", "second", part.second, labels, partial(choose, "second", "first"))
     others = [axis for axis in group.axes if axis.name != part.attribute]
-    inner = Compared(group.state, group.place, others, part, group.axes)
-    kinds = [kind for kind in KINDS if kind == part.of.kind or (kind in offered(others) and kind not in NOT_COMPARED)]
-    options = {"options": kinds, "format_func": lambda kind: KINDS[kind].title}
-    _setting(
-        st.selectbox, "Questions compared", "of", inner, part.of.kind, lambda kind: starting(kind, others), **options
-    )
-    _settings(part.of, inner)
+    counted = starting("histogram", others) if part.of.kind == "mean" else part.of
+    shares = lambda on: edited(part, shares=on, of=part.of if on else counted)  # noqa: E731
+    _setting(st.checkbox, "As shares of each group, or averages", "shares", group, part.shares, shares)
+    _question("Questions compared", part, group, [part.attribute], averages=part.shares)
+    if part.shares:
+        average = part.of.kind == "mean"
+        st.caption(plain(workloads.AVERAGES_COUNTED if average else workloads.SHARES_COUNTED))
 
 
 @_settings.register

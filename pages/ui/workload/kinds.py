@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ldp_core import wording, workloads
-from ldp_core.designs.problems import in_words
 from ldp_core.limits import MOST_CONDITION_CHARACTERS, MOST_CONDITIONS
+from ldp_core.problems import sentences
 from ldp_core.workloads import (
     Axis,
     KWayMarginalsPart,
@@ -50,7 +50,9 @@ KINDS: dict[str, Kind] = {
     "ranges": Kind(
         "Range: between two values of an order", "How many lie between two values, for all pairs or only close ones."
     ),
-    "mean": Kind("Average of a number column", "The average of one attribute over all people, in its own unit."),
+    "mean": Kind(
+        "Average of a number column", "The average of one attribute, over all people or in each group, in its own unit."
+    ),
     "total": Kind("Total of a number column", "The sum of one attribute over all people, in its own unit."),
     "rectangles": Kind(
         "Range over two orders at once",
@@ -72,7 +74,11 @@ KINDS: dict[str, Kind] = {
     ),
     "difference": Kind(
         "Difference of two groups",
-        "How many more fulfil each question in one group than in another, such as two arms of an experiment.",
+        "How many more fulfil each question in one group than in another, such as two arms of an experiment; or how much larger their share is.",
+    ),
+    "share": Kind(
+        "Share within each group",
+        "Which share of the people in each group, such as each region, fulfils each question.",
     ),
     "predicates": Kind("Conditions", "How many people fulfil a condition you write, such as A and not B."),
     "matrix": Kind("A matrix of your own", "A file with one row per query and one column per type: CSV, .npy or .npz."),
@@ -105,7 +111,7 @@ def usable(kind: str, axes: Sequence[Axis]) -> list[str]:
 def offered(axes: Sequence[Axis]) -> list[str]:
     """The kinds that make sense for these attributes."""
     several = len(usable("histogram", axes)) > 1
-    joint = ("difference", "marginals", "k_way_marginals", "all_marginals", "joint_histogram", "parity")
+    joint = ("difference", "share", "marginals", "k_way_marginals", "all_marginals", "joint_histogram", "parity")
     possible = [kind for kind in KINDS if usable(kind, axes) and (several or kind not in joint)]
     if not joint_domain_fits(axes):
         possible = [kind for kind in possible if kind not in JOINT]
@@ -139,11 +145,7 @@ def made(model: type[Made], **fields: Any) -> Made:
     try:
         return model(**fields)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        if problem["type"] == "value_error":  # a sentence of the recipe's own
-            said = str(problem["ctx"]["error"])
-            raise ValueError(wording.capital(said)) from None
-        raise ValueError(in_words(error, fields)) from None
+        raise ValueError(sentences(error, fields)) from None
 
 
 def edited(part: Made, **fields: Any) -> Made:
@@ -163,7 +165,7 @@ def starting(
         about = {part.attribute for part in others if isinstance(part, AboutOne) and part.kind == kind}
         by = [name for name in getattr(before, "by", ()) if name in usable("histogram", axes)]
         fields["attribute"] = own if own in names else next((name for name in names if name not in about), names[0])
-        if kind in ("prefix", "ranges", "total") and fields["attribute"] not in by:
+        if kind in ("prefix", "ranges", "mean", "total") and fields["attribute"] not in by:
             fields["by"] = by
     elif kind == "rectangles":
         pairs = [part.attributes for part in others if isinstance(part, workloads.RectanglesPart)]
@@ -178,10 +180,13 @@ def starting(
         fields["predicates"] = [{"expression": examples(axes)[0]}]
     elif kind == "types":
         fields["family"] = "histogram"
-    elif kind == "difference":
-        compared = min((axis for axis in axes if axis.size > 1), key=lambda axis: axis.size)
-        fields["of"] = starting("histogram", [axis for axis in axes if axis is not compared])
-        fields |= {"attribute": compared.name, "first": compared.labels[0], "second": compared.labels[1]}
+    elif kind in ("difference", "share"):
+        groups = min((axis for axis in axes if axis.size > 1), key=lambda axis: axis.size)
+        fields["of"] = starting("histogram", [axis for axis in axes if axis is not groups])
+        if kind == "share":
+            fields["within"] = [groups.name]
+        else:
+            fields |= {"attribute": groups.name, "first": groups.labels[0], "second": groups.labels[1]}
     part: WorkloadPart = TypeAdapter(WorkloadPart).validate_python({"kind": kind, **fields})
     return part
 

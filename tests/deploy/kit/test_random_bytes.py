@@ -1,7 +1,6 @@
 """How many random bytes a report took says nothing about the person."""
 
 import json
-import math
 from collections import Counter
 from fractions import Fraction
 
@@ -79,16 +78,3 @@ def test_both_clients_take_these_bytes_on_every_path(examples):
                     cases.append([k, value, path.bytes(last).hex()])
                     expected.append({"answer": [wanted, 0]})
     assert by_node(devices=descriptions, reports=cases)["reports"] == expected
-
-
-def test_an_oue_report_of_1024_bits_asks_the_system_a_few_times(monkeypatch):
-    from ldp_core.deploy.kit import client
-
-    asked, give = [], client.secrets.token_bytes
-    monkeypatch.setattr(client.secrets, "token_bytes", lambda count: asked.append(count) or give(count))
-    device = Device(sealed({"kind": "bits", "sizes": [1024], "n": 1024, "own": ONE // 2, "other": ONE // 4}))
-    reports = [list(map(int, device.report(3).split())) for _ in range(20)]
-    assert sum(asked) >= 20 * 7 * 1024
-    assert len(asked) < 20 * 40
-    share = sum(map(sum, reports)) / (20 * 1024)
-    assert abs(share - 0.25) < 7 * math.sqrt(0.25 * 0.75 / (20 * 1024))

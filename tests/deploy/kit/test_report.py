@@ -5,11 +5,10 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
-import pytest
-from kits import NASTY, USERS, ages, kit_of, members, survey
+from kits import NASTY, USERS, ages, kit_of, members
 
 from ldp_core import analysis, beliefs, designs, shuffled, verdicts, wording
-from ldp_core.deploy.kit import markup, package, pictures
+from ldp_core.deploy.kit import markup, package
 from ldp_core.deploy.kit.report import NIST, report
 from ldp_core.designs import Simulation, bundle
 
@@ -78,25 +77,6 @@ def test_the_page_fetches_nothing_and_runs_nothing():
     assert not re.search(r"url\(|@import|http", read.style)
 
 
-def test_the_headings_are_those_a_review_goes_through():
-    heads = re.findall(r"<h2>(\d+)\. (.*?)</h2>", PAGE)
-    assert [int(number) for number, _ in heads] == list(range(1, 14))
-    told = " ".join(title for _, title in heads).lower()
-    for topic in (
-        "guarantee",
-        "unit of privacy",
-        "parameters",
-        "trust model",
-        "algorithm",
-        "utility",
-        "bias",
-        "hazards",
-    ):
-        assert topic in told
-    for topic in ("access control", "exposure", "information about data", "limits of the promise", "software"):
-        assert topic in told
-
-
 def test_the_numbers_are_those_of_the_core():
     found, named = SUBSET, Read(PAGE).named
     audit, summary = found.chosen_mechanism.audit(), found.summary(found.chosen_mechanism)
@@ -152,25 +132,6 @@ def test_a_loaded_strategy_and_missing_errors_are_said():
     assert "svg" not in {tag for tag, _ in read.tags}
 
 
-def test_what_whole_numbers_cost_is_worked_out_and_told():
-    found = ages("optimized_gradient")
-    lost = found.chosen_mechanism.lost
-    assert abs(lost) < 1e-4
-    assert f"takes {wording.small_share(lost)} more people" in Read(page_of(found)).text
-    assert "more people for the same error" not in Read(PAGE).text  # nothing was fitted
-    assert wording.small_share(3e-5) == wording.share(3e-5)
-    assert wording.small_share(1e-6) == "0.0001\N{NO-BREAK SPACE}%"
-    assert wording.small_share(9e-7) == "less than 0.0001\N{NO-BREAK SPACE}%"
-
-
-def test_a_survey_has_a_report_too():
-    found = survey()
-    read = Read(page_of(found))
-    assert read.named["questions"][0] == f"{found.workload.num_queries:,}"
-    assert 'record of "colour", "shape" and "size" together' in read.text
-    assert "any of the 3,264 possible ones" in read.text
-
-
 def test_the_report_in_the_kit_is_about_the_files_beside_it():
     parts = members(package.kit(SUBSET))
     read = Read(parts["report.html"].decode())
@@ -193,21 +154,6 @@ def test_markup_escapes_texts_and_attributes():
     assert read.text.strip() == '<&"a < b& > c'
     assert read.style == "p > b { }"
     assert ("p", {"title": '"<'}) in read.tags
-
-
-@pytest.mark.parametrize(("needed", "users"), [(100.0, 10**6), (10**6, 100), (5.0, 5)])
-def test_the_line_of_errors_passes_through_the_point_of_the_people(needed, users):
-    drawn = pictures.error_by_users(needed, needed / 3, users, 0.1, "words")
-    (line,) = [one for one in drawn.iter("line") if one.get("class") == "line"]
-    (dot,) = drawn.iter("circle")
-    x1, y1, x2, y2, x, y = (
-        float(one.get(name)) for one, names in ((line, ("x1", "y1", "x2", "y2")), (dot, ("cx", "cy"))) for name in names
-    )
-    assert y == pytest.approx(y1 + (y2 - y1) * (x - x1) / (x2 - x1), abs=0.05)
-    assert y1 < y2
-    heights = [float(point.split(",")[1]) for point in drawn.find("polygon").get("points").split()]
-    assert min(heights[:2]) > min(y1, y2) - 1e-9
-    assert max(heights) <= pictures._HEIGHT
 
 
 def test_names_cannot_reverse_a_promise():

@@ -1,5 +1,4 @@
-"""The benefit of epsilon: the users needed as it grows, and examples of published answers at one
-value."""
+"""Curves: the users needed as epsilon grows, what is proved of them, and the error as people become more."""
 
 from __future__ import annotations
 
@@ -12,13 +11,9 @@ import pandas as pd
 
 from ldp_core import analysis, bounds, library
 from ldp_core.mechanisms import ExplicitMechanism, Mechanism
-from ldp_core.people import Counts, users_of
 from ldp_core.run import Cancel, asked
-from ldp_core.studies import simulate
 from ldp_core.workloads import Workload
-from ldp_core.workloads.shown import unweighted_answers
 
-RELEASES = 3
 QUICK_TYPES = 64
 """Up to this many types every mechanism that needs no fitting is built and judged in some milliseconds."""
 
@@ -98,23 +93,10 @@ def strengthened(bound: pd.DataFrame, certified: Mapping[float, float]) -> pd.Da
     return pd.DataFrame({"name": "certificate", "epsilon": at, "users_needed": np.maximum(closed, proved)})
 
 
-def releases(
-    mechanism: Mechanism, workload: Workload, counts: Counts, labels: Sequence[str], seed: int = 0
-) -> pd.DataFrame:
-    """mechanism, estimator, release (from 1), query, label, true, released: the unbiased answers of `RELEASES` simulated
-    collections as shares of all users, in the form of `Outcomes.releases`. ValueError where they cannot be simulated."""
-    collected = simulate.collect(mechanism, workload, counts, RELEASES, seed)
-    users, answers = float(users_of(collected.counts)), collected.answers["unbiased"]
-    truth = unweighted_answers(workload, collected.counts, collected.queries) / users
-    names = [workload.query_name(int(query), labels) for query in collected.queries]
-    return pd.DataFrame(
-        {
-            "mechanism": mechanism.name,
-            "estimator": "unbiased",
-            "release": np.repeat(np.arange(1, len(answers) + 1), len(truth)),
-            "query": np.tile(collected.queries, len(answers)),
-            "label": names * len(answers),
-            "true": np.tile(truth, len(answers)),
-            "released": answers.ravel() / users,
-        }
-    )
+def errors_over_users(plan: pd.DataFrame, users: Sequence[float]) -> pd.DataFrame:
+    """name, epsilon, users, standard_error at each number of ``users``, from a plan at one epsilon: the error falls
+    like one over the root of the number of users."""
+    rows = plan[plan["users"] * plan["standard_error"] >= 0]  # answers only: nan where there is none
+    grid = rows[["name", "epsilon"]].merge(pd.DataFrame({"users": np.asarray(users, dtype=float)}), how="cross")
+    one_user = np.repeat((rows["standard_error"] * np.sqrt(rows["users"])).to_numpy(dtype=float), len(users))
+    return grid.assign(standard_error=one_user / np.sqrt(grid["users"]))

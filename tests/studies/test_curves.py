@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, bounds, library, workloads
-from ldp_core.studies import privacy_accuracy
+from ldp_core.studies import curves, trial_frames
 
 N = 12
 SKEWED = analysis.Case("people", np.arange(1, N + 1) / (N * (N + 1) / 2))
@@ -12,14 +12,14 @@ SKEWED = analysis.Case("people", np.arange(1, N + 1) / (N * (N + 1) / 2))
 
 @pytest.mark.parametrize("case", [analysis.WORST_CASE, analysis.average_case(N), SKEWED], ids=lambda case: case.name)
 def test_curves_are_what_each_point_gives(case):
-    workload, at = workloads.prefix(N), privacy_accuracy.epsilons(1.0, 5)
-    found = privacy_accuracy.users_needed("hierarchical", workload, at, case, 0.01, {"branching": 2})
+    workload, at = workloads.prefix(N), curves.epsilons(1.0, 5)
+    found = curves.users_needed("hierarchical", workload, at, case, 0.01, {"branching": 2})
     for epsilon, users in zip(found["epsilon"], found["users_needed"], strict=True):
         mechanism = library.create("hierarchical", n=N, epsilon=epsilon, branching=2)
         variance = case.variance(mechanism.variance_profile(workload))
         assert users == pytest.approx(analysis.users_for(variance, workload.squared_weights, 0.01))
     assert list(found["epsilon"]) == pytest.approx(list(at))
-    bound = privacy_accuracy.users_bound(workload, at, case, 0.01)
+    bound = curves.users_bound(workload, at, case, 0.01)
     prior = np.full(N, 1 / N) if case.prior is None else case.prior
     for epsilon, users in zip(bound["epsilon"], bound["users_needed"], strict=True):
         value = bounds.centred_svd(workload, epsilon, None if case.name != "people" else prior)
@@ -31,51 +31,51 @@ def test_curves_are_what_each_point_gives(case):
 
 def test_curves_leave_gaps_without_a_mechanism_and_can_be_cancelled():
     workload = workloads.prefix(8)
-    found = privacy_accuracy.users_needed("rejection_gaussian", workload, [0.5, 1.0, 3.0], analysis.WORST_CASE, 0.01)
+    found = curves.users_needed("rejection_gaussian", workload, [0.5, 1.0, 3.0], analysis.WORST_CASE, 0.01)
     assert list(found["epsilon"]) == [0.5, 1.0]
-    none = privacy_accuracy.users_needed("hadamard", workload, [1.0], analysis.WORST_CASE, 0.01, cancel=lambda: True)
+    none = curves.users_needed("hadamard", workload, [1.0], analysis.WORST_CASE, 0.01, cancel=lambda: True)
     assert len(none) == 0
 
 
 def test_certificates_strengthen_the_bound_at_their_epsilon_and_below_and_claim_nothing_above():
-    workload, at = workloads.prefix(N), privacy_accuracy.epsilons(1.0, 9)
-    closed = privacy_accuracy.users_bound(workload, at, analysis.WORST_CASE, 0.01)
-    (exact,) = privacy_accuracy.users_bound(workload, [2.0], analysis.WORST_CASE, 0.01)["users_needed"]
-    found = privacy_accuracy.strengthened(closed, {2.0: 1.5 * exact, 4.0: 7.0}).set_index("epsilon")["users_needed"]
+    workload, at = workloads.prefix(N), curves.epsilons(1.0, 9)
+    closed = curves.users_bound(workload, at, analysis.WORST_CASE, 0.01)
+    (exact,) = curves.users_bound(workload, [2.0], analysis.WORST_CASE, 0.01)["users_needed"]
+    found = curves.strengthened(closed, {2.0: 1.5 * exact, 4.0: 7.0}).set_index("epsilon")["users_needed"]
     assert found[2.0] == 1.5 * exact
     assert found[np.nextafter(2.0, 3.0)] == pytest.approx(exact)  # between the epsilons of the curve as on them
     assert found[4.0] == 7.0
     assert (np.diff(found.sort_index()) <= 0).all()
     assert (found[at] >= closed["users_needed"].to_numpy() * (1 - 1e-9)).all()
-    assert privacy_accuracy.strengthened(closed, {}) is closed
+    assert curves.strengthened(closed, {}) is closed
 
 
 def test_the_axis_stays_while_epsilon_moves_in_it():
-    assert np.array_equal(privacy_accuracy.epsilons(0.7), privacy_accuracy.epsilons(4.9))
-    assert privacy_accuracy.epsilons(0.01)[0] == pytest.approx(0.01)
-    assert privacy_accuracy.epsilons(9.0)[-1] == pytest.approx(9.0)
+    assert np.array_equal(curves.epsilons(0.7), curves.epsilons(4.9))
+    assert curves.epsilons(0.01)[0] == pytest.approx(0.01)
+    assert curves.epsilons(9.0)[-1] == pytest.approx(9.0)
 
 
 def test_curves_are_for_mechanisms_that_take_no_time():
     workload = workloads.prefix(8)
     fitted = library.create("optimized", n=8, epsilon=1.0, workload=workload, max_rounds=2)
-    assert not privacy_accuracy.quick(fitted)
-    assert privacy_accuracy.quick(library.create("hadamard", n=64, epsilon=1.0))
-    assert not privacy_accuracy.quick(library.create("hadamard", n=65, epsilon=1.0))
-    assert privacy_accuracy.quick(library.create("subset_selection", n=5000, epsilon=1.0))
+    assert not curves.quick(fitted)
+    assert curves.quick(library.create("hadamard", n=64, epsilon=1.0))
+    assert not curves.quick(library.create("hadamard", n=65, epsilon=1.0))
+    assert curves.quick(library.create("subset_selection", n=5000, epsilon=1.0))
 
 
 def test_releases_are_unbiased_answers_of_collections():
     counts = np.array([50, 0, 30, 20])
     mechanism, workload = library.create("randomized_response", n=4, epsilon=20.0), workloads.prefix(4)
-    found = privacy_accuracy.releases(mechanism, workload, counts, list("abcd"))
+    found = trial_frames.releases(mechanism, workload, counts, list("abcd"))
     assert list(found["release"].unique()) == [1, 2, 3]
     first = found[found["release"] == 1]
     assert first["true"].tolist() == pytest.approx([0.5, 0.5, 0.8, 1.0])
     assert first["released"].tolist() == pytest.approx([0.5, 0.5, 0.8, 1.0], abs=1e-3)  # hardly any noise at 20
-    noisy = privacy_accuracy.releases(
+    noisy = trial_frames.releases(
         library.create("randomized_response", n=4, epsilon=0.5), workload, counts, list("abcd")
     )
     assert noisy["released"].nunique() > 6
     with pytest.raises(ValueError, match="types"):
-        privacy_accuracy.releases(mechanism, workloads.prefix(5), np.ones(5, dtype=int), list("abcde"))
+        trial_frames.releases(mechanism, workloads.prefix(5), np.ones(5, dtype=int), list("abcde"))

@@ -1,0 +1,233 @@
+"""What a design reveals of somebody's data, or holds that was typed or uploaded by hand: one list of parts, each with what it tells, how
+it is taken out and how it is added again. Links, files, kits and reports all read it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ldp_core import library
+from ldp_core.data.domain import Attribute, CategoricalAttribute
+from ldp_core.data.tables import AttributeRecipe, DateRecipe, NumericRecipe
+from ldp_core.designs.configuration import Configuration, UploadedData, WorkloadRecipe
+from ldp_core.designs.privacy_note import quoted
+from ldp_core.library import USUAL
+
+
+@dataclass(frozen=True)
+class Part:
+    """``again``: what it is, and how it is added again; ``taken``: whether a design has it; ``without``: the fields of the design where it is
+    left out; ``by_hand``: what it tells where it was not read off the data."""
+
+    again: str
+    taken: Callable[[Configuration], bool]
+    without: Callable[[Configuration], dict[str, object]]
+    by_hand: str = ""
+
+
+def revealing(configuration: Configuration) -> list[str]:
+    """Facts that a link to this design would reveal because they were taken from somebody's data or
+    given by hand, one sentence each.
+
+    Samples are made up, so they tell nothing about anybody.
+    """
+    return [*([] if _sample(configuration) else observed_parts(configuration)), *given_by_hand(configuration)]
+
+
+def given_by_hand(configuration: Configuration) -> list[str]:
+    """Texts typed or uploaded besides the choices of a design, which may hold anything, one sentence each."""
+    return [part.by_hand for part in PARTS.values() if part.by_hand and part.taken(configuration)]
+
+
+def shareable(configuration: Configuration) -> Configuration:
+    """The design without anything that `revealing` lists.
+
+    Groups of queries that tell something are left out; where attributes were taken from the data, so is the whole domain.
+    """
+    gone = [part for part in PARTS.values() if part.taken(configuration)]
+    for part in gone:
+        configuration = configuration.with_(**part.without(configuration))
+    return configuration
+
+
+def left_out(configuration: Configuration) -> tuple[str, ...]:
+    """The parts of a design that `shareable` leaves out: keys of `PARTS`. They reveal only that something was there."""
+    gone = [name for name, part in PARTS.items() if part.taken(configuration)]
+    return tuple(name for name in gone if name != "people" or "attributes" not in gone)
+
+
+def left_out_in_words(names: Iterable[str]) -> str:
+    """The parts that a link leaves out, in a sentence; unknown names are ignored, and an empty list
+    gives an empty text."""
+    words = [PARTS[name].again for name in PARTS if name in set(names)]
+    return f"The link leaves out {'; '.join(words)}." if words else ""
+
+
+def without_own(configuration: Configuration, *gone: str) -> dict[str, object]:
+    """The fields of a design without those matrices of its own whose mechanisms are called ``gone``, or without any: what was chosen of
+    them gives way to what is usual."""
+    left = tuple(supplied for supplied in configuration.own if gone and supplied.mechanism not in gone)
+    lost = {supplied.mechanism for supplied in configuration.own} - {supplied.mechanism for supplied in left}
+    changes: dict[str, object] = {"own": left}
+    if configuration.mechanism.name in lost:
+        changes["mechanism"] = Configuration().mechanism
+    return changes | {"compared": tuple(name for name in configuration.compared if name not in lost) or USUAL}
+
+
+def _sample(configuration: Configuration) -> bool:
+    return configuration.data is not None and configuration.data.source == "sample"
+
+
+def _names_values_of_the_data(configuration: Configuration) -> bool:
+    attributes = configuration.domain.attributes if configuration.domain is not None else ()
+    recipes = configuration.data.recipes if configuration.data is not None else ()
+    origins = [getattr(part, "origin", "declared") for part in (*attributes, *recipes)]
+    return not _sample(configuration) and "data" in origins
+
+
+def _asks(configuration: Configuration, kind: str) -> bool:
+    parts = () if configuration.workload is None else configuration.workload.parts
+    return any(kind in (part.kind, part.question.kind) for part in parts)
+
+
+def _without_queries(configuration: Configuration, kind: str) -> dict[str, object]:
+    parts = () if configuration.workload is None else configuration.workload.parts
+    left = tuple(part for part in parts if kind not in (part.kind, part.question.kind))
+    return {"workload": WorkloadRecipe(parts=left) if left else None}
+
+
+PARTS = {
+    "attributes": Part(
+        "the values that people can have (choose their table, or declare them, on the Data page)",
+        _names_values_of_the_data,
+        lambda c: {"data": None, "domain": None},
+    ),
+    "people": Part(
+        "how many people there are (choose the table again on the Data page)",
+        lambda c: not _sample(c) and c.population != Configuration().population and bool(observed_parts(c)),
+        lambda c: {"population": Configuration().population},
+    ),
+    "query": Part(
+        "the SQL query (run it again on the Data page)",
+        lambda c: isinstance(c.data, UploadedData) and c.data.query is not None,
+        lambda c: {"data": c.data and c.data.model_copy(update={"query": None})},
+        "The SQL query was typed by hand and may name people.",
+    ),
+    "matrix": Part(
+        "an uploaded matrix of queries (upload it again on the Workload page)",
+        lambda c: _asks(c, "matrix"),
+        lambda c: _without_queries(c, "matrix"),
+        "The uploaded matrix of queries was given by hand.",
+    ),
+    "conditions": Part(
+        "conditions (add them again on the Workload page)",
+        lambda c: _asks(c, "predicates") and _names_values_of_the_data(c),
+        lambda c: _without_queries(c, "predicates"),
+        "The conditions were typed by hand and may name values taken from the data.",
+    ),
+    "differences": Part(
+        "differences of groups (add them again on the Workload page)",
+        lambda c: _asks(c, "difference") and _names_values_of_the_data(c),
+        lambda c: _without_queries(c, "difference"),
+        "Differences of groups may name values taken from the data.",
+    ),
+    "histogram": Part(
+        "the histogram to optimise for (give it again on the Design page)",
+        lambda c: c.optimizer.histogram is not None,
+        lambda c: {"optimizer": c.optimizer.model_copy(update={"histogram": None})},
+        "The histogram to optimise for was given by hand.",
+    ),
+    "own": Part(
+        "strategy matrices of somebody's own (upload them again on the Compare page)",
+        lambda c: bool(c.own),
+        without_own,
+        "Strategy matrices were uploaded, with names for them.",
+    ),
+}
+
+
+def observed_parts(configuration: Configuration, figures: bool = False) -> list[str]:
+    """Facts that the configuration reveals because they were taken from the data, one sentence
+    each, then how to avoid it. ``figures`` says whether errors on the data go with it (see `disclosure`).
+
+    Empty if everything was declared.
+    """
+    parts = list(observed_attributes(configuration).values())
+    population = configuration.population
+    if population.users is not None and population.origin == "data":
+        parts.append(f"The number of users, {population.users:,}, was counted in the data.")
+    if population.shape == "data":
+        known = configuration.mechanism.name in library.names()  # a later version may have written the file
+        if configuration.optimizer.aim == "people" and known and library.spec(configuration.mechanism.name).aimed:
+            parts.append(
+                "The strategy was optimised for this data and comes with the exact share of every type: with the number of "
+                "users, anybody who gets the file knows all counts. Optimise for the worst case or a histogram of your own instead."
+            )
+        elif figures:
+            parts.append(
+                "Errors and users needed are computed from the counts of this data, and are in the files exactly: with the number of users, "
+                "anybody who gets them may work out all counts."
+            )
+        else:
+            parts.append(
+                "The counts are not exported: errors and users needed are those of people spread evenly. The "
+                "target error may be taken from the counts: one digit of how large a typical answer is."
+            )
+    if parts:
+        parts.append("Values declared beforehand reveal nothing about the data.")
+    return parts
+
+
+def observed_attributes(configuration: Configuration) -> dict[str, str]:
+    """A sentence for each attribute whose values were taken from the data, by name."""
+    attributes = configuration.domain.attributes if configuration.domain is not None else ()
+    recipes = {} if configuration.data is None else {recipe.column: recipe for recipe in configuration.data.recipes}
+    return {
+        attribute.name: _observed(attribute, recipes.get(attribute.name))
+        for attribute in attributes
+        if attribute.origin == "data"
+    }
+
+
+def _observed(attribute: Attribute, recipe: AttributeRecipe | None) -> str:
+    """Facts about the data that an attribute reveals; its recipe, if there is one, says how."""
+    name = quoted(attribute.name)
+    if attribute.kind == "categorical":
+        return _observed_categories(name, attribute, recipe)
+    if attribute.kind == "date":
+        given = (recipe.first, recipe.last) if isinstance(recipe, DateRecipe) else (None, None)
+        return _observed_range(name, (attribute.first, attribute.last), given, ("the first", "the last"), "date")
+    if attribute.binning == "equal_count":
+        return f"The bin edges of {name} are quantiles of the data."
+    if attribute.binning == "own_edges":
+        return f"The bin edges of {name} were taken from the data and then edited."
+    low, high = attribute.edges[0], attribute.edges[-1]
+    if attribute.integer:
+        low, high = math.ceil(low), math.floor(high)
+    by_range = recipe if isinstance(recipe, NumericRecipe) and recipe.method == "range" else None
+    if by_range is not None and by_range.declared:  # by the recipe's own word from the data: see `tables.crowd`
+        return f"The range of {name}, {low:.12g} to {high:.12g}, was set by where most values in the data are."
+    ends = (None, None) if by_range is None else (by_range.low, by_range.high)
+    return _observed_range(name, (f"{low:.12g}", f"{high:.12g}"), ends, ("the smallest", "the largest"), "value")
+
+
+def _observed_categories(name: str, attribute: CategoricalAttribute, recipe: AttributeRecipe | None) -> str:
+    categories = f"The {len(attribute.values):,} categories of {name}"
+    if getattr(recipe, "categories", None) is not None:
+        return f"{categories} were taken from the data and then edited. They, and the values merged into them, show what values people have."
+    words = "somebody has it"
+    rare_below = getattr(recipe, "rare_below", 0)
+    if rare_below > 1:
+        words = f"at least {rare_below:,} people have it, and that fewer have any value that is left out"
+    merged = (
+        f" The {len(attribute.merged):,} values merged into them were observed as well." if attribute.merged else ""
+    )
+    return f"{categories} were observed in the data: each of them shows that {words}.{merged}"
+
+
+def _observed_range(
+    name: str, ends: tuple[str, str], given: tuple[object, object], extremes: tuple[str, str], what: str
+) -> str:
+    read = [extreme for extreme, end in zip(extremes, given, strict=True) if end is None] or extremes
+    return f"The range of {name}, {ends[0]} to {ends[1]}, was set by {' and '.join(read)} {what} in the data."

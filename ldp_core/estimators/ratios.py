@@ -1,0 +1,115 @@
+"""Shares and averages within groups (`ldp_core.workloads.ratios`), with intervals.
+
+Where the size of a group is known, an answer is linear, and its interval is that of the sum in the group, by the size. Where that is secret, both are
+estimated, from the same reports, and the interval is Fieller's: the ratios rho at which a - rho b is not further from 0 than z standard errors, the
+solutions of a quadratic inequality. These are no interval where the size itself may be 0. A difference of two ratios has the interval of
+Zou: the distances to the ends of both, added up as standard errors are, with the correlation of the two.
+
+Source: Fieller 1954 (Some problems in interval estimation, JRSS B 16); Zou 2007 (Psychological Methods 12), after Howe 1974.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from ldp_core import wording
+from ldp_core.estimators.confidence import Intervals, intervals
+from ldp_core.estimators.posterior import check_level
+from ldp_core.mechanisms.base import Estimate, Mechanism
+from ldp_core.workloads.ratios import Ratios
+
+
+def fieller(
+    a: np.ndarray, b: np.ndarray, var_a: np.ndarray, var_b: np.ndarray, cov: np.ndarray, z: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the set of rho with ``(a - rho b)^2 <= z^2 Var(a - rho b)``, for sizes b; NaN where that has no ends, or b is not positive."""
+    square, middle, rest = b**2 - z**2 * var_b, a * b - z**2 * cov, a**2 - z**2 * var_a
+    bounded = (b > 0) & (square > 0)
+    square = np.where(bounded, square, np.nan)
+    half = np.sqrt(np.maximum(middle**2 - square * rest, 0.0)) / square
+    return middle / square - half, middle / square + half
+
+
+def zou(
+    ratios: np.ndarray, low: np.ndarray, high: np.ndarray, correlation: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the intervals of ``ratios[0] - ratios[1]`` (2, q), from those of both and the ``correlation`` (q,) of the two."""
+
+    def reach(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        return np.sqrt(np.maximum(one**2 + other**2 - 2 * correlation * one * other, 0.0))
+
+    down, up = ratios - low, high - ratios
+    return ratios[0] - ratios[1] - reach(down[0], up[1]), ratios[0] - ratios[1] + reach(up[0], down[1])
+
+
+def ratio_answers(
+    asked: Ratios,
+    mechanism: Mechanism,
+    estimate: Estimate,
+    level: float = 0.95,
+    find: Callable[..., Intervals] = intervals,
+    users: int | None = None,
+    shown: Estimate | None = None,
+) -> pd.DataFrame:
+    """One row per ratio: name, unit, answer, low, high, method and standard_error (by the delta method), in the unit; NaN for those that there are not.
+
+    ``estimate`` must be unbiased. ``find``: what finds intervals of linear answers; ratios of secret groups have them by `intervals` alone.
+    ``shown``: the estimate to answer by, from the same reports; the intervals are widened where its answers lie beyond.
+    """
+    if asked.known and not estimate.adds_up:
+        estimate = estimate.consistent(
+            estimate.total if users is None else float(users)
+        )  # groups of as many as there are
+    answers = estimate.answers(asked.linear)
+    a, b = asked.parts(answers)
+    rows = np.concatenate([asked.rows, asked.rows.sum(axis=0, keepdims=True)])
+    found = find(mechanism, asked.queries(rows), estimate, level, None, users)
+    errors = found.errors.reshape(3, *a.shape)
+    var_a, var_b, var_sum = errors**2
+    cov = (var_sum - var_a - var_b) / 2
+    size = np.where(b > 0, b, np.nan)
+    ratios, methods = a / size, np.full(a.shape, "Fieller")
+    if asked.known:
+        var_b, cov, methods = 0 * a, 0 * a, found.methods[: a.size].reshape(a.shape)
+    low, high = fieller(a, b, var_a, var_b, cov, float(ndtri((1 + check_level(level)) / 2)))
+    if asked.known:  # too few people for the normal approximation, or many looks
+        linear = found.ends[: a.size].reshape(*a.shape, 2) / size[..., None]
+        low, high = np.where((methods == "normal")[..., None], np.stack([low, high], axis=-1), linear).transpose(
+            2, 0, 1
+        )
+    elif find is not intervals:
+        low, high = np.full((2, *a.shape), np.nan)
+    low, high = (np.clip(ends, *asked.ends) for ends in (low, high))
+    error = find(mechanism, asked.errors(answers), estimate, level, None, users).errors
+    if len(a) == 2:
+        own = np.sqrt(np.maximum(var_a - 2 * ratios * cov + ratios**2 * var_b, 0.0)) / size
+        shared = (own**2).sum(axis=0) - (error / asked.told.span) ** 2
+        correlation = np.clip(
+            np.divide(shared, 2 * own[0] * own[1], out=0 * shared, where=own.min(axis=0) > 0), -1.0, 1.0
+        )
+        low, high = zou(ratios, low, high, correlation)
+    else:
+        low, high = low[0], high[0]
+    told = asked.values(answers if shown is None else shown.answers(asked.linear))
+    low, high = asked.in_unit(low), asked.in_unit(high)
+    if shown is not None:
+        low, high = np.where(told < low, told, low), np.where(told > high, told, high)
+    columns = {"answer": told, "low": low, "high": high, "method": methods[0], "standard_error": error}
+    return pd.DataFrame({"name": asked.names, "unit": asked.told.unit, **columns})
+
+
+def unbounded_in_words(answers: pd.DataFrame, kind: str = "fixed") -> str:
+    """Which answers of `ratio_answers` have no interval, and why, in a sentence; empty where all have one."""
+    if not (without := int(answers["low"].isna().sum())):
+        return ""
+    if kind != "fixed":
+        return "Shares and averages in groups that are secret have no intervals that are valid whenever one looks."
+    share = "has" if without == 1 else "have"
+    return (
+        f"{wording.plural(without, 'answer')} {share} no interval: the reports do not tell that the group has anybody in it, so that any share or "
+        "average is possible. It takes more people, larger groups, or groups that are known."
+    )

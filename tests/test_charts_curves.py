@@ -1,0 +1,122 @@
+"""Curves: a region, a line for each mechanism, marks where only some places were computed, and words that stand apart."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ldp_core import charts, workloads
+from ldp_core.charts.curves import BELOW_MARKS
+from ldp_core.charts.theme import BOUND_LINES, colour, title
+from ldp_core.studies import curves, planning, sweep
+
+AT = np.array([0.25, 0.5, 1.0, 2.0])
+LINES = pd.concat(
+    pd.DataFrame({"name": name, "epsilon": AT, "users_needed": users / AT**2})
+    for name, users in (("centred_svd", 900.0), ("subset_selection", 3000.0), ("optimized", 1000.0))
+)
+NAMES = ["haar", "subset_selection", "hadamard"]
+WORKLOAD = workloads.prefix(8)
+
+
+def words(fig):
+    return {note.text: note for note in fig.layout.annotations}
+
+
+def drawn(fig):
+    return {trace.name: trace for trace in fig.data}
+
+
+def test_bounds_shade_mechanisms_are_lines_and_fits_are_marks():
+    fig = charts.users_over_epsilon(LINES, 1.0, 2000, ["optimized"], 950.0)
+    lines = drawn(fig)
+    assert [name for name, trace in lines.items() if trace.fill] == [title("centred_svd")]
+    assert lines[title("subset_selection")].mode == "lines"
+    assert lines[title("optimized")].mode == "lines+markers"
+    assert list(lines[title("optimized")].y) == list(1000.0 / AT**2)
+    assert list(lines["proved minimum"].y) == [950.0]
+    assert {"your 2,000 people", "your epsilon", "impossible", title("optimized")} <= set(words(fig))
+
+
+def test_a_bound_that_says_nothing_is_not_drawn():
+    nothing = LINES.assign(users_needed=np.where(LINES["name"] == "centred_svd", 0.0, LINES["users_needed"]))
+    assert set(drawn(charts.users_over_epsilon(nothing, 1.0, 2000))) == {title("subset_selection"), title("optimized")}
+
+
+@pytest.mark.parametrize("users", [1, 60, 5_000, 10**6])
+def test_words_stand_apart_and_few_names_take_no_width(users):
+    fig = charts.users_over_epsilon(LINES, 1.0, users, ["optimized"])
+    low, high = fig.layout.yaxis.range
+    assert abs(words(fig)["impossible"].y - (np.log10(users) - low) / (high - low)) > 0.05
+    assert all(words(fig)[title(name)].xanchor == "right" for name in ("optimized", "subset_selection"))
+    assert fig.layout.margin.r <= 34
+
+
+@pytest.mark.parametrize(("epsilon", "side"), [(0.1, "left"), (1.0, "center"), (12.0, "right")])
+def test_words_at_the_ends_of_the_axis_stay_inside_and_apart(epsilon, side):
+    fig = charts.users_over_epsilon(LINES, epsilon, 2000)
+    assert words(fig)["your epsilon"].xanchor == side
+    assert epsilon > 0.1 or words(fig)["impossible"].y > 0.1
+    start, end = fig.layout.xaxis.range
+    assert start <= np.log10(epsilon) <= end
+
+
+def test_no_one_needs_a_part_of_a_person_and_a_single_point_is_seen():
+    few = pd.concat([LINES.assign(users_needed=LINES["users_needed"] / 10_000), LINES[:1].assign(name="haar")])
+    lines = drawn(charts.users_over_epsilon(few, 1.0, 20, proved=0.01))
+    assert min(min(trace.y) for trace in lines.values()) == 1
+    assert lines[title("haar")].mode == "markers"
+
+
+def test_no_bound_claims_more_than_is_proved_at_the_next_larger_epsilon():
+    swept = sweep.epsilons([], WORKLOAD, [0.5, 1.0, 3.0]).points
+    fig = charts.users_over_epsilon(swept, 1.0, points=set(swept["name"]))
+    for line in (drawn(fig)[title(name)] for name in BOUND_LINES if title(name) in drawn(fig)):
+        assert line.line.shape == "vh"
+        for x in np.linspace(line.x[0], line.x[-1], 37):
+            proved = [y for at, y in zip(line.x, line.y, strict=True) if at >= x]
+            assert np.array(line.y)[np.searchsorted(line.x, x)] <= max(proved)
+    assert sum(trace.fill == "tozeroy" for trace in fig.data) == 1
+
+
+def test_theorems_have_a_legend_and_fit_on_the_axis():
+    theorems = pd.DataFrame({"title": "Theorem 9", "epsilon": [0.5, 1.0], "users_needed": [1e9, 1e8]})
+    fig = charts.users_over_epsilon(LINES, 1.0, theorems=theorems)
+    assert fig.layout.showlegend
+    assert "Theorem 9" in drawn(fig)
+    assert 10 ** fig.layout.yaxis.range[1] > 1e9
+
+
+def test_over_size_draws_every_point_and_bounds_as_marks():
+    sizes = sweep.sizes(NAMES, WORKLOAD, 1.0, (8, 16, 32)).points
+    fig = charts.users_over_size(sizes, 16)
+    assert (fig.layout.xaxis.type, fig.layout.yaxis.type) == ("log", "log")
+    for name in NAMES:
+        line = drawn(fig)[title(name)]
+        assert list(line.y) == sizes[sizes["name"] == name]["users_needed"].tolist()
+        assert (line.line.color, line.mode) == (colour(name), "lines+markers")
+    assert list(fig.layout.xaxis.ticktext) == ["8", "16", "32"]
+    assert fig.layout.shapes[0].x0 == 16
+    assert not [trace for trace in fig.data if trace.fill]
+    assert {drawn(fig)[title(name)].mode for name in ("certificate", "centred_svd")} == {"markers"}
+    assert BELOW_MARKS in words(fig)
+    few = charts.users_over_size(sizes[sizes["name"].isin(NAMES)], None)
+    assert set(words(few)) == {title(name) for name in NAMES}
+    assert all(note.xanchor == "left" for note in few.layout.annotations)  # curves rise to the right
+    assert not few.layout.showlegend
+
+
+def test_errors_over_users_are_in_percentage_points():
+    plan = planning.plan(WORKLOAD, NAMES, epsilon=1.0, users=1000)
+    fig = charts.error_over_users(curves.errors_over_users(plan, [100, 1000, 10_000]), 0.03)
+    haar = drawn(fig)[title("haar")]
+    assert haar.y[1] == pytest.approx(100 * plan["standard_error"].iloc[0])
+    assert haar.y[0] / haar.y[2] == pytest.approx(10)
+    assert fig.layout.shapes[0].y0 == pytest.approx(3)
+    assert "pp" in fig.layout.yaxis.title.text
+    assert sum(trace.fill == "tozeroy" for trace in fig.data) == 1
+
+
+@pytest.mark.parametrize("points", [0, 1, 3])
+def test_curves_build_at_every_stage(points):
+    charts.users_over_size(sweep.sizes(NAMES, WORKLOAD, 1.0, (8,)).points[:points], 8).to_json()
+    charts.users_over_epsilon(sweep.epsilons(NAMES, WORKLOAD, (1.0,)).points[:points], 1.0).to_json()
