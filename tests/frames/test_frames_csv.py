@@ -29,6 +29,7 @@ def rows(text):
     return list(csv.reader(io.StringIO(text, newline="")))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("text", FORMULAS)
 @pytest.mark.parametrize("kind", [object, "string", "category"])
 def test_formulas_are_preceded_by_an_apostrophe(text, kind):

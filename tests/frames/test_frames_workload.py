@@ -26,13 +26,6 @@ def test_marginals_are_counted_from_the_records():
     assert pd.api.types.is_integer_dtype(table["users"])
 
 
-def test_marginals_of_long_ranges_keep_all_types():
-    long = RangeAttribute(name="x", low=0, high=99_999, bins=100_000, integer=True, missing="category")
-    table = frames.per_attribute([long], np.arange(100_001))
-    assert table["type"].iloc[[0, 99_999, 100_000]].tolist() == ["0", "99999", "(missing)"]
-    assert np.array_equal(table["users"], np.arange(100_001))
-
-
 def test_marginals_of_nobody_and_of_other_counts():
     assert (frames.per_attribute(DOMAIN, np.zeros(9))["share"] == 0).all()
     with pytest.raises(ValueError, match="each of the 9 types"):

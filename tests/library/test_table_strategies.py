@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, designs, library, mechanisms, workloads
-from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.designs import Configuration, MechanismRecipe, SuppliedTable, load_configuration
 from ldp_core.designs.supplied_tables import name_for
 from ldp_core.library.table_strategies import LOOKS, TableStrategy, exact_table, find
 from ldp_core.limits import MOST_SUPPLIED_CHARACTERS
-from ldp_core.mechanisms import ExplicitMechanism, strategy_files
+from ldp_core.mechanisms import strategy_files
 from ldp_core.studies import sweep
 
 
@@ -90,7 +89,7 @@ def test_it_is_the_mechanism_that_the_matrix_is():
     np.testing.assert_array_equal(made.strategy, one.table)  # what is drawn from is what was audited
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 3.3])
+@pytest.mark.parametrize("epsilon", [0.5, 3.3])
 def test_rounding_in_a_file_does_not_cost_the_epsilon_that_was_meant(epsilon):
     for n in (2, 3, 7, 50):
         assert own(response(n, epsilon)).epsilon <= epsilon
@@ -126,16 +125,11 @@ def test_it_takes_part_from_its_own_epsilon_on():
     ("content", "said"),
     [
         (b"", "is empty"),
-        (b"hello world", "columns"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "neither text in UTF-8 nor a NumPy file"),
-        (b"PK\x03\x04 nothing", "cannot be unpacked"),
-        (npy(np.array(3.0)), "one row per report"),
         (npy(np.ones((2, 4, 4))), "one row per report"),
         (npy(uneven(5, 6)), "5 columns and there are 4 types"),
-        (csv(uneven(5, 6)), "5 columns and there are 4 types"),
         (npy(uneven() * 1.1), "those of type 1 sum to 1.1."),
         (npy(np.array([[0.5, 1.5, 0.5, 0.5], [0.5, -0.5, 0.5, 0.5]])), "finite and not negative"),
-        (npy(np.where(np.isnan(uneven()), 0, np.nan)), "finite number"),
         (npy(np.eye(4)), "people of type 2 never send report 1 and others do"),
         (npy(np.vstack([uneven(), np.zeros((1, 4))])), "is never sent; remove it"),
         (npy(response(4, 21.0)), "at most 20 is allowed"),
@@ -152,19 +146,12 @@ def test_bad_files_get_one_sentence(content, said):
     "name",
     [
         "",
-        "a" * 41,
-        "a,b",
         "x=y",
-        "f(x)",
         "[a](b)",
-        "**a**",
         "www.a.com",
         "<b>",
-        "$x$",
         ":red[a]",
         "a\nb",
-        "a  b",
-        "_a_",
     ],
 )
 def test_names_mean_nothing_wherever_they_are_shown(name):
@@ -172,7 +159,7 @@ def test_names_mean_nothing_wherever_they_are_shown(name):
         own(response(), name)
 
 
-@pytest.mark.parametrize("name", ["a", "Ours 2", "semi-private", "Zufällige Antwort", "収集"])
+@pytest.mark.parametrize("name", ["semi-private", "収集"])
 def test_names_in_any_script_are_welcome(name):
     one = own(response(), name)
     assert library.spec(one.mechanism).title == name
@@ -247,15 +234,6 @@ def test_a_point_of_a_sweep_takes_its_matrix_along():
     assert sweep.points.evaluate(pickle.loads(sent)) == expected
 
 
-def test_a_sweep_has_it_where_it_can_run():
-    one = own(response(4, 1.5))
-    found = sweep.epsilons([one.mechanism], workloads.histogram(4), [1.0, 2.0])
-    mine = found.points[found.points["name"] == one.mechanism]
-    assert mine["epsilon"].tolist() == [2.0]
-    (reason,) = found.left_out.loc[found.left_out["name"] == one.mechanism, "reason"]
-    assert "your epsilon is 1:" in reason
-
-
 # --- in a configuration ---------------------------------------------------------------------------------------------
 
 
@@ -281,13 +259,10 @@ def altered(**changes):
     ("document", "said"),
     [
         (altered(data="AAAA"), "damaged"),
-        (altered(types=3), "different size"),
         (altered(reports=2**20, types=2**20), "too large"),
         (altered(name="[a](b)"), "cannot be called"),
-        (altered(look=7), "too large"),
         (altered(data=SuppliedTable.from_file(npy(uneven(4, 6, 3)), "x", [], 4).data[:-8]), "different size"),
         ({**altered(), "compared": [own(uneven(seed=9)).mechanism]}, "not with it or was changed"),
-        ({**altered(), "mechanism": {"name": own(uneven(seed=9)).mechanism, "parameters": {}}}, "was changed"),
         ({**altered(), "own": [*altered()["own"]] * 2}, "already"),
     ],
 )
@@ -318,32 +293,3 @@ def test_what_no_file_could_hold_is_refused():
     Configuration(own=(large,)).check_size()
     with pytest.raises(ValueError, match="at most 2,048 types"):
         own(np.full((2, 2049), 0.5))
-
-
-def test_a_link_leaves_it_out_and_says_so():
-    one = own(uneven())
-    c = Configuration(own=(one,), mechanism=MechanismRecipe(name=one.mechanism), compared=("haar", one.mechanism))
-    shared = designs.shareable(c)
-    assert shared == Configuration(compared=("haar",))
-    assert designs.left_out(c) == ("own",)
-    assert "Compare page" in designs.left_out_in_words(["own"])
-    assert any("Strategy matrices" in sentence for sentence in designs.given_by_hand(c))
-
-
-def test_it_is_taken_out_of_everything_that_names_it():
-    first, other = own(uneven()), None
-    other = own(response(), "Other", [first])
-    c = Configuration(own=(first, other), mechanism=MechanismRecipe(name=other.mechanism), compared=(first.mechanism,))
-    left = c.with_(**designs.without_own(c, first.mechanism))
-    assert left.own == (other,)
-    assert left.mechanism.name == other.mechanism
-    assert left.compared == Configuration().compared
-
-
-def test_the_guarantee_calls_it_by_its_name():
-    one = own(uneven())
-    letters = Domain(attributes=[CategoricalAttribute(name="x", values=tuple("abcd"), origin="declared")])
-    c = Configuration(own=(one,), mechanism=MechanismRecipe(name=one.mechanism), domain=letters)
-    made = library.create(one.mechanism, n=4, epsilon=1.0)
-    assert isinstance(made, ExplicitMechanism)
-    assert "; strategy matrix: Ours; " in designs.guarantee(c, made.audit())

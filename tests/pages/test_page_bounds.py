@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from ldp_core import analysis, mechanisms, wording, workloads
+from ldp_core import mechanisms, wording, workloads
 from ldp_core.bounds.theorems.statements import KINDS, STATEMENTS
 from pages.ui.bounds.subject import GROUPS
 from pages.ui.session.state import choose_mechanism
@@ -100,80 +100,6 @@ def test_every_statement_is_on_the_page_once_or_its_absence_is_explained(histogr
         present = {statement.latex for statement in own if entry(histogram, statement.title)}
         assert {box.value.strip("$\n") for box in turn(histogram, kind).at.latex} >= present
         assert words in histogram.words
-
-
-NOTES = {
-    "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), distribution": (1.69348, 17.50704),
-    "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency": (0.62300, 16.70704),
-    "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), distribution, sharper": (9.85106, 17.50704),
-    "Corollary 4.3 for this mechanism, frequency": (12.76210, 16.70704),
-}
-
-
-def test_large_samples_of_the_notes_and_how_loose_they_are(histogram):
-    histogram.finish()
-    for title, (value, exact) in NOTES.items():
-        error = wording.significant(100 * math.sqrt(value / 5 / 20_000))
-        assert number(histogram, title) == f"± {error} percentage points, once there are enough users"
-        assert f"Loose by a factor of {wording.significant(exact / value)}**" in inside(histogram, title)
-        assert "Users grow without limit" in inside(histogram, title)
-        assert "does not hold here" in inside(histogram, title)
-
-
-def test_a_prior_of_ones_own_brings_an_error_bar(histogram):
-    histogram.finish().enter("selectbox", "bounds-prior", "jeffreys").finish()
-    assert number(histogram, "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), distribution, sharper").startswith(
-        f"± {100 * math.sqrt(2.62753 / 1e5):.3g}"
-    )
-    assert "from drawing populations at random" in inside(histogram, "Corollary 4.3 for this mechanism, distribution")
-    histogram.enter("selectbox", "bounds-prior", "own").enter("text_input", "bounds-concentration", "1e9")
-    assert any("concentration must be" in error for error in histogram.errors)
-    histogram.enter("text_input", "bounds-concentration", "3")
-    assert not histogram.errors
-    assert histogram.session.view["bounds"]["own"] == 3.0
-
-
-def test_the_axis_changes_to_users_needed(histogram):
-    histogram.finish()
-    before = histogram.charts[0]["layout"]["xaxis"]["title"]["text"]
-    histogram.enter("segmented_control", "bounds-quantity", "users_needed")
-    after = histogram.charts[0]["layout"]["xaxis"]["title"]["text"]
-    assert after.replace("\N{NO-BREAK SPACE}", " ") == "users needed (log scale)" != before
-    mechanism = mechanisms.create("hadamard", n=5, epsilon=1.0)
-    needed = analysis.worst_case_variance(mechanism, workloads.histogram(5)) / 5 / histogram.session.setting.alpha
-    (own,) = [trace for trace in histogram.charts[0]["data"] if trace["name"] == "Hadamard response"]
-    assert own["x"] == [pytest.approx(needed)]
-    histogram.target(10)
-    assert (
-        number(histogram, "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency")
-        == "13 users, once there are enough users"
-    )
-    histogram.target(5)
-    assert (
-        number(histogram, "Theorem 4.5 (Lopuhaä-Zwakenberg et al.), frequency")
-        == "50 users, once there are enough users"
-    )
-
-
-@pytest.fixture
-def ranges(app):
-    app.declare(bins=16, users=20_000).ask("all_range")
-    return choose(app, "hierarchical", branching=8, oracle="oue", reconstruction="raw")
-
-
-def test_predictions_stand_beside_exact_errors(ranges):
-    ranges.go("bounds").finish()
-    workload = workloads.all_range(16)
-    tree = mechanisms.create("hierarchical", n=16, epsilon=1.0, branching=8, oracle="oue", reconstruction="raw")
-    ratio = analysis.average_variance(tree, workload) / STATEMENTS["raw_tree_average"].value(
-        workload, 1.0, 20_000, tree
-    )
-    assert f"Exact over formula: {wording.significant(ratio)}" in inside(ranges, "Theorem 4.5 (Cormode et al.)")
-    assert "power of the branching factor. :orange[:material/close: does not hold here]" in inside(
-        ranges, "Theorem 4.5 (Cormode et al.)"
-    )
-    assert "this design has 'raw'" in not_applying(ranges)
-    assert "It is about the histogram, one query for each type" in not_applying(ranges)
 
 
 def test_a_mechanism_with_a_delta_has_no_impossible_region(app):

@@ -7,12 +7,9 @@ import pandas as pd
 import pytest
 
 from ldp_core import verdicts, wording
-from ldp_core.data import tables
 from ldp_core.deploy import collector
 from ldp_core.deploy.kit.opening import open_kit
-from ldp_core.designs import Configuration, DeclaredData, MechanismRecipe, Population, WorkloadRecipe
 from ldp_core.verdicts import judged_queries
-from ldp_core.workloads import KWayMarginalsPart
 from pages.ui import promises
 from pages.ui.tasks import collecting, work
 
@@ -181,17 +178,6 @@ def test_intervals_for_every_look_are_those_of_the_core_and_wider(collect):
     assert width().sum() > 1.2 * fixed.sum()
 
 
-def test_the_prior_of_the_posterior_mean_is_said_and_that_of_the_core(ages):
-    ages.go("design").enter("selectbox", "mechanism", "randomized_response").go("collect")
-    count(ages, ("monday.csv", reports(ages)[0])).enter("selectbox", "collect-estimator", "posterior")
-    ages.enter("selectbox", "collect-prior", "people").finish()
-    about, prior = subject(ages), ages.session.design().counts + 0.5
-    expected = collector.answers(held(ages), about.mechanism, about.workload, "posterior", prior=prior)
-    table = next(frame for frame in ages.dataframes if "Answer (people)" in frame)
-    assert np.allclose(table["Answer (people)"], expected["answer"])
-    assert "Prior of the posterior mean: The people of this design." in ages.words
-
-
 def test_collections_are_merged_by_day_and_none_twice(collect, another):
     (monday, one), (tuesday, two) = reports(collect, 1), reports(collect, 2)
     count(collect, ("monday.csv", monday))
@@ -210,21 +196,6 @@ def test_collections_are_merged_by_day_and_none_twice(collect, another):
     other = another().sample().go("design").enter("selectbox", "mechanism", "randomized_response").go("collect")
     add(other, first)
     assert "of another mechanism" in other.errors[0]
-
-
-def test_an_id_in_two_collections_counts_twice_as_is_said_and_once_in_files_counted_together(collect):
-    ids = [f"{k:032x}" for k in range(USERS)]
-    files = [(f"{seed}.csv", reports(collect, seed, id=ids)[0]) for seed in (1, 2)]
-    count(collect, files[0])
-    first = held(collect).to_bytes()
-    collect.press("forget-collection")
-    count(collect, files[1])
-    add(collect, first)
-    assert "a report with the same id in two files, counted in different collections, is counted twice" in collect.words
-    assert (held(collect).users, held(collect).repeated) == (2 * USERS, 0)
-    collect.press("forget-collection")
-    count(collect, *files)
-    assert (held(collect).users, held(collect).repeated) == (USERS, USERS)
 
 
 def test_the_whole_way_can_be_walked_without_anybody(collect):
@@ -253,37 +224,14 @@ def test_a_local_file_is_read_where_it_is_only_on_a_server_of_this_machine(colle
     assert not collect.has("text_area", "collect-paths")
 
 
-def test_a_survey_is_collected_and_answered(app):
-    recipes = [tables.CategoricalRecipe(column=f"q{i}", categories=("a", "b", "c")) for i in range(8)]
-    made = Configuration(
-        data=DeclaredData(recipes=recipes),
-        domain=tables.build_domain(recipes),
-        population=Population(users=2000, origin="declared", shape="zipf"),
-        workload=WorkloadRecipe(parts=(KWayMarginalsPart(k=2),)),
-        mechanism=MechanismRecipe(name="sampled_sets"),
-    )
-    app.load(made.model_dump(mode="json")).go("collect")
-    app.enter("segmented_control", "collect-from", "simulated").press("count").finish()
-    assert "Reports counted 2,000" in app.words
-    about = subject(app)
-    table = next(frame for frame in app.dataframes if "Answer (people)" in frame)
-    expected = collector.answers(held(app), about.mechanism, about.workload, queries=np.array([5]), labels=about.labels)
-    (row,) = table[table["Question"] == expected["name"][0]].to_dict("records")
-    assert np.isclose(row["Answer (people)"], expected["answer"][0])
-    assert "One forged report can move the answer to" in app.words
-
-
 def test_continuous_noise_is_refused_with_the_reason(ages):
     ages.go("design").enter("selectbox", "mechanism", "gaussian").go("collect")
     assert "Reports of this design cannot be collected." in ages.errors[0]
     assert "continuous noise" in ages.errors[0]
 
 
-@pytest.mark.parametrize("page", ["export", "collect"])
-def test_what_forged_reports_do_is_told_with_the_numbers_of_the_core(collect, page):
-    if page == "collect":
-        count(collect, ("monday.csv", reports(collect)[0]))
-    collect.go(page)
+def test_what_forged_reports_do_is_told_with_the_numbers_of_the_core(collect):
+    count(collect, ("monday.csv", reports(collect)[0]))
     about = subject(collect)
     found = collector.manipulation(about.mechanism, about.workload, judged_queries(about.workload))
     name = about.workload.query_name(found.farthest, about.labels)

@@ -42,14 +42,6 @@ def test_table_agrees_with_the_core_and_the_chart(compared):
     assert table["users_needed"].is_monotonic_increasing
 
 
-def test_questions_about_several_attributes_are_named_wherever_they_are_answered(health):
-    assert "Joint counts of every 2 attributes" in health.words
-    assert health.workload.num_queries == 60
-    assert "smokes no and high_blood_pressure no" in health.words
-    words = turn(health.go("compare"), "Error of each query").words
-    assert re.search(r"the hardest query is \*\*\w+ (no|yes) and \w+ (no|yes)\*\* with", words)
-
-
 def test_errors_halve_and_users_quadruple_with_the_difference(compared):
     before = figures(compared.target(10))
     assert (compared.configuration.target_alpha, compared.configuration.difference) == (0.01, None)
@@ -95,14 +87,6 @@ def test_tabs_show_users_errors_and_the_way_to_a_sweep(compared):
     errors = analysis.standard_errors(mechanism, design.workload, design.counts)
     name = design.workload.query_name(int(errors.argmax()), design.labels)
     assert f"the hardest query is **{name}**" in turn(compared, "Error of each query").words
-
-
-def test_the_optimised_mechanism_joins_and_wins(app):
-    app.declare(bins=8).ask("prefix").session.change(optimizer=Optimizer(max_rounds=60))
-    app.go("compare").press("optimise").finish()
-    assert figures(app).index[0] == "Optimised"
-    assert not app.has("button", "optimise")
-    assert (figures(app)["gap"].dropna() >= -1e-9).all()
 
 
 def test_bounds_and_gaps_are_of_the_case_chosen(app):
@@ -152,22 +136,6 @@ def test_sweep_agrees_with_the_table_and_is_kept(app):
     assert app.has("button", "sweep-epsilon")
 
 
-@pytest.mark.slow
-def test_sweep_over_the_domain_size(app):
-    app.declare(bins=8).ask("prefix").go("compare")
-    app.enter("multiselect", "compared", ["subset_selection", "fourier"])
-    turn(app, "Over domain size").press("sweep-size").finish()
-    assert "Fewest users: Subset selection at 8, 16, 32, 64, 128, 256, 512, 1,024 types." in app.words
-    curves = {trace["name"]: trace for trace in app.charts[-1]["data"]}
-    curve = curves["Subset selection"]
-    assert list(curve["x"]) == [8, 16, 32, 64, 128, 256, 512, 1024]
-    mechanism = mechanisms.create("subset_selection", n=64, epsilon=1.0)
-    assert curve["y"][3] == pytest.approx(
-        analysis.sample_complexity(mechanism, workloads.prefix(64), app.session.setting.alpha)
-    )
-    assert {"SVD bound", "centred SVD bound", "certificate"} <= set(curves)
-
-
 def test_an_unreachable_cluster_is_a_sentence(app):
     turn(app.declare(bins=8).go("compare"), "Over epsilon").enter(
         "text_input", "scheduler-epsilon", "tcp://127.0.0.1:9"
@@ -186,18 +154,6 @@ def test_costs_that_take_seconds_join_the_comparison_once_they_are_known(ages, m
     other.sample(page="compare").finish()
     pd.testing.assert_frame_equal(figures(other), at_once)
     assert "are being computed" not in other.words
-
-
-def test_theorems_of_the_papers_are_lines_over_epsilon(app):
-    app.declare(bins=8).ask("all_range").go("design").enter("selectbox", "mechanism", "subset_selection")
-    app.session.change(compared=("subset_selection",))
-    app.go("compare").open("compare-tabs", "Over epsilon").press("sweep-epsilon").finish()
-    (drawn,) = [chart for chart in app.charts if "epsilon" in chart["layout"]["xaxis"]["title"]["text"]]
-    lines = {trace["name"]: trace for trace in drawn["data"]}
-    limit = lines["Theorem 5.1 (McKenna et al.), worst type"]
-    assert all(at_most >= users for at_most, users in zip(limit["y"], lines["Subset selection"]["y"], strict=True))
-    assert "Theorem 4.5 (Cormode et al.), B = 4" in lines
-    assert not [name for name in lines if "Lopuhaä" in name]
 
 
 def test_one_click_compares_all_that_run_here(app):

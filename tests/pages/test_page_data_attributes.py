@@ -1,15 +1,12 @@
 """Several attributes, tables of counts, and files of this machine."""
 
-import io
 import sqlite3
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
 
-from ldp_core import limits
 from pages.ui.data import background_read
 
 ROWS = 600
@@ -48,14 +45,6 @@ def test_several_columns_make_a_joint_domain(people):
     assert table.sum(axis=(0, 2)).tolist() == PEOPLE["sex"].value_counts().sort_index().tolist()
 
 
-def test_a_column_comes_back_as_it_was_set_up(people):
-    people.enter("number_input", "data-bins", 4)
-    columns(people, "sex")
-    assert people.session.design().domain.shape == (2,)
-    columns(people, "sex", "age")
-    assert people.session.design().domain.shape == (2, 4)
-
-
 def test_dates_by_month_and_week(people):
     columns(people, "joined")
     assert people.configuration.data.recipes[0].kind == "date"
@@ -85,34 +74,6 @@ def test_a_table_opens_with_a_column_that_says_something_about_people(app):
     assert app.configuration.data.recipes[0].column == "score"
     app.upload("sizes.csv", f"user_id,score,name,size\n{rows}".encode())
     assert app.configuration.data.recipes[0].column == "score"
-
-
-def test_how_a_file_is_read_can_be_said(app):
-    app.upload("people.csv", b"name;size\na;1,5\nb;2,5\nc;1.000,5\n")
-    columns(app, "size")
-    assert app.session.design().domain.attributes[0].kind == "categorical"
-    assert set(app.session.design().labels) == {"1.5", "2.5", "1000.5"}
-    app.enter("selectbox", "read-decimal", ".")
-    assert set(app.session.design().labels) == {"1,5", "2,5", "1.000,5"}
-    app.enter("text_area", "read-names", "who, how large")
-    assert app.configuration.data.recipes[0].column == "how large"
-    assert app.session.design().domain.attributes[0].name == "how large"
-    app.enter("text_area", "read-names", "who, how large, what else")
-    assert "3 column names are given" in app.errors[0]
-    assert app.session.source.columns == ["who", "how large"]
-
-
-def test_sheets_of_a_workbook(app):
-    content = io.BytesIO()
-    with pd.ExcelWriter(content) as book:
-        PEOPLE[["sex"]].to_excel(book, sheet_name="people", index=False)
-        pd.DataFrame({"colour": ["red", "blue", "red"]}).to_excel(book, sheet_name="colours", index=False)
-    app.upload("book.xlsx", content.getvalue())
-    assert app.session.design().domain.attributes[0].name == "sex"
-    app.enter("selectbox", "read-sheet", "colours")
-    assert app.session.design().counts.tolist() == [1, 2]
-    app.press("undo")
-    assert app.session.design().users == ROWS
 
 
 def local(app, path):
@@ -194,16 +155,6 @@ def test_reading_a_local_file_can_be_cancelled_and_blocks_nobody(app, another, t
     assert not app.has("button", "look-cancel")
 
 
-def test_a_file_that_takes_too_long_leaves_everything_as_it_was(app, tmp_path, monkeypatch):
-    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
-    before = app.sample().configuration
-    monkeypatch.setattr(limits, "READ_LOCAL", replace(limits.READ_LOCAL, seconds=0))
-    local(app, tmp_path / "people.csv").press("local-open").finish()
-    assert "took longer than 0 seconds and was stopped" in app.errors[0]
-    assert app.configuration == before
-    assert app.session.draft is None
-
-
 def test_local_files_are_offered_to_this_machine_only(app, monkeypatch):
     app.go("data")
     assert "File on this machine" in app.at.segmented_control(key="data-source").options
@@ -211,42 +162,6 @@ def test_local_files_are_offered_to_this_machine_only(app, monkeypatch):
     monkeypatch.setattr(st, "get_option", lambda name: "0.0.0.0" if name == "server.address" else ask(name))
     app.go("data")
     assert "File on this machine" not in app.at.segmented_control(key="data-source").options
-
-
-def test_new_data_keeps_questions_that_fit_and_says_which_do_not(people):
-    columns(people, "age", "sex")
-    people.ask("all_range")
-    assert people.session.design().workload.kind == "all_range"
-    columns(people, "age", "sex", "country")
-    assert people.session.design().workload.kind == "all_range"
-    before = people.configuration.workload
-    people.ask("all_marginals")  # needs a power of two
-    assert "do not fit" in people.go("design").words or "no longer fit" in people.words
-    people.press("undo")
-    assert people.configuration.workload == before
-
-
-BAD = {
-    "duplicate names": (b"a,a\n1,2\n3,4\n", "Column names must differ"),
-    "501 columns": (",".join(f"c{i}" for i in range(501)).encode() + b"\n" + b",".join([b"1"] * 501), "501 columns"),
-    "infinities": (b"x\n1\ninf\n3\n4\n", None),
-    "two date formats": (b"day\n31/12/2025\n12/31/2025\n1/2/2025\n", None),
-    "formulas": (b'x\n"=HYPERLINK(""http://x"")"\n=1+1\n+2\n@SUM(A1)\n', None),
-    "markup": ("who\n👩‍🚀<b>*bold*</b> $x$ [a](b) `c` 12345\nplain\nplain\n".encode(), None),
-}
-
-
-def test_bad_files_leave_a_sentence_or_work(ages):
-    for content, sentence in BAD.values():
-        before = ages.configuration
-        ages.upload("bad.csv", content)
-        if sentence is None:
-            for page in ("data", "workload", "design"):
-                ages.go(page)
-            assert ages.session.design().users == content.count(b"\n") - 1
-        else:
-            assert sentence in ages.errors[0]
-            assert ages.configuration == before
 
 
 def test_a_design_that_waits_for_its_table_takes_it_while_another_is_being_declared(people, another):

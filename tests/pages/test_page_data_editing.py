@@ -106,15 +106,6 @@ def test_a_row_without_a_number_waits_and_holds_up_nothing(ages):
     assert not ages.errors
 
 
-def test_an_edge_that_is_there_already_is_refused_and_the_rest_kept(ages):
-    table = Table(ages)
-    table.edit(edited_rows={1: {"edge": 30}})
-    table.edit(edited_rows={1: {"edge": 30}, 2: {"edge": 30}})
-    assert "the edge 30 appears more than once" in ages.errors[0]
-    assert edges(ages) == (18, 30, 58, 77)
-    assert table.stays
-
-
 def test_a_table_comes_anew_where_something_else_changes_the_bins(ages):
     table = Table(ages)
     table.edit(edited_rows={1: {"edge": 30}})

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ldp_core import designs, library, mechanisms
+from ldp_core import designs, mechanisms
 from ldp_core.designs.configuration import Optimizer
 from pages.ui.session import exchange
-from pages.ui.session.state import choose_mechanism
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -146,26 +145,6 @@ def test_the_export_is_called_a_design_and_no_sampler_for_people(ages):
         assert "Never draw the reports of real people with the simulation of this program" in ages.go(page).words
 
 
-@pytest.mark.parametrize("name", ["randomized_response", "oue", "haar", "hierarchical", "gaussian", "fourier", "hrr"])
-def test_every_mechanism_shows_its_guarantee_and_survives_the_round_trip_or_says_why_not(ages, another, name):
-    ages.session.change(mechanism=choose_mechanism(name))
-    ages.go("design")
-    if unsuitable := library.spec(name).unsuitable(25, 1.0, ages.session.design().workload):
-        assert len(ages.errors) == 1
-        assert unsuitable in ages.errors[0]
-        assert len(ages.go("export").errors) == 1
-        return
-    assert "People needed" in ages.words
-    assert f"audited epsilon {ages.session.mechanism(name).audit().epsilon:.6g}" in ages.words
-    ages.go("export")
-    assert "fully described by its parameters" in ages.words
-    other = another().load(exported(ages))
-    assert figures(other) == figures(ages)
-    assert other.session.setting.summary(other.session.mechanism(name)) == ages.session.setting.summary(
-        ages.session.mechanism(name)
-    )
-
-
 def test_the_export_page_says_what_is_promised_and_revealed(fitted):
     fitted.go("export")
     assert "Pure local differential privacy with epsilon = 1.5" in fitted.words
@@ -211,19 +190,10 @@ def test_uploaded_rows_are_asked_for_and_fit_back_in(app, another):
     assert other.session.design().on_data
 
 
-def test_a_sample_is_not_taken_for_uploaded_rows(app, another):
-    app.upload("rows.csv", b"age\n20\n30\n40\n")
-    other = another().sample().load(document(app), "configuration.json")
-    assert not other.session.design().on_data
-
-
 EDITED = [
     ({"epsilon": "0"}, "Epsilon 0 is too small"),
-    ({"epsilon": "nan"}, "not a number"),
     ({"mechanism": {"name": "magic", "parameters": {}}}, "Unknown mechanism 'magic'"),
-    ({"workload": {"kind": "everything", "parameters": {}}}, "workload"),
     ({"workload": {"parts": [{"kind": "histogram", "attribute": "age", "weight": -1}]}}, "weight"),
-    ({"reports_per_user": 0}, "reports_per_user"),
     ({"colour": "red"}, "colour"),
     ({"version": 99}, "format version 99"),
     ({"simulation": {"seed": 0, "trials": 20, "estimators": ["guess"]}}, "guess"),
@@ -237,26 +207,18 @@ def test_configurations_edited_by_hand(unmoved):
 
 NO_DESIGNS = [
     (b"", "not valid JSON"),
-    (b"{", "JSON"),
     (b"[]", "not a configuration"),
     (b"\xff\xfe\x00", "UTF-8"),
     (b"PK\x03\x04 broken", "zip"),
-    (b"\x89PNG\r\n\x1a\n", "UTF-8"),
 ]
 
 
 def test_files_that_are_no_design(unmoved):
     for content, said in NO_DESIGNS:
         refused(unmoved, content, said)
-
-
-def test_a_corrupt_zip(unmoved):
     zipped = bytearray(exported(unmoved))
     zipped[len(zipped) // 2] ^= 0xFF
     refused(unmoved, bytes(zipped), "damaged zip")
-
-
-def test_a_zip_without_configuration(unmoved):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("holiday.jpg", b"")
@@ -278,9 +240,7 @@ def test_a_strategy_that_does_not_keep_epsilon(unmoved):
     "change",
     [
         {"data": {"recipes": [{"kind": "numeric", "column": "nope", "bins": 4}]}},
-        {"data": {"file": "nope.csv"}},
         {"domain": "edges"},
-        {"mechanism": {"name": "hierarchical", "parameters": {"branching": 3}}},
         {"simulation": {"seed": 2**62, "trials": 20, "estimators": []}},
         {"population": {"users": None, "origin": "declared", "shape": "uniform"}},
     ],
@@ -301,22 +261,9 @@ def test_odd_but_valid_files_break_no_page(ages, another, change):
         other.go(page)
 
 
-def test_a_link_carries_everything_but_the_data(ages):
-    ages.go("design").enter("text_input", "epsilon-text", "0.7")
-    link = designs.to_link(ages.configuration)
+def test_a_damaged_link_is_a_sentence(ages):
     at = AppTest.from_file(APP, default_timeout=3600)
-    at.query_params["design"] = link
-    at.run()
-    assert not at.exception
-    assert at.session_state["session"].configuration == ages.configuration
-    assert "design" not in at.query_params
-    assert any("The linked design is open" in element.value for element in at.success)
-
-
-@pytest.mark.parametrize("damage", [lambda link: link[:-9], lambda link: "x" + link])
-def test_a_damaged_link_is_a_sentence(ages, damage):
-    at = AppTest.from_file(APP, default_timeout=3600)
-    at.query_params["design"] = damage(designs.to_link(ages.configuration))
+    at.query_params["design"] = designs.to_link(ages.configuration)[:-9]
     at.run()
     assert not at.exception
     assert any("The link could not be opened" in element.value for element in at.error)
@@ -334,17 +281,3 @@ def test_redo_takes_back_an_undo_until_something_else_changes(ages):
     assert ages.at.button(key="redo").disabled
     ages.press("undo")
     assert ages.configuration.epsilon == "2"
-
-
-def test_a_link_leaves_out_what_was_read_off_data_unless_asked(app):
-    app.upload("rows.csv", b"diagnosis\nflu\ncold\nflu\n").go("design").enter("text_input", "epsilon-text", "0.7")
-    app.session.change(optimizer=Optimizer(histogram=(1.0, 2.0)))
-    link = exchange.address(app.session, "http://localhost:8501/design").split("design=")[1]
-    found = designs.from_link(link)
-    assert (found.epsilon, found.workload) == ("0.7", app.configuration.workload)
-    assert found.domain is None
-    assert found.optimizer.histogram is None
-    assert b"flu" not in found.to_json()
-    everything = exchange.address(app.session, "http://localhost:8501/design", everything=True)
-    assert everything.startswith("http://localhost:8501/?design=")
-    assert designs.from_link(everything.split("design=")[1]) == app.configuration

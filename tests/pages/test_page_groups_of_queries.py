@@ -74,16 +74,6 @@ def test_simulated_answers_are_shares_under_their_names(groups):
     assert chart(groups, "simulated-distribution")["layout"]["xaxis"]["title"]["text"] == "age"
 
 
-def test_errors_of_single_queries_are_without_weights(groups):
-    groups.go("compare").open("compare-tabs", "Error of each query")
-    design, mechanism = groups.session.design(), groups.session.mechanism("subset_selection")
-    W = np.vstack([part.matrix for part in design.workload.parts])
-    exact = np.sqrt(np.maximum(np.einsum("qi,ij,qj->q", W, mechanism.covariance(design.counts), W), 0))
-    (trace,) = chart(groups, "query-errors")["data"]
-    assert trace["y"] == pytest.approx(100 * exact / design.users, abs=1e-4)
-    assert trace["customdata"][-1] == "young with q0"
-
-
 def test_a_design_without_exact_costs_says_so_and_can_be_simulated(app):
     declare(app, yes_no(13), [KWayMarginalsPart(k=2, weight=2.0), KWayMarginalsPart(k=13)], "haar")
     for page in PAGES[:2]:

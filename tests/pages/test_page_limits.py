@@ -116,14 +116,3 @@ def test_rows_that_cannot_be_kept_are_refused_before_the_fit(ages, monkeypatch):
     assert "too large to keep" in ages.errors[0]
     ages.enter("text_input", "choice-rows", "500")
     assert not ages.at.button(key="optimise").disabled
-
-
-def test_a_prior_on_many_types_is_refused_before_the_fit(app, lower):
-    """An even spread is solved by symmetry at any size; other people are not."""
-    lower(MOST_FITTED_TYPES=16)
-    app.sample(page="design").ask("histogram")
-    chosen(app.go("design"))
-    assert not app.errors
-    app.enter("selectbox", "aim", "people")
-    assert app.at.button(key="optimise").disabled
-    assert "an even spread" in app.errors[0]

@@ -3,7 +3,6 @@
 import numpy as np
 
 from ldp_core.deploy import collector
-from pages.ui.workload.kinds import KINDS
 
 
 def salaries(app, kind="mean"):
@@ -61,14 +60,6 @@ def test_collected_answers_are_told_in_the_unit_of_the_column(app):
     assert "average of x as a share of the range from 0 to 80" in str(figure)
 
 
-def test_averages_are_offered_for_numbers_only(app, another):
-    app.declare(high="80", bins=8).go("workload")
-    assert KINDS["mean"].title in app.at.selectbox(key="group-0-questions").options
-    assert (
-        KINDS["mean"].title not in another().sample("health_survey.csv", "workload").at.selectbox(key="adding").options
-    )
-
-
 def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
     salaries(app)
     app.go("design").enter("text_input", "target", "4")
@@ -91,10 +82,3 @@ def test_errors_are_in_the_unit_of_the_column_on_every_page(app):
     app.go("simulate").press("run").finish()
     assert [frame for frame in app.dataframes if "Typical query (x)" in frame]
     assert "typical error (x)" in str(app.charts)
-
-
-def test_saved_designs_are_told_in_the_unit_of_their_answer(app):
-    designed(salaries(app)).go("compare").enter("segmented_control", "beside", "designs").press("design-copy")
-    (table,) = [frame for frame in app.finish().dataframes if "target_error" in frame]
-    assert set(table["target_error"]) == {"1.6 x"}
-    assert "pp" not in str(table[["standard_error_worst_case", "standard_error_on_data"]].to_dict())

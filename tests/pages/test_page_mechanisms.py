@@ -6,7 +6,6 @@ from ldp_core import library, mechanisms
 from ldp_core.designs import WorkloadRecipe
 from ldp_core.workloads import MeanPart
 from pages.ui.design import settings
-from pages.ui.session.state import choose_mechanism
 
 FITTED = [name for name in mechanisms.names() if library.spec(name).fitted]
 
@@ -59,31 +58,6 @@ def test_a_mechanism_of_each_family_opens_on_the_design_page_with_all_its_choice
             # What cannot be had, or must not be deployed, is said in a sentence.
             assert app.errors or "privacy unit" in app.words
         app.enter("selectbox", f"choice-{parameter}", values[0])
-
-
-def test_trees_over_two_attributes_are_for_two_ordered_ones(app):
-    app.declare(bins=16).go("design").session.change(mechanism=choose_mechanism("hierarchical_2d"))
-    app.at.run()
-    assert app.errors == [library.spec("hierarchical_2d").unsuitable(16, 1.0, app.workload)]
-    app.declare_table(16, 16).go("design").enter("selectbox", "mechanism", "hierarchical_2d")
-    assert not app.errors
-    assert "one of 8 pairs at random" in app.words
-    app.session.change(compared=("hierarchical_2d", "oue"))
-    app.go("compare")
-    (figures,) = [table for table in app.dataframes if "users_needed" in table]
-    assert set(figures["name"]) == {library.spec(name).title for name in ("hierarchical_2d", "oue")}
-
-
-def test_fourier_is_built_for_the_questions_on_every_page_and_anew_when_they_change(app):
-    app.declare(bins=16).ask("parity", max_weight=2)
-    app.session.change(compared=("fourier",))
-    for page in ("design", "compare", "workload"):
-        app.go(page)
-    assert app.session.mechanism("fourier").parameters == {"max_weight": 2}
-    few = app.session.setting.summary(app.session.mechanism("fourier")).users_needed
-    app.ask("parity", max_weight=4)
-    assert app.session.mechanism("fourier").parameters == {"max_weight": 4}
-    assert app.session.setting.summary(app.session.mechanism("fourier")).users_needed > 1.4 * few
 
 
 def test_mechanisms_are_offered_by_group_and_those_that_cannot_run_say_why(app):

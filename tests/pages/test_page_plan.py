@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from ldp_core import analysis, library, mechanisms, workloads
@@ -82,15 +81,6 @@ def test_fitted_mechanisms_join_when_asked(planned):
     table = answers(planned)["users"]
     assert table.index[1] == title
     assert table.iloc[0] <= table.iloc[1] <= 1.02 * table.iloc[0]
-
-
-def test_the_trade_off_is_drawn_for_every_mechanism(planned):
-    (chart,) = planned.charts
-    curves = {trace["name"]: trace for trace in chart["data"]}
-    curve = curves[library.spec("subset_selection").title]
-    assert np.array(curve["y"]) ** 2 * np.array(curve["x"]) == pytest.approx(
-        np.full(len(curve["x"]), 100**2 * worst("subset_selection", 1.0) / 8)
-    )
 
 
 def test_the_recommendation_says_why_and_can_be_taken(planned):

@@ -60,14 +60,6 @@ def test_three_collections_are_shown_over_the_truth(subset):
     assert not np.allclose(published[0]["y"], published[1]["y"])
 
 
-def test_several_reports_count_together(subset):
-    subset.enter("number_input", "reports", 3)
-    assert "In total epsilon 3 per person: 3 reports of 1 each." in subset.words
-    assert "at most 95 % sure after seeing all 3 reports" in subset.words
-    assert "reaches this for some pairs of values after 3 reports" in subset.words
-    assert not [one for one in titled(subset, "chance (%)")["data"] if "all others" in one["hovertemplate"]]
-
-
 def test_delta_is_said_with_what_it_allows(subset):
     subset.enter("selectbox", "mechanism", "gaussian")
     assert "but for delta: with probability 0.000001 the value itself may be given away" in subset.words

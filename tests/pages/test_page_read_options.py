@@ -41,10 +41,9 @@ def test_a_header_of_equal_names_is_said_to_be_none(app, how, tmp_path):
     assert app.has("selectbox", "read-header")
 
 
-@pytest.mark.parametrize("how", ["upload", "local"])
-def test_what_was_said_stays_until_it_is_enough(app, how, tmp_path):
+def test_what_was_said_stays_until_it_is_enough(app, tmp_path):
     """Two options are wrong: one is said after the other, and neither is forgotten."""
-    given(app, how, b"x;x\nM\xfcnchen;1\n", tmp_path)
+    given(app, "local", b"x;x\nM\xfcnchen;1\n", tmp_path)
     app.enter("selectbox", "given-encoding", "utf-8").finish()
     assert "not UTF-8 text" in app.errors[0]
     app.enter("selectbox", "given-header", False).finish()
@@ -55,10 +54,9 @@ def test_what_was_said_stays_until_it_is_enough(app, how, tmp_path):
     assert app.session.design().labels == ("München", "x")
 
 
-@pytest.mark.parametrize("how", ["upload", "local"])
-def test_notes_on_reading_stay_while_the_table_is_used(app, how, tmp_path):
+def test_notes_on_reading_stay_while_the_table_is_used(app, tmp_path):
     """No choice among the columns, no other page and no undo makes a guess certain."""
-    given(app, how, b"share;city\n1,5;Rome\n2,5;Oslo\n2,5;Rome\n", tmp_path)
+    given(app, "upload", b"share;city\n1,5;Rome\n2,5;Oslo\n2,5;Rome\n", tmp_path)
     steps = [
         lambda: app.enter("multiselect", "data-columns", ["share", "city"]),
         lambda: app.enter("multiselect", "data-columns", ["city"]),
@@ -70,35 +68,34 @@ def test_notes_on_reading_stay_while_the_table_is_used(app, how, tmp_path):
         assert app.words.count('"share" has decimal commas: 1,5 was read as 1.5.') == 1
     app.enter("selectbox", "read-decimal", ".").finish()
     assert "decimal commas" not in app.words
-    given(app, how, b"share;city\n1,5;Rome\n2,5;Oslo\n", tmp_path).sample()
+    given(app, "upload", b"share;city\n1,5;Rome\n2,5;Oslo\n", tmp_path).sample()
     assert "decimal commas" not in app.words
 
 
-@pytest.mark.parametrize("how", ["upload", "local"])
-def test_blank_rows_are_nobody_and_the_page_says_so(app, how, tmp_path):
-    given(app, how, b"city;note\nRome;x\n;\nOslo;\n;\n", tmp_path).finish()
+def test_blank_rows_are_nobody_and_the_page_says_so(app, tmp_path):
+    given(app, "local", b"city;note\nRome;x\n;\nOslo;\n;\n", tmp_path).finish()
     assert app.session.tally.users + app.session.tally.dropped == 2
     assert "2 blank rows were left out." in app.words
     app.enter("multiselect", "data-columns", ["note", "city"]).finish()
     assert "2 blank rows were left out." in app.words
 
 
-def test_another_sheet_of_a_workbook_is_chosen_when_the_first_is_no_table(app):
+@pytest.mark.parametrize("how", ["upload", "local"])
+def test_another_sheet_of_a_workbook_is_chosen_when_the_first_is_no_table(app, how, tmp_path):
     content = io.BytesIO()
     with pd.ExcelWriter(content) as book:
         pd.DataFrame([["a", "a"], ["1", "2"]]).to_excel(book, sheet_name="twice", index=False, header=False)
         pd.DataFrame({"answer": ["yes", "no"]}).to_excel(book, sheet_name="answers", index=False)
-    app.upload("survey.xlsx", content.getvalue())
+    given(app, how, content.getvalue(), tmp_path, "survey.xlsx")
     assert "occurs 2 times" in app.errors[0]
     assert not app.has("selectbox", "given-delimiter")
-    app.enter("text_input", "given-sheet", "answers")
+    app.enter("text_input", "given-sheet", "answers").finish()
     assert not app.errors
     assert app.session.source.columns == ["answer"]
 
 
-@pytest.mark.parametrize("name", ["people.csv", "people.parquet"])
-def test_only_a_file_that_may_be_read_otherwise_is_kept(app, name):
-    app.upload(name, b"" if name == "people.csv" else b"no table")
+def test_only_a_file_that_may_be_read_otherwise_is_kept(app):
+    app.upload("people.parquet", b"no table")
     assert app.errors
     assert not app.has("button", "given-forget")
 

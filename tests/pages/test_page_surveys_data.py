@@ -1,18 +1,16 @@
 """Data and Workload pages for many columns: nothing is asked of the joint domain, and everything works."""
 
-import io
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from ldp_core import designs, wording
+from ldp_core import wording
 from ldp_core.data import tables
 from ldp_core.designs import Configuration, DeclaredData, Population, WorkloadRecipe
-from ldp_core.people import Drawn, Records
+from ldp_core.people import Records
 from ldp_core.workloads import KWayMarginalsPart, Survey
-from pages.ui.session import exchange
 from pages.ui.sources import sample_table
 
 LIVES = "working_lives.csv"
@@ -133,23 +131,6 @@ def test_every_column_pair_and_triple_are_one_press_each(lives):
     assert [part.k for part in lives.parts] == [2, 1, 3]
 
 
-def test_many_columns_are_saved_shared_and_loaded(app):
-    columns = 40
-    made = declared(columns)
-    app.load(made.model_dump(mode="json"))
-    assert app.configuration == made
-    assert isinstance(app.session.design().people, Drawn)
-    assert app.workload.num_queries == sum((2 + i % 19) * (2 + j % 19) for i in range(columns) for j in range(i))
-    saved = designs.load(exchange.to_save(app.session))
-    assert saved.configuration == made
-    again = designs.from_link(designs.to_link(made))
-    assert again == made
-    for page in ("start", "data", "workload"):
-        app.go(page)
-        assert not app.at.error
-    assert len(app.charts) == 2
-
-
 def test_more_tables_than_are_counted_are_refused_and_nothing_changes(app):
     app.load(declared(60, k=1).model_dump(mode="json")).go("workload")
     pills(app, 1, 2)
@@ -207,33 +188,6 @@ def test_numbers_far_from_all_others_do_not_take_most_bins(app):
     assert not app.has("button", "data-crowd")
 
 
-def test_what_was_set_up_by_hand_stays_when_all_columns_are_chosen(app):
-    upload(app, odd_table())
-    app.enter("multiselect", "data-columns", ["answer 1", "gaps"])
-    app.enter("selectbox", "data-attribute", 0).enter("selectbox", "data-ordered", False)
-    app.press("data-all")
-    chosen = {recipe.column: recipe for recipe in app.configuration.data.recipes}
-    assert chosen["answer 1"].ordered is False
-    assert chosen["answer 2"].ordered is None
-    assert len(chosen) == 10
-
-
-def test_columns_that_cannot_be_an_attribute_say_why_and_nothing_is_lost(app):
-    upload(app, odd_table()).press("data-all")
-    kept, names = app.configuration, [recipe.column for recipe in app.configuration.data.recipes]
-    for column, sentence in (
-        ("city", "2,500 distinct values in city"),
-        ("same", "Same has only one value"),
-        ("empty", "All 2,500 values of empty are missing"),
-    ):
-        app.enter("multiselect", "data-columns", [*names, column])
-        assert sentence in " ".join(app.errors)
-        assert "The design keeps its earlier data until then." in " ".join(app.errors)
-        assert app.configuration == kept
-    app.enter("multiselect", "data-columns", names)
-    assert not app.errors
-
-
 def test_all_columns_of_a_local_file_are_counted_where_they_are(app, tmp_path):
     frame, path = odd_table(), tmp_path / "people.parquet"
     frame.to_parquet(path)
@@ -246,23 +200,3 @@ def test_all_columns_of_a_local_file_are_counted_where_they_are(app, tmp_path):
     counted = frame["answer 3"].value_counts().reindex(design.domain.attributes[3].labels)
     assert design.people.table([3]).tolist() == counted.tolist()
     assert "10 of 14 columns are chosen" in words(app)
-
-
-def test_counts_columns_serve_surveys(app):
-    frame = odd_table(300).drop(columns=["person", "city", "same", "empty"])
-    frame["n"] = np.random.default_rng(1).integers(0, 9, 300)
-    upload(app, frame).press("data-all")
-    design = app.session.design()
-    assert app.configuration.data.counts == "n"
-    assert design.users == frame["n"].sum()
-    assert len(design.domain.attributes) == 10
-    by = frame.groupby("answer 4")["n"].sum().reindex(design.domain.attributes[4].labels)
-    assert design.people.table([4]).tolist() == by.tolist()
-
-
-def test_a_table_of_no_use_is_refused_by_the_button(app):
-    frame = pd.DataFrame({"person": np.arange(60), "same": "x"})
-    stream = io.StringIO()
-    frame.to_csv(stream, index=False)
-    app.upload("ids.csv", stream.getvalue().encode()).press("data-all")
-    assert "No column can be an attribute." in " ".join(app.errors)

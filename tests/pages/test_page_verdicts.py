@@ -80,14 +80,6 @@ def test_the_target_stays_when_questions_are_added_until_auto_is_pressed(fifty):
     assert fifty.session.setting.alpha == before
 
 
-def test_other_data_has_a_target_of_its_own(app):
-    app.sample().go("design")
-    before = app.session.setting.alpha
-    app.go("data").declare(bins=50, high="50").ask("histogram").go("design")
-    assert app.session.setting.target == app.session.setting.suggested.target
-    assert app.session.setting.alpha != before
-
-
 def test_refused_target_errors(fifty):
     fifty.go("design")
     before = fifty.configuration
@@ -155,28 +147,6 @@ def test_what_is_not_usable_comes_first_in_the_table_on_design(fifty):
     assert 0 < usable.sum() < 50
     assert not usable[: 50 - usable.sum()].any()
     assert verdicts.RULE in fifty.words
-
-
-def test_compare_marks_every_answer_of_every_mechanism(fifty):
-    fifty.go("compare").target(4).finish()
-    fifty.open("compare-tabs", "Error of each query")
-    assert "± is the standard error in percentage points" in fifty.words
-    marks = next(table for table in fifty.dataframes if "Question" in table)
-    assert list(marks.columns) == ["Question", "Randomized response", "Subset selection"]
-    expected = verdicts.judge(errors_with(1000), limits(1000, 0.04))
-    assert [text.split(",")[0] for text in marks["Subset selection"]] == [verdicts.marked(word) for word in expected]
-    assert len(marks) == 50
-
-
-def test_solve_for_marks_the_typical_answer_and_the_ranking(fifty):
-    fifty.target(4).go("compare").open("compare-tabs", "Solve for")
-    fifty.enter("segmented_control", "solved", "standard_error").finish()
-    table = next(table for table in fifty.dataframes if "typical" in table)
-    judged = verdicts.judge(table["standard_error"] / 100, 0.04)
-    assert table["typical"].tolist() == [verdicts.marked(word) for word in judged]
-    fifty.open("compare-tabs", "Recommendation").finish()
-    ranking = next(table for table in fifty.dataframes if "bits" in table).set_index("name")
-    assert ranking.loc["Subset selection", "typical"] in map(verdicts.marked, verdicts.MARKS)
 
 
 def test_export_marks_every_answer_on_the_page_and_in_its_file(fifty):

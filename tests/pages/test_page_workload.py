@@ -3,7 +3,6 @@
 import pytest
 
 from ldp_core import workloads
-from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData, UploadedData
 from pages.ui.workload.kinds import KINDS
 
@@ -23,14 +22,9 @@ def chart(app, axis_title):
 @pytest.mark.parametrize(
     ("kind", "queries"),
     [
-        ("histogram", 2),
         ("marginals", 4),
-        ("k_way_marginals", 20 * 8),  # pairs are asked already, so triples
-        ("all_marginals", 3**6),
-        ("joint_histogram", 64),
         ("parity", 64),
         ("difference", 2),
-        ("predicates", 1),
         ("types", 64),
     ],
 )
@@ -46,9 +40,7 @@ def test_every_kind_is_added_to_six_yes_or_no_questions(health, kind, queries):
     assert [name.rpartition(" (")[2] for name in named] == ["60)", f"{queries:,})"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "queries"), [("histogram", 25), ("prefix", 25), ("ranges", 25 * 26 // 2), ("predicates", 1), ("types", 25)]
-)
+@pytest.mark.parametrize(("kind", "queries"), [("ranges", 25 * 26 // 2), ("predicates", 1)])
 def test_one_attribute_changes_its_questions_in_place(on_ages, kind, queries):
     on_ages.change_kind(kind)
     assert [part.kind for part in on_ages.parts] == [kind]
@@ -105,24 +97,6 @@ def test_two_groups_are_compared_by_any_question(health):
     assert health.parts[0].summary == "Histograms of every attribute: asthma yes less no"
     assert health.workload.num_queries == 10
     assert not health.errors
-
-
-def test_along_an_order_within_groups(app):
-    csv = "age,sex\n" + "".join(f"{age},{sex}\n" for age in range(20, 60) for sex in ("f", "m"))
-    app.upload("people.csv", csv.encode())
-    app.session.set_data(
-        app.configuration.data.model_copy(
-            update={"recipes": (*app.configuration.data.recipes, CategoricalRecipe(column="sex"))},
-        ),
-        app.session.source,
-    )
-    app.go("workload")
-    app.change_kind("prefix").enter("multiselect", "group-0-by", ["sex"])
-    assert app.parts[0].attribute == "age"
-    assert app.workload.num_queries == 2 * app.configuration.domain.shape[0]
-    assert "sex f" in app.words
-    app.change_kind("ranges")
-    assert app.parts[0].by == ("sex",)
 
 
 def test_special_types_have_no_place_in_the_order(app):
@@ -208,16 +182,6 @@ def test_questions_that_no_longer_fit_are_kept_and_can_be_mended(health):
     assert "no longer fit" not in health.words
 
 
-def test_every_kind_can_be_mended_in_place_after_the_data_has_changed(health):
-    for kind in ("marginals", "parity", "types", "all_marginals", "joint_histogram"):
-        health.add(kind)
-    health.sample()
-    for group in range(len(health.parts)):
-        health.change_kind("histogram", group)
-    assert {part.attribute for part in health.parts} == {"age"}
-    assert health.workload is not None
-
-
 # --- what the questions cost ------------------------------------------------------------------------------------------
 
 
@@ -231,14 +195,13 @@ def test_rank_and_hardness_are_shown(health):
     assert "fewer than" in health.words
 
 
-@pytest.mark.parametrize(("rows", "page"), [("sample", "workload"), ("declared", "design"), ("absent", "workload")])
+@pytest.mark.parametrize(("rows", "page"), [("declared", "design"), ("absent", "workload")])
 def test_columns_that_no_question_uses_are_dropped_by_one_button(health, rows, page, another):
     health.change_kind("histogram").enter("selectbox", "group-0-attribute", "asthma")
-    if rows != "sample":
-        c = health.configuration
-        declared = [r.model_copy(update={"categories": ("no", "yes"), "origin": "declared"}) for r in c.data.recipes]
-        data = DeclaredData(recipes=declared) if rows == "declared" else UploadedData(recipes=c.data.recipes)
-        health = another().load(c.with_(data=data).to_json())
+    c = health.configuration
+    declared = [r.model_copy(update={"categories": ("no", "yes"), "origin": "declared"}) for r in c.data.recipes]
+    data = DeclaredData(recipes=declared) if rows == "declared" else UploadedData(recipes=c.data.recipes)
+    health = another().load(c.with_(data=data).to_json())
     before = health.go(page).configuration
     assert "No question uses smokes, high_blood_pressure and 3 more" in health.words
     assert "2 types instead of 64" in health.words
@@ -249,19 +212,3 @@ def test_columns_that_no_question_uses_are_dropped_by_one_button(health, rows, p
     assert not health.errors
     assert not health.has("button", "drop-unused")
     assert health.press("undo").configuration == before
-
-
-@pytest.mark.parametrize(
-    ("kind", "said"),
-    [
-        ("predicates", "One query: **smokes = yes and high_blood_pressure = yes**. It is about 16 of 64 types."),
-        ("parity", "Of 64 singular values, 64 are 8: the questions spread evenly"),
-    ],
-)
-def test_pictures_of_one_bar_or_a_flat_line_are_sentences(health, kind, said):
-    health.change_kind(kind)
-    assert said in health.words
-    drawn = [figure["layout"]["xaxis"]["title"]["text"] for figure in health.charts]
-    assert "type of person" in drawn or kind == "predicates"
-    assert not any("singular" in title or "rank" in title for title in drawn)
-    assert ("added in one colour and subtracted in the other" in health.words) == (kind == "parity")

@@ -106,16 +106,6 @@ def test_numbers_of_the_notes_and_remarks(frames):
     assert f"{few_users.project_below('histogram', 1024, 1024, 1.0):,.0f}" in PANELS["theorem-4-2"].remark
 
 
-def test_what_the_remarks_say_of_privacy():
-    offline = {"workload": bassily.signs(), "epsilon": 1.0}
-    printed = mechanisms.create("gaussian", **offline, delta=1e-6, calibration="paper")
-    exact = mechanisms.create("gaussian", **offline, delta=1e-6)
-    assert printed.audit().delta == pytest.approx(5.7e-5, abs=5e-7)
-    assert exact.noise.scale / printed.noise.scale == pytest.approx(1.27, abs=0.005)
-    assert mechanisms.create("rejection_gaussian", **offline, variant="paper").audit().epsilon == math.inf
-    assert mechanisms.create("rejection_gaussian", **offline).audit().epsilon <= 1.0
-
-
 def test_bounds_for_adaptive_queries_are_drawn_where_they_say_something(frames):
     frame = frames["theorem-5-2"]
     assert frame[frame.standard_error.isna() & (frame.series != "Answering 0")].here.max() < 1
@@ -155,10 +145,3 @@ def test_table_1(frames):
     few = frame[frame.x.str.endswith(", 2,000 users")].set_index("series").here
     assert (few["This work, theorem"] == 1).all()
     assert (few["Found here"].min(), few["Found here"].max()) == pytest.approx((0.19, 0.44), abs=0.005)
-
-
-def test_the_setting_of_theorem_4_2_opens_as_a_design():
-    configuration = PANELS["theorem-4-2"].design()
-    assert configuration.workload.build(configuration.domain).kind == "histogram"
-    assert configuration.domain.size == 1024
-    assert configuration.mechanism.name == "projected_hadamard"

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from ldp_core import analysis, bounds, library, workloads
-from ldp_core.mechanisms.explicit import ExplicitMechanism
-from ldp_core.optimize import SearchLimits, projected_gradient
 from ldp_core.papers import mckenna
 from ldp_core.papers.settings import FAMILIES
 from ldp_core.studies import sweep
@@ -88,10 +86,6 @@ def test_fourier_needs_few_users_for_the_marginals_it_is_made_for():
     assert values(kept("mckenna-figure-1-3-way-marginals"), "fourier")[1.0] == pytest.approx(6596.1, abs=0.1)
 
 
-def test_the_matrix_mechanism_has_the_delta_of_the_remark():
-    assert library.create("matrix_l2", 8, 1.0, workloads.histogram(8)).delta == 1e-6
-
-
 def test_table_1_is_worked_out_for_all_its_mechanisms():
     found = PANELS["mckenna-table-1"].frame()
     assert len(found) == 24
@@ -167,18 +161,3 @@ def test_stored_points_of_figure_2_on_few_types(family):
     assert len(found) == 18
     for name, n, users in zip(found["name"], found["n"], found["users_needed"], strict=True):
         assert values(frame, name)[n] == pytest.approx(users, rel=ACROSS_MACHINES)
-
-
-@pytest.mark.slow
-def test_stored_ratios_and_starts_of_one_workload():
-    histogram = workloads.histogram(64)
-    for epsilon, ratio in values(kept("mckenna-figure-3b-ratio"), "Histogram").items():
-        fit = projected_gradient(histogram, epsilon, limits=SearchLimits(None, 300, 0)).strategy
-        profile = ExplicitMechanism("fitted", fit, epsilon).variance_profile(histogram)
-        assert profile.max() / profile.mean() == pytest.approx(ratio, rel=ACROSS_MACHINES)
-
-
-def test_rounds_are_timed():
-    found = PANELS["mckenna-figure-3a-time"].frame()
-    assert list(found["x"]) == [16, 32, 64, 128, 256]
-    assert (found[["here", "standard_error"]] > 0).to_numpy().all()

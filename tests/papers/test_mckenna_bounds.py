@@ -73,6 +73,7 @@ def test_examples_3_7_and_5_5(n, epsilon, users):
     assert analysis.sample_complexity(mechanism, histogram, 0.01) == pytest.approx(worst / (n * 0.01), rel=1e-12)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("kind", ["histogram", "prefix", "all_range", "parity"])
 def test_the_worst_type_is_bounded_by_the_average(kind, epsilon):

