@@ -133,7 +133,7 @@ def _upload(state: Session) -> None:
 
 
 def _add(state: Session, supplied: SuppliedTable) -> None:
-    compared = tuple(dict.fromkeys((*state.in_comparison, supplied.mechanism)))
+    compared = tuple(dict.fromkeys((*state.setting.in_comparison, supplied.mechanism)))
     state.change(own=(*state.configuration.own, supplied), compared=compared)
     state.view.pop("own_name", None)
 

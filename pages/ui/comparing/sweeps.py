@@ -116,7 +116,7 @@ def _chart(state: Session, frame: pd.DataFrame, over: str, look: charts.Theme) -
 
 def _theorems(state: Session, frame: pd.DataFrame) -> pd.DataFrame:
     """The papers' theorems over the same range of epsilon; Theorem 5.1 follows from the averages of the design's own mechanism."""
-    own = frame[frame["name"] == state.named(state.chosen)]
+    own = frame[frame["name"] == state.setting.named(state.chosen)]
     averages = dict(zip(own["epsilon"], own["average_variance"], strict=True))
     at = frame["epsilon"].unique() if len(frame) else np.zeros(0)
     between = np.geomspace(at.min(), at.max(), trade_off.CURVE_POINTS) if len(at) > 1 else at
