@@ -79,19 +79,22 @@ def pick(label: str, key: str, value: Any, commit: Callable[[Any], None], shown:
     )
 
 
-def view_switch(state: Session, key: str, titles: dict[str, str]) -> str:
-    """The view on screen: one of the keys of ``titles``, by default the first."""
-    now = state.view.get(key)
+def view_switch(
+    state: Session, key: str, titles: dict[str, str], label: str = "", default: str = "", **options: Any
+) -> str:
+    """One of the keys of ``titles``, by default the first: a part of the view, remembered under its key."""
+    now = state.view.get(key, default)
     now = now if now in titles else next(iter(titles))
     shown = control(
         st.segmented_control,
-        "View",
+        label or "View",
         key,
         now,
         lambda chosen: state.view.update({key: chosen or now}),
         options=list(titles),
         format_func=titles.get,
-        label_visibility="collapsed",
+        label_visibility="visible" if label else "collapsed",
+        **options,
     )
     return shown or now
 

@@ -11,7 +11,7 @@ from ldp_core import limits, wording
 from ldp_core.deploy.collector.trying import SIMULATED
 from pages.ui import layout, promises
 from pages.ui.access import may_read_local_files, opened
-from pages.ui.controls import control
+from pages.ui.controls import control, view_switch
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
 from pages.ui.tasks.collecting import Subject
@@ -30,16 +30,8 @@ ENDINGS = ["csv", "tsv", "txt", "parquet", "pq"]
 
 def whose(state: Session) -> str:
     """Whose reports are counted: those of the current design, or of a kit."""
-    chosen = control(
-        st.segmented_control,
-        "Reports of",
-        "collect-whose",
-        state.view.get("collect-whose", OWN),
-        lambda choice_made: choice_made and state.view.update({"collect-whose": choice_made}),
-        options=[OWN, KIT],
-        help="Reports say of which design they are. Those of another one are counted with the kit that their devices came from.",
-    )
-    return chosen or state.view.get("collect-whose", OWN)
+    about = "Reports say of which design they are. Those of another one are counted with the kit that their devices came from."
+    return view_switch(state, "collect-whose", {OWN: OWN, KIT: KIT}, "Reports of", help=about)
 
 
 def kit(state: Session) -> Subject | None:
@@ -75,17 +67,8 @@ def kit(state: Session) -> Subject | None:
 def bring(state: Session, subject: Subject, own: bool) -> None:
     """The choice of where reports come from, and the entries and buttons of that."""
     offered = [kind for kind in SOURCES if (kind != "local" or may_read_local_files()) and (kind != "simulated" or own)]
-    now = state.view.get("collect-from", "upload")
-    chosen = control(
-        st.segmented_control,
-        "Source",
-        "collect-from",
-        now if now in offered else "upload",
-        lambda kind: kind and state.view.update({"collect-from": kind}),
-        options=offered,
-        format_func=SOURCES.get,
-    )
-    {"upload": _upload, "local": _local, "earlier": _earlier, "simulated": _simulated}[chosen or now](state, subject)
+    chosen = view_switch(state, "collect-from", {kind: SOURCES[kind] for kind in offered}, "Source")
+    {"upload": _upload, "local": _local, "earlier": _earlier, "simulated": _simulated}[chosen](state, subject)
 
 
 def _start(label: str, key: str, act: Callable[[], None], disabled: bool = False) -> None:
