@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -11,7 +12,7 @@ from ldp_core import limits, wording
 from ldp_core.deploy.collector.trying import SIMULATED
 from pages.ui import layout, promises
 from pages.ui.access import may_read_local_files, opened
-from pages.ui.controls import control, view_switch
+from pages.ui.controls import control, take_file, view_switch
 from pages.ui.session.state import Session
 from pages.ui.tasks import collecting
 from pages.ui.tasks.collecting import Subject
@@ -38,21 +39,18 @@ def kit(state: Session) -> Subject | None:
     """The design of a kit that is uploaded here; None until there is one."""
     known = state.view.get("collect-kit", "")
     opened = collecting.opened(state, b"", known).result if known else None
-    key = f"kit-{state.view.get('kits', 0)}"
 
-    def take() -> None:
-        uploaded = st.session_state[key]
-        if uploaded is not None:
-            task = collecting.opened(state, uploaded.getvalue())
-            state.view.update({"collect-kit": task.key.partition(":")[2], collecting.HELD: True})
-            state.view["kits"] = state.view.get("kits", 0) + 1  # an empty uploader next time: the kit is in
-            task.start()
+    def take(uploaded: Any) -> None:
+        task = collecting.opened(state, uploaded.getvalue())
+        state.view.update({"collect-kit": task.key.partition(":")[2], collecting.HELD: True})
+        task.start()
 
-    st.file_uploader(
+    take_file(
+        state,
+        "kit",
         "Kit (zip)" if opened is None else "Another kit (zip)",
+        take,
         type=["zip"],
-        key=key,
-        on_change=take,
         help="The zip that Export gave. What it holds is checked, and used on this page only: your design stays as it is.",
     )
     task = collecting.opened(state, b"", known)
