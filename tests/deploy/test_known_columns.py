@@ -299,7 +299,7 @@ def test_files_links_and_the_command_line_carry_it(tmp_path, capsys):
     assert main(["compare", str(tmp_path / "design.json")]) == 0
     session = Session.of("known", Configuration())
     exchange.load(session, (tmp_path / "kit.zip").read_bytes())
-    assert session.mechanism("optimized").digest == again_.mechanism.digest
+    assert session.setting.mechanism("optimized").digest == again_.mechanism.digest
 
 
 def test_a_device_is_not_for_another_split_of_the_columns():
