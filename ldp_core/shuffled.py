@@ -30,7 +30,7 @@ from ldp_core.mechanisms.exchangeable import ExchangeableMechanism
 from ldp_core.mechanisms.hrr import HadamardRandomizedResponse
 from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.mechanisms.surveys.face import SurveyMechanism
-from ldp_core.mechanisms.surveys.random_set import RandomSet
+from ldp_core.mechanisms.surveys.sets import RandomSet
 from ldp_core.mechanisms.trees.haar import Haar
 from ldp_core.mechanisms.trees.node_reports import HierarchicalTree
 from ldp_core.privacy import MAX_EPSILON

@@ -9,7 +9,7 @@ from ldp_core.bounds import verify
 from ldp_core.bounds.proof import below
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
 from ldp_core.bounds.surveys.singles import SinglesSearch
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.bounds.triples.certificate import improved
 from ldp_core.workloads import Prefix, Survey
 from ldp_core.workloads.surveys import Group, marginal

@@ -21,7 +21,7 @@ import numpy as np
 from ldp_core.beliefs.reports import Exposure
 from ldp_core.limits import MOST_REPORT_SETS
 from ldp_core.mechanisms import Mechanism, SplitSurvey
-from ldp_core.mechanisms.surveys.random_set import RandomSet
+from ldp_core.mechanisms.surveys.sets import RandomSet
 from ldp_core.mechanisms.surveys.split_survey import GroupTable
 from ldp_core.people import People
 from ldp_core.privacy import exp_epsilon

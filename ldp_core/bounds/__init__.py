@@ -3,11 +3,18 @@ user. The papers' theorems are in `theorems`: `frequency` (large samples), `rang
 `statements` lists all of them."""
 
 from ldp_core.bounds.best import certificate
+from ldp_core.bounds.closed_form import (
+    average_variance,
+    centred_svd,
+    equivalent_objective,
+    least_favourable_prior,
+    svd,
+    worst_case_variance,
+    worst_from_average,
+)
 from ldp_core.bounds.general.hardest_prior import worst_case
 from ldp_core.bounds.general.merged import MergedCertificate
 from ldp_core.bounds.proof import Certificate, Proof
-from ldp_core.bounds.scales import average_variance, equivalent_objective, worst_from_average
-from ldp_core.bounds.singular_values import centred_svd, least_favourable_prior, svd, worst_case_variance
 from ldp_core.bounds.surveys.singles import SinglesCertificate
 from ldp_core.bounds.theorems import few_users, frequency, ranges, statements
 from ldp_core.bounds.theorems.frequency import efficient_of, large_sample, large_sample_of

@@ -17,7 +17,7 @@ from ldp_core.bounds.proof import Certificate, Proof
 from ldp_core.bounds.question.certificate import question_certificate
 from ldp_core.bounds.strata import stratified_certificate
 from ldp_core.bounds.surveys.best import survey_certificate
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.bounds.triples import certificate as triples
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior

@@ -8,8 +8,6 @@ from scipy import sparse
 
 from ldp_core.run import Check, Interrupted
 
-_TOLERANCE = 1e-8
-_MOST_STEPS = 60
 _USABLE = (
     clarabel.SolverStatus.Solved,
     clarabel.SolverStatus.AlmostSolved,
@@ -23,9 +21,9 @@ def solved(
 ) -> clarabel.DefaultSolution | None:
     """Of ``min q'x`` with ``b - A x`` in the cones; ``regular`` is added to its systems of equations. None where nothing of use is found."""
     settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads, settings.max_iter = False, 1, _MOST_STEPS
+    settings.verbose, settings.max_threads, settings.max_iter = False, 1, 60
     settings.static_regularization_constant = regular
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-8
     solver = clarabel.DefaultSolver(sparse.csc_matrix((len(q), len(q))), q, A, b, cones, settings)
     interrupted = False
 

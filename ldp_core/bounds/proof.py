@@ -13,7 +13,7 @@ import numpy as np
 
 from ldp_core.bounds import verify
 from ldp_core.bounds.asked import OTHER_QUESTIONS, Arrays, Document, about
-from ldp_core.bounds.scales import average_variance
+from ldp_core.bounds.closed_form import average_variance
 from ldp_core.limits import MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.privacy import check_epsilon

@@ -94,18 +94,17 @@ def parts_of(survey: Survey) -> Parts:
         return Parts(np.zeros(0), np.zeros(0), iter(()))
     blocks: dict[Set, list[Set]] = {}
     for inside, rest in (part for g, part in zip(ordered, parts, strict=True) if id(g) not in outside):
+        cluster = next(own for own in clusters if set(inside) <= set(own))
         for members in anova.subsets(rest):
-            members_of_blocks = blocks.setdefault(members, [])
-            cluster = next(cluster_or_block for cluster_or_block in clusters if set(inside) <= set(cluster_or_block))
-            met = [cluster_or_block for cluster_or_block in members_of_blocks if set(cluster_or_block) <= set(cluster)]
-            blocks[members] = [
-                cluster_or_block for cluster_or_block in members_of_blocks if cluster_or_block not in met
-            ] + [tuple(sorted(set(inside).union(*met)))]
+            tables = blocks.get(members, [])
+            joined = [table for table in tables if set(table) <= set(cluster)]
+            blocks[members] = [table for table in tables if table not in joined]
+            blocks[members].append(tuple(sorted(set(inside).union(*joined))))
     known = Survey(survey.shape, kept).components
     alone = [
         number
         for number, members in enumerate(known.sets)
-        if not _held(_within(members, unlike), blocks.get(tuple(i for i in members if i not in unlike), []))
+        if not _held(_within(members, unlike), blocks.get(_without(members, unlike), []))
     ]
     asking: dict[Set, list[Group]] = {members: [] for members in blocks}
     for group in kept:
@@ -148,6 +147,10 @@ def _within(members: Iterable[int], some: set[int]) -> Set:
     return tuple(i for i in members if i in some)
 
 
+def _without(members: Iterable[int], some: set[int]) -> Set:
+    return tuple(i for i in members if i not in some)
+
+
 def _held(members: Set, sets: Sequence[Set]) -> bool:
     return any(set(members) <= set(other) for other in sets)
 
@@ -155,7 +158,7 @@ def _held(members: Set, sets: Sequence[Set]) -> bool:
 def _two(survey: Survey, group: Group, unlike: set[int]) -> tuple[Set, Set]:
     """The attributes of a group that are among those in O, and the others."""
     places = several(survey, group.attributes)
-    return _within(places, unlike), tuple(i for i in places if i not in unlike)
+    return _within(places, unlike), _without(places, unlike)
 
 
 def _unlike(survey: Survey, groups: Sequence[Group]) -> list[Set]:

@@ -26,7 +26,7 @@ from ldp_core.designs.proofs import Proof as Proof
 from ldp_core.designs.proofs import Proved
 from ldp_core.limits import AT_ONCE_TYPES, MOST_DEVICE_ENTRIES, MOST_FITTED_TYPES, MOST_MATRIX_TYPES, UNASKED_TYPES
 from ldp_core.mechanisms.base import Mechanism
-from ldp_core.optimize import refusals
+from ldp_core.optimize.base import too_large
 from ldp_core.optimize.columns.generation import rows_held
 from ldp_core.people import dense
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Progress, asked, unchecked
@@ -189,7 +189,7 @@ class Setting(Proved):
             return reason
         case = self.cases[self.aim(spec.name)]
         if spec.aimed and case.prior is not None and not case.uniform:
-            reason = refusals.too_large(self.workload.n)
+            reason = too_large(self.workload.n)
             return reason and f"{reason} More can be had where the worst case counts, or an even spread."
         return None
 
@@ -405,7 +405,9 @@ class Setting(Proved):
             return ""
         key = ("secret", self.certificate_key(self.case), self.alpha)
         limits = self.results.cached(key, partial(frames.users_bounds, whole, self.epsilon, self.alpha, case))
-        share = math.floor(100 * (1 - self.users_needed(mechanism, self.case) / max(limits.values())))
+        if (fewest := max(limits.values())) <= 0:
+            return ""
+        share = math.floor(100 * (1 - self.users_needed(mechanism, self.case) / fewest))
         names = wording.listed([wording.shortened(axis.name, 30) for axis in self.domain.attributes if axis.known])
         said = (
             f"The collector knows {names} already: at least {share} % fewer people are needed than if that were secret."

@@ -13,14 +13,14 @@ from ldp_core import library
 from ldp_core.library.table_strategies import LOOKS, TableStrategy, exact_table, hold
 from ldp_core.limits import MOST_SUPPLIED_CHARACTERS, MOST_SUPPLIED_ENTRIES, MOST_SUPPLIED_NAME
 from ldp_core.mechanisms.strategy_files import read_strategy
-from ldp_core.workloads.packed import pack, unpack
+from ldp_core.workloads.matrix_part import pack, unpack
 
 SUPPLIED_TABLES = len(LOOKS)
 
 
 class SuppliedTable(BaseModel):
     """A strategy matrix under a name: ``reports`` x ``types`` probabilities, an exact table, in ``data`` (see
-    `ldp_core.workloads.packed`). As long as this exists, `ldp_core.library.spec` knows its `mechanism`."""
+    `ldp_core.workloads.matrix_part`). As long as this exists, `ldp_core.library.spec` knows its `mechanism`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 

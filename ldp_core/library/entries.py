@@ -20,7 +20,7 @@ from ldp_core.mechanisms.surveys import sampled
 from ldp_core.mechanisms.trees import grid, haar, hierarchical, rectangles
 from ldp_core.mechanisms.trees.node_reports import NODE_ORACLES
 from ldp_core.mechanisms.unary import RECONSTRUCTIONS, UnaryEncoding
-from ldp_core.optimize import refusals
+from ldp_core.optimize.base import too_large, vectors_too_large
 from ldp_core.optimize.gradient.method import ALGORITHMS
 from ldp_core.workloads import Workload
 from ldp_core.workloads.problem import direction
@@ -309,7 +309,7 @@ REGISTRY: dict[str, Spec] = {
             collector_cost="one vector sum, then a matrix product",
             continuous=True,
             needs_workload=True,
-            domain_rule=lambda n, epsilon, workload: refusals.vectors_too_large(n),
+            domain_rule=lambda n, epsilon, workload: vectors_too_large(n),
             style=("#CC6677", "hexagram"),
             parameters={"queries": Whole(1, optional=True, typed=True), "seed": Whole(0), **FIT},
             sweep_rounds={128: 300, 256: 30},
@@ -327,7 +327,7 @@ REGISTRY: dict[str, Spec] = {
             delta=True,
             continuous=True,
             needs_workload=True,
-            domain_rule=lambda n, epsilon, workload: refusals.vectors_too_large(n),
+            domain_rule=lambda n, epsilon, workload: vectors_too_large(n),
             style=("#882255", "star-square"),
             parameters={"delta": Delta(typed=True), **FIT},
             sweep_rounds={1024: 100},
@@ -452,7 +452,7 @@ REGISTRY: dict[str, Spec] = {
             user_cost="one draw from a table of 4n numbers",
             collector_cost="one count per report, then a matrix product",
             needs_workload=True,
-            domain_rule=lambda n, epsilon, workload: refusals.too_large(n),
+            domain_rule=lambda n, epsilon, workload: too_large(n),
             style=("#999933", "diamond"),
             parameters={
                 "seed": Whole(0),

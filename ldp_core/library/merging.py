@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ldp_core.bounds.scales import equivalent_objective
+from ldp_core.bounds.closed_form import equivalent_objective
 from ldp_core.library.specification import Spec
 from ldp_core.library.table_strategies import is_own
 from ldp_core.mechanisms.base import Mechanism

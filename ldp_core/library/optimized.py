@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from ldp_core.bounds import average_variance, equivalent_objective
-from ldp_core.limits import MOST_DEVICE_ENTRIES, MOST_FITTED_TYPES, MOST_STRATEGY_ENTRIES, MOST_TRANSFORMED_TYPES
+from ldp_core.limits import MOST_FITTED_TYPES, MOST_STRATEGY_ENTRIES, MOST_TRANSFORMED_TYPES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.trees import hierarchical
 from ldp_core.mechanisms.trees.levels import Tree
-from ldp_core.mechanisms.two_valued import two_valued
 from ldp_core.optimize import SearchLimits, design, projected_gradient, worst_case_design
-from ldp_core.optimize.objective import evaluate
-from ldp_core.optimize.refusals import too_large
+from ldp_core.optimize.base import too_large
+from ldp_core.optimize.strategy import from_strategy
 from ldp_core.optimize.surveys.design import too_many
 from ldp_core.run import Callback, Cancel, Progress
 from ldp_core.workloads import Survey, Workload, classes_of
@@ -28,53 +25,6 @@ TARGETS = ("average", "worst_case")
 
 STARTS = ("random", "randomized_response", "hadamard", "hierarchical")
 """Where `build_gradient` starts: from a random strategy, or from that of a mechanism, which the result is never worse than."""
-
-
-_EXPLANATION = (
-    "Each person sends one of {outputs:,} reports; how likely each is for each type was fitted numerically so that the "
-    "answers to the chosen workload have the least total variance{aim}."
-)
-_LOADED = (
-    "Each person sends one of {outputs:,} reports; how likely each is for each type is given by a table that was loaded from "
-    "a file, not computed here."
-)
-
-
-def from_strategy(
-    name: str,
-    strategy: np.ndarray,
-    epsilon: float,
-    parameters: Mapping[str, Any],
-    prior: np.ndarray | None = None,
-    loaded: bool = False,
-    workload: Workload | None = None,
-) -> ExplicitMechanism:
-    """A fitted mechanism from a strategy and the prior it was optimised for. One that was
-    ``loaded`` explains itself as such: what made it is not known. If the ``workload`` it was fitted
-    to is given, it knows the loss from becoming an exact table: one of two values a row where a device could not hold others."""
-    if loaded:
-        return ExplicitMechanism(name, strategy, epsilon, parameters, _LOADED.format(outputs=len(strategy)), prior)
-    if parameters.get("target") == "worst_case":
-        aim = " that can be promised whatever the people are like"
-    else:
-        aim = "" if prior is None else " for people spread over the types as expected"
-    strategy = strategy[strategy.any(axis=1)]  # at a large epsilon a search may leave a report that nobody sends
-    table = None
-    if strategy.size > MOST_DEVICE_ENTRIES:
-        table = two_valued(strategy, epsilon, MOST_STRATEGY_ENTRIES // strategy.shape[1])
-    explanation = _EXPLANATION.format(outputs=len(strategy if table is None else table), aim=aim)
-    made = ExplicitMechanism(name, strategy if table is None else table, epsilon, parameters, explanation, prior)
-    if workload is not None and (table is not None or strategy.size <= MOST_DEVICE_ENTRIES):
-        made.lost = lost_by_rounding(strategy, made.strategy, workload)
-    return made
-
-
-def lost_by_rounding(strategy: np.ndarray, table: np.ndarray, workload: Workload) -> float | None:
-    """By what share the average variance grows from a strategy (m, n) to its exact table; None where it cannot be computed."""
-    before, after = (evaluate(np.ascontiguousarray(Q.T), workload.gram_root) for Q in (strategy, table))
-    if before is None or after is None or not before.objective > workload.trace:
-        return None
-    return (after.objective - before.objective) / (before.objective - workload.trace)
 
 
 def build_gradient(

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
+from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of, too_large
 from ldp_core.optimize.columns.folded import FoldedSearch, folds
 from ldp_core.optimize.columns.generation import RowSearch
-from ldp_core.optimize.refusals import too_large
 from ldp_core.optimize.strategy import Optimized
 from ldp_core.optimize.surveys.design import design_survey
 from ldp_core.optimize.symmetric import bits, orbits

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.optimize import nnls
 
-from ldp_core.bounds.scales import equivalent_objective
+from ldp_core.bounds.closed_form import equivalent_objective
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.mechanisms.subset_selection import SubsetSelection

@@ -19,7 +19,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from ldp_core.limits import MOST_WORKLOAD_ENTRIES
 from ldp_core.mechanisms.noise.vectors import centred, centred_inverse, diameter, squared_distances
-from ldp_core.optimize.refusals import vectors_too_large
+from ldp_core.optimize.base import vectors_too_large
 from ldp_core.run import Budget, Callback, Cancel, Check, Interrupted, Stopped, generator, unchecked
 from ldp_core.workloads import Workload
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import math
+import zlib
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -15,12 +18,11 @@ from ldp_core.workloads.axes import Axis, axes_of
 from ldp_core.workloads.base import Workload
 from ldp_core.workloads.composite import Custom
 from ldp_core.workloads.matrix_files import checked_matrix, read_matrix
-from ldp_core.workloads.packed import pack, unpack
 from ldp_core.workloads.part import Part
 
 
 class MatrixPart(Part):
-    """An uploaded matrix: ``rows`` x ``columns`` numbers in ``data`` (see `ldp_core.workloads.packed`)."""
+    """An uploaded matrix: ``rows`` x ``columns`` numbers in ``data`` (see `ldp_core.workloads.matrix_part`)."""
 
     kind: Literal["matrix"] = "matrix"
     rows: Annotated[int, Field(ge=1, le=MOST_UPLOADED_ENTRIES)]
@@ -68,3 +70,20 @@ class MatrixPart(Part):
     def _build(self, axes: Sequence[Axis]) -> Workload:
         n = math.prod(axis.size for axis in axes)
         return Custom(checked_matrix(self.matrix, n), self.names)
+
+
+def pack(matrix: np.ndarray) -> str:
+    """The text of a matrix of numbers."""
+    return base64.b64encode(zlib.compress(matrix.astype("<f8").tobytes())).decode()
+
+
+def unpack(data: str, rows: int, columns: int) -> np.ndarray:
+    """(rows, columns) float64. ValueError, one sentence, where ``data`` is no such matrix; nothing is unpacked past its size."""
+    size = 8 * rows * columns
+    try:
+        unpacked = zlib.decompressobj().decompress(base64.b64decode(data, validate=True), size + 1)
+    except (binascii.Error, ValueError, zlib.error):
+        raise ValueError("the packed matrix is damaged: upload it again.") from None
+    if len(unpacked) != size:
+        raise ValueError("the packed matrix has a different size from the one it states: upload it again.")
+    return np.frombuffer(unpacked, "<f8").reshape(rows, columns).astype(float)

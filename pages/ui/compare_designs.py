@@ -226,39 +226,20 @@ def _listed(table: pd.DataFrame, costs: list[Cost]) -> None:
     for share in ("target_error", "standard_error_worst_case", "standard_error_on_data"):
         errors = zip(table[share], scales, strict=True)
         shown[share] = [f"{scale.text(error)} {scale.short}" if error == error else "–" for error, scale in errors]
-    listing.show_table(
-        shown,
-        "The designs side by side.",
-        column_config={
-            "design": st.column_config.TextColumn("Design", pinned=True),
-            "questions": "Questions",
-            "queries": st.column_config.NumberColumn("Queries", format="localized"),
-            "types": "Types",
-            "people": st.column_config.NumberColumn("People", format="localized"),
-            "epsilon": "Epsilon",
-            "reports_per_user": "Reports per person",
-            "mechanism": "Mechanism",
-            "target_error": "Target error",
-            "users_needed": "Users needed",
-            "users_bound": "Proved minimum",
-            "gap": "Gap, at most",
-            "standard_error_worst_case": "± worst case",
-            "standard_error_on_data": "± these people",
-        },
-        column_order=[
-            "design",
-            "users_needed",
-            "users_bound",
-            "gap",
-            "standard_error_worst_case",
-            "standard_error_on_data",
-            "epsilon",
-            "mechanism",
-            "questions",
-            "queries",
-            "types",
-            "people",
-            "target_error",
-            "reports_per_user",
-        ],
-    )
+    columns = {
+        "design": st.column_config.TextColumn("Design", pinned=True),
+        "users_needed": "Users needed",
+        "users_bound": "Proved minimum",
+        "gap": "Gap, at most",
+        "standard_error_worst_case": "± worst case",
+        "standard_error_on_data": "± these people",
+        "epsilon": "Epsilon",
+        "mechanism": "Mechanism",
+        "questions": "Questions",
+        "queries": st.column_config.NumberColumn("Queries", format="localized"),
+        "types": "Types",
+        "people": st.column_config.NumberColumn("People", format="localized"),
+        "target_error": "Target error",
+        "reports_per_user": "Reports per person",
+    }
+    listing.show_table(shown, "The designs side by side.", column_config=columns, column_order=list(columns))

@@ -12,8 +12,8 @@ from pages.ui import layout, promises
 from pages.ui.controls import control, guarded
 from pages.ui.data import actions as data_actions
 from pages.ui.session import browser, exchange
+from pages.ui.session.browser import session_store
 from pages.ui.session.history import SavedDesign
-from pages.ui.session.session_store import session_store
 from pages.ui.session.state import Session, session
 from pages.ui.sources import catalogue
 from pages.ui.streamlit_fixes import run_context, tab_storage

@@ -189,13 +189,18 @@ standard errors from the exact variance, plus the largest part that one report c
 {wording.share(INTERVAL_PART)} of a standard error; checked against exactly computed coverages. *Bounded*: Bennett's inequality (Hoeffding
 1963, Theorem 3) with the largest variance any population can have; proven for any number of people. All are cut off at what this many
 people can answer. *Credible*: the central 95 % of draws from the posterior distribution.
+
+**Within groups**: a share or an average is a sum $a$ over the people of a group by their number $b$. Of a known group the interval is that of $a$, by $b$.
+Where $b$ is estimated too, it holds all $\rho$ with $(\hat a - \rho\,\hat b)^2 \le z^2 \operatorname{{Var}}(\hat a - \rho\,\hat b)$, z = 1.96 (Fieller 1954): no
+interval where the group may have nobody. Differences are those of Zou (2007); the error predicted is that of $(\hat a - \rho\,\hat b)/b$.
 """
 
 COLLECT = rf"""
 **Answers** are those of the people who reported. The unbiased one adds up what each report says, $\hat x = R\,y$, with $y$ how often each
 report came; other estimates start from it, or from the likelihood of $y$, as on Simulate.
 
-**One look**: for each query by a method that suits the number of reports, as under “Intervals” on Simulate.
+**One look**: for each query by a method that suits the number of reports, as under “Intervals” on Simulate; shares and averages as under “Within
+groups” there.
 
 **Whenever one looks**: Doob's inequality makes every bound on the exponential moments of an error one on its maximum over time (Freedman
 1975); time is cut into epochs, each of twice as many people as the one before, and the chance of {wording.share(0.05)} to be wrong is shared

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import streamlit as st
 
 from ldp_core.data import tables
 from ldp_core.data.tables import ReadOptions
+from ldp_core.limits import MOST_UPLOAD_BYTES
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 QUICK_BYTES = 2**21
@@ -141,7 +142,12 @@ def uploaded(content: bytes, name: str, options: ReadOptions) -> Source:
 
 
 def local_file(path: str, options: ReadOptions) -> Source:
-    """A CSV or Parquet file by its path. Of a large one only counts ever stay in memory."""
+    """A CSV, Parquet or Excel file by its path. Of a large one only counts ever stay in memory; a workbook is read like an upload."""
+    file = tables.checked_path(path)
+    if file.suffix.lower() in tables.EXCEL_ENDINGS:
+        with file.open("rb") as opened:
+            content = opened.read(MOST_UPLOAD_BYTES + 1)
+        return replace(uploaded(content, file.name, options), kind="local", content=b"", path=path)
     table = tables.LocalTable(path, options)
     state = table.path.stat()
     return Source(

@@ -11,7 +11,7 @@ import pytest
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.bounds.proof import NUMBERS, Proof
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.workloads import Prefix, Stratified, Survey
 from ldp_core.workloads.surveys import Group
 from tests.certificates import MIXED, blocks, columns, triples

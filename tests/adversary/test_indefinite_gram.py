@@ -13,7 +13,7 @@ from ldp_core import analysis, mechanisms, workloads
 from ldp_core.bounds import MergedCertificate, verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.general.merged import scaled
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.workloads.merging import merged
 from tests.certificates import forged, matrix, triples
 

@@ -9,7 +9,7 @@ import pytest
 from ldp_core import bounds, workloads
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.workloads import Survey
 from ldp_core.workloads.surveys import marginal
 from tests.certificates import columns, forged, triples

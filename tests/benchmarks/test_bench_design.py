@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ldp_core import bounds, workloads
-from ldp_core.bounds.centred import centred_gram
+from ldp_core.bounds.closed_form import centred_gram
 from ldp_core.optimize import design
 
 pytestmark = pytest.mark.benchmark

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.bounds.general.certificate import closed_form, general_certificate
 from ldp_core.bounds.proof import MARGIN, Certificate, below
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.optimize import design, exact
 from ldp_core.run import Budget
 from tests.certificates import forged, matrix

@@ -15,7 +15,7 @@ from ldp_core import analysis, bounds, mechanisms, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.proof import Certificate, decimal
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric import symmetric_certificate
 from tests.certificates import forged, matrix
 
 NUMBERS = {

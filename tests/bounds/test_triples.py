@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ldp_core import bounds, workloads
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.bounds.triples.certificate import components, improved
 from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.moments import moments

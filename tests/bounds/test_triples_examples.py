@@ -8,7 +8,7 @@ import pytest
 from ldp_core import optimize, workloads
 from ldp_core.bounds.surveys.certificate import closed_form
 from ldp_core.bounds.triples import examples
-from ldp_core.bounds.triples.certificate import improved
+from ldp_core.bounds.triples.certificate import components, improved
 from ldp_core.bounds.triples.search import Columns, TriplesSearch
 from ldp_core.workloads import walsh_hadamard
 
@@ -47,9 +47,8 @@ def test_they_allow_no_more_than_the_best_strategy_has(bits, ways, epsilon):
 
 def limit_of(survey, epsilon):
     """An upper bound on proofs of this kind for a survey, from existing sets alone."""
-    bits, c, D = len(survey.shape), survey.components, np.expm1(epsilon)
-    levels = np.array([len(members) for members in c.sets])
-    worth = np.bincount(levels - 1, c.dims * np.sqrt(c.gram), bits) ** 2
+    c, D = components(survey), np.expm1(epsilon)
+    bits, worth = c.bits, c.worth
     W = examples.fourier_weights(bits)
     columns = Columns(worth, W[:, 1:] * (D / (1 + D * np.sqrt(W[:, :1]))) ** 2)
     return survey.n * (c.constant + columns.limit)

@@ -18,7 +18,7 @@ from ldp_core import bounds, workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
 from ldp_core.bounds.surveys.certificate import closed_form as closed_form_of_survey
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.designs import certificate_file
 
 SCRIPT = Path(verify.__file__)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ldp_core import bounds, workloads
 from ldp_core.bounds.general.lattice import near, reduced
 from ldp_core.bounds.general.whole import SHALLOW, Cut, Profile, averaged, shapes
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.workloads.symmetry import Scheme
 
 

@@ -13,7 +13,7 @@ from ldp_core.library import create
 from ldp_core.mechanisms.explicit import ExplicitMechanism
 from ldp_core.mechanisms.surveys.pattern import Pattern
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
-from ldp_core.mechanisms.surveys.shares import given_shares
+from ldp_core.mechanisms.surveys.sets import given_shares
 from ldp_core.mechanisms.surveys.split_survey import GroupTable, SplitSurvey
 from tests.declared import categories
 

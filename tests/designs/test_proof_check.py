@@ -9,7 +9,7 @@ import pytest
 from ldp_core import workloads
 from ldp_core.bounds import verify
 from ldp_core.bounds.general.certificate import closed_form
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.designs import certificate_file, proof_check
 from ldp_core.designs.certificate_file import Written
 from ldp_core.limits import READ_PROOF

@@ -52,11 +52,11 @@ def test_figures_are_those_of_a_session_with_the_same_configuration(aim):
     session, setting = Session.of("x", configuration), ready(configuration)
     assert setting.side_by_side == session.setting.side_by_side
     assert setting.alpha == session.setting.alpha
-    assert list(setting.cases) == list(session.present.cases)
+    assert list(setting.cases) == list(session.setting.cases)
     built = {name: setting.build(name) for name in setting.side_by_side}
     shown = {name: session.mechanism(name) for name in session.setting.side_by_side}
     assert {name: one.digest for name, one in built.items()} == {name: one.digest for name, one in shown.items()}
-    for case in session.present.cases:
+    for case in session.setting.cases:
         pd.testing.assert_frame_equal(
             setting.compared(built, case), session.setting.compared(shown, case), rtol=0, atol=0
         )
@@ -68,8 +68,8 @@ def test_rows_of_a_table_and_of_a_sample_are_counted_by_the_recipes():
     setting = ready(OF_SAMPLE.with_(domain=ready(OF_SAMPLE, rows.table).domain))
     session = Session.of("x", setting.configuration, rows)
     assert setting.on_data
-    assert setting.users == len(rows.table) == session.present.users
-    np.testing.assert_array_equal(setting.counts, session.present.counts)
+    assert setting.users == len(rows.table) == session.setting.users
+    np.testing.assert_array_equal(setting.counts, session.setting.counts)
     half = ready(setting.configuration, rows.table[::2])
     assert half.users == len(rows.table[::2])
     given = ready(DECLARED, pd.DataFrame({"age": [5, 15, 15, 75]}))  # what was declared gives way to what is counted
@@ -89,7 +89,7 @@ def test_a_column_of_counts_says_how_many_people_a_row_stands_for():
     assert ready(configuration, table).counts.tolist() == [30, 0, 12]
     without = ready(configuration)
     session = Session.of("x", configuration)
-    assert without.counts.tolist() == session.present.counts.tolist() == [14, 14, 14]
+    assert without.counts.tolist() == session.setting.counts.tolist() == [14, 14, 14]
     assert not without.on_data
     assert "not in the file" in without.notes[0]
 

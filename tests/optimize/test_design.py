@@ -14,8 +14,8 @@ from ldp_core.mechanisms.subset_selection import best_subset_size
 from ldp_core.optimize import design
 from ldp_core.optimize.certified import precise
 from ldp_core.optimize.columns import pricing
-from ldp_core.optimize.columns.exchange import exchanged
 from ldp_core.optimize.columns.generation import RowSearch
+from ldp_core.optimize.columns.pricing import exchanged
 from ldp_core.optimize.columns.weights import MONOTONE, Singular, update
 from ldp_core.threads import blas_threads
 

@@ -9,8 +9,15 @@ from ldp_core import bounds, workloads
 from ldp_core.data.domain import CategoricalAttribute, Domain
 from ldp_core.optimize.base import SearchLimits
 from ldp_core.optimize.columns.generation import RowSearch
-from ldp_core.optimize.columns.single import LEAST_TYPES, RATIOS, SinglePrecision
-from ldp_core.optimize.columns.weights import BOLD, second_moments, squared_lengths, update
+from ldp_core.optimize.columns.weights import (
+    BOLD,
+    LEAST_TYPES,
+    RATIOS,
+    SinglePrecision,
+    second_moments,
+    squared_lengths,
+    update,
+)
 from ldp_core.optimize.surveys.rows import first_rows
 from ldp_core.run import unchecked
 from ldp_core.threads import blas_threads

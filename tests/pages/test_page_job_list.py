@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.ui import job_list
+from pages.ui import sidebar
 from pages.ui.session.history import History
 from pages.ui.session.state import choose_mechanism
 from pages.ui.tasks import work
@@ -75,7 +75,7 @@ def test_work_for_a_saved_design_goes_on_while_another_is_shown(busy, ages):
 def test_the_page_follows_work_that_ends_while_the_sidebar_is_drawn(ages, monkeypatch, cancelled):
     """After the line of the mechanism has said that it is being optimised, and before the job list looks what there is to follow."""
     ages.go("guide")
-    end, drawn, draw = threading.Event(), [], job_list.draw
+    end, drawn, draw = threading.Event(), [], sidebar.draw_jobs
     key = work.fit(ages.session, "optimized").key
     job = jobs().submit(ages.session.id, key, "fitting", lambda job: end.wait() and None)
 
@@ -86,7 +86,7 @@ def test_the_page_follows_work_that_ends_while_the_sidebar_is_drawn(ages, monkey
             time.sleep(0.001)
         return draw(*about)
 
-    monkeypatch.setattr(job_list, "draw", late)
+    monkeypatch.setattr(sidebar, "draw_jobs", late)
     ages.session.change(mechanism=choose_mechanism("optimized"))
     ages.at.run()
     ages.check()

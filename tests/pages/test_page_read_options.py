@@ -80,15 +80,16 @@ def test_blank_rows_are_nobody_and_the_page_says_so(app, tmp_path):
     assert "2 blank rows were left out." in app.words
 
 
-def test_another_sheet_of_a_workbook_is_chosen_when_the_first_is_no_table(app):
+@pytest.mark.parametrize("how", ["upload", "local"])
+def test_another_sheet_of_a_workbook_is_chosen_when_the_first_is_no_table(app, how, tmp_path):
     content = io.BytesIO()
     with pd.ExcelWriter(content) as book:
         pd.DataFrame([["a", "a"], ["1", "2"]]).to_excel(book, sheet_name="twice", index=False, header=False)
         pd.DataFrame({"answer": ["yes", "no"]}).to_excel(book, sheet_name="answers", index=False)
-    app.upload("survey.xlsx", content.getvalue())
+    given(app, how, content.getvalue(), tmp_path, "survey.xlsx")
     assert "occurs 2 times" in app.errors[0]
     assert not app.has("selectbox", "given-delimiter")
-    app.enter("text_input", "given-sheet", "answers")
+    app.enter("text_input", "given-sheet", "answers").finish()
     assert not app.errors
     assert app.session.source.columns == ["answer"]
 

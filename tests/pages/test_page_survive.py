@@ -6,7 +6,7 @@ import uuid
 import pytest
 
 from pages.ui.session import browser, state
-from pages.ui.session.session_store import SessionStore, Visitor
+from pages.ui.session.browser import SessionStore, Visitor
 from pages.ui.session.state import Session
 from pages.ui.tasks import work
 from pages.ui.tasks.jobs import Jobs, jobs

@@ -25,21 +25,19 @@ import numpy as np
 from scipy import linalg
 
 from ldp_core.bounds import verify
+from ldp_core.bounds.closed_form import centred_svd
 from ldp_core.bounds.general import multipliers
 from ldp_core.bounds.general.dual import BARRIERS, FEW_TYPES, FROM_PAIRS, few_high, searched
 from ldp_core.bounds.general.few_types import Cuts
 from ldp_core.bounds.general.multipliers import Multipliers, Numbers
 from ldp_core.bounds.general.singles import inward, of_pairs
 from ldp_core.bounds.proof import Certificate, below
-from ldp_core.bounds.singular_values import centred_svd
 from ldp_core.limits import AT_ONCE_TYPES, UNASKED_TYPES
 from ldp_core.privacy import check_epsilon
 from ldp_core.run import Budget, Check, Interrupted, unchecked
 from ldp_core.threads import blas_threads
 from ldp_core.workloads import Workload
 
-# What certificates of the closed form lose to rounding at most, of 4,096 types.
-ROUNDING = 3e-4
 OPTIMAL = 1e-3
 """A strategy within this share of its proof, in users, needs no better proof."""
 SHARES = (0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
@@ -93,7 +91,8 @@ def _at_least_closed_form(best: Certificate) -> Certificate:
     if workload.n <= AT_ONCE_TYPES or prior is None:  # it was the first
         return best
     with blas_threads(workload.n):
-        if best.value >= centred_svd(workload, epsilon, prior) * (1 - ROUNDING):
+        # Certificates of the closed form lose so much to rounding at most, of 4,096 types.
+        if best.value >= centred_svd(workload, epsilon, prior) * (1 - 3e-4):
             return best
         return max(best, closed_form(workload, epsilon, prior), key=lambda c: c.value)
 

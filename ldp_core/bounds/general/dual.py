@@ -43,31 +43,10 @@ BETWEEN = 0.6
 between them. Single types then gain a thousandth."""
 BARRIERS = (1.0, 0.1, 0.01, 3e-4)
 """The weights of log det A + log c in turn, for all types together. The first helps where questions are few."""
-FEW_HIGH = 4
-"""The best rows have a share 1 / (E + 1) of high entries or so: few where E is more than this many times the number of types."""
-BY_HALVES = 2.5
-"""More than `FEW_TYPES` types are taken in halves of blocks where E is more than this many times their number: below, blocks prove as much."""
-LARGE_BARRIERS = (10.0, 2.0, 0.5)
-"""The first where few are high: the best multipliers are far from the closed form there."""
 FROM_PAIRS = (0.5, 0.1, 0.01, 1e-3, 1e-4)
 """The weights from multipliers of `ldp_core.bounds.general.singles`."""
 _MOST_EVALUATIONS, _FEWER_EVALUATIONS = 100, 60
-"""For each barrier, and for the first of more barriers past `SMALL_TYPES` types, where they take long."""
-SMALL_TYPES = 128
-SETTLED = 1e-9
-FARTHEST = 60.0
-"""q is at most e^60 times what it is in the closed form."""
-# Cuts on few types are added where moments violate them by more than the share DEEP of an average y, in units of D.
-DEEP = 0.03
-CUTS_PER_TYPE = 40
-_MOST_CUT_ROUNDS = 12
-# Looking for cuts takes n^2 steps from many starts: more types are not looked through.
-_MOST_CUT_TYPES = 512
-# A round of cuts that gains less than this share is the last.
-LEAST_GAIN = 2e-4
-# Multipliers that prove nothing are moved towards the closed form, by this factor at a time.
-NEARER = 0.8
-POWER_STEPS = 12
+"""For each barrier, and for the first of more barriers past 128 types, where they take long."""
 # Workload -> digest of the prior -> True if blocks suffice.
 _KEPT: WeakKeyDictionary[Workload, dict[str, bool]] = WeakKeyDictionary()
 
@@ -110,7 +89,7 @@ def _halved(columns: np.ndarray, shares: np.ndarray, block: np.ndarray) -> list[
     own, p = columns[:, block], shares[block]
     own = own - (own @ p / p.sum())[:, None]
     direction = own[:, np.square(own).sum(axis=0).argmax()]
-    for _ in range(POWER_STEPS):
+    for _ in range(12):
         direction = own @ (p * (direction @ own))
         direction /= np.linalg.norm(direction) or 1.0
     ordered = np.argsort(direction @ own, kind="stable")
@@ -141,8 +120,9 @@ def searched(
             yield from _with_cuts(dual, x, prior, stop, check, FROM_PAIRS)
         return
     check()
-    first = LARGE_BARRIERS if few_high(n, ratio) else ()
-    if ratio > BY_HALVES * n and FEW_TYPES < n <= SINGLE_TYPES:
+    # Where few are high, the best multipliers are far from the closed form.
+    first = (10.0, 2.0, 0.5) if few_high(n, ratio) else ()
+    if ratio > 2.5 * n and FEW_TYPES < n <= SINGLE_TYPES:
         yield from _by_halves(root, prior, ratio, stop, check)
         return
     if n > (FEW_TYPES if first else BLOCKS):
@@ -158,8 +138,8 @@ def searched(
 
 
 def few_high(n: int, ratio: float) -> bool:
-    """True if the best rows have one high entry or a few."""
-    return ratio > FEW_HIGH * n
+    """True if the best rows, with a share 1 / (E + 1) of high entries or so, have one or a few."""
+    return ratio > 4 * n
 
 
 def _by_halves(
@@ -203,7 +183,7 @@ def _by_types(
     for barrier in first + (BARRIERS if len(dual.columns) < n / 2 else BARRIERS[1:]):
         if stop():
             return
-        few = bool(first) and n > SMALL_TYPES and barrier > BARRIERS[-2]
+        few = bool(first) and n > 128 and barrier > BARRIERS[-2]
         x = dual.improved(x, barrier / n, stop, check, _FEWER_EVALUATIONS if few else _MOST_EVALUATIONS)
         yield dual.of_types(x, prior)
     yield from _with_cuts(dual, x, prior, stop, check)
@@ -220,9 +200,9 @@ def _with_cuts(
     """Those from a point ``x`` on with cuts on few types, one after each round, until a round gains little of what L is above tr G."""
     n, before, last = dual.m, -np.inf, barriers[-1] / dual.m
     trivial = float(dual.shares @ np.square(dual.columns).sum(axis=0))
-    for _ in range(_MOST_CUT_ROUNDS if n <= _MOST_CUT_TYPES else 0):
+    for _ in range(12 if n <= 512 else 0):  # a look takes n^2 steps from many starts
         value = dual.value(x)
-        least = LEAST_GAIN * max(1 - trivial * np.exp(-value), LEAST_GAIN)
+        least = 2e-4 * max(1 - trivial * np.exp(-value), 2e-4)
         if value < before + least or stop() or (cut := dual.with_cuts(x, last)) is None:
             return
         for barrier in barriers[-2:]:
@@ -317,8 +297,8 @@ class Dual:
         pairs = (found.pairs * np.outer(ratios, ratios))[self._below]
         others = np.concatenate([pairs, found.size_multipliers, found.cut_multipliers])
         x = np.concatenate([np.log(found.q / even), others / found.q.sum() / self._scales])
-        while np.abs(x).max() > NEARER**50 and self.at(x, 0.0) is None:
-            x = NEARER * x
+        while np.abs(x).max() > 1e-5 and self.at(x, 0.0) is None:
+            x = 0.8 * x  # towards the closed form
         return x
 
     @property
@@ -360,7 +340,7 @@ class Dual:
     def at(self, x: np.ndarray, barrier: float) -> Point | None:
         """The value, slopes and moments at a point; None where its multipliers prove nothing."""
         m, p, D, k = self.m, self.shares, self.D, self.sizes
-        if not np.abs(x[:m]).max() < FARTHEST:
+        if not np.abs(x[:m]).max() < 60.0:  # in logarithms
             return None
         found = self.multipliers(x)
         form = found.form(D)
@@ -414,15 +394,15 @@ class Dual:
             return (np.inf, np.zeros_like(x)) if at is None else (-at.value, -at.slopes)
 
         with blas_threads(self.m):
-            return minimised(falling, x, self.m, most, SETTLED, stop)
+            return minimised(falling, x, self.m, most, 1e-9, stop)
 
     def with_cuts(self, x: np.ndarray, barrier: float) -> np.ndarray | None:
         """The same point, where cuts on few types that it violates may get multipliers; None if it violates none."""
         at = self.at(x, barrier)
         if at is None:
             return None
-        deep = DEEP * self.D * float(at.first.mean())
-        new = violated(at.second, at.first, at.mass, self.D, deep, CUTS_PER_TYPE * self.m, self._rng)
+        deep = 0.03 * self.D * float(at.first.mean())  # a share of an average y, in units of D
+        new = violated(at.second, at.first, at.mass, self.D, deep, 40 * self.m, self._rng)
         if not len(new):
             return None
         others, nu = np.split(x, [len(x) - len(self.cuts)])

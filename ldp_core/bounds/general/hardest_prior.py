@@ -14,32 +14,24 @@ from scipy import linalg
 
 from ldp_core.bounds import verify
 from ldp_core.bounds.best import certificate, merged_questions
+from ldp_core.bounds.closed_form import (
+    LEAST_SHARE,
+    average_variance,
+    centred_svd,
+    decompositions,
+    equivalent_objective,
+    least_favourable_prior,
+)
 from ldp_core.bounds.general.certificate import closed_form, general_certificate, given_up
 from ldp_core.bounds.general.merged import MergedCertificate, scaled
 from ldp_core.bounds.proof import Certificate, Proof
 from ldp_core.bounds.question.certificate import question_certificate
-from ldp_core.bounds.scales import average_variance, equivalent_objective
-from ldp_core.bounds.singular_values import LEAST_SHARE, centred_svd, decompositions, least_favourable_prior
 from ldp_core.bounds.strata import stratified_worst_case
 from ldp_core.limits import AT_ONCE_TYPES, MOST_MATRIX_TYPES
 from ldp_core.priors import check_prior
 from ldp_core.run import Budget, Callback, Cancel, Interrupted, Progress, unchecked
 from ldp_core.workloads import Workload, check_weights
 from ldp_core.workloads.problem import direction
-
-# The search is over when the types' variances say that no prior gives this much more.
-SETTLED = 1e-3
-# Steps that gain less than this share do not help.
-LEAST_GAIN = 3e-5
-# Variances below this share of G's average diagonal are rounding.
-NOTHING = 1e-9
-# First step: by how much the weight of a type changes, as a multiple of how far its variance is off the average. Steps that
-# help grow, others shrink, down to the least one.
-FIRST_STEP = 5.0
-GROWTH = 1.5
-SHRINKAGE = 0.25
-LEAST_STEP = 0.02
-_LARGEST_CHANGE = 1.0
 
 
 def worst_case(
@@ -109,15 +101,15 @@ def worst_case(
         known = average_variance(centred_svd(workload, epsilon, closed), workload, closed)
         if best.variance < known:
             best = max(best, closed_form(workload, epsilon, closed), key=lambda candidate: candidate.variance)
-    step = FIRST_STEP
-    while step >= LEAST_STEP and budget.stopped() is None:
+    step = 5.0  # how much the weight of a type changes, as a multiple of how far its variance is off the average
+    while step >= 0.02 and budget.stopped() is None:
         variances = type_variances(best)
         at_prior = check_prior(best.prior, workload.n)
         average = at_prior @ variances
-        if average <= NOTHING * workload.trace / workload.n or variances.max() <= (1 + SETTLED) * average:
-            break
+        if average <= 1e-9 * workload.trace / workload.n or variances.max() <= (1 + 1e-3) * average:
+            break  # nothing but rounding, or no prior gives more
         candidate = at(moved(at_prior, variances, step), best)
-        step *= GROWTH if candidate.variance > (1 + LEAST_GAIN) * best.variance else SHRINKAGE
+        step *= 1.5 if candidate.variance > (1 + 3e-5) * best.variance else 0.25
         best = max(best, candidate, key=lambda one: one.variance)
     return best
 
@@ -154,6 +146,6 @@ def type_variances(certificate: Certificate) -> np.ndarray:
 
 def moved(prior: np.ndarray, variances: np.ndarray, step: float) -> np.ndarray:
     """The prior (n,) with more weight on types whose variance (n,) is above the average, and less on the others."""
-    p = prior * np.exp(np.clip(step * (variances / (prior @ variances) - 1), -_LARGEST_CHANGE, _LARGEST_CHANGE))
+    p = prior * np.exp(np.clip(step * (variances / (prior @ variances) - 1), -1.0, 1.0))
     p = np.maximum(p, LEAST_SHARE / len(p) * p.sum())
     return p / p.sum()

@@ -6,16 +6,12 @@ import math
 
 import numpy as np
 
-REDUCED = 0.99
-_MOST_SWAPS = 4000
-_MOST_NODES = 3000
-
 
 def near(basis: np.ndarray, offset: np.ndarray, radius: float) -> np.ndarray:
     """Whole-number vectors z (found, n) with ``|basis z + offset| < radius``, the closest first.
 
     ``basis`` (n, n) holds a basis of the lattice in its columns, ``offset`` (n,). All of them unless the search is long:
-    after `_MOST_NODES` steps it ends with those found until then.
+    after 3,000 steps it ends with those found until then.
     """
     change = reduced(basis)
     Q, R = np.linalg.qr(basis @ change)
@@ -30,14 +26,14 @@ def reduced(basis: np.ndarray) -> np.ndarray:
     U = np.eye(n)
     _, R = np.linalg.qr(basis)
     k = 1
-    for _ in range(_MOST_SWAPS):
+    for _ in range(4000):
         if k == n:
             break
         for j in range(k - 1, -1, -1):
             if times := np.rint(R[j, k] / R[j, j]):
                 R[:, k] -= times * R[:, j]
                 U[:, k] -= times * U[:, j]
-        if R[k, k] ** 2 + R[k - 1, k] ** 2 >= REDUCED * R[k - 1, k - 1] ** 2:
+        if R[k, k] ** 2 + R[k - 1, k] ** 2 >= 0.99 * R[k - 1, k - 1] ** 2:
             k += 1
             continue
         U[:, [k - 1, k]] = U[:, [k, k - 1]]
@@ -62,10 +58,10 @@ def _enumerated(R: np.ndarray, offset: np.ndarray, bound: float) -> list[tuple[f
         centre = -(offset[i] + R[i, i + 1 :] @ z[i + 1 :]) / R[i, i]
         z[i] = np.rint(centre)
         side = 1 if centre >= z[i] else -1
-        for step in range(1, _MOST_NODES):
+        for step in range(1, 3000):
             longer = length + (R[i, i] * (z[i] - centre)) ** 2
             nodes += 1
-            if longer >= bound or nodes > _MOST_NODES:
+            if longer >= bound or nodes > 3000:
                 break
             descend(i - 1, longer)
             z[i] += side * step  # 0, 1, -1, 2, -2 ... steps from the centre

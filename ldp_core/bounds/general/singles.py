@@ -26,16 +26,6 @@ from ldp_core.bounds.general.multipliers import Multipliers, Numbers, held
 from ldp_core.bounds.general.quasi_newton import minimised
 from ldp_core.run import Check, unchecked
 
-SETTLED = 1e-7
-"""Pairs that lack no more than this share of f are not violated but for rounding."""
-INWARD = 0.3
-"""How far the start of a search is from these multipliers towards those of the closed form: on the way A becomes definite."""
-PAIRS_PER_TYPE = 4
-QUICK_TYPES = 256
-"""Of more types pairs take long, and prove nothing where more pairs than these violate the condition."""
-ROUNDS, EVALUATIONS = 3, 150
-"""Rounds of new pairs, at most ``PAIRS_PER_TYPE`` for each type, and evaluations of the weights in each."""
-
 
 def of_pairs(
     gram: np.ndarray,
@@ -47,7 +37,7 @@ def of_pairs(
     """The arrays of the certificate, and the objective of the strategy, which it proves to be the least where every single entry keeps a weight
     and the weights are the best. They prove something, but less, where larger sets are better."""
     search = _Pairs(gram, ratio, len(prior) * prior, check)
-    for _ in range(ROUNDS):
+    for _ in range(3):
         if stop() or not search.more():
             break
         search.improve(stop)
@@ -56,8 +46,8 @@ def of_pairs(
 
 def inward(found: Multipliers, prior: np.ndarray) -> Multipliers:
     """Multipliers near those of `of_pairs` that a search can start from."""
-    kept, shares = found.times(1 - INWARD), held(prior)
-    return replace(kept, q=np.maximum(kept.q, 0) + INWARD * float(found.q.sum()) * shares / shares.sum())
+    kept, shares = found.times(0.7), held(prior)  # a part of the way to the closed form, on which A becomes definite
+    return replace(kept, q=np.maximum(kept.q, 0) + 0.3 * float(found.q.sum()) * shares / shares.sum())
 
 
 class _Pairs:
@@ -100,10 +90,11 @@ class _Pairs:
         n, D = self.n, self.D
         f, (first, second) = self.F.sum(), np.triu_indices(n, 1)
         slack = 2 * D**2 * self.F[first, second] - f
-        if n > QUICK_TYPES and np.count_nonzero(slack < -SETTLED * f) > PAIRS_PER_TYPE * n:
+        lacking = slack < -1e-7 * f  # not by rounding alone
+        if n > 256 and np.count_nonzero(lacking) > 4 * n:  # they take long, and prove nothing
             return False
-        worst = np.argsort(slack)[: PAIRS_PER_TYPE * n]
-        worst = worst[slack[worst] < -SETTLED * f]
+        worst = np.argsort(slack)[: 4 * n]
+        worst = worst[lacking[worst]]
         kept = self.weights > 0
         held, found = self.pairs[kept], np.column_stack([first[worst], second[worst]])
         new = found[~np.isin(found @ [n, 1], held @ [n, 1])]
@@ -123,7 +114,7 @@ class _Pairs:
             slack = 2 * D**2 * self.F[first, second] - self.F.sum()
             return (self.objective - self.trivial) / unit, scale / unit * slack / masses
 
-        self.weights = scale * minimised(falling, self.weights / scale, 0, EVALUATIONS, 1e-9, stop)
+        self.weights = scale * minimised(falling, self.weights / scale, 0, 150, 1e-9, stop)
         self._move(self.weights)
 
     @property

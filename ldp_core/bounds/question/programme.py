@@ -23,13 +23,6 @@ from scipy.linalg import blas
 
 from ldp_core.run import Check
 
-_MOST_STEPS, _STUCK = 80, 5
-"""Steps, and those that lead no closer: rounding stops the last where few rows do the work."""
-BALANCED = 1e-10
-"""How far equations may be off."""
-_SHORTER = 0.995
-"""The share of the way to the border of the cone that a step goes."""
-
 
 class Solution(NamedTuple):
     """``rows`` Q (k, n) with their least entries ``lows`` (k,), the multipliers ``alpha`` and ``beta`` (n,), and the ``prior`` (n,)."""
@@ -70,7 +63,7 @@ def solved(
     y, mu, many = np.zeros(rhs.shape), np.full((k, n), -scale), k * (2 * n + 1) + spare.size
     y[2:] = -1 / n
     best, idle, found = np.inf, 0, (above, m, y, spare)
-    for _ in range(_MOST_STEPS):
+    for _ in range(80):
         check()
         h = costs - Z.T @ y
         duals = h - mu - s[0], -mu - s[1], h.sum(axis=1) + D * mu.sum(axis=1) - s[2], -y[2:] - s[3]
@@ -84,7 +77,7 @@ def solved(
         if (merit := max(gap * many / second, off, off_dual)) < best:
             best, found, idle = merit, (rows, x[2], y, s[3]), 0
         idle += 1
-        if gap * many <= tolerance * second and (max(off, off_dual) <= BALANCED or idle > _STUCK):
+        if gap * many <= tolerance * second and (max(off, off_dual) <= 1e-10 or idle > 5):
             break
         with np.errstate(all="ignore"):
             try:
@@ -102,7 +95,7 @@ def solved(
             move = system.move(bent)
         if not all(np.isfinite(of).all() for of in (*move.primal, *move.slacks, move.y)):
             break
-        forward, back = (min(1.0, _SHORTER * _longest(a, b)) for a, b in ((x, move.primal), (s, move.slacks)))
+        forward, back = (min(1.0, 0.995 * _longest(a, b)) for a, b in ((x, move.primal), (s, move.slacks)))
         x = tuple(a + forward * da for a, da in zip(x, move.primal, strict=True))  # type: ignore[assignment]
         s = tuple(b + back * db for b, db in zip(s, move.slacks, strict=True))  # type: ignore[assignment]
         y, mu, t = y + back * move.y, mu + back * move.mu, t + forward * move.worst

@@ -18,33 +18,12 @@ import numpy as np
 from ldp_core.bounds.question.programme import solved
 from ldp_core.run import Check
 
-NODES = (64, 192, 512)
-"""Types that programmes are about, one after the other: tenths of a second, a second, and several, a round."""
 _FIRST_VALUES = 41
-_RANGE = 1.1
-"""First values lie so far from the middle, as a multiple of what one bit needs."""
-FINE = 5e-3
-"""More types come in when their gap is below this."""
 GOAL = 2e-4
 """The search is over when the gap is below this."""
-_FIRST_TOLERANCE, _LEAST_TOLERANCE = 1e-3, 1e-12
-_AHEAD = 0.03
-"""Programmes are solved to this share of the gap: near their middle, multipliers hold best between the values given."""
-_BETWEEN = (0.1, 0.3, 0.6, 1.0)
-"""Shares of the best multipliers so far that are tried beside the new ones."""
-_PATIENCE, _GAIN = 12, 0.02
-"""So many rounds that make the gap no smaller by this share are enough."""
-_UNUSED = 1e-7
-"""Values of less probability, over the number of values, are dropped."""
+_LEAST_TOLERANCE = 1e-12
 _LEAST_SHARE = 1e-14
 """A type counts as this share of the average at least."""
-_EQUAL = 12
-"""Decimal places of a target, over half of its range, that are looked at."""
-_ZERO = 1e-9
-"""F is not negative above -1 times this."""
-NEARLY = 5e-5
-"""How far columns of rows may be off 1, as a share of (E - 1) / E and of the variance: making up for it costs twice as much."""
-_REPAIRS = 30
 
 
 class Dual(NamedTuple):
@@ -88,7 +67,7 @@ def pieces(alpha: np.ndarray, beta: np.ndarray, p: np.ndarray, D: float) -> Piec
 def repaired(multipliers: Iterable[np.ndarray], w: np.ndarray, D: float) -> Dual:
     """The multipliers alpha, beta and p with alpha lowered until F is not negative anywhere."""
     alpha, beta, p = multipliers
-    for _ in range(_REPAIRS):
+    for _ in range(30):
         F = pieces(alpha, beta, p, D)
         lacking = float((-F.least / F.growth).max())
         if lacking <= 1e-15 * np.abs(alpha).max():
@@ -111,7 +90,7 @@ class Nodes:
     @classmethod
     def of(cls, w: np.ndarray, p: np.ndarray, most: int) -> Nodes:
         """At most ``most``, spread over the range and over the people."""
-        distinct, types, which = np.unique(w.round(_EQUAL), return_index=True, return_inverse=True)
+        distinct, types, which = np.unique(w.round(12), return_index=True, return_inverse=True)
         few = len(distinct) <= most
         if not few:
             people = np.cumsum(np.bincount(which, p))
@@ -164,8 +143,12 @@ class Exchange:
         self._w, self._prior = (targets - (targets.max() + targets.min()) / 2) / self._half, prior
         self._ratio, self._check = float(np.exp(epsilon)), check
         self._people = np.maximum(1 / n if prior is None else prior, _LEAST_SHARE / n) * np.ones(n)
-        self._levels = list(NODES)
-        nodes, most = self._next_nodes(), _RANGE * (self._ratio + 1) / (self._ratio - 1)
+        self._levels = [
+            64,
+            192,
+            512,
+        ]  # types that programmes are about: tenths of a second, a second, and several, a round
+        nodes, most = self._next_nodes(), 1.1 * (self._ratio + 1) / (self._ratio - 1)
         self.dual, self.primal = self._closed(self._w, self._people), self._randomized(nodes)
         self._begin(nodes, np.linspace(-most, most, _FIRST_VALUES))
         self._prove(self._closed(nodes.targets, nodes.gathered(self._people)))
@@ -194,30 +177,31 @@ class Exchange:
         p = found.prior
         value = self._variance(nodes, values, found.rows)
         part = value / (value + float(p @ nodes.targets**2))
-        balanced = np.abs(found.rows.sum(axis=0) - 1).max() <= NEARLY * part * D / (D + 1)
+        # Making up for columns that are off 1 costs twice as much.
+        balanced = np.abs(found.rows.sum(axis=0) - 1).max() <= 5e-5 * part * D / (D + 1)
         if balanced and value < self.primal.value:
             self.primal = Primal(nodes, found.rows, found.lows, self._of_types(p), value)
         pairs = list(zip(old[:3], (found.alpha, found.beta, p), strict=True))
-        between = ([a + share * (b - a) for a, b in pairs] for share in _BETWEEN)
+        between = ([a + share * (b - a) for a, b in pairs] for share in (0.1, 0.3, 0.6, 1.0))
         new = max((repaired(each, nodes.targets, D) for each in between), key=_value)
         self._idle += 1
         if new.value > old.value:
-            if _more(value, old.value) > (1 + _GAIN) * _more(value, new.value):
+            if _more(value, old.value) > 1.02 * _more(value, new.value):
                 self._idle = 0
             self._prove(new)
         F = pieces(found.alpha, found.beta, p, D)
-        lacking = F.at[F.inside & (F.least < -_ZERO * value)]
-        used = (found.rows @ p > _UNUSED / len(values)) | (len(values) < 4 * len(p) + _FIRST_VALUES)
+        lacking = F.at[F.inside & (F.least < -1e-9 * value)]
+        used = (found.rows @ p > 1e-7 / len(values)) | (len(values) < 4 * len(p) + _FIRST_VALUES)
         self._values = np.unique(np.concatenate([values[used], lacking]))
         gap = _more(value, self._about.value) if balanced else np.inf
         exact = self._tolerance <= _LEAST_TOLERANCE and not len(lacking)
-        settled = exact or gap < GOAL / 4 or self._idle == _PATIENCE
+        settled = exact or gap < GOAL / 4 or self._idle == 12
         last = nodes.all or not self._levels
         self.finished = self.gap < GOAL or (settled and last)
-        if not last and (settled or gap < FINE):
+        if not last and (settled or gap < 5e-3):
             self._finer()
         elif balanced:
-            self._tolerance = max(_LEAST_TOLERANCE, min(self._tolerance, _AHEAD * gap * part))
+            self._tolerance = max(_LEAST_TOLERANCE, min(self._tolerance, 0.03 * gap * part))
         else:
             self._tolerance /= 10
 
@@ -237,7 +221,7 @@ class Exchange:
         told = self._told(nodes.targets)
         self._values = np.unique(np.concatenate([values, told[np.abs(told) <= 1.5 * np.abs(values).max()]]))
         self._nodes, self._idle = nodes, 0
-        self._tolerance = max(_LEAST_TOLERANCE, _FIRST_TOLERANCE * min(1.0, len(told) / self._ratio))
+        self._tolerance = max(_LEAST_TOLERANCE, 1e-3 * min(1.0, len(told) / self._ratio))
 
     def _finer(self) -> None:
         """More nodes, with the values and multipliers that there are."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from ldp_core.bounds.proof import Certificate
 from ldp_core.bounds.surveys import singles
 from ldp_core.bounds.surveys.certificate import closed_form
-from ldp_core.bounds.symmetric.certificate import symmetric_certificate
+from ldp_core.bounds.symmetric import symmetric_certificate
 from ldp_core.bounds.triples.certificate import improved
 from ldp_core.privacy import check_epsilon, exp_epsilon
 from ldp_core.run import Budget, Interrupted

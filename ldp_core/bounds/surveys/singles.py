@@ -35,28 +35,10 @@ from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Survey
 
 _MOST_VALUES = 32
-_MOST_ATTRIBUTES = 100
 _MOST_STEPS = 4_000
-"""Attributes of more values are bounded without regard to how many; surveys of more attributes, and finer grids, are not looked at."""
-# Steps of the grid to a share of 1 / (E + 1) at first, the fewest of all, and how many times the squares of all numbers of values
-# the square of their number may be; weights tried first, ``1 + c / n``.
-FINE = 5
-FEWEST = 100
-_MOST_WORK = 1e8
-STARTS = (0.0, 3.0, 6.0, 9.0, 12.0)
-# Rounds of the search for weights, the length of its first step, and how lengths change.
-ROUNDS = 80
-FIRST_LENGTH = 0.1
-SHORTER = 0.9
-LONGER = 1.5
-# Multipliers t: _MULTIPLIERS of them, down to the share _RANGE of the largest.
-_MULTIPLIERS = 10
-_RANGE = 0.01
-# On intervals that are shorter than this share of their end, a ratio is taken for no better than its parts.
-SHORT = 1e-7
+"""Attributes of more values are bounded without regard to how many; finer grids are not looked at."""
 # Rounding of a step is a few units in the last place of terms of the size of the largest weight.
 _UP = 1 + 1e-12
-_MORE = 1e-14
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +72,7 @@ class SinglesCertificate(Certificate):
 def fits(survey: Survey) -> bool:
     """True if the questions are about single attributes, few enough."""
     sets = survey.components.sets
-    return survey.symmetric and 0 < len(sets) <= _MOST_ATTRIBUTES and all(len(members) == 1 for members in sets)
+    return survey.symmetric and 0 < len(sets) <= 100 and all(len(members) == 1 for members in sets)
 
 
 def proved(survey: Survey, epsilon: float, weights: np.ndarray, steps: int, check: Check = unchecked) -> float:
@@ -123,24 +105,24 @@ class SinglesSearch:
         sizes = np.array([survey.shape[members[0]] for members in c.sets])
         alike, self._group = np.unique(np.stack([sizes, c.gram]), axis=1, return_inverse=True)
         self._sizes, self._weights, self._value = alike[0], np.ones(alike.shape[1]), 0.0
-        most = math.sqrt(_MOST_WORK / np.sum(sizes[sizes <= _MOST_VALUES] ** 2, initial=1))
+        most = math.sqrt(1e8 / np.sum(sizes[sizes <= _MOST_VALUES] ** 2, initial=1))
         self._steps = 2 * int(
-            min(max(FINE * (math.exp(epsilon) + 1), FEWEST), most, _MOST_STEPS / 2) / 2
+            min(max(5 * (math.exp(epsilon) + 1), 100), most, _MOST_STEPS / 2) / 2
         )  # finer ones are twice as many
 
     def starts(self) -> Iterator[SinglesCertificate]:
         """Better and better certificates. Attributes of few values are harder to ask about, and weigh more."""
-        for more in STARTS:
+        for more in (0.0, 3.0, 6.0, 9.0, 12.0):
             certificate = self._tried(1 + more / self._sizes)
             if certificate is not None:
                 yield certificate
 
     def rounds(self) -> Iterator[SinglesCertificate]:
         """Better and better certificates for weights near the best ones."""
-        rng, length = np.random.default_rng(0), FIRST_LENGTH
-        for _ in range(ROUNDS if len(self._weights) > 1 else 0):
+        rng, length = np.random.default_rng(0), 0.1
+        for _ in range(80 if len(self._weights) > 1 else 0):
             certificate = self._tried(self._weights * np.exp(length * rng.standard_normal(len(self._weights))))
-            length *= SHORTER if certificate is None else LONGER
+            length *= 0.9 if certificate is None else 1.5
             if certificate is not None:
                 yield certificate
         finer = self._certificate(self._weights, 2 * self._steps)
@@ -182,7 +164,7 @@ def _step(h: np.ndarray, weight: float, size: int) -> np.ndarray:
     """(parts N / 2 + 1,) upper bounds on F with one attribute more, for h (N + 1,) at multiples of 1/N."""
     steps = len(h) - 1
     g, top = np.arange(steps + 1) / steps, float(h.max())
-    t = np.concatenate([[0.0], np.geomspace(_RANGE, 1.0, _MULTIPLIERS) * top]) if top > 0 else np.zeros(1)
+    t = np.concatenate([[0.0], np.geomspace(0.01, 1.0, 10) * top]) if top > 0 else np.zeros(1)
     worth = weight * g**2 + 2 * t[:, None] * h
     S = _means(worth, size, steps // 2) if size <= _MOST_VALUES else _hull(worth)[:, : steps // 2 + 1]
     s = np.linspace(0, 0.5, S.shape[1])
@@ -191,7 +173,7 @@ def _step(h: np.ndarray, weight: float, size: int) -> np.ndarray:
         rise = (S[k + 1] - S[k]) / (t[k + 1] - t[k])
         best = np.clip(rise / 2, t[k], t[k + 1])
         np.maximum(variance, S[k] + rise * (best - t[k]) - best**2, out=variance)
-    return np.asarray(np.maximum(variance - weight * s**2, 0.0) * _UP + _MORE)
+    return np.asarray(np.maximum(variance - weight * s**2, 0.0) * _UP + 1e-14)
 
 
 def _means(worth: np.ndarray, size: int, most: int) -> np.ndarray:
@@ -299,7 +281,7 @@ def largest_ratio(
         + ABOVE * np.abs(A) * (eta * z) ** 2
     )
     ratios = np.where(inside, np.fmax(ratios, top), ratios)
-    short = end - start < SHORT * end
+    short = end - start < 1e-7 * end  # no better than its parts
     crude = D**2 * (at_ends.max(axis=0) + np.abs(square) * (end - start) ** 2 + rounding) / (1 + D * start) ** 2
     ratios = np.where(short, np.maximum(crude, 0.0), ratios)
     return ratios + 16 * U * np.abs(ratios)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ldp_core.bounds.best import certificate
-from ldp_core.bounds.scales import worst_from_average
+from ldp_core.bounds.closed_form import worst_from_average
 from ldp_core.bounds.theorems import few_users, frequency, ranges
 from ldp_core.bounds.theorems.statement import Assumption, Setting
 from ldp_core.limits import MOST_MATRIX_TYPES

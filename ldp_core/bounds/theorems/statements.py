@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ldp_core.bounds.singular_values import centred_svd, svd
+from ldp_core.bounds.closed_form import centred_svd, svd
 from ldp_core.bounds.theorems import frequency, ranges, scope
 from ldp_core.bounds.theorems.scope import PURE, is_one_of, ordered, told
 from ldp_core.bounds.theorems.statement import KINDS, Assumption, Design, Kind, Setting, Statement

@@ -25,9 +25,6 @@ from ldp_core.bounds.triples.search import TriplesSearch
 from ldp_core.run import Check, Interrupted, unchecked
 from ldp_core.workloads import Workload
 
-# Pairs of types give the same bound for questions about a larger share of the attributes at once.
-HIGHEST_DEGREE = 2 / 3
-
 
 class Components(NamedTuple):
     """G / n by sets of attributes: the ``constant``, dimensions, values and ``levels`` (k,), how many attributes each holds, of so many ``bits``;
@@ -84,7 +81,8 @@ def components(workload: Workload) -> Components | None:
     if found is None or not (known_of(found.bits) and found.bits >= 3):
         return None
     asked = found.levels[found.gram > 0].max(initial=0)
-    return found if 0 < asked <= HIGHEST_DEGREE * found.bits else None
+    # Of more at once, pairs of types prove as much.
+    return found if 0 < asked <= 2 / 3 * found.bits else None
 
 
 def _of_survey(workload: Workload) -> Components | None:

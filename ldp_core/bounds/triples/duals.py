@@ -38,12 +38,6 @@ from ldp_core.bounds.asked import Arrays
 from ldp_core.bounds.proof import ABOVE, UNDERFLOW, U, exp_epsilon_minus_one, magnitudes_fit
 from ldp_core.bounds.triples.moments import Moments, known_of, moments
 
-_MOST_INTERVALS = 1_000
-_MOST_CUTS = 4_000
-# Larger whole numbers in cuts are refused, so that all in their forms is exact.
-_MOST_MEMBERS = 64
-_MOST_FLOOR = 2**17
-
 
 @dataclass(frozen=True)
 class Duals:
@@ -79,7 +73,7 @@ class Duals:
         """True if the numbers have the shapes of a proof, are in range, and the multipliers are not
         negative."""
         d, m, c = len(self.weights), len(self.values), len(self.cuts)
-        if not (known_of(d) and 0 < m <= _MOST_INTERVALS and c <= _MOST_CUTS):
+        if not (known_of(d) and 0 < m <= 1_000 and c <= 4_000):
             return False
         known = moments(d)
         shapes = (
@@ -98,8 +92,8 @@ class Duals:
             return False
         numbers = (self.weights, self.values, self.signs, self.sizing, self.whole)
         whole = np.array_equal(self.cuts, np.rint(self.cuts)) and np.array_equal(self.sizes, np.rint(self.sizes))
-        small = (
-            np.abs(self.cuts[:, :d]).max(initial=0) <= _MOST_MEMBERS and np.abs(self.cuts).max(initial=0) <= _MOST_FLOOR
+        small = (  # so that all in the forms of cuts is exact
+            np.abs(self.cuts[:, :d]).max(initial=0) <= 64 and np.abs(self.cuts).max(initial=0) <= 2**17
         )
         low, high = self.sizes.T
         ordered = bool(np.all((low >= 0) & (low <= high) & (high <= known.types)))

@@ -16,15 +16,6 @@ from ldp_core.bounds.interior_point import solved
 from ldp_core.bounds.triples.moments import FormBlock, Moments, moments
 from ldp_core.run import Check, unchecked
 
-# A cut is added if its polynomial is below 0 by _SHALLOW for a record; at most _MOST_FOUND from one
-# solution.
-_SHALLOW = 1e-3
-_MOST_FOUND = 60
-# Regularisation of the solver's systems of equations: less is more exact, and fails more often.
-_REGULAR = 1e-8
-# Multipliers of cuts below this share of the ratio are of no use.
-_LEAST = 1e-10
-
 
 @dataclass(frozen=True)
 class Solution:
@@ -45,7 +36,7 @@ class Solution:
 
     def tidied(self) -> Solution:
         """Without the cuts that are not used."""
-        used = self.whole > _LEAST * self.value
+        used = self.whole > 1e-10 * self.value
         return replace(self, whole=self.whole[used], cuts=self.cuts[used])
 
 
@@ -82,7 +73,9 @@ class Relaxation:
         A = sparse.vstack([first, second, *(square @ sparse.diags(-scale) for square in seen)], format="csc")
         cones = [clarabel.ZeroConeT(first.shape[0]), clarabel.NonnegativeConeT(second.shape[0])]
         cones += [clarabel.PSDTriangleConeT(block.size) for block in known.blocks]
-        solution = solved(-objective / unit, A, np.eye(1, A.shape[0])[0], cones, _REGULAR, check)
+        solution = solved(
+            -objective / unit, A, np.eye(1, A.shape[0])[0], cones, 1e-8, check
+        )  # less is more exact, and fails more often
         if solution is None:
             return None
         x, z = np.array(solution.x), np.array(solution.z) * unit
@@ -148,8 +141,8 @@ class Relaxation:
             cuts.append(np.column_stack([u, k, np.full(len(u), inside)]))
             depths.append(known.whole(cuts[-1]) @ x / share)
         depth = np.concatenate(depths)
-        order = np.argsort(depth)[:_MOST_FOUND]
-        return np.vstack(cuts)[order[depth[order] < -_SHALLOW]]
+        order = np.argsort(depth)[:60]
+        return np.vstack(cuts)[order[depth[order] < -1e-3]]
 
 
 def _seen(block: FormBlock, count: int) -> sparse.csc_matrix:

@@ -13,28 +13,11 @@ from ldp_core.bounds.triples.duals import Duals
 from ldp_core.bounds.triples.relaxation import Relaxation, Solution
 from ldp_core.run import Check, unchecked
 
-# Intervals of sizes start with ends this far apart, as a factor, and are split while their ratio is more than a share above the largest of
-# a single size: half of what is left to be gained, from loose to tight.
-_WIDE = 2.0
+# Intervals of sizes are split while their ratio is more than a share above the largest of a single size: half of what is left to be gained, from
+# loose to tight. It ends where no more than _CLOSE can be gained, or was in the last rounds.
 _LOOSE = 0.02
 _TIGHT = 0.001
-# Cuts are sought at most _TRIES times, while they reduce the ratio by the share _WORTH, for up to
-# _FEW members in a set.
-_TRIES = 6
-_FEW = 200
-_WORTH = 1e-4
-# It ends where no more can be gained than was asked for; with tight intervals, where no more than
-# _CLOSE can be, or was in the last rounds.
-_ROUNDS = 40
 _CLOSE = 1e-3
-_STALE = 3
-# Single sizes are tried _SCOUTS times before intervals, _APART apart.
-_SCOUTS = 8
-_APART = 1.2
-# Updates of the shares of columns, the share of the new ones together, and the least of any.
-_UPDATES = 2000
-_NEW_SHARE = 0.2
-_LEAST_SHARE = 1e-9
 Sizes = tuple[int, int]
 
 
@@ -55,7 +38,7 @@ class Columns:
     def add(self, solved: list[Solution]) -> None:
         """Take these in."""
         self._solved += solved
-        new = np.full(len(solved), _NEW_SHARE / max(1, len(solved)))
+        new = np.full(len(solved), 0.2 / max(1, len(solved)))
         self._shares = np.append(self._shares * (1 - new.sum()), new)
         self._settle()
 
@@ -70,8 +53,8 @@ class Columns:
     def _settle(self) -> None:
         asked = self._worth > 0
         table = np.vstack([self._known, *(solution.fourier_weights for solution in self._solved)])[:, asked]
-        shares, worth = np.maximum(self._shares, _LEAST_SHARE), self._worth[asked]
-        self._shares = mixed(shares / shares.sum(), table, worth, _UPDATES)
+        shares, worth = np.maximum(self._shares, 1e-9), self._worth[asked]
+        self._shares = mixed(shares / shares.sum(), table, worth, 2000)
         x = self._shares @ table
         self.weights = np.zeros(len(asked))
         self.weights[asked] = worth / x**2
@@ -97,36 +80,32 @@ class TriplesSearch:
     def rounds(self, beyond: float = 0.0) -> Iterator[Duals]:
         """Proofs, not all better than those before: weights that sets which exist suggest first, then the moments that were found as well. It
         ends early where these tell that no more than ``beyond`` can be proved."""
-        best, gap, stale, number, most = 0.0, _LOOSE, 0, 0, self._columns.limit  # of sets that exist
-        while self._columns.limit >= beyond and number < _ROUNDS:
-            number += 1
-            tolerance = min(max(gap / 2, _TIGHT), _LOOSE)
+        best, stale, tolerance, most = 0.0, 0, _LOOSE / 2, self._columns.limit  # of sets that exist
+        for _ in range(40):
             self._scout(tolerance, beyond)
-            if self._columns.limit < beyond:
-                return
             weights = self._columns.weights
-            solved = self._covered(weights, tolerance)
-            if not solved:
+            if self._columns.limit < beyond or not (solved := self._covered(weights, tolerance)):
                 return
             duals = joined(weights, solved)
             yield duals
             value = float(np.sqrt(self.worth * weights).sum()) ** 2 / duals.ratio(self.epsilon)
-            last, best = best, max(best, value)
+            stale = stale + 1 if value < best * (1 + _CLOSE) else 0
+            best = max(best, value)
             # Intervals that have been split say too much.
             self._columns.keep(
                 lambda solution: solution.sizes[0] == solution.sizes[1] or solution.sizes in self._leaves
             )
             self._add(solved)
             gap = self._columns.limit / best - 1
-            stale = stale + 1 if best < last * (1 + _CLOSE) else 0
-            if (tolerance == _TIGHT and (gap < _CLOSE or stale == _STALE)) or most < best * (1 + _CLOSE):
+            if (tolerance == _TIGHT and (gap < _CLOSE or stale == 3)) or most < best * (1 + _CLOSE):
                 return
+            tolerance = min(max(gap / 2, _TIGHT), _LOOSE)
 
     def _scout(self, tolerance: float, beyond: float) -> None:
         """Better weights by single sizes near the worst one, as long as these are worse by more than ``tolerance`` than was known."""
-        for _ in range(_SCOUTS):
+        for _ in range(8 if self._columns.limit >= beyond else 0):
             enough = self._columns.largest * (1 + tolerance)
-            for factor in (1.0, _APART, 1 / _APART):
+            for factor in (1.0, 1.2, 1 / 1.2):
                 size = min(max(1, round(self._top * factor)), self.types // 2)
                 solution = self._solved(self._columns.weights, (size, size), enough)
                 if solution is None or (factor == 1.0 and solution.ratio <= enough):
@@ -189,19 +168,20 @@ class TriplesSearch:
         return min(max(size, solution.sizes[0]), solution.sizes[1])
 
     def _solved(self, weights: np.ndarray, sizes: Sizes, enough: float = 0.0) -> Solution | None:
-        """The best of some solutions with more and more cuts, its ratio as proved, the first that is ``enough``; None where none is found."""
-        best, few = None, sizes[0] <= _FEW
+        """The best of some solutions with more and more cuts, for few members in a set, its ratio as proved, the first that is ``enough``; None
+        where none is found."""
+        best, few = None, sizes[0] <= 200
         cuts = np.zeros((0, self.relaxation.known.length + 2))
         if few and self._known:
             nearest = min(self._known, key=lambda own: abs(np.log(own[0] * own[1] / (sizes[0] * sizes[1]))))
             cuts = self._known[nearest].cuts
-        for _ in range(_TRIES):
+        for _ in range(6):
             self.check()
             solution = self.relaxation.solve(weights, sizes, cuts, self.check)
             if solution is None:
                 break
             solution = replace(solution, ratio=float(joined(weights, [solution]).proved(self.D)[0])).tidied()
-            gained = best is None or solution.ratio < best.ratio * (1 - _WORTH)
+            gained = best is None or solution.ratio < best.ratio * (1 - 1e-4)
             best = solution if best is None or solution.ratio < best.ratio else best
             if not gained or best.ratio <= enough:
                 break
@@ -235,10 +215,10 @@ def _together(multipliers: list[np.ndarray], forms: list[np.ndarray]) -> tuple[n
 
 
 def _intervals(largest: int) -> list[Sizes]:
-    """From 1 to the ``largest``."""
+    """From 1 to the ``largest``, with ends a factor of two apart."""
     intervals, low = list[Sizes](), 1
     while low <= largest:
-        high = min(largest, max(low, int(low * _WIDE)))
+        high = min(largest, max(low, 2 * low))
         intervals.append((low, high))
         low = high + 1
     return intervals

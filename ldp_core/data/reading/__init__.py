@@ -25,6 +25,7 @@ from ldp_core.data.reading.common import Stopped as Stopped
 from ldp_core.data.reading.common import UnreadableTable as UnreadableTable
 from ldp_core.data.reading.common import check_rows
 from ldp_core.data.reading.common import watched as watched
+from ldp_core.data.reading.database import checked_path as checked_path
 from ldp_core.data.reading.database import database_tables as database_tables
 from ldp_core.data.reading.database import query as query
 from ldp_core.data.reading.options import ENCODINGS as ENCODINGS

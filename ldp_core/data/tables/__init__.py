@@ -19,6 +19,7 @@ from ldp_core.data.reading import LocalTable as LocalTable
 from ldp_core.data.reading import ReadOptions as ReadOptions
 from ldp_core.data.reading import TooManyRows as TooManyRows
 from ldp_core.data.reading import UnreadableTable as UnreadableTable
+from ldp_core.data.reading import checked_path as checked_path
 from ldp_core.data.reading import database_tables as database_tables
 from ldp_core.data.reading import limits_in_words as limits_in_words
 from ldp_core.data.reading import load as load

@@ -22,8 +22,8 @@ from ldp_core.workloads import Group, Histogram, Survey, Workload, in_chunks
 from ldp_core.workloads.surveys import eigenvalues
 
 if TYPE_CHECKING:
-    from ldp_core.mechanisms.surveys.random_set import RandomSet
     from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns
+    from ldp_core.mechanisms.surveys.sets import RandomSet
     from ldp_core.mechanisms.surveys.split_survey import SplitSurvey
 
 

@@ -31,9 +31,7 @@ from ldp_core.mechanisms.subset_selection import SubsetSelection
 from ldp_core.mechanisms.surveys.covering import best_sets
 from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import OnTable, SurveyMechanism, from_agreement
-from ldp_core.mechanisms.surveys.random_set import RandomSet
-from ldp_core.mechanisms.surveys.sets import maximal_sets, only_survey
-from ldp_core.mechanisms.surveys.shares import given_shares, shares_of_all
+from ldp_core.mechanisms.surveys.sets import RandomSet, given_shares, maximal_sets, only_survey, shares_of_all
 from ldp_core.mechanisms.unary import UnaryEncoding
 from ldp_core.people import Counted, Counts, People, people_of, records_of
 from ldp_core.wording import meant

@@ -36,7 +36,7 @@ from ldp_core.mechanisms.surveys.estimates import ComponentEstimate
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.moments import Moments
 from ldp_core.mechanisms.surveys.pattern import Pattern
-from ldp_core.mechanisms.surveys.random_set import RandomSet
+from ldp_core.mechanisms.surveys.sets import RandomSet
 from ldp_core.people import Counts, People, people_of, records_of, smallest_type
 from ldp_core.privacy import exp_epsilon, in_steps, log_ratio, probability_within
 

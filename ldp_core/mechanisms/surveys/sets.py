@@ -1,10 +1,17 @@
-"""Sets of attributes: which of them others hold."""
+"""Sets of attributes: which of them others hold, how often each is drawn, and reports that are random sets of cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+from scipy import sparse
+
+from ldp_core import anova
 from ldp_core.anova import Set
+from ldp_core.privacy import in_steps
 from ldp_core.workloads import Survey, Workload
 
 NO_SURVEY = "It is for surveys, where questions are about a few of several columns at a time."
@@ -50,3 +57,63 @@ def only_survey(workload: Workload) -> Survey:
     if workload.survey is None:
         raise ValueError(f"{NO_SURVEY} Make one with workloads.survey.")
     return workload.survey
+
+
+def given_shares(shares: Sequence[float], sets: int) -> np.ndarray:
+    """(K,) ``shares`` that sum to 1, in steps. ValueError for others than one positive number for each set."""
+    shares_given = np.asarray(shares, dtype=float)
+    if shares_given.shape != (sets,) or not np.all(np.isfinite(shares_given)) or not np.all(shares_given > 0):
+        raise ValueError(f"Give a positive share for each of the {sets:,} sets of attributes that are drawn.")
+    return in_steps(shares_given)
+
+
+def shares_of_all(survey: Survey, sets: Sequence[anova.Set], information: np.ndarray) -> np.ndarray:
+    """(K,) those that make ``sum_A dim_A g_A / m_A`` least, m_A being the sum of shares times ``information`` (K,) over the sets that
+    hold A: a convex problem, solved by multiplying each share with the square root of its derivative (Torsney 1983)."""
+    known = survey.components
+    places = {members: k for k, members in enumerate(known.sets)}
+    inside = [
+        (places[within], k) for k, members in enumerate(sets) for within in anova.subsets(members) if within in places
+    ]
+    rows, columns = np.array(inside).T
+    holds = sparse.csr_array((information[columns], (rows, columns)), shape=(len(places), len(sets)))
+    costs, shares = known.dims * known.gram, np.full(len(sets), 1 / len(sets))
+    for _ in range(1_000):
+        sums = holds @ shares
+        gains = holds.T @ (costs / sums**2)
+        value = float(costs @ (1 / sums))
+        if (
+            gains.max() <= (1 + 1e-9) * value
+        ):  # the derivative in the direction of the best set: how much there is to gain
+            break
+        shares = shares * np.sqrt(gains)
+        shares /= shares.sum()
+    return in_steps(np.maximum(shares, 1e-6 / len(shares)))  # with less, reports would be given enormous weights
+
+
+@dataclass(frozen=True, eq=False)
+class RandomSet:
+    """Reports about the table of ``attributes``: with probability ``share``, a random set of ``inside`` of its cells, any such set
+    being equally likely, or an image of ``cells`` under permutations along every axis where these are given."""
+
+    share: float
+    attributes: tuple[int, ...]
+    inside: int
+    cells: np.ndarray | None = None
+
+    def draw(self, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        """One of the sets, as booleans of the table's shape. Simulation only."""
+        if self.cells is None:
+            cells = np.zeros(math.prod(sizes), dtype=bool)
+            cells[rng.choice(cells.size, self.inside, replace=False)] = True
+            return cells.reshape(sizes)
+        return self.cells[np.ix_(*[rng.permutation(size) for size in sizes])]
+
+    def most_in_slice(self, kept: Sequence[int], sizes: tuple[int, ...]) -> tuple[int, int]:
+        """The least and the most cells of a set among those with the same values of the attributes at the places ``kept``."""
+        if self.cells is None:
+            slice_size = math.prod(size for place, size in enumerate(sizes) if place not in kept)
+            return max(0, self.inside - (math.prod(sizes) - slice_size)), min(self.inside, slice_size)
+        others = tuple(place for place in range(len(sizes)) if place not in kept)
+        counts = np.count_nonzero(self.cells, axis=others) if others else self.cells.astype(int)
+        return int(np.min(counts)), int(np.max(counts))

@@ -35,7 +35,7 @@ from ldp_core.mechanisms.surveys.estimates import ComponentEstimate, as_survey
 from ldp_core.mechanisms.surveys.face import SurveyMechanism, from_agreement
 from ldp_core.mechanisms.surveys.largest import at_most
 from ldp_core.mechanisms.surveys.scrambled import ScrambledPatterns, batches, patterns_file
-from ldp_core.mechanisms.surveys.shares import given_shares
+from ldp_core.mechanisms.surveys.sets import given_shares
 from ldp_core.people import Counts, Tables, people_of, records_of
 from ldp_core.workloads import Group, Histogram, Survey, Workload
 from ldp_core.workloads.restricted import cells_of, divided

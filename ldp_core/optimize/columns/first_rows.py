@@ -8,7 +8,7 @@ import numpy as np
 from scipy import fft, linalg
 from scipy.special import ndtri
 
-from ldp_core.bounds.centred import centred_root_correlation, field_correlation, high_share
+from ldp_core.bounds.closed_form import centred_root_correlation, field_correlation, high_share
 from ldp_core.optimize.columns.weights import BOLD, MONOTONE, update
 from ldp_core.run import Check, unchecked
 from ldp_core.workloads import Workload

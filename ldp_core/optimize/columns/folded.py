@@ -8,9 +8,6 @@ weight, and M falls into two blocks of half the size: in the sums ``(v_i + v_(n-
 the differences ``(v_i - v_(n-1-i)) / 2``, the even and the odd half. Column sums have an even half
 only. An update of the same number of rows takes a quarter of the time, and there are half the
 multipliers.
-
-Measured in November 2026, gap to the best proved bound with it and without it: 0.64 and
-4.6 %.
 """
 
 from __future__ import annotations
@@ -22,11 +19,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 from scipy import linalg
 from scipy.linalg import blas
 
-from ldp_core.bounds.centred import centred_gram
+from ldp_core.bounds.closed_form import centred_gram
 from ldp_core.optimize.columns.first_rows import sized_rows, threshold_rows
 from ldp_core.optimize.columns.generation import Mixture, RowSearch, strategy_of
-from ldp_core.optimize.columns.single import SinglePrecision
-from ldp_core.optimize.columns.weights import RowBlock, Singular
+from ldp_core.optimize.columns.weights import RowBlock, SinglePrecision, Singular
 from ldp_core.optimize.symmetric.ring_rows import RingSearch
 from ldp_core.workloads import Workload
 from ldp_core.workloads.ordered import AllRange, Prefix

@@ -9,11 +9,19 @@ from scipy.linalg import blas, lapack
 
 from ldp_core.limits import MOST_STRATEGY_ENTRIES
 from ldp_core.optimize.columns import pricing
-from ldp_core.optimize.columns.exchange import exchanged
 from ldp_core.optimize.columns.first_rows import query_rows, threshold_rows
+from ldp_core.optimize.columns.pricing import exchanged
 from ldp_core.optimize.columns.settled import settled
-from ldp_core.optimize.columns.single import SinglePrecision
-from ldp_core.optimize.columns.weights import BOLD, MONOTONE, RowBlock, Singular, Update, second_moments, update
+from ldp_core.optimize.columns.weights import (
+    BOLD,
+    MONOTONE,
+    RowBlock,
+    SinglePrecision,
+    Singular,
+    Update,
+    second_moments,
+    update,
+)
 from ldp_core.optimize.symmetric.orbits import Orbits, Shifts, first_orbits
 from ldp_core.privacy import fitted_exp_epsilon
 from ldp_core.run import Check, Interrupted, unchecked

@@ -26,9 +26,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import blas
 
+from ldp_core.bounds.closed_form import decompositions, equivalent_objective, least_favourable_prior
 from ldp_core.bounds.general.hardest_prior import moved
-from ldp_core.bounds.scales import equivalent_objective
-from ldp_core.bounds.singular_values import decompositions, least_favourable_prior
 from ldp_core.optimize.base import DEFAULT, SearchLimits, fields_of
 from ldp_core.optimize.certified import check_types, design_strategy, row_search
 from ldp_core.optimize.classes import Fitted, scaled, strategy_for_types, telling_of_types

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ldp_core.optimize.base import SearchLimits, fields_of
+from ldp_core.optimize.base import SearchLimits, fields_of, too_large
 from ldp_core.optimize.gradient.descent import Descent, DescentSearch, FeasibleStrategy, random_start, start_from
 from ldp_core.optimize.gradient.literal import LiteralDescent
-from ldp_core.optimize.refusals import too_large
 from ldp_core.optimize.strategy import Optimized
 from ldp_core.privacy import check_epsilon, fitted_exp_epsilon
 from ldp_core.run import drive, generator

@@ -17,7 +17,7 @@ from ldp_core.data.domain import Attribute, CategoricalAttribute
 from ldp_core.data.tables import AttributeRecipe, CategoricalRecipe
 from ldp_core.designs import Setting
 from ldp_core.limits import MOST_DOWNLOADED_TYPES, MOST_LISTED_TYPES
-from ldp_core.optimize import refusals
+from ldp_core.optimize.base import most_types
 from ldp_core.people import check_cells
 from ldp_core.workloads import tables_asked
 from pages.ui import layout, listing
@@ -102,7 +102,7 @@ def _within_reach(state: Session, design: Setting) -> tuple[int, str]:
     out = [s for s in chosen if s.fitted and s.unsuitable(design.domain.size, design.epsilon, design.asked)]
     if not out:
         return design.domain.size, ""
-    most = min(refusals.most_types(s.continuous) for s in out)
+    most = min(most_types(s.continuous) for s in out)
     return most, " and ".join(s.title for s in out)
 
 

@@ -68,7 +68,7 @@ def local(state: Session) -> None:
     with layout.wide():
         path = control(
             st.text_input,
-            "Path of a CSV, Parquet, SQLite or DuckDB file on this machine",
+            "Path of a CSV, Parquet, Excel, SQLite or DuckDB file on this machine",
             "local-path",
             state.view.get("path", ""),
             lambda text: state.view.update(path=text.strip()),
@@ -79,7 +79,7 @@ def local(state: Session) -> None:
         st.caption("Large files are counted where they are. A database is read by one SELECT.")
         return
     ending = path[path.rfind(".") :].lower() if "." in path else ""
-    if ending in TEXT_ENDINGS | PARQUET_ENDINGS:
+    if ending in TEXT_ENDINGS | PARQUET_ENDINGS | EXCEL_ENDINGS:
         if st.button("Open", key="local-open", icon=":material/folder_open:", type="primary"):
             guarded(state, data_actions.open_file, state, path)
             st.rerun()

@@ -1,7 +1,12 @@
-"""How a browser is known again: by a cookie with a random number that this server gave it.
+"""The sessions of the server, and how a browser is known again: by a cookie with a random number that this server gave it.
 
 Only the digest of the number is kept with what it opens; an unknown number opens nothing and is replaced. Streamlit reads
 cookies but sets none, so a script on the page sets it, and renews it for as long as the page is open.
+
+Sessions whose tab has gone are held for an hour, so that a refresh or a lost connection loses nothing. Each `Session` has a seat: the
+browser it belongs to and the tab that shows it. While the tab lives, no one else gets the session. After that, a new tab of the same
+browser takes over the session with its running jobs. The session left last comes first, so that tabs opened together get one each. A
+second tab opened beside a live one starts with a session of its own.
 """
 
 from __future__ import annotations
@@ -10,13 +15,16 @@ import hashlib
 import json
 import re
 import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.ui import promises
-from pages.ui.session.session_store import Visitor, session_store
 from pages.ui.streamlit_fixes import run_context
+from pages.ui.tasks.jobs import Jobs, jobs
 
 if TYPE_CHECKING:
     from pages.ui.session.state import Session
@@ -77,3 +85,141 @@ def clear(pressed: str) -> None:
 
 def _digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+Lives = Callable[[str], bool]
+"""True if a browser still shows this tab."""
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """The visitor who requests a page.
+
+    Attributes:
+        browser: a digest of its cookie. tab: Streamlit's id of the connection.
+        left: mark of the seat that this browser has just left, where it says so: the server may notice much later.
+        restarted: whether it had begun something on this server before it was restarted.
+    """
+
+    browser: str
+    tab: str
+    left: str = ""
+    restarted: bool = False
+
+
+@dataclass
+class Seat:
+    """``mark`` distinguishes the seats of a browser and opens nothing. ``tabs`` have shown the
+    session, the last one may still do; ``gone``
+    is when it was first missed."""
+
+    state: Session
+    browser: str
+    tabs: list[str]
+    mark: str = field(default_factory=lambda: secrets.token_hex(4))
+    gone: float | None = None
+
+    @property
+    def tab(self) -> str:
+        return self.tabs[-1]
+
+
+class SessionStore:
+    """All sessions of the server. Safe across threads."""
+
+    def __init__(self, jobs: Jobs):
+        self._jobs = jobs
+        self._seats: dict[str, Seat] = {}
+        """By the id of the session; the one shown last is the last."""
+        self._freed = False
+        self._lock = threading.RLock()
+
+    def add(self, state: Session, visitor: Visitor) -> None:
+        """A new session, shown by this visitor."""
+        with self._lock:
+            self._seats[state.id] = Seat(state, visitor.browser, [visitor.tab])
+
+    def shows(self, state: Session, visitor: Visitor) -> bool:
+        """True if it is this visitor's tab that shows this session."""
+        with self._lock:
+            seat = self._seats.get(state.id)
+            return seat is not None and (seat.browser, seat.tab) == (visitor.browser, visitor.tab)
+
+    def take(self, visitor: Visitor, lives: Lives) -> Session | None:
+        """The session that this browser left last, shown by this visitor from now on; None where it has left none."""
+        with self._lock:
+            seats = [seat for seat in self._seats.values() if seat.browser == visitor.browser]
+            left = [seat for seat in seats if seat.mark == visitor.left or not lives(seat.tab)]
+            if not left:
+                return None
+            soonest = float("inf")  # not even missed yet
+            seat = max(
+                reversed(left),
+                key=lambda seat: (seat.mark == visitor.left, soonest if seat.gone is None else seat.gone),
+            )
+            seat.tabs = [*seat.tabs, visitor.tab]
+            seat.mark, seat.gone = secrets.token_hex(4), None
+            self._seats[seat.state.id] = self._seats.pop(seat.state.id)
+            return seat.state
+
+    def knows(self, browser: str) -> bool:
+        """True if anything belongs to this browser."""
+        with self._lock:
+            return any(seat.browser == browser for seat in self._seats.values())
+
+    def has_work(self, browser: str) -> bool:
+        """True if anything was done in a session of this browser that somebody would miss."""
+        with self._lock:
+            return any(seat.browser == browser and seat.state.touched for seat in self._seats.values())
+
+    def holds(self, state: Session) -> bool:
+        """True if this session has not been forgotten."""
+        with self._lock:
+            return state.id in self._seats
+
+    def mark(self, state: Session) -> str:
+        """The mark of a session's seat."""
+        with self._lock:
+            return self._seats[state.id].mark if state.id in self._seats else ""
+
+    def look(self, now: float, lives: Lives, kept_for: float, returns_within: float, most_bytes: int) -> bool:
+        """Forget sessions missed for ``kept_for`` seconds, and unused sessions not resumed within
+        ``returns_within``. While the missed sessions hold more than ``most_bytes``, forget the one
+        missed longest. Returns whether anything was freed since the
+        last look."""
+        with self._lock:
+            for seat in list(self._seats.values()):
+                if lives(seat.tab):
+                    seat.gone = None
+                elif seat.gone is None:  # not since it was last seen: a look may come late, and it may still come back
+                    seat.gone = now
+                elif now - seat.gone > (kept_for if seat.state.touched else returns_within):
+                    self._forget(seat)
+            missed = sorted(
+                ((seat.gone, seat) for seat in self._seats.values() if seat.gone is not None), key=lambda it: it[0]
+            )
+            weights = [seat.state.weight for _, seat in missed]
+            for i, (_, seat) in enumerate(missed):
+                if sum(weights[i:]) > most_bytes:
+                    self._forget(seat)
+            freed, self._freed = self._freed, False
+            return freed
+
+    def forget(self, browser: str) -> list[str]:
+        """Forget all sessions of a browser, also those that its tabs show. Returns the tabs that have shown them."""
+        with self._lock:
+            seats = [seat for seat in self._seats.values() if seat.browser == browser]
+            for seat in seats:
+                self._forget(seat)
+            return [tab for seat in seats for tab in seat.tabs]
+
+    def _forget(self, seat: Seat) -> None:
+        self._freed = True
+        del self._seats[seat.state.id]
+        self._jobs.forget(seat.state.id)
+        seat.state.leave()
+
+
+@st.cache_resource
+def session_store() -> SessionStore:
+    return SessionStore(jobs())

@@ -1,4 +1,4 @@
-"""This module frees the remains of closed tabs: our sessions (see `pages.ui.session.session_store`)
+"""This module frees the remains of closed tabs: our sessions (see `pages.ui.session.browser`)
 and Streamlit's copies of them."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import streamlit as st
 
 from ldp_core.limits import MOST_HELD_BYTES
 from pages.ui import promises
-from pages.ui.session.session_store import SessionStore, session_store
+from pages.ui.session.browser import SessionStore, session_store
 from pages.ui.session.state import Session
 from pages.ui.streamlit_fixes import tab_storage
 

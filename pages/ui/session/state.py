@@ -37,8 +37,8 @@ from ldp_core.designs.design import QUICK_SECONDS
 from ldp_core.designs.standalone import counts_column as counts_column
 from ldp_core.mechanisms import Mechanism
 from pages.ui.session import browser
+from pages.ui.session.browser import session_store
 from pages.ui.session.history import Draft, History, SavedDesigns, beginning
-from pages.ui.session.session_store import session_store
 from pages.ui.sources import Source
 from pages.ui.streamlit_fixes import tab_storage
 

@@ -3,7 +3,7 @@
 Threads that outlive page switches do it. They never touch Streamlit: a task is a function of its `Job`, which reports through
 ``job.progress`` and stops when ``job.cancelled()``; fragments on the pages poll. A job drops what it works on when it ends; results
 belong to the session. Work goes on when no one looks, until its design is changed or its session is forgotten, see
-`pages.ui.session.session_store`.
+`pages.ui.session.browser`.
 """
 
 from __future__ import annotations

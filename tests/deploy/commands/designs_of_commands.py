@@ -73,7 +73,7 @@ class Shell:
 def session(configuration: Configuration, *fitted: str) -> Session:
     """The app with a design, everything proved and then fitted."""
     state = Session.of("commands", configuration)
-    for case in state.present.cases:
+    for case in state.setting.cases:
         done(state, work.certificate(state, case))
     for name in fitted:
         done(state, work.fit(state, name))

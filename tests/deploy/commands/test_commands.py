@@ -23,15 +23,15 @@ from pages.ui.session import exchange
 
 def costs_of(state, name):
     """The app's figures for a mechanism, as `design` writes them."""
-    mechanism, case = state.mechanism(name), state.present.aim(name)
+    mechanism, case = state.mechanism(name), state.setting.aim(name)
     return {
         "mechanism": state.named(name),
         "audited_epsilon": mechanism.audit().epsilon,
-        "users": state.present.users,
+        "users": state.setting.users,
         "case": case,
         "alpha": state.setting.alpha,
         "users_needed": state.setting.users_needed(mechanism, case),
-        "users_no_mechanism_can_do_without": {one: state.setting.bounds(one) for one in state.present.cases},
+        "users_no_mechanism_can_do_without": {one: state.setting.bounds(one) for one in state.setting.cases},
         "gap": state.setting.gap(mechanism, case),
         "expected_errors": dataclasses.asdict(state.setting.summary(mechanism)),
     }
