@@ -79,7 +79,7 @@ def ratio_answers(
     low, high = (asked.in_unit(np.where(impossible, np.nan, ends)) for ends in (low, high))
     told = asked.values(answers)
     if shown is not None:
-        told = asked.values(shown.answers(asked.linear))
+        told = asked.values(shown.answers(asked.linear), asked.parts(answers)[1] if asked.known else None)
         low, high = np.where(told < low, told, low), np.where(told > high, told, high)
     columns = {"answer": told, "low": low, "high": high, "method": methods, "standard_error": error}
     return pd.DataFrame({"name": asked.names, "unit": asked.told.unit, **columns})

@@ -8,6 +8,8 @@ import pytest
 from ldp_core import estimators, library, mechanisms
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.estimators.ratios import fieller, zou
+from ldp_core.mechanisms.base import Estimate
+from ldp_core.studies import outcomes
 from ldp_core.workloads import DifferencePart, HistogramPart, MeanPart, SharePart, over_attributes, ratios_of
 
 SCORE = RangeAttribute(name="score", low=1, high=4, bins=4, integer=True, outside="clamp")
@@ -148,6 +150,28 @@ def test_biased_answers_stay_in_their_intervals():
     assert table["answer"][0] == pytest.approx(100)
     assert (table["low"] <= table["answer"])[0]
     assert (table["answer"] <= table["high"])[0]
+
+
+def test_biased_answers_take_the_sizes_that_are_known():
+    """What they say of the size of a group, which nobody asks, may be anything: in a collection, and in simulated ones."""
+    mechanism, counts, (estimate,) = collections(True, 3_000, 1, [AVERAGES])
+    (ratios,) = ratios_of([AVERAGES], domain(True))
+    shown = Estimate(np.zeros(8), unbiased=False)
+    table = estimators.ratio_answers(ratios, mechanism, estimate, shown=shown)
+    assert table["answer"].tolist() == [2.5, 2.5]  # nothing but the middle of the range
+    workload = over_attributes([AVERAGES], domain(True))
+    names = ("unbiased", "wnnls")
+    made = [
+        outcomes.compare(
+            {"a": mechanism}, workload, counts, None, 60, estimators=names, ratios=[ratios], new_people=new
+        ).ratios.set_index(["estimator", "name"])
+        for new in (False, True)
+    ]
+    assert made[0]["observed"].to_numpy() == pytest.approx(np.tile(made[0]["predicted"]["unbiased"], 2), rel=0.35)
+    assert made[0]["predicted"]["wnnls"].isna().all()
+    assert made[1]["observed"]["wnnls"].isna().all()
+    assert (made[1]["predicted"]["unbiased"] > made[0]["predicted"]["unbiased"]).all()
+    assert made[1]["observed"]["unbiased"].to_numpy() == pytest.approx(made[1]["predicted"]["unbiased"], rel=0.35)
 
 
 @pytest.mark.parametrize("name", library.names())
