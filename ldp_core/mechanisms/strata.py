@@ -173,9 +173,9 @@ class StratifiedMechanism(Mechanism):
                 (made, known.designs[d], float(scale))
                 for made, d, scale in zip(self.strata, known.which, known.scale, strict=True)
             ]
-        return [(made, few, 1.0) for made, few in zip(self.strata, self._queries_within(workload), strict=True)]
+        return [(made, few, 1.0) for made, few in zip(self.strata, self.queries_within(workload), strict=True)]
 
-    def _queries_within(self, workload: Workload) -> list[Workload]:
+    def queries_within(self, workload: Workload) -> list[Workload]:
         """All queries of ``workload`` about the types of each stratum."""
         return [Representatives(workload, own) for own in self.types]
 
@@ -203,7 +203,7 @@ class StratifiedMechanism(Mechanism):
         return profile
 
     def query_variances(self, workload: Workload, counts: Counts, queries: np.ndarray | None = None) -> np.ndarray:
-        counts, few = dense(checked_counts(counts, self.n)), self._queries_within(workload)
+        counts, few = dense(checked_counts(counts, self.n)), self.queries_within(workload)
         parts = zip(self._in_strata(counts), few, strict=True)
         return np.sum([made.query_variances(base, users, queries) for (made, _, users), base in parts], axis=0)
 
@@ -218,7 +218,7 @@ class StratifiedMechanism(Mechanism):
         return np.sum(parts, axis=0)
 
     def query_contributions(self, workload: Workload, queries: np.ndarray) -> Contributions:
-        few = self._queries_within(workload)
+        few = self.queries_within(workload)
         return self._together([made.query_contributions(w, queries) for made, w in zip(self.strata, few, strict=True)])
 
     def contributions(self, rows: np.ndarray) -> Contributions:
@@ -365,7 +365,7 @@ class StratifiedEstimate(Estimate):
         return float(self.people.sum())
 
     def _each(self, workload: Workload, ask: Callable[[Estimate, Workload], np.ndarray]) -> list[np.ndarray]:
-        few = self.mechanism._queries_within(workload)
+        few = self.mechanism.queries_within(workload)
         return [ask(part, own) for part, own in zip(self.parts, few, strict=True)]
 
     def counts(self) -> np.ndarray | None:

@@ -14,6 +14,7 @@ import pytest
 
 from ldp_core import designs, library
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
+from ldp_core.deploy import collector
 from ldp_core.deploy.commands import main
 from ldp_core.deploy.kit import client, devices, package
 from ldp_core.deploy.kit.opening import open_kit
@@ -189,6 +190,29 @@ def test_forged_and_broken_reports_are_refused_and_noticed(tmp_path):
     assert type(found).load(tmp_path / "state", opened.mechanism).digest == found.digest
 
 
+def test_the_command_line_weights_to_a_population_and_says_whom_intervals_are_for(tmp_path, capsys):
+    content = package.kit(realise(designed("oue")))
+    kit = open_kit(content)
+    counts = np.random.default_rng(0).multinomial(PEOPLE, np.full(36, 1 / 36))
+    (tmp_path / "kit.zip").write_bytes(content)
+    (tmp_path / "reports.csv").write_bytes(collector.simulated(kit.mechanism, kit.design, counts, 0))
+    out, asked = tmp_path / "answers.csv", ["collect", str(tmp_path / "kit.zip"), str(tmp_path / "reports.csv")]
+    groups = [f"{arm}, {region}" for arm in ARM.values for region in REGION.values]
+    sizes = np.arange(1, 7) * 1000
+    stated = [f"{group}={size}" for group, size in zip(groups, sizes, strict=True)]
+    assert main([*asked, "-o", str(out), "--drawn", "--population", *stated]) == 0
+    found = collector.collect([str(tmp_path / "reports.csv")], kit.mechanism, kit.design)
+    expected = collector.answers(found, kit.mechanism, kit.workload, sizes=sizes, drawn=True)
+    told = pd.read_csv(out)
+    for column in ("answer", "low", "high", "standard_error"):
+        assert told[column].to_numpy() == pytest.approx(expected[column].to_numpy())
+    capsys.readouterr()
+    assert main([*asked, "--drawn"]) == 0
+    assert "Intervals are for the population that they were drawn from." in capsys.readouterr().out
+    assert main([*asked, "--population", *stated[1:]]) != 0
+    assert '"a, north" is missing' in capsys.readouterr().err
+
+
 UNLIKE = {
     "tables": [f"score = {k}" for k in range(1, 6)] + ["score < 4 and arm = 'b'"],
     "a table and a closed form": ["score < 3 and arm = 'a'", "score > 2"],
@@ -275,7 +299,7 @@ def test_files_links_and_the_command_line_carry_it(tmp_path, capsys):
     assert main(["compare", str(tmp_path / "design.json")]) == 0
     session = Session.of("known", Configuration())
     exchange.load(session, (tmp_path / "kit.zip").read_bytes())
-    assert session.mechanism("optimized").digest == again_.mechanism.digest
+    assert session.setting.mechanism("optimized").digest == again_.mechanism.digest
 
 
 def test_a_device_is_not_for_another_split_of_the_columns():

@@ -15,7 +15,7 @@ from ldp_core.designs import Setting
 from ldp_core.limits import MOST_MATRIX_BYTES, MOST_PARTS
 from ldp_core.workloads import Axis, Union, Workload, WorkloadPart
 from pages.ui import layout
-from pages.ui.controls import control, guarded
+from pages.ui.controls import UNCHANGED, control, guarded, take_file
 from pages.ui.session.state import Session
 from pages.ui.words import plain
 from pages.ui.workload.kinds import (
@@ -483,24 +483,15 @@ def _adding(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
 
 def _upload(state: Session, design: Setting, axes: Sequence[Axis]) -> None:
     """A matrix is read at once: the uploader forgets it when the page changes."""
-    # A new key after each file empties the uploader, so the same one can be chosen again.
-    key = f"matrix-{st.session_state.setdefault('matrices', 0)}"
     first, second, last = (design.labels[place] for place in (0, 1, -1))
-    file = st.file_uploader(
+    take_file(
+        state,
+        "matrix",
         f"One row per query, one column for each of the {wording.count(design.domain.size)} types",
+        lambda file: add(state, workloads.MatrixPart.from_file(file.getvalue(), axes), axes),
+        UNCHANGED,
         type=["csv", "txt", "tsv", "npy", "npz"],
-        key=key,
         max_upload_size=MOST_MATRIX_BYTES // 1_000_000,
         help=f"The columns are in the order of the types: {plain(first)}; {plain(second)}; ...; {plain(last)}. A first column may "
         "name the queries.",
     )
-    if file is not None:
-        st.session_state["matrices"] += 1
-        state.invalid.pop("matrix", None)
-        try:
-            add(state, workloads.MatrixPart.from_file(file.getvalue(), axes), axes)
-        except ValueError as error:
-            state.invalid["matrix"] = (None, f"{error} What you had set up is unchanged.")
-        st.rerun()
-    if "matrix" in state.invalid:
-        st.error(plain(state.invalid["matrix"][1]))

@@ -145,7 +145,7 @@ def made(model: type[Made], **fields: Any) -> Made:
     try:
         return model(**fields)
     except ValidationError as error:
-        raise ValueError(sentences(error, fields)) from None
+        raise ValueError(wording.capital(sentences(error, fields))) from None
 
 
 def edited(part: Made, **fields: Any) -> Made:
