@@ -25,6 +25,9 @@ from ldp_core.mechanisms.base import Estimate, Mechanism
 from ldp_core.mechanisms.strata import StratifiedMechanism
 from ldp_core.workloads.ratios import Ratios
 
+POINT = 1e-9
+"""Errors below this part of a unit are rounding alone."""
+
 
 def fieller(
     a: np.ndarray, b: np.ndarray, var_a: np.ndarray, var_b: np.ndarray, cov: np.ndarray, z: float
@@ -103,6 +106,8 @@ def ratio_answers(
         low, high = zou(ratios, low, high, correlation)
     else:
         low, high = low[0], high[0]
+    impossible = (low >= high) & (error > POINT)  # cut to what is possible, nothing was left
+    low, high = (np.where(impossible, np.nan, ends) for ends in (low, high))
     told = asked.values(answers if shown is None else shown.answers(asked.linear))
     low, high = asked.in_unit(low), asked.in_unit(high)
     if shown is not None:
@@ -119,6 +124,6 @@ def unbounded_in_words(answers: pd.DataFrame, kind: str = "fixed") -> str:
         return "Shares and averages in groups that are secret, or in those of a population, have no intervals that are valid whenever one looks."
     share = "has" if without == 1 else "have"
     return (
-        f"{wording.plural(without, 'answer')} {share} no interval: the reports do not tell that the group has anybody in it, so that any share or "
-        "average is possible. It takes more people, larger groups, or groups that are known."
+        f"{wording.plural(without, 'answer')} {share} no interval: by these reports the group may have nobody in it, so that any share or average is "
+        "possible, or only impossible ones are left. It takes more people, larger groups, or groups that are known."
     )

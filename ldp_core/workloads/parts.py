@@ -303,6 +303,8 @@ class DifferencePart(Part):
         (place,) = places_of(axes, [self.attribute])
         axis, others = axes[place], [other for i, other in enumerate(axes) if i != place]
         first, second = two_values(axis, self.first, self.second)
+        if self.of.kind == "mean":
+            raise ValueError("An average of a group is no number of people in it: compare averages with shares=True.")
         if not others:
             raise ValueError(f"There is nothing to compare by {shortened(axis.name)} alone; add another attribute.")
         row = np.zeros((1, axis.size))

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from ldp_core import optimize, workloads
-from ldp_core.bounds.triples import examples, surveys
+from ldp_core.bounds.surveys.certificate import closed_form
+from ldp_core.bounds.triples import examples
+from ldp_core.bounds.triples.certificate import components, improved
 from ldp_core.bounds.triples.search import Columns, TriplesSearch
 from ldp_core.workloads import walsh_hadamard
 
@@ -45,11 +47,9 @@ def test_they_allow_no_more_than_the_best_strategy_has(bits, ways, epsilon):
 
 def limit_of(survey, epsilon):
     """An upper bound on proofs of this kind for a survey, from existing sets alone."""
-    bits, c, D = surveys.length(survey), survey.components, np.expm1(epsilon)
-    levels = np.array([len(members) for members in c.sets])
-    worth = np.bincount(levels - 1, c.dims * np.sqrt(c.gram), bits) ** 2
-    W = examples.fourier_weights(bits)
-    columns = Columns(worth, W[:, 1:] * (D / (1 + D * np.sqrt(W[:, :1]))) ** 2)
+    c, D = components(survey), np.expm1(epsilon)
+    W = examples.fourier_weights(c.bits)
+    columns = Columns(c.worth, W[:, 1:] * (D / (1 + D * np.sqrt(W[:, :1]))) ** 2)
     return survey.n * (c.constant + columns.limit)
 
 
@@ -60,6 +60,6 @@ def test_nothing_is_solved_where_they_tell_that_nothing_is_to_be_gained():
 
 def test_proofs_stay_below_what_sets_that_exist_allow():
     survey = workloads.survey([2] * 6, 3)
-    found = [proof.value for proof in surveys.best(survey, 3.0)]
+    found = [proof.value for proof in improved(closed_form(survey, 3.0))]
     assert found == sorted(found)
     assert found[-1] <= limit_of(survey, 3.0)

@@ -1,9 +1,11 @@
 """Shares and averages within groups: Fieller's algebra, known sizes, and how often their intervals hold the truth."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from ldp_core import estimators, mechanisms
+from ldp_core import estimators, library, mechanisms
 from ldp_core.data.domain import CategoricalAttribute, Domain, RangeAttribute
 from ldp_core.estimators.ratios import fieller, zou
 from ldp_core.workloads import DifferencePart, HistogramPart, MeanPart, SharePart, over_attributes, ratios_of
@@ -78,9 +80,9 @@ def test_fieller_holds_the_truth_in_95_of_100_collections(part, base):
 @pytest.mark.parametrize("base", [300, 3_000])
 @pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])
 def test_intervals_of_all_kinds_hold_the_truth(known, base):
-    """The whole way, of 150 collections: all kinds together are within 1.5 percentage points. Where few people are in known groups, intervals hold
+    """The whole way, of 80 collections: all kinds together are within 2 percentage points. Where few people are in known groups, intervals hold
     for any number of them, and more often."""
-    mechanism, counts, estimates = collections(known, base, 150, PARTS)
+    mechanism, counts, estimates = collections(known, base, 80, PARTS)
     held, errors = [], []
     for ratios in ratios_of(PARTS, domain(known)):
         true = ratios.values(ratios.linear.answers(counts))
@@ -91,9 +93,9 @@ def test_intervals_of_all_kinds_hold_the_truth(known, base):
         assert ratios.known == known
         assert {m for t in tables for m in t["method"]} <= ({"normal", "exact", "bounded"} if known else {"Fieller"})
     share = np.concatenate(held).mean()
-    assert share == pytest.approx(0.95, abs=0.015) or (known and base == 300 and share > 0.95)
+    assert share == pytest.approx(0.95, abs=0.02) or (known and base == 300 and share > 0.95)
     if known or base == 3_000:  # smaller secret groups are now and then estimated as next to nobody
-        assert np.mean(errors) == pytest.approx(1, abs=0.05)
+        assert np.mean(errors) == pytest.approx(1, abs=0.08)
 
 
 def test_known_sizes_are_those_reported_and_secret_ones_may_be_nobody():
@@ -114,6 +116,19 @@ def test_known_sizes_are_those_reported_and_secret_ones_may_be_nobody():
     looks = estimators.ratio_answers(ratios, mechanism, estimate, find=estimators.any_time)
     assert looks["low"].isna().all()
     assert "whenever" in estimators.unbounded_in_words(looks, "any_time")
+
+
+def test_where_only_impossible_answers_agree_there_is_no_interval():
+    mechanism, _, (estimate,) = collections(True, 300, 1, [AVERAGES])
+    counts = np.array([9_000.0, 0, 0, -8_700, 0, 0, 0, 600])
+    beyond = replace(
+        estimate,
+        estimated_counts=counts,
+        parts=tuple(replace(estimate.parts[0], estimated_counts=own) for own in counts.reshape(2, 4)),
+    )
+    table = estimators.ratio_answers(ratios_of([AVERAGES], domain(True))[0], mechanism, beyond)
+    assert table["low"].isna().tolist() == [True, False]
+    assert "impossible" in estimators.unbounded_in_words(table)
 
 
 def test_raw_trees_answer_by_the_sizes_that_are_known():
@@ -151,3 +166,21 @@ def test_intervals_for_the_population_hold_its_shares_and_averages(known):
     assert np.concatenate(held).mean() == pytest.approx(0.95, abs=0.015)
     looks = estimators.ratio_answers(ratios, mechanism, estimate, find=estimators.any_time, drawn=True)
     assert looks["low"].isna().all()
+
+
+@pytest.mark.parametrize("name", library.names())
+@pytest.mark.parametrize("known", [True, False], ids=["known", "secret"])
+def test_every_mechanism_answers_within_groups(name, known):
+    counts, parts = np.array([2000, 1500, 1000, 500, 300, 700, 2000, 5000]), [AVERAGES]
+    workload = over_attributes(parts, domain(known))
+    spec = library.spec(name)
+    if spec.unsuitable(8, 1.0, workload):
+        pytest.skip("it is for other questions")
+    rounds = {"max_rounds": 2} if "max_rounds" in spec.parameters else {}
+    mechanism = mechanisms.create(name, n=8, epsilon=1.0, workload=workload, **rounds)
+    estimate = mechanism.estimate(mechanism.simulate(counts, np.random.default_rng(3)))
+    for ratios in ratios_of(parts, domain(known), workload):
+        table = estimators.ratio_answers(ratios, mechanism, estimate, users=int(counts.sum()))
+        true = ratios.values(ratios.linear.answers(counts))
+        assert (np.abs(table["answer"] - true) < 5 * table["standard_error"]).all()
+        assert (table["low"] < table["high"]).all()

@@ -48,9 +48,9 @@ def test_the_first_press_of_the_sample_says_what_a_known_arm_is_worth(app):
     kept = mechanisms.create("optimized", epsilon=1.0, workload=whole, target="worst_case", **limits)
     variance = analysis.worst_case_variance(kept, whole)
     secret = analysis.users_for(variance, whole.squared_weights, design.alpha)
-    share = 1 - design.users_needed(app.session.mechanism("optimized"), "worst_case") / secret
+    share = 1 - design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") / secret
     assert 0.6 < share - 0.04 < int(said) / 100 <= share
-    assert design.users_needed(app.session.mechanism("optimized"), "worst_case") < 3000 < secret
+    assert design.users_needed(app.session.setting.mechanism("optimized"), "worst_case") < 3000 < secret
 
 
 def asked(app):
@@ -91,7 +91,7 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     arms.go("design").press("optimise").finish()
     assert "The collector knows which of 2 groups each person is in" in arms.words
     setting = arms.session.setting
-    made = arms.session.mechanism("optimized")
+    made = arms.session.setting.mechanism("optimized")
     assert setting.users_needed(made, "worst_case") < 5000
     assert 0 <= setting.gap(made) < 0.2
     for page, tabs in (("design", "design-tabs"), ("compare", "compare-tabs"), ("bounds", "bounds-tabs")):
@@ -117,7 +117,7 @@ def test_all_pages_go_on_to_a_kit_that_sends_the_column_in_the_clear(arms, anoth
     other = another().load(content)
     assert "It was checked here, and it holds." in other.words
     assert other.session.setting.proof("worst_case").certificate.verify()
-    assert other.session.mechanism("optimized").digest == made.digest
+    assert other.session.setting.mechanism("optimized").digest == made.digest
 
 
 def test_a_difference_to_detect_between_known_groups(arms):
@@ -127,7 +127,7 @@ def test_a_difference_to_detect_between_known_groups(arms):
     assert "people find a difference of 5 percentage points between the two groups compared in each of" in arms.words
     shown = next(table for table in arms.dataframes if "users_needed" in table)
     assert all("arm a less arm b" in name for name in shown["name"])
-    found = detecting.of_design(arms.session.setting, arms.session.mechanism("oue"))
+    found = detecting.of_design(arms.session.setting, arms.session.setting.mechanism("oue"))
     assert shown["users_needed"].tolist() == found.contrasts.users(0.05).tolist()
     assert (100 * found.contrasts.difference(5000)).tolist() == pytest.approx(shown["difference"].tolist())
     arms.enter("text_input", "detect-difference", "10").finish()
@@ -153,7 +153,7 @@ def test_answers_are_for_whom_one_says(arms):
     arms.go("collect").enter("segmented_control", "collect-from", "simulated").press("count").finish()
     assert "Intervals are for these 5,000 people." in arms.words
     state = arms.session
-    made, workload = state.mechanism("oue"), state.setting.workload
+    made, workload = state.setting.mechanism("oue"), state.setting.workload
     design = collecting.identity(state, made).result
     subject = collecting.Subject(arms.configuration, arms.configuration.domain, workload, made, design, None)
     found, chosen = collecting.collection(state, subject), shown_queries(workload)

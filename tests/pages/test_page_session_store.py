@@ -6,7 +6,6 @@ import weakref
 
 import numpy as np
 import streamlit as st
-from pages.ui.session.session_store import SessionStore, Visitor
 from starlette.formparsers import MultiPartParser
 from streamlit.testing.v1 import AppTest
 
@@ -15,6 +14,7 @@ from ldp_core.data.tables import CategoricalRecipe
 from ldp_core.designs import DeclaredData
 from pages.ui import promises, streamlit_fixes
 from pages.ui.data import actions as data_actions
+from pages.ui.session.browser import SessionStore, Visitor
 from pages.ui.session.state import Session
 from pages.ui.tasks.jobs import Jobs
 

@@ -97,6 +97,7 @@ def test_what_fits_nowhere_is_refused():
         (SharePart(of=TotalPart(attribute="score"), within=("arm",)), "A total has no share"),
         (SharePart(of=HistogramPart(attribute="arm"), within=("arm",)), "named twice"),
         (SharePart(of=HistogramPart(attribute="score"), within=("arms",)), "did you mean arm"),
+        (OVER.model_copy(update={"of": MeanPart(attribute="score"), "shares": False}), "shares=True"),
         (OVER.model_copy(update={"second": "c"}), "compares two values"),
         (MeanPart(attribute="score", by=("score",)), "named twice"),
         (OVER.model_copy(update={"of": MeanPart(attribute="score", by=("sex",))}), "not divided once more"),

@@ -12,7 +12,7 @@ from ldp_core.designs import Configuration, Setting, ready
 from ldp_core.mechanisms.base import Mechanism
 from ldp_core.workloads.axes import axes_of
 
-WITHIN_GROUPS: terminal.Columns = {"name": ("Within groups", str), "unit": ("Unit", str)} | {
+WITHIN_GROUPS = {"name": ("Within groups", str), "unit": ("Unit", str)} | {
     name: (title, lambda value: "none" if value != value else wording.significant(value, 4))
     for name, title in {"true": "True", "observed": "Error observed", "predicted": "predicted"}.items()
 }
@@ -68,7 +68,8 @@ def _text(setting: Setting, result: studies.outcomes.Outcomes) -> Iterator[str]:
     }
     yield from terminal.table(result.errors, columns)
     if len(result.ratios):
-        yield from ("", *terminal.table(result.ratios, WITHIN_GROUPS))
+        whose = {name: columns[name] for name in ("mechanism", "estimator")}
+        yield from ("", *terminal.table(result.ratios, whose | WITHIN_GROUPS))
     yield ""
     yield (
         f"{wording.plural(result.trials, 'collection')} from {wording.count(setting.users)} people; the error of a typical answer "
